@@ -1,4 +1,4 @@
-"""Effectiveness and group fairness of rankers: values by query, means with tests, overlap.
+"""Effectiveness and group fairness of rankers: values per query, means with tests, overlap.
 
 Source: abolghasemi2024, which is chapter 4 of abolghasemi2026.
 """
@@ -19,9 +19,9 @@ from everycell.trec.runs import trec_order
 
 #: Marks after a value: better than the baseline; a significant correlation.
 BETTER, CORRELATED = "‡", "†"
-#: Measures of effectiveness: name to show -> that of `everycell.retrieval.evaluation`.
+#: Effectiveness measures: name in tables -> name in `everycell.retrieval.evaluation`.
 EFFECTIVENESS = {"MRR": "RR", "nDCG": "nDCG"}
-#: Measures of fairness that every list has a value of.
+#: Fairness measures, which are defined for every list.
 FAIRNESS = ["NFaiRR", "TExFAIR"]
 
 
@@ -35,14 +35,14 @@ def measure_rankers(
 ) -> dict[str, pd.DataFrame]:
     """Measure several rankers on one query set.
 
-    Each has `EFFECTIVENESS` (where there are judgements) and `FAIRNESS` of each query, all in the
-    same order; a query without judgements has only fairness, and an empty list has no value.
+    Each frame has a row per query, in the same order, with `FAIRNESS` and, given qrels,
+    `EFFECTIVENESS`. A query without judgements has only fairness; an empty list has no row.
     """
     values = {}
     for name, run in runs:
         ranked = ranked_counts(run, counts, depth=k)
         fair = fairness_by_query(ranked, [k], background=counts).set_index("query")
-        # Rankers have their queries in different orders.
+        # The order of the queries differs between runs.
         values[name] = fair[FAIRNESS].sort_index()
         if qrels is not None:
             effective = evaluate(
@@ -59,12 +59,12 @@ def measure_rankers(
 def restrict_to_common_queries(
     values: Mapping[str, pd.DataFrame],
 ) -> tuple[dict[str, pd.DataFrame], int]:
-    """Restrict the values to queries for which each ranker finds something; count the others."""
+    """Restrict the values to queries that all rankers have; also count the other queries."""
     indices = [frame.index for frame in values.values()]
-    answered = functools.reduce(pd.Index.intersection, indices)
-    everything = functools.reduce(pd.Index.union, indices)
-    restricted = {name: frame.loc[answered] for name, frame in values.items()}
-    return restricted, len(everything) - len(answered)
+    common = functools.reduce(pd.Index.intersection, indices)
+    union = functools.reduce(pd.Index.union, indices)
+    restricted = {name: frame.loc[common] for name, frame in values.items()}
+    return restricted, len(union) - len(common)
 
 
 def ranker_means(
@@ -74,43 +74,43 @@ def ranker_means(
     correlated: tuple[str, str] | None = None,
     level: float = 0.05,
 ) -> pd.DataFrame:
-    """Mean of each measure over the queries, with the marks of the tests."""
+    """Mean of each measure over the queries, with significance marks."""
     first = next(iter(values.values()))
     for system, frame in values.items():
-        # Compares index, columns and NaN at once.
+        # This compares the index, the columns and the positions of NaN.
         if not frame.notna().equals(first.notna()):
             raise ValueError(
-                f"The system {system!r} has other queries or measures than {next(iter(values))!r}: "
-                "evaluate all systems on the same ones."
+                f"The systems {next(iter(values))!r} and {system!r} have different queries or "
+                "measures: evaluate all systems on the same ones."
             )
     if baseline is not None and baseline not in values:
         raise ValueError(
-            f"The baseline {baseline!r} is not among {list(values)}: name one of them."
+            f"The baseline {baseline!r} is not among {list(values)}: choose one of them."
         )
     compared = [system for system in values if system != baseline]
     better = set()
     if baseline is not None and compared:
-        for metric in first.columns:
-            by_system = pd.DataFrame({name: frame[metric] for name, frame in values.items()})
+        for measure in first.columns:
+            by_system = pd.DataFrame({name: frame[measure] for name, frame in values.items()})
             pairs = [(system, baseline) for system in compared]
             tests = paired_tests(by_system.dropna(), pairs, level=level)
-            better |= {(row.a, metric) for row in tests.itertuples() if row.better == row.a}
+            better |= {(row.a, measure) for row in tests.itertuples() if row.better == row.a}
     rows = []
     for system, frame in values.items():
-        for metric in first.columns:
-            marker = BETTER if (system, metric) in better else ""
-            rows.append((system, metric, frame[metric].mean(), marker, frame[metric].count()))
+        for measure in first.columns:
+            marker = BETTER if (system, measure) in better else ""
+            rows.append((system, measure, frame[measure].mean(), marker, frame[measure].count()))
         if correlated is not None:
-            correlated_values = correlation(*(frame[metric] for metric in correlated))
-            marker = CORRELATED if correlated_values.p < level else ""
-            rows.append((system, "r", correlated_values.r, marker, correlated_values.queries))
+            result = correlation(*(frame[measure] for measure in correlated))
+            marker = CORRELATED if result.p < level else ""
+            rows.append((system, "r", result.r, marker, result.queries))
     return pd.DataFrame(rows, columns=["system", "metric", "value", "marker", "n"])
 
 
 def tests_against(
     values: Mapping[str, pd.DataFrame], baseline: str, *, level: float = 0.05
 ) -> pd.DataFrame:
-    """Paired t-tests of each system against the baseline, on each measure, in either direction.
+    """Two-sided paired t-tests of each system against the baseline, per measure.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def tests_against(
                 "p": test.p,
                 "p_corrected": test.p_corrected,
             }
-            rows += [(test.a, measure, metric, value) for metric, value in statistics.items()]
+            rows += [(test.a, measure, name, value) for name, value in statistics.items()]
     table = pd.DataFrame(rows, columns=["system", "measure", "metric", "value"])
     order = {system: index for index, system in enumerate(values)}
     return table.sort_values(
@@ -146,7 +146,7 @@ def counterfactual_overlap(
     p: float = PERSISTENCE,
     depth: int = 10,
 ) -> pd.Series:
-    """CRBO of each query from two runs; 1 where the swap leaves the top ranks unchanged."""
+    """CRBO of two runs per query; 1 if the swap leaves the top ranks unchanged."""
     before, after = (
         ordered.assign(rank=ordered.groupby("query", sort=False).cumcount() + 1)
         for ordered in (trec_order(original), trec_order(counterfactual))
@@ -162,7 +162,7 @@ def overlap_by_query(
     k: int,
     p: float = PERSISTENCE,
 ) -> pd.DataFrame:
-    """Overlap of each query's lists before and after a swap, beside the original's fairness."""
+    """Overlap of each query's lists before and after a swap, and the original's fairness."""
     ranked = ranked_counts(original, counts, depth=k)
     fair = fairness_by_query(ranked, [k], background=counts).set_index("query")
     overlap = counterfactual_overlap(original, counterfactual, p=p, depth=k)

@@ -1,8 +1,8 @@
 """Ranking functions of a lexical index, as Lucene computes them.
 
-Lucene's scores, for a query with `q` occurrences of a term that occurs `f` times in a document (`n`
-documents that are not empty, `d` of them with the term, `F` occurrences in the index of `T`
-tokens). The score of a document is the sum over the query's terms that it holds:
+The score of a document is the sum, over the query's terms in it, of the scores in this table. A
+term occurs `q` times in the query, `f` times in the document and `F` times in the index. The index
+has `T` tokens and `n` non-empty documents, of which `d` contain the term:
 
 =============  ==================================================================================
 BM25           ``q * ln(1 + (n - d + 0.5) / (d + 0.5)) * f / (f + k1 * (1 - b + b * L / A))``
@@ -10,13 +10,14 @@ JelinekMercer  ``q * ln(1 + (1 - weight) * f / L / (weight * p))``
 Dirichlet      ``max(0, q * (ln(1 + f / (mu * p)) + ln(mu / (L + mu))))``
 =============  ==================================================================================
 
-Here ``p = (F + 1) / (T + 1)`` and ``A = T / n``; `L` is the length of the document as Lucene keeps
-it, in one byte: exact below 40, above with only the four leading bits of what exceeds 24 (219
-becomes 216). No score is below 0, and a document without any query term scores 0, never above a
-document with one. With BM25 and Jelinek-Mercer it is always below; with Dirichlet the two are equal
-where the document with the term is so long that its score was cut at 0. Source: ``BM25Similarity``,
-``LMJelinekMercerSimilarity``, ``LMDirichletSimilarity`` and ``SmallFloat`` of Lucene 9.9.
-(Elasticsearch 7 has a further factor ``k1 + 1`` in BM25, which changes no order.)
+Here ``p = (F + 1) / (T + 1)`` and ``A = T / n``; `L` is the length of the document, which Lucene
+stores in one byte. It is exact below 40; above, only the four leading bits of its excess over 24
+are kept (219 becomes 216). A document without query terms scores 0. With BM25 and Jelinek-Mercer, a
+document with a query term scores above 0; with Dirichlet, it may also score 0, if it is very long.
+
+Source: ``BM25Similarity``, ``LMJelinekMercerSimilarity``, ``LMDirichletSimilarity`` and
+``SmallFloat`` of Lucene 9.9. (In Elasticsearch 7, BM25 has an additional factor ``k1 + 1``, which
+does not change the ranking.)
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class BM25:
-    """BM25 as Lucene computes it (see the head of this module)."""
+    """BM25 as Lucene computes it."""
 
     k1: float
     b: float
@@ -40,7 +41,7 @@ class BM25:
 
 @dataclass(frozen=True)
 class JelinekMercer:
-    """Query likelihood, smoothed by a fixed share of the collection's model."""
+    """Query likelihood with Jelinek-Mercer smoothing; `weight` is that of the collection."""
 
     weight: float
 
@@ -52,7 +53,7 @@ class JelinekMercer:
 
 @dataclass(frozen=True)
 class Dirichlet:
-    """Query likelihood with Dirichlet smoothing; Lucene cuts a term's score at 0."""
+    """Query likelihood with Dirichlet smoothing; Lucene replaces negative scores by 0."""
 
     mu: float
 
@@ -66,26 +67,27 @@ Ranker = BM25 | JelinekMercer | Dirichlet
 
 @dataclass(frozen=True)
 class Rm3:
-    """Pseudo-relevance feedback: terms of the best documents join the query, which is run again.
+    """Pseudo-relevance feedback with RM3: expand the query with terms of the best documents.
 
-    It is Anserini's implementation, with its defaults and filters:
+    This is Anserini's implementation, with its defaults and filters:
 
-    1. The ranker finds `documents`; those with score 0 (which only Dirichlet gives) are left out.
-    2. From each come its `terms` most frequent terms, among those that have 2 to 20 characters, all
-    from a to z or 0 to 9, and occur in at most a tenth of the index's documents, empty ones
-    included. This excludes word pieces such as "##ing" and, in an index of fewer than 10 documents,
-    all terms. Equal frequencies are cut in alphabetic order. 3. The weight of a term is the sum,
-    over the documents, of its share of the document's terms from step 2, times the document's
-    score. The `terms` heaviest are kept, their weights scaled to sum 1.
-       (Equal 32-bit weights are cut in alphabetic order; but a sum depends in its last bits on the
-       order of the documents, so weights that are mathematically equal may be cut differently.)
-    4. The new query has the old one's terms, weighted by their share of it times
-       `original_weight`, and those of step 3 times ``1 - original_weight``. A term's score is
-       multiplied by its weight; terms of weight 0 are left out.
+    1. The ranker retrieves `documents` documents. Those with score 0, which occur only with
+       Dirichlet, are dropped.
+    2. From each document, the `terms` most frequent terms are selected. Candidates have 2 to 20
+       characters from a to z or 0 to 9, and occur in at most a tenth of the index's documents,
+       including empty ones. This excludes word pieces such as "##ing" and, in an index of fewer
+       than 10 documents, all terms. Ties are broken alphabetically.
+    3. The weight of a term is a sum over the documents: the term's share of the terms selected in
+       step 2, times the document's score. The `terms` heaviest terms are kept, and their weights
+       are normalised to a sum of 1. Ties between 32-bit weights are broken alphabetically. The last
+       bits of a weight depend on the order of the documents, so equal weights may not tie.
+    4. The new query contains the terms of the original query, weighted by their share of it times
+       `original_weight`, and those of step 3, times ``1 - original_weight``. A term's score is
+       multiplied by its weight; terms with weight 0 are dropped.
 
-    Source: ``Rm3Reranker`` and ``FeatureVector`` of the Anserini in pyserini 1.6, which computes
-    steps 2 and 3 here. Anserini itself also returns documents, with score 0, whose only terms are
-    of weight 0, and has the smaller id first in ties, where :meth:`Index.search` has the greater.
+    Source: ``Rm3Reranker`` and ``FeatureVector`` of Anserini, in pyserini 1.6, which also compute
+    steps 2 and 3. Unlike :meth:`everycell.retrieval.lucene.Index.search`, Anserini also returns
+    documents whose only terms have weight 0, with score 0, and puts the smaller id first in ties.
     """
 
     documents: int = 10
@@ -100,7 +102,7 @@ class Rm3:
         require(0 <= weight <= 1, "original_weight of Rm3", weight, "a number from 0 to 1")
 
 
-def require(fine: bool, name: str, value: object, allowed: str) -> None:
-    """Refuse a parameter that is out of range; the message says what is allowed."""
-    if not fine:
+def require(condition: bool, name: str, value: object, allowed: str) -> None:
+    """Raise an error that states the allowed values, unless a condition is true."""
+    if not condition:
         raise ValueError(f"{name} is {value!r}: give {allowed}.")

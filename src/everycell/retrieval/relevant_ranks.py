@@ -1,8 +1,7 @@
 """Ranks of the relevant documents of a run, and trec_eval's measures computed from them.
 
-The measures need only the ranks of the relevant documents, and these are few. A run is therefore
-sorted once, as numbers, and no dictionary is built. Sums are taken in trec_eval's order, so that
-the values are its own to the last bit.
+The measures need only the ranks of the relevant documents, which are few, so a run is sorted once,
+as an array of numbers. Sums follow trec_eval's order, so that the values are bit-identical.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from everycell.trec.runs import id_order, warn_of_collapse
 class RelevantRanks(NamedTuple):
     """Retrieved documents of relevance above 0, by topic and rank.
 
-    `topic`, `rank` (from 1) and `relevance` have the shape (found,).
+    `topic`, `rank` (from 1) and `relevance` have one value per document.
     """
 
     topic: IntArray
@@ -31,11 +30,11 @@ class RelevantRanks(NamedTuple):
 
 
 def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> RelevantRanks:
-    """Find the ranks of the documents of relevance above 0 in a run."""
+    """Find the ranks of documents with relevance above 0 in a run."""
     codes, names = pd.factorize(run["query"])
     topic = topics.get_indexer(names)[codes]
     judged_topic = topics.get_indexer(qrels["query"])
-    # Topics that are not considered all have the number -1, and may share a document.
+    # Topics that are not considered all have the number -1, so their pairs are not unique.
     considered = (qrels["relevance"].to_numpy() > 0) & (judged_topic >= 0)
     judged, judged_topic = qrels[considered], judged_topic[considered]
     document, known = pd.factorize(judged["document"])
@@ -45,36 +44,38 @@ def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> 
     pairs = pd.Index(judged_topic * np.int64(len(known)) + document)
     match = pairs.get_indexer(topic[candidates] * np.int64(len(known)) + run_document[candidates])
     rows, match = candidates[match >= 0], match[match >= 0]
-    rank = _ranks(run, topic, rows)
+    rank = _rank_rows(run, topic, rows)
     order = np.lexsort((rank, topic[rows]))
     relevance = judged["relevance"].to_numpy(dtype=np.int64)[match]
     return RelevantRanks(topic[rows][order], rank[order], relevance[order])
 
 
-def _ranks(run: pd.DataFrame, topic: IntArray, rows: IntArray) -> IntArray:
-    """Rank of some rows within their topics, ties by descending id."""
-    # One number per row, ascending from a topic's best score: the topic (-1 means none, and comes
-    # first), then the bits of the score, inverted so that they descend.
+def _rank_rows(run: pd.DataFrame, topic: IntArray, rows: IntArray) -> IntArray:
+    """Ranks of some rows within their topics, with ties by descending id."""
+    # The sort key of a row is its topic (-1, if not considered, comes first), followed by the bits
+    # of its score, inverted so that the highest score comes first.
     score = run["score"].to_numpy().astype(np.float32) + np.float32(0)  # no negative zero
     bits = score.view(np.int32).astype(np.int64)
     descending = np.where(bits >= 0, 0x7FFFFFFF - bits, bits & 0xFFFFFFFF)
     keys = ((topic + 1) << 32) | descending
     ordered = np.sort(keys)
-    mine = keys[rows]
-    above = np.searchsorted(ordered, mine)
-    equal = np.searchsorted(ordered, mine, side="right") - above
-    rank = above - np.searchsorted(ordered, (topic[rows] + 1) << 32) + 1
-    if (equal > 1).any():
-        tied = np.unique(mine[equal > 1])
-        of_ties = np.flatnonzero(tied[np.searchsorted(tied, keys).clip(max=len(tied) - 1)] == keys)
-        ids = id_order(run["document"].iloc[of_ties])
-        order = np.lexsort((ids, keys[of_ties]))
-        first = np.searchsorted(keys[of_ties][order], keys[of_ties][order])
-        equal = np.diff(keys[of_ties][order]) == 0
-        warn_of_collapse(run, of_ties[order][:-1][equal], of_ties[order][1:][equal])
-        ahead = np.zeros(len(run), dtype=np.int64)
-        ahead[of_ties[order]] = np.arange(len(of_ties)) - first
-        rank += ahead[rows]
+    row_keys = keys[rows]
+    position = np.searchsorted(ordered, row_keys)
+    n_equal = np.searchsorted(ordered, row_keys, side="right") - position
+    rank = position - np.searchsorted(ordered, (topic[rows] + 1) << 32) + 1
+    if (n_equal > 1).any():
+        tied = np.unique(row_keys[n_equal > 1])
+        tied_rows = np.flatnonzero(
+            tied[np.searchsorted(tied, keys).clip(max=len(tied) - 1)] == keys
+        )
+        order = np.lexsort((id_order(run["document"].iloc[tied_rows]), keys[tied_rows]))
+        tied_rows = tied_rows[order]
+        first = np.searchsorted(keys[tied_rows], keys[tied_rows])
+        is_equal = np.diff(keys[tied_rows]) == 0
+        warn_of_collapse(run, tied_rows[:-1][is_equal], tied_rows[1:][is_equal])
+        n_ahead = np.zeros(len(run), dtype=np.int64)
+        n_ahead[tied_rows] = np.arange(len(tied_rows)) - first
+        rank += n_ahead[rows]
     return rank
 
 
@@ -86,7 +87,7 @@ def measure_ranks(
     cutoff: int | None,
     relevance_level: int,
 ) -> FloatArray:
-    """Value of a measure for each topic, summed in trec_eval's order.
+    """Values of a measure per topic, summed in trec_eval's order.
 
     Examples
     --------
@@ -95,35 +96,36 @@ def measure_ranks(
     >>> measure_ranks(ranks, qrels, pd.Index(["q"]), "AP", None, 1).tolist()
     [0.25]
     """
-    number = len(topics)
+    n_topics = len(topics)
     judged_topic = topics.get_indexer(qrels["query"])
     judged = qrels["relevance"].to_numpy(dtype=np.int64)
     if name == "nDCG":
         ideal = np.flatnonzero((judged > 0) & (judged_topic >= 0))
         ideal = ideal[np.lexsort((-judged[ideal], judged_topic[ideal]))]
-        best = _gain(
-            judged_topic[ideal], _positions(judged_topic[ideal]), judged[ideal], number, cutoff
+        best = _discounted_gain(
+            judged_topic[ideal], _positions(judged_topic[ideal]), judged[ideal], n_topics, cutoff
         )
-        gain = _gain(ranks.topic, ranks.rank, ranks.relevance, number, cutoff)
-        return np.divide(gain, best, out=np.zeros(number), where=best > 0)
-    good = ranks.relevance >= relevance_level
-    topic, rank = ranks.topic[good], ranks.rank[good]
-    so_far = _positions(topic)
+        gain = _discounted_gain(ranks.topic, ranks.rank, ranks.relevance, n_topics, cutoff)
+        return np.divide(gain, best, out=np.zeros(n_topics), where=best > 0)
+    is_relevant = ranks.relevance >= relevance_level
+    topic, rank = ranks.topic[is_relevant], ranks.rank[is_relevant]
+    n_relevant = _positions(topic)
     if cutoff is not None:
-        within = rank <= cutoff
-        topic, rank, so_far = topic[within], rank[within], so_far[within]
+        is_ranked = rank <= cutoff
+        topic, rank, n_relevant = topic[is_ranked], rank[is_ranked], n_relevant[is_ranked]
     if name == "RR":
-        values = np.zeros(number)
-        first = so_far == 1
-        values[topic[first]] = 1 / rank[first]
+        values = np.zeros(n_topics)
+        is_first = n_relevant == 1
+        values[topic[is_first]] = 1 / rank[is_first]
         return values
     if name == "P" and cutoff is not None:
-        return np.bincount(topic, minlength=number) / cutoff
+        return np.bincount(topic, minlength=n_topics) / cutoff
     relevant = judged_topic[(judged >= relevance_level) & (judged_topic >= 0)]
-    counts = np.bincount(relevant, minlength=number)
-    # bincount adds in the order of the rows, which is that of the ranks.
-    sums = np.bincount(topic, weights=so_far / rank if name == "AP" else None, minlength=number)
-    return np.divide(sums, counts, out=np.zeros(number), where=counts > 0)
+    counts = np.bincount(relevant, minlength=n_topics)
+    # bincount adds in the order of the rows, which are sorted by rank.
+    weights = n_relevant / rank if name == "AP" else None
+    sums = np.bincount(topic, weights=weights, minlength=n_topics)
+    return np.divide(sums, counts, out=np.zeros(n_topics), where=counts > 0)
 
 
 def _positions(topic: IntArray) -> IntArray:
@@ -131,14 +133,14 @@ def _positions(topic: IntArray) -> IntArray:
     return np.arange(1, len(topic) + 1) - np.searchsorted(topic, topic)
 
 
-def _gain(
-    topic: IntArray, rank: IntArray, relevance: IntArray, number: int, cutoff: int | None
+def _discounted_gain(
+    topic: IntArray, rank: IntArray, relevance: IntArray, n_topics: int, cutoff: int | None
 ) -> FloatArray:
     """Discounted cumulative gain of each topic."""
     if cutoff is not None:
         topic, rank, relevance = (array[rank <= cutoff] for array in (topic, rank, relevance))
     # numpy's logarithm may differ in the last bit from C's, which trec_eval uses.
-    different, which = np.unique(rank, return_inverse=True)
-    discount = np.array([math.log2(value + 1) for value in different.tolist()])
-    weights = relevance / discount[which] if len(rank) else None
-    return np.bincount(topic, weights=weights, minlength=number).astype(float)
+    unique_ranks, index = np.unique(rank, return_inverse=True)
+    discount = np.array([math.log2(value + 1) for value in unique_ranks.tolist()])
+    weights = relevance / discount[index] if len(rank) else None
+    return np.bincount(topic, weights=weights, minlength=n_topics).astype(float)

@@ -1,4 +1,4 @@
-"""A reproduced run beside the original: all measures of reproduction, from runs and judgements."""
+"""Comparison of a reproduced run with the original, by all measures of reproducibility."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """An original and a reproduced run side by side; made by :func:`compare_runs`.
+    """Comparison of an original and a reproduced run, returned by :func:`compare_runs`.
 
     Attributes
     ----------
     order : pandas.DataFrame
-        Index ``depth``; ``topics`` (that both runs answer) and the means over them of what
-        :func:`ranking_agreement` has: ``kendall_tau_union`` (lists of a single document left
-        out; not a number if there are no others) and ``rbo``.
+        Index ``depth``. Columns: ``topics``, the number of topics in both runs, and the means over
+        these topics of ``kendall_tau_union`` (without lists of a single document; NaN if there are
+        no others) and ``rbo``, from :func:`ranking_agreement`.
     scores : pandas.DataFrame
         From :func:`score_agreement`.
     effects : pandas.DataFrame or None
-        From :func:`effect_agreement`, if there were baselines.
+        From :func:`effect_agreement`, if baselines were given.
     by_topic : pandas.DataFrame
-        Index ``query``, in the order of the qrels: ``kendall_tau_union@k`` and ``rbo@k`` for each
-        depth k (not a number where a run does not answer), then ``M original`` and ``M
+        Index ``query``, in the order of the qrels. Columns: ``kendall_tau_union@k`` and ``rbo@k``
+        for each depth k (NaN if a run has no documents for the topic), then ``M original`` and ``M
         reproduced`` for each measure M.
     """
 
@@ -66,14 +66,14 @@ def compare_runs(
     variant: Variant = "ext",
     union: Numbering = "original",
 ) -> RunComparison:
-    """All measures of reproduction of a run, from runs and judgements.
+    """Compare a reproduced run with the original in order, scores and effects.
 
     Examples
     --------
     >>> run = pd.DataFrame({"query": ["q", "q", "r"], "document": list("aba"), "score": [2., 1, 1]})
     >>> qrels = pd.DataFrame({"query": ["q", "r"], "document": ["b", "a"], "relevance": 1})
-    >>> turned = run.assign(score=[1.0, 2, 1])
-    >>> result = compare_runs(run, turned, qrels, ["MAP"], depths=[2])
+    >>> swapped = run.assign(score=[1.0, 2, 1])
+    >>> result = compare_runs(run, swapped, qrels, ["MAP"], depths=[2])
     >>> result.order.round(3).to_dict("index")
     {2: {'topics': 2, 'kendall_tau_union': -1.0, 'rbo': 0.95}}
     >>> result.scores.round(3).to_dict("index")
@@ -81,34 +81,34 @@ def compare_runs(
              'p_unpaired': 0.423}}
     """
     if len(set(depths)) < len(depths) or not depths:
-        raise ValueError(f"The depths are {list(depths)}: give one or more, each once.")
+        raise ValueError(f"The depths are {list(depths)}: give one or more, each only once.")
     runs = {"original": original, "reproduced": reproduced}
     if baselines is not None:
         runs |= dict(zip(("original baseline", "reproduced baseline"), baselines, strict=True))
     qrels = check_qrels(qrels)
     if not (qrels["relevance"] >= relevance_level).any():
         raise ValueError(
-            f"No document of the qrels has a relevance of {relevance_level} or more: the greatest "
-            f"is {qrels['relevance'].max()}; choose a lower relevance_level, or the right qrels."
+            f"No document of the qrels has a relevance of {relevance_level} or more: the highest "
+            f"is {qrels['relevance'].max()}; use a lower relevance_level or different qrels."
         )
-    runs = {name: _judged_topics(check_run(run), qrels, name) for name, run in runs.items()}
-    topics = _common_topics(runs, qrels, missing_topics)
+    runs = {name: _select_judged_topics(check_run(run), qrels, name) for name, run in runs.items()}
+    topics = _select_topics(runs, qrels, missing_topics)
     qrels = qrels[qrels["query"].isin(topics)]
     values = {
         name: evaluate_measures(run, qrels, measures, relevance_level=relevance_level)
         for name, run in runs.items()
     }
     pair = [runs["original"], runs["reproduced"]]
-    answered = topics
+    common_topics = topics
     for run in pair:
-        answered = answered.intersection(run["query"].unique(), sort=False)
-    if answered.empty:
+        common_topics = common_topics.intersection(run["query"].unique(), sort=False)
+    if common_topics.empty:
         raise ValueError(
-            "No topic of the qrels is answered by both runs: the original has topics such as "
-            f"{pair[0]['query'].iloc[0]!r}, the reproduced one such as "
+            "No topic of the qrels is in both runs: the original run has topics such as "
+            f"{pair[0]['query'].iloc[0]!r}, the reproduced run such as "
             f"{pair[1]['query'].iloc[0]!r}; compare runs on the same topics."
         )
-    lists = [run[run["query"].isin(answered)] for run in pair]
+    lists = [run[run["query"].isin(common_topics)] for run in pair]
     orders = {
         depth: ranking_agreement(*lists, depth=depth, p=p, variant=variant, union=union)
         for depth in depths
@@ -120,7 +120,7 @@ def compare_runs(
         for name in ("original", "reproduced"):
             by_topic[f"{measure} {name}"] = values[name][measure]
     order = pd.DataFrame({depth: order.mean() for depth, order in orders.items()}).T
-    order.insert(0, "topics", len(answered))
+    order.insert(0, "topics", len(common_topics))
     effects = None
     if baselines is not None:
         effects = effect_agreement(
@@ -137,47 +137,47 @@ def compare_runs(
     )
 
 
-def _judged_topics(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Rows of a run for topics of the qrels; at least one of its documents must be judged."""
+def _select_judged_topics(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Restrict a run to topics of the qrels, and check that a document of it is judged."""
     judged = run[run["query"].isin(qrels["query"].unique())]
     if judged.empty:
         raise ValueError(
             f"The {name} run has no topic of the qrels: it begins with "
-            f"{run['query'].iloc[0]!r}, the qrels with {qrels['query'].iloc[0]!r}; give the qrels "
-            "of the same year, or the same ids."
+            f"{run['query'].iloc[0]!r}, the qrels with {qrels['query'].iloc[0]!r}; use qrels of "
+            "the same year and with the same ids."
         )
     if judged.merge(qrels, on=["query", "document"]).empty:
         raise ValueError(
-            f"No document of the {name} run is judged in its topic: the run has documents such as "
+            f"No document of the {name} run is judged for its topic: the run has documents such as "
             f"{judged['document'].iloc[0]!r}, the qrels such as {qrels['document'].iloc[0]!r}; "
-            "give the qrels of the same collection, or the same ids (passages or documents)."
+            "use qrels of the same collection and with the same ids (passages or documents)."
         )
     return judged
 
 
-def _common_topics(
+def _select_topics(
     runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame, missing_topics: Choice
 ) -> pd.Index:
-    """Topics to compare on, in the order of the qrels."""
+    """Select the topics to compare on, in the order of the qrels."""
     if missing_topics not in ("error", "zero", "drop"):
         raise ValueError(f"missing_topics is {missing_topics!r}: give 'error', 'zero' or 'drop'.")
     topics = pd.Index(qrels["query"].unique(), name="query")
-    everywhere = np.ones(len(topics), dtype=bool)
+    in_all_runs = np.ones(len(topics), dtype=bool)
     for name, run in runs.items():
-        is_answered = topics.isin(run["query"].unique())
-        if missing_topics == "error" and not is_answered.all():
+        in_run = topics.isin(run["query"].unique())
+        if missing_topics == "error" and not in_run.all():
             raise ValueError(
-                f"The {name} run does not answer topic {topics[~is_answered][0]!r} of the qrels "
-                f"({(~is_answered).sum()} of {len(topics)} topics): complete it, or choose what "
-                "such topics do (missing_topics, on the command line --missing): 'zero' counts "
-                "them as 0, 'drop' leaves them out for all runs."
+                f"The {name} run has no documents for topic {topics[~in_run][0]!r} of the qrels "
+                f"({(~in_run).sum()} of {len(topics)} topics): add them, or set missing_topics "
+                "(--missing on the command line) to 'zero', which counts missing topics as 0, or "
+                "'drop', which removes them from all runs."
             )
-        everywhere &= is_answered
+        in_all_runs &= in_run
     if missing_topics == "drop":
-        topics = topics[everywhere]
+        topics = topics[in_all_runs]
     if len(topics) < 2:
         raise ValueError(
-            f"{len(topics)} of {qrels['query'].nunique()} topics of the qrels can be compared: "
-            "two or more are needed, so give runs on the same topics."
+            f"{len(topics)} of {qrels['query'].nunique()} topics of the qrels can be compared, but "
+            "at least two are needed: give runs for the same topics."
         )
     return topics

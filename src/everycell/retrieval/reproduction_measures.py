@@ -9,8 +9,7 @@ effects  effect ratio, difference of relative improvements   :func:`effect_agree
 =======  ==================================================  ==========================
 
 Source: Breuer et al., "How to measure the reproducibility of system-oriented IR experiments" (SIGIR
-2020), whose measures the tool repro_eval computes. Where its code settles what the text leaves
-open, or departs from it, the functions say so.
+2020), with their tool repro_eval.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Numbering = Literal["original", "ids"]
 
 #: Number of documents compared per topic, as in repro_eval.
 DEPTH = 1000
-#: Decimals to which effects must agree; sums in another order differ in the last bits.
+#: Decimals of effects; the last bits depend on the order of summation.
 _DIGITS = 12
 
 
@@ -46,13 +45,14 @@ def ranking_agreement(
 ) -> pd.DataFrame:
     """Agreement of two runs in the order of their documents, topic by topic.
 
-    Kendall's tau of the union: the documents of both lists get numbers, each list becomes the
-    numbers of its documents, and tau compares the two at equal ranks. The longer list is cut to
-    the length of the shorter one, since tau has no value otherwise (repro_eval stops).
+    For Kendall's tau of the union, the documents of both lists are numbered, and tau compares the
+    two sequences of numbers. The longer list is cut to the length of the shorter one, since tau
+    needs sequences of the same length (repro_eval stops with an error).
 
-    Tau sees documents only through these numbers: with "original", two lists without a common
-    document have a tau of 1, and with "ids" the value changes when documents are renamed. Read it
-    beside RBO, which is 0 for such lists.
+    Tau depends on the numbering. If documents are numbered in the order of the original run, two
+    lists without common documents have a tau of 1. If they are numbered by id, renaming documents
+    changes the value. So interpret it together with RBO, which is 0 for lists without common
+    documents.
     """
     if union not in ("original", "ids"):
         raise ValueError(f"union is {union!r}: give 'original' or 'ids'.")
@@ -92,7 +92,7 @@ def score_agreement(original: pd.DataFrame, reproduced: pd.DataFrame) -> pd.Data
     for measure in original.columns:
         pair = pd.DataFrame({"original": original[measure], "reproduced": reproduced[measure]})
         with warnings.catch_warnings():
-            # scipy, where a run has the same value for all topics, or both differ by the same.
+            # scipy warns if all values of a run, or all differences, are the same.
             warnings.filterwarnings("ignore", "Precision loss occurred", RuntimeWarning)
             test = compare_paired_and_unpaired(pair).iloc[0]
         squares = (pair["original"] - pair["reproduced"]) ** 2
@@ -121,8 +121,8 @@ def effect_agreement(
     .. math:: ER = \frac{\overline{\Delta' M}}{\overline{\Delta M}}, \quad
               \Delta RI = RI - RI', \quad RI = \frac{\bar M_a - \bar M_b}{\bar M_b}
 
-    with :math:`\overline{\Delta M}` the mean over topics of advanced minus baseline, and a prime
-    for the reproduced experiment.
+    Here :math:`\overline{\Delta M}` is the mean over topics of advanced minus baseline; a prime
+    marks the reproduced experiment.
     """
     experiments = {
         "original": {
@@ -149,20 +149,23 @@ def effect_agreement(
     return table
 
 
-def _check_same(indexes: dict[str, pd.Index], what: str) -> None:
-    """Check that two indexes hold the same names, each once."""
+def _check_same(indexes: dict[str, pd.Index], kind: str) -> None:
+    """Raise an error unless two indexes have the same names, each once."""
     for name, index in indexes.items():
         if index.has_duplicates:
             raise ValueError(
-                f"The {name} values have the {what} {index[index.duplicated()][0]!r} twice: keep "
+                f"The {name} values have the {kind} {index[index.duplicated()][0]!r} twice: remove "
                 "one of the two."
             )
-    (name, first), (other, second) = indexes.items()
-    for where, lone in ((name, first.difference(second)), (other, second.difference(first))):
-        if len(lone):
+    (first_name, first), (second_name, second) = indexes.items()
+    for name, extra in (
+        (first_name, first.difference(second)),
+        (second_name, second.difference(first)),
+    ):
+        if len(extra):
             raise ValueError(
-                f"The {what} {lone[0]!r} is in the {where} only: both need the same {what}s, so "
-                "evaluate them alike, or leave it out."
+                f"The {kind} {extra[0]!r} is only in the {name} values: both must have the same {kind}s, "
+                "so add it to the other, or remove it."
             )
 
 
@@ -176,7 +179,7 @@ def _aligned(frames: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFram
             cell = (values.index[topics[0]], values.columns[measures[0]])
             raise ValueError(
                 f"The {name} values have {values.loc[cell]} for topic {cell[0]!r} in "
-                f"{cell[1]!r}: give every topic a finite value, 0 where a run does not answer it."
+                f"{cell[1]!r}: values must be finite; use 0 for topics that are missing from a run."
             )
     first, second = frames.values()
     return first, second.loc[first.index, first.columns]

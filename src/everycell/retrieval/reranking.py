@@ -1,9 +1,8 @@
-"""Second stages of a pipeline: re-ranking the top of a run, and rankings from preferences.
+"""Re-ranking the top of a run, by new scores or by pairwise preferences.
 
-A pointwise re-ranker (monoT5) scores each document of a list by itself, a pairwise one (duoT5) says
-which of two documents is better. This module needs only their numbers. A pairwise re-ranker reads
-every ordered pair of the documents that it is given, and how its probabilities p(i, j), that i is
-better than j, become one score of i is a choice:
+A pointwise re-ranker (monoT5) scores each document by itself. A pairwise re-ranker (duoT5) reads
+every ordered pair of documents, and estimates the probability p(i, j) that i is better than j. The
+score of i can be aggregated from these probabilities in four ways:
 
 ============  =========  ==============================================
 how           symmetric  score of i, summed over all other documents j
@@ -15,7 +14,7 @@ log           yes        log p(i, j) + log(1 - p(j, i))
 ============  =========  ==============================================
 
 Source: Pradeep, Nogueira and Lin, "The Expando-Mono-Duo design pattern" (2021), section on duoT5.
-The code of lajewska2025, chapter 3, uses the symmetric sum; its text does not say.
+The code of lajewska2025, chapter 3, uses the symmetric sum; the text does not specify it.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ PREFERENCES = Schema(
     key=("query", "first", "second"),
 )
 
-# Used in place of a probability of 0 in logarithms: the smallest normal 32-bit float.
-_LEAST = float(np.finfo(np.float32).tiny)
+# The smallest normal 32-bit float, which replaces a probability of 0 in logarithms.
+_MIN_PROBABILITY = float(np.finfo(np.float32).tiny)
 
 
 def top_documents(run: pd.DataFrame, depth: int) -> pd.DataFrame:
-    """The first documents of each query."""
+    """Keep the first `depth` documents of each query."""
     if depth < 1:
         raise ValueError(f"depth is {depth}: give 1 or more.")
     return trec_order(run).groupby("query", sort=False).head(depth).reset_index(drop=True)
@@ -53,25 +52,25 @@ def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Put the re-scored documents of each query first, in their new order; the others follow."""
     first, second = trec_order(run), trec_order(scores)
     keys = ["query", "document"]
-    places_of_second = second[keys].assign(place=np.arange(len(second)))
-    merged = first.merge(places_of_second, on=keys, how="left")
-    if merged["place"].notna().sum() < len(second):
+    positions = second[keys].assign(position=np.arange(len(second)))
+    merged = first.merge(positions, on=keys, how="left")
+    if merged["position"].notna().sum() < len(second):
         known = pd.MultiIndex.from_frame(first[keys])
         row = second[~pd.MultiIndex.from_frame(second[keys]).isin(known)].iloc[0]
         raise ValueError(
-            f"The document {row['document']!r} has a new score for query {row['query']!r}, whose "
-            "list does not have it: score documents of the list."
+            f"The document {row['document']!r} has a new score for query {row['query']!r}, but is "
+            "not in the query's list: score only documents of the list."
         )
-    # After the last re-scored document, in the old order.
-    order = merged["place"].fillna(len(second)).to_numpy()
+    # The other documents follow in their old order.
+    order = merged["position"].fillna(len(second)).to_numpy()
     query, _ = pd.factorize(merged["query"])
     ordered = merged.iloc[np.lexsort((np.arange(len(merged)), order, query))]
-    counted = ordered.groupby("query", sort=False).cumcount(ascending=False) + 1.0
-    return ordered[keys].assign(score=counted).reset_index(drop=True)
+    reversed_ranks = ordered.groupby("query", sort=False).cumcount(ascending=False) + 1.0
+    return ordered[keys].assign(score=reversed_ranks).reset_index(drop=True)
 
 
 def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
-    """Every ordered pair of different documents of a query, for a pairwise re-ranker."""
+    """All ordered pairs of different documents of each query, for a pairwise re-ranker."""
     LISTS.check(run)
     parts = [np.empty((0, 2), dtype=np.intp)]
     query, _ = pd.factorize(run["query"])
@@ -88,19 +87,21 @@ def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
 def aggregate_preferences(
     preferences: pd.DataFrame, how: How = "sum", *, symmetric: bool = True
 ) -> pd.DataFrame:
-    """Turn the probabilities that a document is better than each other one into one score."""
+    """Aggregate the probabilities that a document is better than the others into its score."""
     if how not in ("sum", "log"):
         raise ValueError(f"how is {how!r}: give 'sum' or 'log'.")
     PREFERENCES.check(preferences)
     p = preferences["probability"].to_numpy(dtype=float)
-    equal = (preferences["first"] == preferences["second"]).to_numpy()
-    if equal.any():
-        row = preferences[equal].iloc[0]
+    is_same = (preferences["first"] == preferences["second"]).to_numpy()
+    if is_same.any():
+        row = preferences[is_same].iloc[0]
         raise ValueError(
-            f"The pair {row['first']!r}, {row['second']!r} of query {row['query']!r} is one "
-            "document: compare different ones."
+            f"The pair {row['first']!r}, {row['second']!r} of query {row['query']!r} compares a "
+            "document with itself: remove it."
         )
-    won, lost = (p, 1 - p) if how == "sum" else (np.log(np.maximum(x, _LEAST)) for x in (p, 1 - p))
+    won, lost = p, 1 - p
+    if how == "log":
+        won, lost = (np.log(np.maximum(x, _MIN_PROBABILITY)) for x in (won, lost))
     sides = [preferences[["query", "first"]].set_axis(["query", "document"], axis=1)] + [
         preferences[["query", "second"]].set_axis(["query", "document"], axis=1)
     ]
@@ -115,7 +116,7 @@ def aggregate_preferences(
     if (totals["pairs"] != expected).any():
         query, document = (totals["pairs"] != expected).idxmax()
         raise ValueError(
-            f"The document {document!r} of query {query!r} is not compared with every other one in "
-            "both directions: give all ordered pairs."
+            f"The document {document!r} of query {query!r} is not compared with every other "
+            "document in both directions: give all ordered pairs."
         )
     return trec_order(totals.reset_index()[["query", "document", "score"]])

@@ -1,9 +1,9 @@
-"""Which systems beat which: t-tests over topics, and the significance letters of tables.
+"""Significance of differences between systems: t-tests over topics, and letters for tables.
 
-A table of the thesis gives each row a letter, and prints after a value the letters of the rows
-that it significantly beats (abolghasemi2026, Tables 2.1 to 2.4: paired t-test, p < 0.05,
-Bonferroni). The number of comparisons that Bonferroni divides by is not stated there, so it is a
-named choice here and part of the result.
+In tables of the thesis, each row has a letter. A value is followed by the letters of the rows that
+it significantly exceeds (abolghasemi2026, Tables 2.1 to 2.4: paired t-test, p < 0.05, Bonferroni).
+The thesis does not state the number of comparisons for Bonferroni, so it is a parameter here and
+part of the result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pandas as pd
 
 from everycell.statistics.hypothesis_tests import t_tests
 
-#: Decimals to which values of a measure count as equal; different values lie much further apart.
+#: Decimals of values that are tested; the last bits depend on the order of summation.
 _DIGITS = 12
 
 Comparisons = Literal["all_pairs", "others"] | int
@@ -33,8 +33,8 @@ def paired_tests(
 ) -> pd.DataFrame:
     """Paired two-sided t-tests over topics, Bonferroni-corrected.
 
-    Two systems that do not differ get t = 0 and p = 1. With "others" a pair has the same corrected
-    p from either side.
+    p is multiplied by the number of pairs ("all_pairs"), of other systems ("others"), or a given
+    number. Two systems with equal values get t = 0 and p = 1.
     """
     if values.columns.has_duplicates or values.shape[1] < 2:
         raise ValueError(
@@ -43,9 +43,9 @@ def paired_tests(
     if not 0 < level < 1:
         raise ValueError(f"level is {level!r}: give a number between 0 and 1, such as 0.05.")
     compared = list(itertools.combinations(values.columns, 2)) if pairs is None else list(pairs)
-    number = _number(comparisons, len(compared), values.shape[1])
-    # Equal rankings may differ in the last bits of their values, if these were summed in another
-    # order: such differences are tiny but of one sign, and a test would find them significant.
+    number = _count_comparisons(comparisons, len(compared), values.shape[1])
+    # Values of equal rankings may differ in their last bits, by the order of summation. Such
+    # differences are tiny, but if all have the same sign, a test would call them significant.
     tests = t_tests(values.round(_DIGITS), compared, paired=True, correction="none")
     corrected = np.minimum(tests["p"].to_numpy() * number, 1.0)
     better = [
@@ -58,7 +58,7 @@ def paired_tests(
     return tests.assign(better=pd.Series(better, dtype=object, index=tests.index))
 
 
-def _number(comparisons: Comparisons, n_pairs: int, n_systems: int) -> int:
+def _count_comparisons(comparisons: Comparisons, n_pairs: int, n_systems: int) -> int:
     if comparisons == "all_pairs":
         return n_pairs
     if comparisons == "others":
@@ -66,7 +66,7 @@ def _number(comparisons: Comparisons, n_pairs: int, n_systems: int) -> int:
     if isinstance(comparisons, int) and not isinstance(comparisons, bool) and comparisons >= 1:
         return comparisons
     raise ValueError(
-        f"comparisons is {comparisons!r}: give 'all_pairs', 'others' or a whole number from 1."
+        f"comparisons is {comparisons!r}: give 'all_pairs', 'others' or a whole number above 0."
     )
 
 
@@ -78,9 +78,9 @@ def compare_paired_and_unpaired(
 ) -> pd.DataFrame:
     """Paired and unpaired two-sided t-tests of the same pairs of systems, side by side.
 
-    Two systems answer the same topics, so the paired test is appropriate: topics differ more than
-    systems do, and the unpaired test (Student's, equal variances) counts that difference as noise.
-    Text and code of a paper may not agree on which of the two was run (lajewska2025, L798).
+    Systems are evaluated on the same topics, so the paired test is appropriate. The unpaired test
+    (Student's, equal variances) counts differences between topics as noise. Both are computed
+    because the text and code of a paper may disagree on the test (lajewska2025, L798).
     """
     number: Comparisons = "all_pairs" if comparisons is None else comparisons
     paired = paired_tests(values, pairs, comparisons=number)
@@ -99,24 +99,24 @@ def compare_paired_and_unpaired(
 def change_ranges(
     means: pd.DataFrame, comparisons: Mapping[str, Sequence[tuple[str, str]]]
 ) -> pd.DataFrame:
-    """Lowest and highest relative change over the pairs of each comparison."""
+    """Lowest and highest relative change, in percent, over the pairs of each comparison."""
     parts = []
     for name, pairs in comparisons.items():
         if not pairs:
-            raise ValueError(f"The comparison {name!r} has no pair of systems: give one or more.")
+            raise ValueError(f"The comparison {name!r} has no pair of systems: add at least one.")
         unknown = [system for pair in pairs for system in pair if system not in means.index]
         if unknown:
             raise ValueError(
-                f"The comparison {name!r} names {unknown[0]!r}, which is not among the systems "
-                f"{list(means.index)}: name one of them."
+                f"The comparison {name!r} contains {unknown[0]!r}, which is not among the systems "
+                f"{list(means.index)}: choose one of them."
             )
         first, second = (means.loc[list(side)].to_numpy() for side in zip(*pairs, strict=True))
         changes = pd.DataFrame(second - first, columns=means.columns) / np.where(
             first, first, np.nan
         )
-        ends = (100 * changes).agg(["min", "max"]).set_axis(["lowest", "highest"])
-        ends = ends.rename_axis(index="end", columns="measure").T.stack(future_stack=True)
-        parts.append(ends.rename("value").reset_index().assign(comparison=name))
+        bounds = (100 * changes).agg(["min", "max"]).set_axis(["lowest", "highest"])
+        bounds = bounds.rename_axis(index="end", columns="measure").T.stack(future_stack=True)
+        parts.append(bounds.rename("value").reset_index().assign(comparison=name))
     columns = ["comparison", "measure", "end", "value"]
     return pd.concat(parts, ignore_index=True)[columns]
 
@@ -125,8 +125,8 @@ def system_letters(systems: Sequence[str]) -> dict[str, str]:
     """Letters of a table's rows: a, b, c, ... in order."""
     if len(systems) > len(string.ascii_lowercase):
         raise ValueError(
-            f"There are {len(systems)} systems and 26 letters: split the table, or name the "
-            "letters yourself."
+            f"There are {len(systems)} systems and 26 letters: split the table, or assign letters "
+            "yourself."
         )
     return dict(zip(systems, string.ascii_lowercase, strict=False))
 
@@ -136,12 +136,12 @@ def mark_beaten_systems(tests: pd.DataFrame, letters: Mapping[str, str]) -> dict
     unknown = sorted({*tests["a"], *tests["b"]} - set(letters))
     if unknown:
         raise ValueError(
-            f"The system {unknown[0]!r} has no letter: letters exist for {list(letters)}; add one."
+            f"The system {unknown[0]!r} has no letter: only {list(letters)} have one; add it."
         )
     beaten: dict[str, set[str]] = {system: set() for system in letters}
     for row in tests[tests["better"].notna()].itertuples():
         beaten[row.better].add(row.b if row.better == row.a else row.a)
     return {
-        system: "".join(letter for other, letter in letters.items() if other in worse)
-        for system, worse in beaten.items()
+        system: "".join(letter for name, letter in letters.items() if name in names)
+        for system, names in beaten.items()
     }

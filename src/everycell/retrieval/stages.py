@@ -1,4 +1,4 @@
-"""What the stages of a retrieval experiment need to know about a collection."""
+"""Properties of a collection that the stages of a retrieval experiment need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Lexical:
-    """Parameters of the rankers of terms."""
+    """Parameters of the lexical rankers."""
 
     bm25: Mapping[str, float]
     jelinek_mercer: float
@@ -20,7 +20,7 @@ class Lexical:
 
 @dataclass(frozen=True)
 class Collection:
-    """How to treat one collection. Fields for stages that are never run may be left out.
+    """How the stages treat a collection; fields of stages that never run may be omitted.
 
     Attributes
     ----------
@@ -29,21 +29,19 @@ class Collection:
     setting : str, optional
         Source of the non-relevant documents in its main candidate lists.
     searched : bool
-        Whether all its documents are ranked, rather than candidates.
+        Whether all documents are ranked, instead of candidates.
     vocabularies : mapping of str to str
-        Tokenisation -> key of its vocabulary in the registry, where it differs from the default.
+        Tokenisation -> key of its vocabulary in the registry, if it is not the default.
     lexical : Lexical, optional
     lengths : mapping of str to (int or None)
-        Word pieces by what is read: ``training``, ``text``, ``query``, ``zero_shot``, ``expanded``,
-        ``pair``.
+        Maximum number of word pieces of each input: ``training``, ``text``, ``query``,
+        ``zero_shot``, ``expanded``, ``pair``.
     proposals : int
-        Number of likely terms to find for each document: the largest that any expansion uses.
+        Number of likely terms to compute per document: the largest that any expansion uses.
     encoders : mapping of str to str
-        Encoder -> folder that a rule of the collection makes, for those that are not in the
-        registry.
+        Encoder -> folder that a rule creates, for encoders that are not in the registry.
     training : callable, optional
-        Ranker (an object that can be trained) -> `pairs`, `negatives`, `reading` and `options` of
-        its training.
+        Ranker -> `pairs`, `negatives`, `reading` and `options` for its training.
 
     Examples
     --------
@@ -63,5 +61,5 @@ class Collection:
 
     @property
     def lists(self) -> dict[str, Any]:
-        """Tasks and setting: what names its main candidate lists."""
+        """Tasks and setting, which identify the main candidate lists."""
         return {"tasks": self.tasks, "setting": self.setting}

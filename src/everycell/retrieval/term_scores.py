@@ -8,10 +8,9 @@ function                       systems                    score of a pair
 :func:`vector_scores`          dense encoders             dot product
 =============================  =========================  ========================================
 
-All three add in float64, in one thread, each pair by itself and in the order in which its terms
-are stored. A score thus depends only on its pair, and no intermediate arrays are needed (vectors:
-one block of pairs). The first two are loops that numba compiles at their first use, in about a
-second, and then caches on disk (beside this file, or in ``NUMBA_CACHE_DIR``).
+All three sum in float64 and in one thread, separately for each pair and in the order of the stored
+terms. So a score depends only on its pair. The first two are loops that numba compiles at first
+use, in about a second, and caches on disk (next to this file, or in ``NUMBA_CACHE_DIR``).
 `bench/term_scoring.py` measures their speed.
 """
 
@@ -36,16 +35,16 @@ def likelihood_scores(
     """Log-likelihood of queries given documents (TILDE)."""
     values, decoded = log_probabilities, None
     if values.dtype == np.float16:
-        # numba knows no float16: its 65,536 values are looked up by their bits.
+        # numba does not support float16, so its 65,536 values are looked up by their bits.
         values, decoded = values.view(np.uint16), _float16_values()
     _check_columns(values.shape[1], queries.shape[1])
-    pairs = _pairs(query_rows, document_rows, (queries.shape[0], values.shape[0]))
-    order, starts = _by_query(pairs[0])
-    added = np.zeros(len(order))
+    pairs = _check_pairs(query_rows, document_rows, (queries.shape[0], values.shape[0]))
+    order, starts = _sort_by_query(pairs[0])
+    sums = np.zeros(len(order))
     compiled(_add_likelihoods)(
-        added, values, decoded, *_flat(queries), pairs[0][order], pairs[1][order], starts
+        sums, values, decoded, *_csr_arrays(queries), pairs[0][order], pairs[1][order], starts
     )
-    return _finite(_back(added, order), *pairs)
+    return _check_finite(_restore_order(sums, order), *pairs)
 
 
 def term_weight_scores(
@@ -57,19 +56,19 @@ def term_weight_scores(
     """Sum of the weights of the terms that a query and a document share (TILDEv2, SPLADE)."""
     documents = documents.tocsr()
     _check_columns(documents.shape[1], queries.shape[1])
-    pairs = _pairs(query_rows, document_rows, (queries.shape[0], documents.shape[0]))
-    order, starts = _by_query(pairs[0])
-    added = np.zeros(len(order))
+    pairs = _check_pairs(query_rows, document_rows, (queries.shape[0], documents.shape[0]))
+    order, starts = _sort_by_query(pairs[0])
+    sums = np.zeros(len(order))
     compiled(_add_weights)(
-        added,
+        sums,
         *(documents.indptr, documents.indices, documents.data),
-        *_flat(queries),
+        *_csr_arrays(queries),
         pairs[0][order],
         pairs[1][order],
         starts,
         np.zeros(queries.shape[1]),
     )
-    return _finite(_back(added, order), *pairs)
+    return _check_finite(_restore_order(sums, order), *pairs)
 
 
 def vector_scores(
@@ -84,13 +83,13 @@ def vector_scores(
     if block_size < 1:
         raise ValueError(f"block_size is {block_size}: give 1 or more.")
     _check_columns(documents.shape[1], queries.shape[1])
-    pairs = _pairs(query_rows, document_rows, (queries.shape[0], documents.shape[0]))
+    pairs = _check_pairs(query_rows, document_rows, (queries.shape[0], documents.shape[0]))
     scores = np.zeros(len(pairs[0]))
     for start in range(0, len(scores), block_size):
         block = slice(start, start + block_size)
         left, right = queries[pairs[0][block]], documents[pairs[1][block]]
         scores[block] = np.vecdot(left.astype(np.float64), right.astype(np.float64))
-    return _finite(scores, *pairs)
+    return _check_finite(scores, *pairs)
 
 
 def _add_likelihoods(
@@ -121,7 +120,7 @@ def _add_weights(
     starts,
     spread,
 ):
-    """Add count x weight to the scores, pair by pair; `spread` holds one query's counts."""
+    """Add count x weight to the scores, pair by pair; `spread` has the counts of one query."""
     for group in range(len(starts) - 1):
         query = query_rows[starts[group]]
         for term in range(pointers[query], pointers[query + 1]):
@@ -141,7 +140,9 @@ def _float16_values() -> FloatArray:
     return np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float64)
 
 
-def _flat(queries: sparse.csr_array | sparse.csr_matrix) -> tuple[IntArray, IntArray, FloatArray]:
+def _csr_arrays(
+    queries: sparse.csr_array | sparse.csr_matrix,
+) -> tuple[IntArray, IntArray, FloatArray]:
     """Arrays of a CSR matrix with fixed types, so that the loops are compiled only once."""
     rows = queries.tocsr()
     return (
@@ -155,23 +156,23 @@ def _check_columns(documents: int, queries: int) -> None:
     if documents != queries:
         raise ValueError(
             f"The documents have {documents} columns and the queries {queries}: both must have "
-            "the same vocabulary entries or dimensions."
+            "the same vocabulary or dimensions."
         )
 
 
-def _pairs(
+def _check_pairs(
     query_rows: npt.ArrayLike, document_rows: npt.ArrayLike, shape: tuple[int, int]
 ) -> tuple[IntArray, IntArray]:
-    """Rows of the pairs as two arrays of one length, checked against (queries, documents)."""
+    """Check row numbers against (queries, documents), and return arrays of the same length."""
     arrays = [np.asarray(rows) for rows in (query_rows, document_rows)]
     sizes = [rows.shape for rows in arrays]
     if max(map(len, sizes)) > 1 or (sizes[0] != sizes[1] and () not in sizes):
         raise ValueError(
             f"The rows of the queries have the shape {sizes[0]} and those of the documents "
-            f"{sizes[1]}: give two lists of one length, or one number and a list."
+            f"{sizes[1]}: give two lists of the same length, or one number and a list."
         )
     for name, rows, size in zip(("query", "document"), arrays, shape, strict=True):
-        # numpy makes an empty list float64.
+        # numpy converts an empty list to float64.
         if rows.size and not np.issubdtype(rows.dtype, np.integer):
             raise ValueError(f"The {name} rows are of type {rows.dtype}: give whole numbers.")
         outside = rows[(rows < 0) | (rows >= size)]
@@ -183,25 +184,25 @@ def _pairs(
     return queries.astype(np.int64), documents.astype(np.int64)
 
 
-def _by_query(query_rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Order that sorts the pairs by query, and where each query starts, with the end."""
+def _sort_by_query(query_rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Order that sorts the pairs by query, and the start of each query, then the end."""
     order = np.argsort(query_rows, kind="stable")
     _, starts = np.unique(query_rows[order], return_index=True)
     return order, np.append(starts, len(order))
 
 
-def _back(values: FloatArray, order: IntArray) -> FloatArray:
+def _restore_order(values: FloatArray, order: IntArray) -> FloatArray:
     scores = np.empty_like(values)
     scores[order] = values
     return scores
 
 
-def _finite(scores: FloatArray, query_rows: IntArray, document_rows: IntArray) -> FloatArray:
+def _check_finite(scores: FloatArray, query_rows: IntArray, document_rows: IntArray) -> FloatArray:
     bad = ~np.isfinite(scores)
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
             f"The score of query row {query_rows[row]} and document row {document_rows[row]} "
-            f"is {scores[row]}: find out which value of the two is not finite."
+            f"is {scores[row]}: check that the values of both are finite."
         )
     return scores

@@ -1,4 +1,4 @@
-"""Parameters of a ranker, chosen on validation lists by trying each point of a grid."""
+"""Grid search for the parameters of a ranker on validation lists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def search_grid(
     if not (grid and points and lists):
         raise ValueError(
             f"The grid has {len(points) if grid else 0} combinations and there are {len(lists)} "
-            "tasks: give one or more of both."
+            "tasks: give at least one of each."
         )
     judged = {task: judge(qrels, qrels) for task, qrels in lists.items()}
     means = []
@@ -33,6 +33,6 @@ def search_grid(
             ranked = judged[task].run(judged[task].scores(run, outside="drop"))
             values.append(evaluate(ranked, qrels, [measure])[measure].mean())
         means.append(sum(values) / len(values))
-    # Of equal ones, max returns the first.
+    # If several are equally good, max returns the first.
     best = max(range(len(points)), key=means.__getitem__)
     return points[best], pd.DataFrame(points).assign(**{measure: means})

@@ -182,11 +182,11 @@ def test_invariants_of_the_effects(scores, gain, scale):
     [
         (
             lambda: ranking_agreement(run(q="ab", r="ab"), run(q="ab")),
-            "The topic 'r' is in the original only: both need the same topics",
+            "The topic 'r' is only in the original values: both must have the same topics",
         ),
         (
             lambda: ranking_agreement(run(q="ab"), run(q="ab", s="ab")),
-            "The topic 's' is in the reproduced only",
+            "The topic 's' is only in the reproduced values",
         ),
         (
             lambda: ranking_agreement(run(q="ab"), run(q="ab"), union="score"),
@@ -196,25 +196,25 @@ def test_invariants_of_the_effects(scores, gain, scale):
         (lambda: ranking_agreement(run(q="aa"), run(q="ab")), "repeats the document"),
         (
             lambda: score_agreement(values(MAP=[0.1, 0.2]), values(MAP=[0.1, 0.2, 0.3])),
-            "The topic 'q2' is in the reproduced only",
+            "The topic 'q2' is only in the reproduced values",
         ),
         (
             lambda: score_agreement(values(MAP=[0.1, 0.2]), values(RR=[0.1, 0.2])),
-            "The measure 'MAP' is in the original only: both need the same measures",
+            "The measure 'MAP' is only in the original values: both must have the same measures",
         ),
         (
             lambda: score_agreement(values(MAP=[0.1, 0.2]), values(MAP=[0.1, np.nan])),
-            "The reproduced values have nan for topic 'q1' in 'MAP': give every topic",
+            "The reproduced values have nan for topic 'q1' in 'MAP': values must be finite",
         ),
         (
             lambda: score_agreement(
                 values(MAP=[0.1, 0.2]).rename(index={"q1": "q0"}), values(MAP=[0.1, 0.2])
             ),
-            "The original values have the topic 'q0' twice: keep one of the two.",
+            "The original values have the topic 'q0' twice: remove one of the two.",
         ),
         (
             lambda: effect_agreement(*(values(MAP=[0.1, 0.2]),) * 2, *(values(RR=[0.1, 0.2]),) * 2),
-            "The measure 'MAP' is in the original only",
+            "The measure 'MAP' is only in the original values",
         ),
     ],
 )
@@ -296,7 +296,7 @@ PAIR = {"q": "ab", "r": "xy"}
             PAIR,
             PAIR,
             {},
-            "The original run does not answer topic 'r' of the qrels (1 of 2 topics): complete it",
+            "The original run has no documents for topic 'r' of the qrels (1 of 2 topics): add them",
         ),
         (
             PAIR,
@@ -310,7 +310,7 @@ PAIR = {"q": "ab", "r": "xy"}
             PAIR,
             {"q": "AB", "r": "XY"},
             {},
-            "No document of the original run is judged in its topic: the run has documents such as"
+            "No document of the original run is judged for its topic: the run has documents such as"
             " 'a', the qrels such as 'A'",
         ),
         (
@@ -318,7 +318,7 @@ PAIR = {"q": "ab", "r": "xy"}
             {"r": "xy"},
             PAIR,
             {"missing_topics": "zero"},
-            "No topic of the qrels is answered by both runs: the original has topics such as 'q'",
+            "No topic of the qrels is in both runs: the original run has topics such as 'q'",
         ),
         (
             {"q": "ab"},
@@ -332,7 +332,7 @@ PAIR = {"q": "ab", "r": "xy"}
             PAIR,
             PAIR,
             {"relevance_level": 2},
-            "No document of the qrels has a relevance of 2 or more: the greatest is 1",
+            "No document of the qrels has a relevance of 2 or more: the highest is 1",
         ),
         (PAIR, PAIR, PAIR, {"depths": [5, 5]}, "The depths are [5, 5]"),
         (PAIR, PAIR, PAIR, {"depths": []}, "The depths are []"),

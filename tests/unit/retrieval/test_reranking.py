@@ -58,7 +58,7 @@ def test_rescored_documents_come_first_and_the_others_keep_their_order():
 
 def test_a_document_of_another_list_is_refused():
     other = pd.DataFrame({"query": ["q", "r"], "document": ["a", "a"], "score": [1.0, 2]})
-    with pytest.raises(ValueError, match="'a' has a new score for query 'r', whose list does not"):
+    with pytest.raises(ValueError, match="'a' has a new score for query 'r', but is not in"):
         rerank(RUN, other)
 
 
@@ -145,9 +145,13 @@ FINE = preferences([[0, 0.9], [0.4, 0]])
         (FINE, "mean", "how is 'mean': give 'sum' or 'log'"),
         (FINE.assign(probability=[0.9, 1.5]), "sum", "Row 1 .*probability is .*1.5"),
         (FINE.assign(probability=[math.nan, 0.5]), "sum", "Row 0 .*probability is .*nan"),
-        (FINE.assign(second="d0"), "sum", "The pair 'd0', 'd0' of query 'q' is one document"),
+        (
+            FINE.assign(second="d0"),
+            "sum",
+            "The pair 'd0', 'd0' of query 'q' compares a document with itself",
+        ),
         (pd.concat([FINE, FINE[:1]]), "log", "Row 2 .*second is 'd1'"),
-        (FINE[:1], "sum", "'d0' of query 'q' is not compared with every other one in both"),
+        (FINE[:1], "sum", "'d0' of query 'q' is not compared with every other document in both"),
     ],
 )
 def test_faults_of_preferences(frame, how, message):

@@ -128,7 +128,7 @@ def test_swapping_a_pair_turns_the_sign_and_nothing_else():
         ({"pairs": [("s0", "bm25")]}, "sample 'bm25'"),
         ({"values": values()[["s0"]]}, "The systems are"),
         ({"values": values()[["s0", "s0"]]}, "each only once"),
-        ({"values": values()[:1]}, "2 values or more"),
+        ({"values": values()[:1]}, "at least 2 values"),
         ({"values": values().mask(values() > values().max().max() - 1e-9)}, "is nan at position"),
     ],
 )
@@ -211,5 +211,5 @@ def test_faults_of_changes():
     assert change_ranges(means, {"x": [("a", "b")]})["value"].isna().all()
     with pytest.raises(ValueError, match="comparison 'x' has no pair of systems"):
         change_ranges(means, {"x": []})
-    with pytest.raises(ValueError, match="names 'c', which is not among the systems"):
+    with pytest.raises(ValueError, match="contains 'c', which is not among the systems"):
         change_ranges(means, {"x": [("a", "c")]})
