@@ -164,8 +164,8 @@ def _check_same(indexes: dict[str, pd.Index], kind: str) -> None:
     ):
         if len(extra):
             raise ValueError(
-                f"The {kind} {extra[0]!r} is only in the {name} values: both must have the same {kind}s, "
-                "so add it to the other, or remove it."
+                f"The {kind} {extra[0]!r} is only in the {name} values: both must have the same "
+                f"{kind}s, so add it to the other, or remove it."
             )
 
 

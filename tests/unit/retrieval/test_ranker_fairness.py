@@ -97,9 +97,7 @@ def test_a_query_without_judgements_counts_for_fairness_alone():
     ],
 )
 def test_systems_with_other_queries_or_measures_are_named(other):
-    with pytest.raises(
-        ValueError, match="The systems 'BM25' and 'x' have different queries or measures"
-    ):
+    with pytest.raises(ValueError, match="systems 'BM25' and 'x' have different queries or"):
         ranker_means({"BM25": SYSTEMS["BM25"], "x": other})
 
 

@@ -296,7 +296,7 @@ PAIR = {"q": "ab", "r": "xy"}
             PAIR,
             PAIR,
             {},
-            "The original run has no documents for topic 'r' of the qrels (1 of 2 topics): add them",
+            "The original run has no documents for topic 'r' of the qrels (1 of 2 topics): add",
         ),
         (
             PAIR,

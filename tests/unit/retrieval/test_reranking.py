@@ -148,7 +148,7 @@ FINE = preferences([[0, 0.9], [0.4, 0]])
         (
             FINE.assign(second="d0"),
             "sum",
-            "The pair 'd0', 'd0' of query 'q' compares a document with itself",
+            "'d0', 'd0' of query 'q' compares a document with",
         ),
         (pd.concat([FINE, FINE[:1]]), "log", "Row 2 .*second is 'd1'"),
         (FINE[:1], "sum", "'d0' of query 'q' is not compared with every other document in both"),
