@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from everycell.collections.cast_passages import (
+    assign_splits,
     cast_benchmark,
-    in_fold,
     read_cast_passages,
     topic_folds,
 )
@@ -24,7 +24,7 @@ with Job(snakemake) as job:
     job.write_frame(qrels, "qrels")
     folds = topic_folds(collection, folds=settings.folds, seed=job.seed)
     for fold in range(settings.folds):
-        split = in_fold(benchmark, folds, fold)
+        split = assign_splits(benchmark, folds, fold)
         lists = split.candidates
         # The negatives include passages that are relevant to other turns. A model trained only on
         # passages judged for the same turn ranked worse than chance.

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
-from everycell.collections.grepbias import all_wordings, one_wording, read_grepbias
+from everycell.collections.grepbias import (
+    all_wordings_benchmark,
+    one_wording_benchmark,
+    read_grepbias,
+)
 from everycell.engine.job import Job
 
 with Job(snakemake) as job:
@@ -10,9 +14,9 @@ with Job(snakemake) as job:
     collection = read_grepbias(first, documents)
     wording = snakemake.params.wording
     grepbias = (
-        all_wordings(collection, seed=job.seed)
+        all_wordings_benchmark(collection, seed=job.seed)
         if wording is None
-        else one_wording(collection, wording, seed=job.seed)
+        else one_wording_benchmark(collection, wording, seed=job.seed)
     )
     texts, benchmark = grepbias
     job.write_frame(texts, "documents")

@@ -1,4 +1,4 @@
-"""Table 2.1: list sizes and relevant items, with numbers of lists beside."""
+"""Table 2.1: list sizes and relevant items; a supplement counts the lists by size."""
 
 from everycell.collections.fair_ranking_lists import read_fair_lists
 from everycell.engine.result_job import ResultJob

@@ -1,4 +1,4 @@
-"""Section 2.5: numbers of lists that its text states."""
+"""Section 2.5: numbers of lists stated in the text."""
 
 from everycell.collections.fair_ranking_lists import read_fair_lists
 from everycell.engine.result_job import ResultJob

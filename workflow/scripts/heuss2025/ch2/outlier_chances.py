@@ -1,4 +1,4 @@
-"""Section 2.7: how often lists of ten random items hold an outlier."""
+"""Section 2.7: probability that a list of ten random items contains an outlier."""
 
 from everycell.engine.result_job import ResultJob
 from everycell.studies.heuss2025.ch2.outlier_chances import outlier_chances

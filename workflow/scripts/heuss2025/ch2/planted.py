@@ -1,4 +1,4 @@
-"""Simulated lists with planted outliers, in the form of the released ones."""
+"""Simulated lists with planted outliers, in the format of the released lists."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Make the policies of a table for the scored lists of a data set, and measure them."""
+"""Compute and evaluate the policies of a table for the scored lists of a data set."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Tables 2.2 and 2.3: policies over the first ten ranks, and over full rankings."""
+"""Tables 2.2 and 2.3: policies for the top ten ranks and for full rankings."""
 
 import pandas as pd
 

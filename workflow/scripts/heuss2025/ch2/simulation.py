@@ -1,4 +1,4 @@
-"""Figure 2.2: how much less often FELIX shows an outlier, and what else could be done."""
+"""Figure 2.2: how much less often FELIX shows an outlier, compared with alternatives."""
 
 from everycell.engine.result_job import ResultJob
 from everycell.studies.heuss2025.ch2.simulation import sensitivity_analysis

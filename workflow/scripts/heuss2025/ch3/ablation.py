@@ -1,4 +1,4 @@
-"""Figure 3.5: each document's own deviation against one deviation for all."""
+"""Figure 3.5: individual standard deviations of documents versus one for all documents."""
 
 import numpy as np
 import pandas as pd

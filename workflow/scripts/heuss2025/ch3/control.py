@@ -1,4 +1,4 @@
-"""Figure 3.6: measures over the strength of each method."""
+"""Figure 3.6: measures by the strength of each method."""
 
 import numpy as np
 import pandas as pd

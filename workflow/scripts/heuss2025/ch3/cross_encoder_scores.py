@@ -1,4 +1,4 @@
-"""Scores of a cross-encoder with their deviations, each query by the model that never saw it."""
+"""Cross-encoder scores with standard deviations, by models not trained on the query."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ with Job(snakemake) as job:
     length = PairLength(**params.pair_length)
 
     def model_of(fold, training):
-        """Head of a fold's model, and its vectors of pairs."""
+        """Head of a fold's model, and a function for its vectors of pairs."""
         model, tokenizer = load_model(Path(snakemake.input.models[fold]), "classifier")
         model = model.to(device())
 

@@ -1,4 +1,4 @@
-"""Figure 3.2: how many documents the one at each rank could swap with."""
+"""Figure 3.2: number of documents that the document at each rank could swap with."""
 
 import pandas as pd
 

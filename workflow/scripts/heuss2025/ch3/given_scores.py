@@ -1,4 +1,4 @@
-"""Scores with deviations from the authors' file."""
+"""Scores with standard deviations from the authors' file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Scores of a logistic head on MiniLM with their deviations, by folds of conversations."""
+"""Scores of a logistic head on MiniLM with standard deviations, by folds of conversations."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ with Job(snakemake) as job:
         return product_vectors(encoded, pairs)
 
     def model_of(fold, training):
-        """Head that was fitted to the other conversations."""
+        """Head fitted to the other conversations, and the function for vectors of pairs."""
         head = train_head(vectors(training), training["relevance"], strength=params.strength)
         return head, vectors
 

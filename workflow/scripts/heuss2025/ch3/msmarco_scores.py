@@ -1,4 +1,4 @@
-"""Scores of a cross-encoder on MS MARCO with their deviations."""
+"""Cross-encoder scores on MS MARCO with standard deviations."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ with Job(snakemake) as job:
     length = PairLength(params.pair, "longest_first")
 
     def vectors(identifiers):
-        """What the model has of pairs before its last layer."""
+        """Input of the model's last layer for these pairs."""
         rows = list(identifiers[["query", "document"]].itertuples(index=False, name=None))
         return pair_vectors(model, tokenizer, queries, passages, rows, length)
 

@@ -1,4 +1,4 @@
-"""Table 3.1: the fairest setting of each method within an allowed loss."""
+"""Table 3.1: the fairest setting of each method within a maximum loss of utility."""
 
 import pandas as pd
 

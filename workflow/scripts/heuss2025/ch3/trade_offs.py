@@ -1,4 +1,4 @@
-"""Measures of each query under every method and strength."""
+"""Measures per query for every method and strength."""
 
 import pandas as pd
 

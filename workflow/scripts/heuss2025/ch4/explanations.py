@@ -1,4 +1,4 @@
-"""Explanations of test lists by all explainers, and checks of how faithful they are."""
+"""Explanations of test lists by all explainers, and checks of their faithfulness."""
 
 from pathlib import Path
 
@@ -7,28 +7,28 @@ import pandas as pd
 
 from everycell.engine.job import Job
 from everycell.explain.forests import read_forest
-from everycell.studies.heuss2025.ch4.experiment import Setup, explanations
+from everycell.studies.heuss2025.ch4.experiment import Setup, explain_lists
 from everycell.studies.heuss2025.ch4.planted_features import planted_weights
 
 with Job(snakemake) as job:
     params = snakemake.params
     test = pd.read_parquet(snakemake.input.test)
     names = list(test.columns[2:])
-    # One document has no order.
+    # A list of one document has only one order.
     lists = {
         query: rows[names].to_numpy(dtype=float)
         for query, rows in test.groupby("query", sort=False)
         if len(rows) > 1
     }
     if params.lists is not None:
-        # Spread over the file: neighbours may be of one kind.
+        # Spread over the file, since neighbouring lists may be similar.
         spread = np.linspace(0, len(lists) - 1, min(params.lists, len(lists))).round().astype(int)
         lists = {query: lists[query] for query in np.array(list(lists))[spread]}
     pool = pd.read_parquet(snakemake.input.train)[names].to_numpy(dtype=float)
     setup = Setup(params.background, params.lime_samples)
-    known = planted_weights() if snakemake.wildcards.data == "planted" else None
-    explained = explanations(
-        read_forest(Path(snakemake.input.model)), lists, pool, names, setup, job.seed, known
+    planted = planted_weights() if snakemake.wildcards.data == "planted" else None
+    explained = explain_lists(
+        read_forest(Path(snakemake.input.model)), lists, pool, names, setup, job.seed, planted
     )
     attributed, checked = [], []
     for number, (query, attributions, checks) in enumerate(explained, start=1):

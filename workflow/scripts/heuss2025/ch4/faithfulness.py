@@ -1,4 +1,4 @@
-"""Figure 4.4: preservation and deletion by the size of explanations."""
+"""Figure 4.4: preservation and deletion checks by size of the explanations."""
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,9 @@ with ResultJob(snakemake) as job:
     )
     means = Means(checked, params.bootstrap, np.random.default_rng(job.seed))
     points = means.curves()
-    # As in the thesis; the sum over documents, which its text defines, is in the table of points.
-    drawn = points[points["measure"] != "Exposure difference"]
-    job.write_figure(points, checks_figure(drawn))
+    # The figure omits the sum over documents, as in the thesis; the table of points has it.
+    plotted = points[points["measure"] != "Exposure difference"]
+    job.write_figure(points, checks_figure(plotted))
     job.write_supplement(means.differences(), "differences", {"all": 3})
     job.write_supplement(means.ratios(), "ratios", {"all": 2})
     job.write_supplement(mean_attributions(attributed, "RShapK"), "features", {"all": 3})

@@ -1,4 +1,4 @@
-"""Judged feature vectors in the form of LETOR, one or more files per part."""
+"""Judged feature vectors from files in LETOR format, one or more per part."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Simulated lists whose labels come from a few features with known weights."""
+"""Simulated lists whose labels depend on a few features with known weights."""
 
 import numpy as np
 

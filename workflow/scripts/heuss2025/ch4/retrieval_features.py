@@ -1,4 +1,4 @@
-"""Features of candidates from runs and terms; a ranker is trained on the validation queries."""
+"""Features of candidates from runs and terms; the validation queries become training lists."""
 
 import pandas as pd
 

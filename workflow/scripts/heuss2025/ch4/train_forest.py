@@ -1,4 +1,4 @@
-"""A LambdaRank model by LightGBM, with its defaults."""
+"""Train a LambdaRank model with LightGBM's defaults."""
 
 from pathlib import Path
 

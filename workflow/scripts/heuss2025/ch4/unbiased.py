@@ -1,4 +1,4 @@
-"""Figure 4.B.2: attributions of lists that the unbiased model ranks, with two sets of values."""
+"""Figure 4.B.2: attributions of lists ranked by the unbiased model, with two sets of values."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What comes of forged documents for attributors whose mechanism is known, on Natural Questions."""
+"""Outcomes of forged documents for attributors with a known mechanism, on Natural Questions."""
 
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.text_vectors import dense_vectors
 from everycell.rag.attributors import OracleReader, VectorMatcher, WordMatcher
 from everycell.rag.interventions import outcomes
-from everycell.studies.heuss2025.ch5.known_attributors import select_questions, trials
+from everycell.studies.heuss2025.ch5.known_attributors import run_trials, select_questions
 from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
@@ -31,7 +31,7 @@ with Job(snakemake) as job:
 
     @cache
     def vector(text):
-        """Vector of one text: alone, so that it does not depend on what it is asked with."""
+        """Embedding of a text, encoded alone so that it does not depend on a batch."""
         return dense_vectors(encoder, tokenizer, [text], params.length)[0]
 
     def vectors(texts):
@@ -46,7 +46,7 @@ with Job(snakemake) as job:
     }
     frames = []
     for name, attributor in attributors.items():
-        table = outcomes(trials(questions, attributor.answer, seed=job.seed))
+        table = outcomes(run_trials(questions, attributor.answer, seed=job.seed))
         table.insert(0, "answerer", name)
         frames.append(table)
     job.write_frame(pd.concat(frames, ignore_index=True), "outcomes")

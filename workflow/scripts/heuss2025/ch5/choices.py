@@ -1,4 +1,4 @@
-"""Which document a language model says a known answer is from, and what forged ones change."""
+"""Documents to which a language model attributes known answers, before and after forgeries."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ with Job(snakemake) as job:
             return [GroundedAnswer(question, 1) for question in choice.answer_all(contexts_to_ask)]
 
         tables = repeat_with_forgeries(question_contexts, ask_all, seed=job.seed)
-        # They are numbers of documents and their log-probabilities: nothing of a passage.
+        # Answers are document numbers with log-probabilities, without text from passages.
         write_atomically(Path(snakemake.output.record), record_lines(model.used))
     relevant = [
         frozenset(

@@ -1,4 +1,4 @@
-"""Figure 5.7: where statements are recovered whose forged document is cited."""
+"""Figure 5.7: positions of recovered statements whose forged document is cited."""
 
 import pandas as pd
 

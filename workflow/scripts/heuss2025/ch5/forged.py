@@ -1,4 +1,4 @@
-"""Figure 5.6: what came of forged documents, and what two designs find of what was planted."""
+"""Figure 5.6: outcomes of forged documents, and estimates of planted effects by two designs."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ with ResultJob(snakemake) as job:
     cells = pd.concat(parts, ignore_index=True)
     points = case_counts(cells, snakemake.params.of, snakemake.params.metrics)
     job.write_figure(points, case_bars(points))
-    # The figure has the counts.
+    # The table of the figure has the counts.
     job.write_supplement(cells.drop(columns=["count", "of"]), "shares", {"all": 1})
     if "estimates" in snakemake.input.keys():
         estimated = pd.read_parquet(snakemake.input.estimates)

@@ -1,10 +1,10 @@
-"""What a language model answers and cites, and what comes of forged documents."""
+"""Answers and citations of a language model, and outcomes of forged documents."""
 
 from pathlib import Path
 
 from everycell.collections.cited_questions import read_cited_questions
 from everycell.engine.job import Job
-from everycell.language_models.jobs import asking, model_of_job
+from everycell.language_models.jobs import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.citing_styles import citing_style
 from everycell.studies.heuss2025.ch5.model_contexts import contexts, repeat_with_forgeries
@@ -22,14 +22,14 @@ with Job(snakemake) as job:
         count=params.questions,
         seed=job.seed,
     )
-    job.log.write(f"{len(question_contexts)} of {len(collection.questions)} questions.\n")
+    job.log.write(f"{len(question_contexts)} of {len(collection.questions)} questions used.\n")
     style = citing_style(params.style, Path(files.template) if files.template else None)
     decoding = Decoding(max_tokens=params.max_tokens)
     with model_of_job(snakemake, job.log) as model:
-        ask = asking(model, decoding)
+        ask = answer_function(model, decoding)
 
         def ask_all(contexts_to_ask):
-            """Answers of the model, each recorded."""
+            """Parsed answers of the model, which are recorded."""
             texts = ask([style.prompt(*context) for context in contexts_to_ask])
             return [
                 style.read(text, len(documents))

@@ -1,4 +1,4 @@
-"""Answers, forged documents and what came of them, for answerers whose behaviour is known."""
+"""Answers and outcomes of forged documents for answerers with known behaviour."""
 
 import pandas as pd
 
@@ -19,11 +19,11 @@ with Job(snakemake) as job:
     frames = {"selection": [], "sizes": [], "outcomes": []}
     for name, memory in params.readers.items():
         reader = PlantedReader(memory=memory, seed=job.seed, **params.behaviour)
-        tried = experiment(questions, reader, seed=job.seed)
+        results = experiment(questions, reader, seed=job.seed)
         for part, table in (
-            ("selection", selection_counts(tried.answers)),
-            ("sizes", answer_sizes(tried.answers)),
-            ("outcomes", outcomes(tried.trials)),
+            ("selection", selection_counts(results.answers)),
+            ("sizes", answer_sizes(results.answers)),
+            ("outcomes", outcomes(results.trials)),
         ):
             table.insert(0, "answerer", name)
             frames[part].append(table)

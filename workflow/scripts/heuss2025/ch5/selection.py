@@ -1,4 +1,4 @@
-"""Table 5.2: whether what was selected is cited."""
+"""Table 5.2: citation of selected and of other documents."""
 
 import pandas as pd
 

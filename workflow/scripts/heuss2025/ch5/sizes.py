@@ -1,4 +1,4 @@
-"""Figures 5.3 and 5.4: sizes of answers, and which documents they cite."""
+"""Figures 5.3 and 5.4: sizes of answers, and the documents that they cite."""
 
 import pandas as pd
 

@@ -13,7 +13,7 @@ with ResultJob(snakemake) as job:
     )
     stages["row"] = stages["r1_rewriter"] + ", " + stages["r2_rewriter"]
     cells = pd.concat([variants, stages])
-    # Recall is called after its cut-off, which each year has its own of.
+    # The two years have recall at different cut-offs.
     cells["metric"] = cells["metric"].str.replace(r"^(R@\d+|Recall)$", "recall", regex=True)
     cells["system"] = cells["cast_year"] + " " + cells["row"]
     means = cells[cells["metric"].isin(["recall", "NDCG@3"])].pivot(
@@ -23,7 +23,7 @@ with ResultJob(snakemake) as job:
         name: [(settings.systems[a], settings.systems[b]) for a, b in listed]
         for name, listed in settings.comparisons.items()
     }
-    # The last pair of rewriters is the system that the others are compared with.
+    # The last pair of rewriters is compared with all others.
     *further_stages, both = settings.stages
     pairs["one rewriter a stage"] = [(both, other) for other in further_stages]
     ranges = change_ranges(

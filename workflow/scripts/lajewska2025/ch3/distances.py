@@ -1,4 +1,4 @@
-"""Section 3.3.3: relative differences of systems in percent, and whether they are significant."""
+"""Section 3.3.3: relative differences between systems in percent, and their significance."""
 
 import pandas as pd
 
@@ -10,14 +10,14 @@ with ResultJob(snakemake) as job:
     means = cells.set_index(["row", "metric"])["value"]
     p = pd.read_csv(snakemake.input.tests).query("metric == 'p_paired'")
     p = p.set_index(["a", "b", "measure"])["value"]
-    # Of what the track reported there is no run to be tested against.
+    # Rows that the track reported have no run to test against.
     without_run = set(reported["row"])
     rows = []
-    for system, than in snakemake.params.pairs:
+    for system, baseline in snakemake.params.pairs:
         for metric in ("NDCG@3", "R@500"):
-            change = 100 * (means[system, metric] / means[than, metric] - 1)
-            rows.append((system, than, f"{metric} change", change))
-            if than not in without_run:
-                verdict = "yes" if p[than, system, metric] < snakemake.params.alpha else "no"
-                rows.append((system, than, f"{metric} significant", verdict))
+            change = 100 * (means[system, metric] / means[baseline, metric] - 1)
+            rows.append((system, baseline, f"{metric} change", change))
+            if baseline not in without_run:
+                verdict = "yes" if p[baseline, system, metric] < snakemake.params.alpha else "no"
+                rows.append((system, baseline, f"{metric} significant", verdict))
     job.write_table(pd.DataFrame(rows, columns=["row", "than", "metric", "value"]))

@@ -1,4 +1,4 @@
-"""Section 3.5: the organisers' run by each of its files, as Table 3.2 has its rows."""
+"""Section 3.5: the organisers' run from each of its files, in the format of Table 3.2."""
 
 import pandas as pd
 
@@ -19,7 +19,7 @@ with ResultJob(snakemake) as job:
     )
     rows = []
     for reading, run in readings.items():
-        # As with -c, a turn without an answer counts 0.
+        # As with trec_eval -c, a turn without results counts 0.
         values = evaluate(
             run,
             qrels,
@@ -33,5 +33,5 @@ with ResultJob(snakemake) as job:
         ]
     table = pd.DataFrame(rows, columns=["row", "metric", "value"])
     job.write_supplement(table, "readings", {"all": 3})
-    # The thesis has the row of the first.
+    # The thesis reports the first reading.
     job.write_table(table.head(len(settings.measures)).assign(row=settings.row))

@@ -1,4 +1,4 @@
-"""Section 3.4 on other passages: measures of the pipeline's runs, changes and tests of them."""
+"""Section 3.4 on surrogate passages: measures of the pipeline's runs, their changes and tests."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from everycell.studies.lajewska2025.ch3.measures import (
 )
 from everycell.trec.runs import read_run
 
-#: What the text compares.
+#: Measures that the text compares.
 COMPARED = ["recall", "NDCG@3"]
 
 with ResultJob(snakemake) as job:
@@ -26,7 +26,7 @@ with ResultJob(snakemake) as job:
     qrels = qrels[qrels["query"].isin(turns)]
     values = {}
     for path in map(Path, snakemake.input.runs):
-        # As with -c, a turn without an answer counts 0.
+        # As with trec_eval -c, a turn without results counts 0.
         evaluated = evaluate(
             read_run(path),
             qrels,

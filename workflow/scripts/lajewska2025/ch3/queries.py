@@ -1,4 +1,4 @@
-"""Queries of the turns of CAsT 2020 by way of rewriting; those of 2022, to train on, unchanged."""
+"""Queries for CAsT 2020 by rewriter, and unchanged queries of 2022 for training."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ with Job(snakemake) as job:
         },
     )
     collection = pd.read_parquet(snakemake.input.collection)
-    # The rewriters saw all turns; measured are those with judged passages.
+    # The rewriters saw all turns; only turns with judged passages are evaluated.
     judged = collection["query_id"].isin(rewritten.index)
     wide = rewritten.loc[collection["query_id"][judged]]
     long = wide.reset_index().melt("query_id", var_name="rewriter", value_name="text")

@@ -1,4 +1,4 @@
-"""Fused runs, and re-ranked ones: point-wise on all candidates, pair-wise on the first ones."""
+"""Fuse runs, then re-rank point-wise (all candidates) and pair-wise (top candidates)."""
 
 from pathlib import Path
 

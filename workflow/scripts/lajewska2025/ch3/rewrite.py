@@ -1,4 +1,4 @@
-"""Turns of CAsT rewritten by a T5, beside the rewrites that the authors released."""
+"""Turns of CAsT rewritten by a T5, compared with the rewrites that the authors released."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from everycell.learning.t5 import count_tokens, generate, load_t5
 with Job(snakemake) as job:
     settings = snakemake.params
     turns = read_turns(Path(snakemake.input.topics)).set_index("query_id", drop=False)
-    # The topics of 2021 have the answers, those of 2020 ids of passages.
+    # The topics of 2021 contain the answers, those of 2020 the ids of passages.
     documents = pd.read_parquet(snakemake.input.documents).set_index("document_id")["text"]
     last_answers = turns["answer"].where(turns["answer"] != "", turns["answer_id"].map(documents))
     answers = last_answers.dropna().to_dict()
@@ -32,5 +32,5 @@ with Job(snakemake) as job:
     released = read_rewrites(Path(snakemake.input.released), turns)
     table = pd.DataFrame({"rewrite": rewrites, "released": released})
     same = int((table["rewrite"] == table["released"]).sum())
-    job.log.write(f"{same} of {len(table)} rewrites are the released ones\n")
+    job.log.write(f"{same} of {len(table)} rewrites are identical to the released ones\n")
     table.to_csv(snakemake.output.rewrites)

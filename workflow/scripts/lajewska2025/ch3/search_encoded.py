@@ -1,4 +1,4 @@
-"""Queries of each rewriter as MiniLM and SPLADE see them, and the runs of both."""
+"""Queries of each rewriter encoded by MiniLM and SPLADE, and the runs of both."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ with Job(snakemake) as job:
     set_gpu_precision(snakemake.params.gpu_precision)
     settings = snakemake.params
     frame = pd.read_parquet(snakemake.input.queries)
-    # A turn has a query of each rewriter.
+    # A turn has one query per rewriter, so ids include the rewriter.
     query_ids = list(frame["rewriter"] + ":" + frame["query_id"])
     texts = list(frame["text"])
     documents = pd.read_parquet(snakemake.input.documents)

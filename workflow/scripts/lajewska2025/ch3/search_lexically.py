@@ -1,4 +1,4 @@
-"""Runs of BM25, with and without feedback, for the queries of each rewriter."""
+"""BM25 runs with and without feedback for the queries of each rewriter."""
 
 from pathlib import Path
 

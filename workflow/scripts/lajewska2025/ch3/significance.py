@@ -1,4 +1,4 @@
-"""Section 3.4: of each kind of comparison, whether a paired t-test finds any difference."""
+"""Section 3.4: significance of any difference in each kind of comparison (paired t-tests)."""
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ with ResultJob(snakemake) as job:
     keys = ["comparison", "cast_year", "measure"]
     smallest = tests.groupby(keys, sort=False)["value"].min()
     cells = (smallest < snakemake.params.alpha).map({True: "yes", False: "no"}).reset_index()
-    # Recall is called after its cut-off, which each year has its own of.
+    # The two years have recall at different cut-offs.
     measure = cells.pop("measure").str.replace(r"^R@\d+$", "recall", regex=True)
     cells["metric"] = measure + " significant"
     job.write_table(cells[["comparison", "cast_year", "metric", "value"]])

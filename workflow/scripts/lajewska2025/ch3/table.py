@@ -22,13 +22,13 @@ with ResultJob(snakemake) as job:
         for a, b in listed
     ]
     cells, tests = [], []
-    # The runs of one year stand behind those of the other.
+    # The input lists all runs of the first year, then those of the second.
     for position, (year, measures) in enumerate(settings.measures.items()):
         qrels = read_qrels(snakemake.input.qrels[position], scale=settings.scale)
         topics = qrels["query"].unique()
         runs = snakemake.input.runs[position * len(systems) : (position + 1) * len(systems)]
         values = {
-            # With -c a topic that a run leaves out counts 0; these runs leave none out.
+            # trec_eval -c counts a missing topic as 0; these runs have all topics.
             system: evaluate(
                 read_run(run, queries=topics),
                 qrels,

@@ -7,10 +7,10 @@ from everycell.statistics.anova_frames import anova_cells, supported_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
 from everycell.studies.lajewska2025.ch4.ratings import both_studies
 
-#: Third factor of the three-way tables; they print only the terms that contain it.
+#: Third factor of the three-way tables, which contain only terms with it.
 ADDED = {"8": None, "9": "Query", "10": "Familiarity"}
-#: Names that a table prints in another way than Table 4.8: (table, factor, rating) -> name.
-PRINTED = {
+#: Names that differ from those in Table 4.8: (table, factor, rating) -> published name.
+PUBLISHED = {
     ("10", "Familiarity", "Factual Correctness"): "Fact. Corr.",
     ("12", "Query", "Factual Correctness"): "Factual Corr.",
     ("12", "Familiarity", "Transparency"): "transparency",
@@ -18,7 +18,7 @@ PRINTED = {
 
 
 def table(number: str, cells) -> pd.DataFrame:
-    """Cells of one table, by `anova_cells` or `supported_cells`, under the printed names."""
+    """Cells of one table, by `anova_cells` or `supported_cells`, with the published names."""
     scale = EFFECT_SCALES[snakemake.params.scale]
     parts = []
     for study, ratings in both_studies(snakemake.input):
@@ -31,7 +31,7 @@ def table(number: str, cells) -> pd.DataFrame:
         for responses, factors, containing in designs:
             part = cells(ratings, responses, factors, scale, containing=containing)
             part["dependent_variable"] = [
-                PRINTED.get((number, containing or factors[0], name), name)
+                PUBLISHED.get((number, containing or factors[0], name), name)
                 for name in part["dependent_variable"]
             ]
             parts.append(part.assign(study=study.name))

@@ -1,4 +1,4 @@
-"""Section 4.4.4: how often a theme is mentioned, and with how many fitting ratings."""
+"""Section 4.4.4: number of mentions of each theme, and of mentions with consistent ratings."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from everycell.collections.user_study_materials import read_comment_counts
 from everycell.engine.result_job import ResultJob
 
 HIGH, LOW = (3, 4), (1, 2)
-#: Theme of the text -> (theme of the file, ratings that fit it: praise high, blame low).
+#: Theme of the text -> (theme of the file, consistent ratings: high for praise, low for criticism).
 THEMES = {
     "Answerability": {
         "coherence": ("coherence/fluency/naturalness/logical/detailed", HIGH),

@@ -1,4 +1,4 @@
-"""Tables 4.3 and 4.4: TREC ids of the queries, and hashes of their wordings."""
+"""Tables 4.3 and 4.4: TREC ids of the queries, and hashes of their text."""
 
 from pathlib import Path
 

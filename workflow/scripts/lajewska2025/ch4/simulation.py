@@ -1,7 +1,7 @@
 """Surrogate data for Table 4.8: simulated studies with a planted effect.
 
 The table is the ANOVA of one simulated study of each kind. The supplementary figure shows how often
-each term is significant over many such studies, for each size of the planted effect.
+each term is significant in many such studies, by size of the planted effect.
 """
 
 import numpy as np

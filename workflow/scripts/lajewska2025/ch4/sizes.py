@@ -1,7 +1,7 @@
 """Table 4.7: sizes of the studies, counted in the ratings.
 
-The files name no worker and no HIT. A worker rates as many pairs as a HIT has, and each pair
-stands in a fixed number of HITs (section 4.2): both follow from the counts.
+The files contain no ids of workers or HITs. A worker rates all pairs of a HIT, and each pair
+is in a fixed number of HITs (section 4.2), so the numbers of both follow from the counts.
 """
 
 from pathlib import Path
@@ -14,10 +14,12 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.lajewska2025.ch4.ratings import exact_quotient
 
 
-def same(counts: pd.Series, what: str) -> int:
-    """Return the one value of counts that must be equal."""
+def common_count(counts: pd.Series, what: str) -> int:
+    """Return the common value of counts, which must be equal."""
     if counts.nunique() != 1:
-        raise RatingsError(f"{what} differ: {counts.min()} to {counts.max()}; the design has one.")
+        raise RatingsError(
+            f"{what}: {counts.min()} to {counts.max()}; expected the same number for all."
+        )
     return int(counts.iloc[0])
 
 
@@ -28,13 +30,15 @@ with ResultJob(snakemake) as job:
     viewpoints = read_response_limitations(Path(snakemake.input.viewpoints), VIEWPOINTS)
 
     pair = ["Query", "Condition"]
-    first_per_pair = same(first.groupby(pair).size(), "Ratings of a pair in the first run")
-    both_per_pair = same(both.groupby(pair).size(), "Ratings of a pair in both runs")
+    first_per_pair = common_count(first.groupby(pair).size(), "Ratings per pair in the first run")
+    both_per_pair = common_count(both.groupby(pair).size(), "Ratings per pair in both runs")
     runs = {
         ("Answerability", "first_run"): (first, first_per_pair),
         ("Viewpoints", "first_run"): (
             viewpoints,
-            same(viewpoints.groupby(pair).size(), "Ratings of a pair in the viewpoints study"),
+            common_count(
+                viewpoints.groupby(pair).size(), "Ratings per pair in the viewpoints study"
+            ),
         ),
     }
     rows = []
@@ -49,11 +53,12 @@ with ResultJob(snakemake) as job:
             ("#crowd workers per query-response", study, run, per_pair),
             ("#query-response pairs annotations", study, run, len(ratings)),
         ]
-    more = both_per_pair - first_per_pair
+    additional = both_per_pair - first_per_pair
     rows += [
         ("#crowd workers per HIT", "Answerability", "second_run_additional",
-         exact_quotient(more, params.hits_per_pair, "ratings of a pair")),
-        ("#crowd workers per query-response", "Answerability", "second_run_additional", more),
+         exact_quotient(additional, params.hits_per_pair, "ratings of a pair")),
+        ("#crowd workers per query-response", "Answerability", "second_run_additional",
+         additional),
         ("#query-response pairs annotations", "Answerability", "second_run_additional",
          len(both) - len(first)),
     ]  # fmt: skip

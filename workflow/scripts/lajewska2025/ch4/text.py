@@ -1,4 +1,4 @@
-"""Numbers of chapter 4 that stand in its text only."""
+"""Numbers that only the text of chapter 4 states."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ with ResultJob(snakemake) as job:
     first = read_response_limitations(Path(files.first_run), ANSWERABILITY)
     viewpoints = read_response_limitations(Path(files.viewpoints), VIEWPOINTS)
     experts = read_expert_scores(Path(files.experts))
-    # Both files name the theme alike; every comment was coded, so rows of the ratings are comments.
+    # Both files have the theme under the same name. Every rating has a coded comment.
     useful = sum(
         read_comment_counts(Path(path))["usefulness"].sum()
         for path in (files.answerability_comments, files.viewpoints_comments)

@@ -1,7 +1,7 @@
 """Table 5.6: accuracy of answerability detection.
 
-Beside the released decisions of ChatGPT stand classifiers that were trained here: in the full tier
-the thesis' own, each with several seeds, elsewhere small ones, in tables of their own.
+In addition to the released decisions of ChatGPT, the full tier has the classifiers of the thesis,
+trained with several seeds. The other tiers have small classifiers, in supplementary tables.
 """
 
 from pathlib import Path

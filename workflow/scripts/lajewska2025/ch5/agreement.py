@@ -1,4 +1,4 @@
-"""Table 5.2: how far the annotators of each group agree."""
+"""Table 5.2: agreement of the annotators in each group."""
 
 import pandas as pd
 

@@ -1,6 +1,6 @@
-"""The same probabilities by a logistic regression over an encoder's vectors, trained here.
+"""Answer probabilities of sentences by a logistic regression on a frozen encoder's vectors.
 
-The strength of its penalty is the one with the lowest log loss on the validation partition.
+The penalty is chosen by the lowest log loss on the validation partition.
 """
 
 import numpy as np
@@ -25,15 +25,15 @@ with Job(snakemake) as job:
     training = labelled[labelled["partition"] == "train"]
     questions = training["question"].unique()
     order = np.random.default_rng(job.seed).permutation(len(questions))
-    # Whole questions, as many as stay within the number of sentences.
+    # As many complete questions as the maximum number of sentences allows.
     sizes = training["question"].value_counts()[questions[order]].cumsum()
     training = training[training["question"].isin(sizes.index[sizes <= params.sentences])]
     validation = labelled[labelled["partition"] == "validation"]
     judged = judged_pairs(passages, labelled)
     parts = [labelled_pairs(training), labelled_pairs(validation), judged]
-    ends = np.cumsum([len(part) for part in parts])[:-1]
+    boundaries = np.cumsum([len(part) for part in parts])[:-1]
     features = np.split(
-        pair_features(encoder.to(device()), tokenizer, sum(parts, []), params.length), ends
+        pair_features(encoder.to(device()), tokenizer, sum(parts, []), params.length), boundaries
     )
     heads = [
         train_head(features[0], training["answers"], strength=strength)

@@ -1,4 +1,4 @@
-"""Probabilities of answers in the sentences of validation and test, by a trained classifier."""
+"""Answer probabilities of validation and test sentences by a trained classifier."""
 
 from everycell.engine.job import Job
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread

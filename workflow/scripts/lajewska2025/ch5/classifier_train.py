@@ -1,4 +1,4 @@
-"""Train all of a BERT to find sentences with an answer; a stopped training resumes."""
+"""Fine-tune a BERT to detect sentences with an answer; interrupted training resumes."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from everycell.learning.training import train
 from everycell.learning.training_record import TrainingOptions
 from everycell.studies.lajewska2025.answerability_data import labelled_pairs, read_labels
 
-#: Nothing is more or less sure than this where log losses are taken.
+#: Lower bound of probabilities in log losses.
 SMALLEST = 1e-7
 
 with Job(snakemake) as job:
@@ -29,21 +29,21 @@ with Job(snakemake) as job:
     examples = rows.to_dict("list")
     if files.get("squad"):
         squad = read_squad(Path(files.squad)).itertuples(index=False, name=None)
-        for values, more in zip(
+        for values, squad_values in zip(
             examples.values(), zip(*squad_pairs(squad, seed=job.seed), strict=True), strict=True
         ):
-            values += more
+            values += squad_values
     validation = labelled[labelled["partition"] == "validation"]
     pairs, truth = labelled_pairs(validation), validation["answers"].to_numpy()
     settings = dict(params.settings)
     length, warmup = settings.pop("length"), settings.pop("warmup_steps")
     steps = settings["epochs"] * -(-len(examples["question"]) // settings["batch_size"])
 
-    def minus_loss(model) -> float:
-        """Minus the mean log loss of the validation sentences, by which the authors choose."""
+    def negative_loss(model) -> float:
+        """Negative mean log loss on the validation sentences, the authors' criterion."""
         probabilities = answer_probabilities(model, tokenizer, pairs, length)
-        right = np.where(truth, probabilities, 1 - probabilities).clip(SMALLEST)
-        return float(np.log(right).mean())
+        of_label = np.where(truth, probabilities, 1 - probabilities).clip(SMALLEST)
+        return float(np.log(of_label).mean())
 
     train(
         model.to(device()),
@@ -54,6 +54,6 @@ with Job(snakemake) as job:
         ),
         Path(snakemake.output.model),
         tokenizer=tokenizer,
-        validate=minus_loss,
+        validate=negative_loss,
         settings={"kind": "answer-in-the-sentence", "length": length, "code": params.code},
     )

@@ -1,4 +1,4 @@
-"""Section 5.4.3: confidence and agreement of annotators, by what counts as one observation."""
+"""Section 5.4.3: confidence and agreement of annotators, under several units of observation."""
 
 from pathlib import Path
 

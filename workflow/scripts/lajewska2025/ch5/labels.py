@@ -1,4 +1,4 @@
-"""Table 5.5: pairs of a question with sentences, passages and rankings, with and without answer."""
+"""Table 5.5: pairs of questions with sentences, passages and rankings, by answerability."""
 
 from pathlib import Path
 

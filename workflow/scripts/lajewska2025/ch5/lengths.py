@@ -1,4 +1,4 @@
-"""Table 5.4: length and number of the snippets of the data set."""
+"""Table 5.4: length and number of snippets in the data set."""
 
 from everycell.collections.snippet_files import read_annotations
 from everycell.engine.result_job import ResultJob

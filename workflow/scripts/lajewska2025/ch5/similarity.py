@@ -1,4 +1,4 @@
-"""Table 5.3: how close each group comes to the experts, on passages and on sentences."""
+"""Table 5.3: similarity of each group to the experts, on passages and on sentences."""
 
 import pandas as pd
 
@@ -41,5 +41,9 @@ with ResultJob(snakemake) as job:
     )
     means = f1[(f1["task_variant"] == "Paragraph-based") & (f1["metric"] == "mean")]
     mean_of = means.set_index("row")["value"]
-    again = [(row, "ROUGE F1", mean_of[group]) for row, group in snakemake.params.workers.items()]
-    job.write_table(pd.DataFrame(again, columns=["row", "metric", "value"]), artefact="table_C_3")
+    repeated = [
+        (row, "ROUGE F1", mean_of[group]) for row, group in snakemake.params.workers.items()
+    ]
+    job.write_table(
+        pd.DataFrame(repeated, columns=["row", "metric", "value"]), artefact="table_C_3"
+    )

@@ -18,7 +18,7 @@ with ResultJob(snakemake) as job:
             continue
         steps = [read_tasks(paths(files[group]))]
         if task == "Sentence":
-            # The step before: selecting the sentences of a passage.
+            # In the preceding step, workers select the sentences of a passage.
             steps.append(read_tasks(paths(files[group.replace("sentence", "selection")])))
         for published, metric, value in effort_rows(steps, people, fees.get(name)):
             (rows if published else readings).append((name, task, metric, value))

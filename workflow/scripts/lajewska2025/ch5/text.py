@@ -1,4 +1,4 @@
-"""Numbers of section 5.4 that stand in its text only, with those that it compares them with."""
+"""Numbers that only the text of section 5.4 states, and the numbers compared with them."""
 
 import pandas as pd
 
@@ -31,25 +31,25 @@ with ResultJob(snakemake) as job:
             experts
         )
 
-    again = all_annotations[
+    on_expert_texts = all_annotations[
         pd.MultiIndex.from_frame(all_annotations[["turn_id", "text_id"]]).isin(experts)
     ]
-    same = {name: texts[name] for name in experts}
-    nothing = pd.Series([int((~people.any(axis=1)).sum()) for people in texts.values()])
+    expert_texts = {name: texts[name] for name in experts}
+    without_snippet = pd.Series([int((~people.any(axis=1)).sum()) for people in texts.values()])
     topics, data_set = "two topics", "data set"
     rows = [
-        (topics, "J", mean_jaccard(same)),
-        (topics, "J_2", mean_jaccard(same, 2)),
-        (topics, "F1_mean", f1(again)),
+        (topics, "J", mean_jaccard(expert_texts)),
+        (topics, "J_2", mean_jaccard(expert_texts, 2)),
+        (topics, "F1_mean", f1(on_expert_texts)),
         (data_set, "queries", all_annotations["turn_id"].nunique()),
         (data_set, "pairs", len(texts)),
         (data_set, "pairs_per_batch", len(texts) / len(paths(files.dataset))),
         (data_set, "workers", all_annotations["worker"].nunique()),
-        (data_set, "no_snippet_by_three", int((nothing == 3).sum())),
-        (data_set, "no_snippet_by_two", int((nothing == 2).sum())),
+        (data_set, "no_snippet_by_three", int((without_snippet == 3).sum())),
+        (data_set, "no_snippet_by_two", int((without_snippet == 2).sum())),
         ("Expert", "J", mean_jaccard(experts)),
         ("Expert", "J_2", mean_jaccard(experts, 2)),
-        *((GROUPS[of][1], "F1_mean", f1(read_group(files[of], of), of)) for of in WORKERS),
+        *((GROUPS[key][1], "F1_mean", f1(read_group(files[key], key), key)) for key in WORKERS),
     ]
     job.write_table(pd.DataFrame(rows, columns=["part", "metric", "value"]))
     agreement = [(data_set, "J", mean_jaccard(texts)), (data_set, "J_2", mean_jaccard(texts, 2))]

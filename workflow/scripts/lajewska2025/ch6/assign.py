@@ -1,11 +1,11 @@
-"""What responses support of the nuggets that a language model made itself."""
+"""Support labels of responses for nuggets that the same language model created."""
 
 from pathlib import Path
 
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.language_models.jobs import asking, model_of_job
+from everycell.language_models.jobs import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.autonuggetizer import read_prompt
 from everycell.studies.lajewska2025.ch6.creating import assign_topic_nuggets
@@ -17,7 +17,7 @@ with Job(snakemake) as job:
         assigned = assign_topic_nuggets(
             pd.read_parquet(files.nuggets),
             pd.read_parquet(files.responses),
-            asking(model, Decoding(max_tokens=params.max_tokens)),
+            answer_function(model, Decoding(max_tokens=params.max_tokens)),
             template,
         )
     job.write_frame(assigned.assign(judge=params.judge), "labels")

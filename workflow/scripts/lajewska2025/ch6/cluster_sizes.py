@@ -1,4 +1,4 @@
-"""Table C.5: how many clusters the nuggets form."""
+"""Table C.5: number of clusters of nuggets."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Clusters of the nuggets of each question."""
+"""Cluster the nuggets of each question."""
 
 import pandas as pd
 

@@ -1,11 +1,11 @@
-"""Nuggets that a language model makes of the passages of a topic, with their importance."""
+"""Nuggets that a language model creates from a topic's passages, with their importance."""
 
 from pathlib import Path
 
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.language_models.jobs import asking, model_of_job
+from everycell.language_models.jobs import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.autonuggetizer import read_prompt
 from everycell.studies.lajewska2025.ch6.creating import create_topic_nuggets
@@ -18,10 +18,10 @@ with Job(snakemake) as job:
         for name in ("create", "importance")
     }
     with model_of_job(snakemake, job.log) as model:
-        ask = asking(model, Decoding(max_tokens=params.max_tokens))
+        ask = answer_function(model, Decoding(max_tokens=params.max_tokens))
         created = create_topic_nuggets(
             passages.drop_duplicates(["topic", "passage_id"]), ask, prompts
         )
     unlabelled = int((created["importance"] == "").sum())
-    job.log.write(f"{len(created)} nuggets, {unlabelled} of them without a label of importance.\n")
+    job.log.write(f"{len(created)} nuggets, {unlabelled} of them without an importance label.\n")
     job.write_frame(created.assign(judge=params.judge), "nuggets")

@@ -1,11 +1,11 @@
-"""Nuggets that a language model marks in the passages, and how far people marked the same."""
+"""Nuggets that a language model marks in passages, and their agreement with human marks."""
 
 from pathlib import Path
 
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.language_models.jobs import asking, model_of_job
+from everycell.language_models.jobs import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
 from everycell.rag.grounded.detection import SLOTS, TEMPLATE
@@ -25,7 +25,7 @@ with Job(snakemake) as job:
     template = read_template(Path(files.template or TEMPLATE), SLOTS, last="passage")
     decoding = Decoding(max_tokens=params.max_tokens)
     with model_of_job(snakemake, job.log) as model:
-        ask = asking(model, decoding)
+        ask = answer_function(model, decoding)
         detected = detect_spans(topic_passages, template, ask)
         job.log.write(
             f"{detected.strays} of {detected.marks} marked texts do not occur in their passage; "

@@ -1,4 +1,4 @@
-"""Tables C.3 and C.4: nuggets that a language model detects, against people's."""
+"""Tables C.3 and C.4: nuggets detected by a language model, compared with human nuggets."""
 
 import json
 from pathlib import Path

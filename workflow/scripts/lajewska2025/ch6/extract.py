@@ -1,4 +1,4 @@
-"""Responses in the words of passages: of each variant, and of the one-step baseline."""
+"""Extractive responses of each variant and of the one-step baseline."""
 
 from pathlib import Path
 
@@ -14,9 +14,9 @@ from everycell.studies.lajewska2025.ch6.systems import DETECTED, RELEVANT, STAND
 
 TITLE = "Responses from nuggets, with the spans that they come from"
 NOTE = (
-    "A stand-in for GINGER: a classifier of sentences found the nuggets, and the sentences are the "
-    "most central nugget of each cluster. Questions and passages are those of CAsT-snippets "
-    "(Lajewska and Balog, CIKM 2023), which come from TREC CAsT."
+    "A surrogate of GINGER: a sentence classifier detected the nuggets, and each sentence is the "
+    "most central nugget of a cluster. Questions and passages are from CAsT-snippets (Lajewska and "
+    "Balog, CIKM 2023), which are from TREC CAsT."
 )
 
 with Job(snakemake) as job:

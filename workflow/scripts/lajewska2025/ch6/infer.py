@@ -1,4 +1,4 @@
-"""What responses entail of the nuggets of their passages, and of people's."""
+"""Entailment of nuggets (of the passages, and by people) by responses."""
 
 from functools import partial
 
@@ -16,5 +16,5 @@ with Job(snakemake) as job:
     nuggets = drop_sparse_topics(pd.read_parquet(snakemake.input.nuggets))
     responses = join_sentences(pd.read_parquet(snakemake.input.responses))
     scores = inference_scores(responses, nuggets, partial(inferred, model, tokenizer))
-    job.log.write(f"{len(responses)} responses by {source.name}.\n")
+    job.log.write(f"{len(responses)} responses scored by {source.name}.\n")
     job.write_frame(scores, "scores")

@@ -1,4 +1,4 @@
-"""Tables 6.1, 6.4, 6.6, C.6 and C.7: scores of responses by models."""
+"""Tables 6.1, 6.4, 6.6, C.6 and C.7: model-based scores of responses."""
 
 import json
 from pathlib import Path

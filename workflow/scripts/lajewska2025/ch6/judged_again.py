@@ -1,4 +1,4 @@
-"""Table 6.7 by language models of the user's, on released responses or on new ones."""
+"""Table 6.7 with the user's language models as judges, on released or on new responses."""
 
 import json
 from pathlib import Path
@@ -36,11 +36,11 @@ with ResultJob(snakemake) as job:
         nuggets = pd.concat(map(pd.read_parquet, files.created), ignore_index=True)
         labels = pd.concat(map(pd.read_parquet, files.assigned), ignore_index=True)
         responses = pd.read_parquet(files.responses)[["run", "topic"]]
-        every = pd.concat(
+        responses_by_judge = pd.concat(
             [responses.assign(judge=judge) for judge in nuggets["judge"].unique()],
             ignore_index=True,
         )
-        scores = mean_nugget_scores(labels, every)
+        scores = mean_nugget_scores(labels, responses_by_judge)
         job.write_supplement(scores, "created", dict.fromkeys(scores["metric"].unique(), 3))
         released = read_nugget_labels(*map(Path, files.released)).nuggets
         released = released.drop_duplicates(["judge", "topic", "nugget"])

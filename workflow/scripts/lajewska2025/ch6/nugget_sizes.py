@@ -1,4 +1,4 @@
-"""Table C.4: how many nuggets there are, and how people's are found again."""
+"""Table C.4: numbers of nuggets, and agreement with human nuggets."""
 
 import pandas as pd
 

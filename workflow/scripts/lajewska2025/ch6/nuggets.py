@@ -1,7 +1,7 @@
-"""Passages of the test questions, with nuggets that people marked and those of a classifier.
+"""Passages of the test questions, with nuggets by people and by a classifier.
 
-A sentence is a nugget of the classifier where its probability of an answer reaches a threshold: the
-one that gives as many nuggets as people have, on the validation questions.
+A sentence is a nugget of the classifier if its answer probability reaches a threshold. At this
+threshold the classifier has as many nuggets as people on the validation questions.
 """
 
 import pandas as pd
@@ -28,7 +28,7 @@ with Job(snakemake) as job:
     probabilities = scores.set_index(["question", "sentence"])["probability"].to_dict()
     validation = passages[passages["partition"] == "validation"]
     threshold = matching_threshold(validation, marks, probabilities, **rule_of_people)
-    job.log.write(f"Sentences with a probability of {threshold} or more are nuggets.\n")
+    job.log.write(f"Sentences with a probability of at least {threshold} are nuggets.\n")
     test_passages = input_passages(passages[passages["partition"] == "test"])
     detected = classified_spans(test_passages, probabilities, threshold)
     gold = human_spans(test_passages, marks, **rule_of_people)

@@ -1,4 +1,4 @@
-"""Table 6.8: mean V_strict of GINGER by clustering and ranking, with tests against the standard."""
+"""Table 6.8: mean V_strict of GINGER by clustering and ranking, tested against the default."""
 
 from pathlib import Path
 

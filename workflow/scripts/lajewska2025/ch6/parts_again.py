@@ -1,4 +1,4 @@
-"""Table 6.8 by three language models of the user's."""
+"""Table 6.8 with three of the user's language models as judges."""
 
 import json
 from pathlib import Path

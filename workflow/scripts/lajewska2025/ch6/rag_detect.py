@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.language_models.jobs import asking, model_of_job
+from everycell.language_models.jobs import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
 from everycell.rag.grounded.detection import SLOTS, TEMPLATE
@@ -15,17 +15,17 @@ from everycell.studies.lajewska2025.ch6.inputs import nuggets_by_detection
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
     passages = pd.read_parquet(files.passages)
-    # The largest input has the passages of all.
-    once = passages.sort_values("rank", kind="stable").drop_duplicates(["topic", "passage_id"])
+    # Inputs of different sizes share passages.
+    distinct = passages.sort_values("rank", kind="stable").drop_duplicates(["topic", "passage_id"])
     template = read_template(Path(files.template or TEMPLATE), SLOTS, last="passage")
     with model_of_job(snakemake, job.log) as model:
-        ask = asking(model, Decoding(max_tokens=params.max_tokens))
-        spans_found = detect_spans(once, template, ask)
+        ask = answer_function(model, Decoding(max_tokens=params.max_tokens))
+        result = detect_spans(distinct, template, ask)
     job.log.write(
-        f"Of {spans_found.marked} marked texts {spans_found.strays} do not stand in their passage; "
-        f"{spans_found.unmarked} of {len(once)} passages have no mark.\n"
+        f"{result.strays} of {result.marks} marked texts do not occur in their passage; "
+        f"{result.unmarked} of {len(distinct)} passages have no mark.\n"
     )
-    spans = {(topic, passage): own for (_, topic, passage), own in spans_found.spans.items()}
+    spans = {(topic, passage): own for (_, topic, passage), own in result.spans.items()}
     detected = {
         (row.input, row.topic, row.passage_id): spans[row.topic, row.passage_id]
         for row in passages.itertuples(index=False)

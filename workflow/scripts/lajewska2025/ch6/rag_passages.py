@@ -1,4 +1,4 @@
-"""First passages of each topic of TREC RAG 2024, once for each size of the input."""
+"""Top passages of each topic of TREC RAG 2024, for each input size."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Responses to topics of TREC RAG 2024 that a language model writes, by all runs."""
+"""Responses of all runs to topics of TREC RAG 2024, written by a language model."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ with Job(snakemake) as job:
         )
     questions = passages.groupby("topic")["question"].first().to_dict()
     judged_responses = responses_to_judge(responses, questions)
-    silent = judged_responses[judged_responses["text"].str.strip() == ""].groupby("run").size()
-    job.log.write(f"Responses without a word, by run: {silent.to_dict()}\n")
+    empty = judged_responses[judged_responses["text"].str.strip() == ""].groupby("run").size()
+    job.log.write(f"Empty responses by run: {empty.to_dict()}\n")
     job.write_frame(responses, "sentences")
     job.write_frame(judged_responses, "responses")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.language_models.jobs import asking, model_of_job
+from everycell.language_models.jobs import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.text_vectors import dense_vectors
@@ -26,7 +26,7 @@ with Job(snakemake) as job:
     encoder, tokenizer = load_model(job.folder_of("encoder"), "encoder")
     decoding = Decoding(max_tokens=params.max_tokens)
     with model_of_job(snakemake, job.log) as model:
-        ask = asking(model, decoding)
+        ask = answer_function(model, decoding)
 
         def encode(lines):
             """Vectors of questions."""

@@ -1,4 +1,4 @@
-"""Clusters of nuggets in the order in which they answer the question."""
+"""Rank the clusters of nuggets by relevance to the question."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Responses that a language model wrote, with the spans that they come from."""
+"""Responses written by a language model, with their source spans."""
 
 from pathlib import Path
 

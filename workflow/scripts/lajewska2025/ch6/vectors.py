@@ -1,4 +1,4 @@
-"""Vectors of questions, nuggets and sentences of passages."""
+"""Embeddings of questions, nuggets and passage sentences."""
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,8 @@ with Job(snakemake) as job:
     ]
     texts = list(dict.fromkeys([*passages["question"], *nuggets["text"], *sentences]))
     encoder, tokenizer = load_model(job.folder_of("encoder"), "encoder")
-    # In double precision: in single precision the last bits depend on the processor, and UMAP makes
-    # other clusters of them.
+    # Double precision, because in single precision the last bits depend on the processor, which
+    # changes the clusters of UMAP.
     encoder = encoder.to(device()).double()
     vectors = dense_vectors(encoder, tokenizer, texts, snakemake.params.length)
     job.write_frame(pd.DataFrame({"text": texts, "vector": list(np.asarray(vectors))}), "vectors")

@@ -1,4 +1,4 @@
-"""Responses that a language model writes: in one step, from clusters, and rewritten."""
+"""Responses written by a language model: in one step, from clusters, and rewritten."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tables 7.4 and 7.5: ANOVA of the ratings of responses and of explanations; by worker beside."""
+"""Tables 7.4 and 7.5: ANOVA of ratings of responses and explanations, with tests by worker."""
 
 from pathlib import Path
 
@@ -22,5 +22,5 @@ with ResultJob(snakemake) as job:
     names = FACTOR_NAMES.get(number, {})
     table = one_way_table(ratings, responses, EFFECT_SCALES[snakemake.params.scale])
     job.write_table(table.replace({"row": names}))
-    beside = worker_table(ratings, responses).replace({"row": names})
-    job.write_supplement(beside, "by_worker", dict.fromkeys(beside["metric"].unique(), 3))
+    by_worker = worker_table(ratings, responses).replace({"row": names})
+    job.write_supplement(by_worker, "by_worker", dict.fromkeys(by_worker["metric"].unique(), 3))

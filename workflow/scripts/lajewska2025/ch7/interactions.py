@@ -1,4 +1,4 @@
-"""Table 7.6: interactions of two factors in the ratings of responses and of explanations."""
+"""Table 7.6: two-factor interactions in the ratings of responses and explanations."""
 
 from pathlib import Path
 

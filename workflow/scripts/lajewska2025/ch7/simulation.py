@@ -1,7 +1,7 @@
 """Surrogate data for Table 7.4: simulated studies with a planted effect.
 
 The table is the one-way ANOVA of one simulated study. The supplementary figure shows how often each
-factor is significant over many such studies.
+factor is significant in many such studies.
 """
 
 import numpy as np

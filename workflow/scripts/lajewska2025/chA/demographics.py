@@ -16,7 +16,7 @@ with ResultJob(snakemake) as job:
             ("Answerability", snakemake.input.answerability),
             ("Viewpoint", snakemake.input.viewpoints),
         ):
-            # A worker's answer is repeated with each of the pairs of the HIT.
+            # The file repeats a worker's answer for each pair of the HIT.
             pairs = snakemake.params.pairs_per_hit
             counts = read_answers(Path(path), demographic.lower(), options).value_counts()
             rows += [

@@ -1,4 +1,4 @@
-"""Table B.1: questions, passages and sentences of the two CAsT sets, and of SQuAD 2.0 if named."""
+"""Table B.1: sizes of the two CAsT data sets, and of SQuAD 2.0 if configured."""
 
 from pathlib import Path
 

@@ -32,7 +32,7 @@ with ResultJob(snakemake) as job:
         for metric, value in (
             ("partition", row["partition"]),
             ("answerable", int(row["answerable"])),
-            # Sentences of CAsT-unanswerable stand in a file without ids.
+            # The file with the sentences of CAsT-unanswerable has no ids.
             *(
                 [("sentences", int(number_of[row["passage_id"]]))]
                 if row["dataset"] == "CAsT-snippets"

@@ -1,7 +1,7 @@
-"""Table C.2: one-way ANOVA of the votes for two responses, from the printed counts of votes.
+"""Table C.2: one-way ANOVA of the votes for two responses, from the published vote counts.
 
-A vote scores 1 for the response that gets it and 0 for the other; each response has as many
-scores as there are votes.
+A vote scores 1 for the response that gets it and 0 for the other, so both responses have one score
+per vote.
 """
 
 import pandas as pd

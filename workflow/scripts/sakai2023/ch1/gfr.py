@@ -2,7 +2,7 @@
 
 from everycell.collections.fairweb import (
     ATTRIBUTE_SETS,
-    pages_in_order,
+    ranked_pages,
     read_levels,
     read_memberships,
     read_target,
@@ -26,7 +26,7 @@ with ResultJob(snakemake) as job:
         for name, path in zip(params.runs, files.runs, strict=True)
     }
     lists = {
-        (topic, name): pages_in_order(run, topic)
+        (topic, name): ranked_pages(run, topic)
         for topic in ATTRIBUTE_SETS
         for name, run in runs.items()
     }
