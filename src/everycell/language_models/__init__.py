@@ -1,1 +1,1 @@
-"""Language models, here or behind an endpoint, and the record of what they answered."""
+"""Local and remote language models, and records of their answers."""

@@ -1,4 +1,4 @@
-"""The language model that an experiment names, as the configuration describes it."""
+"""Open a configured language model with its record of answers."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def open_language_model(
 ) -> Iterator[Recorded]:
     """Open a language model with its record: ``with open_language_model(...) as model: ...``.
 
-    torch is imported, and the model loaded, only when something is asked that no record holds.
+    torch is imported and the model loaded only for a request that is not in a record.
     """
-    known = [*settings.local, *settings.endpoints]
-    if name not in known:
+    names = [*settings.local, *settings.endpoints]
+    if name not in names:
         raise LanguageModelError(
-            f"There is no language model {name!r}; those under `language_models` in config.yaml "
-            f"are: {', '.join(known)}."
+            f"There is no language model {name!r}; `language_models` in config.yaml has: "
+            f"{', '.join(names)}."
         )
     records = Path(settings.records)
     prompts = records / f"{record}.prompts.jsonl" if settings.keep_prompts else None
@@ -68,12 +68,12 @@ def open_language_model(
         try:
             yield model
         finally:
-            if model.asked:
-                _note_speed(records / f"{record}.runs.jsonl", model)
+            if model.requests_sent:
+                _append_throughput(records / f"{record}.runs.jsonl", model)
 
 
-def _note_speed(path: Path, model: Recorded) -> None:
-    """Add a line on a run that asked, also on one that broke off, to a file beside the record."""
+def _append_throughput(path: Path, model: Recorded) -> None:
+    """Append the throughput of a run to a file next to the record, even if the run failed."""
     append_line(
         path,
         {"ended": datetime.now(UTC).isoformat(timespec="seconds")}
@@ -88,7 +88,7 @@ def _local(
     local = settings.local[name]
     source: Path | str = folder or Path(local.source)
     if folder is None and not Path(source).exists():
-        # A name on the hub, whose folder only its library knows.
+        # Only the hub's library knows the folder of a model.
         from everycell.learning.models import model_folder
 
         source = model_folder(local.source, network=network, revision=local.revision)

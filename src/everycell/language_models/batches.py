@@ -29,7 +29,7 @@ class BatchModel(Protocol):
         """Identity of the model."""
 
     def answer_batch(self, requests: Sequence[Request]) -> list[Answer]:
-        """Answers to requests that differ only in their prompts, scored texts and seeds."""
+        """Answer requests that differ only in their prompts, scored texts and seeds."""
 
 
 def answer_in_batches(
@@ -39,30 +39,29 @@ def answer_in_batches(
     # Sorting is stable: first by kind, and within it by length.
     ordered = sorted(requests, key=lambda request: (_kind(request), -len(request.text)))
     for _, group in groupby(ordered, key=_kind):
-        waiting = list(group)
-        while waiting:
-            part = waiting[:size]
+        remaining = list(group)
+        while remaining:
+            batch = remaining[:size]
             try:
-                answers = model.answer_batch(part)
+                answers = model.answer_batch(batch)
             except MemoryFullError:
-                if len(part) == 1:
+                if len(batch) == 1:
                     raise
-                size = len(part) // 2
+                size = len(batch) // 2
                 _LOG.warning(
-                    "%s: %d requests at once do not fit into memory; continuing with %d. Set "
-                    "`batch` "
-                    "to this number to begin with it.",
+                    "%s: a batch of %d requests does not fit into memory; continuing with %d. Set "
+                    "`batch` to this number to start with it.",
                     model.identity.name,
-                    len(part),
+                    len(batch),
                     size,
                 )
                 continue
-            waiting = waiting[len(part) :]
-            yield list(zip(part, answers, strict=True))
+            remaining = remaining[len(batch) :]
+            yield list(zip(batch, answers, strict=True))
 
 
 def _kind(request: Request) -> str:
-    """What requests of a batch have in common."""
+    """Decoding parameters that the requests of a batch share: all but the seed."""
     if request.decoding is None:
         return ""
     return request.decoding.model_copy(update={"seed": None}).model_dump_json()

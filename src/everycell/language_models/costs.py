@@ -1,4 +1,4 @@
-"""Estimated cost of requests to a language model, before any is sent, and limits on it."""
+"""Estimated cost of requests to a language model, and budgets that limit it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everycell.language_models.settings import Prices
 
 @dataclass(frozen=True)
 class Estimate:
-    """Upper estimate of what requests take: three bytes a token, answers as long as they may be."""
+    """Upper estimate of tokens and cost: three bytes per token, answers of maximal length."""
 
     calls: int
     prompt_tokens: int
@@ -21,12 +21,12 @@ class Estimate:
 
     @property
     def tokens(self) -> int:
-        """Of prompts and answers together."""
+        """Tokens of prompts and answers together."""
         return self.prompt_tokens + self.answer_tokens
 
 
 class Budget:
-    """Limit on the requests of a job, by their estimates."""
+    """Limit on the estimated cost and tokens of a job."""
 
     def __init__(
         self, prices: Prices, *, money: float | None = None, tokens: int | None = None
@@ -37,33 +37,33 @@ class Budget:
         self._lock = threading.Lock()
 
     def allow(self, name: str, requests: Sequence[Request]) -> None:
-        """Refuse requests that, with those already sent, may exceed the budget."""
+        """Reject requests that could exceed the budget together with those already sent."""
         with self._lock:
-            above = self._above(estimate(requests, self.prices))
-        if above:
+            excess = self._describe_excess(estimate(requests, self.prices))
+        if excess:
             raise LanguageModelError(
-                f"{len(requests)} requests to {name} may bring {above}: raise it, or ask for less. "
-                "None of them was sent."
+                f"{len(requests)} requests to {name} may raise {excess}; raise that limit, or send "
+                "fewer or shorter requests. None of them was sent."
             )
 
     def spend(self, name: str, request: Request) -> None:
-        """Count a request before it is sent, or refuse it: a failed one may be charged too."""
+        """Count a request before it is sent, or reject it; a failed one may be charged too."""
         expected = estimate([request], self.prices)
         with self._lock:
-            above = self._above(expected)
-            if above:
+            excess = self._describe_excess(expected)
+            if excess:
                 raise LanguageModelError(
-                    f"One more request to {name} may bring {above}: raise it and run the same "
-                    "command again, which keeps the answers that came."
+                    f"One more request to {name} may raise {excess}; raise that limit and run the "
+                    "same command again, which keeps the answers received so far."
                 )
             self._spent_money += expected.cost
             self._spent_tokens += expected.tokens
 
-    def _above(self, expected: Estimate) -> str:
-        """What would be exceeded, in words; empty if nothing."""
+    def _describe_excess(self, expected: Estimate) -> str:
+        """Describe the limit that would be exceeded; empty if there is none."""
         cost = self._spent_money + expected.cost
         tokens = self._spent_tokens + expected.tokens
-        # The same costs may add up to another last digit one by one.
+        # Tolerates rounding errors of sums.
         if self._money is not None and cost > self._money + 1e-9:
             return (
                 f"the cost to {cost:.2f} {self.prices.currency}, above the `budget` of "
@@ -75,12 +75,12 @@ class Budget:
 
 
 def estimate(requests: Sequence[Request], prices: Prices) -> Estimate:
-    """Estimate what requests cost, without asking."""
-    read = written = 0
+    """Estimate the tokens and cost of requests without sending them."""
+    prompt_tokens = answer_tokens = 0
     for request in requests:
         messages = 1 if isinstance(request.prompt, str) else len(request.prompt)
         text = request.text + (request.continuation or "")
-        read += -(-len(text.encode(errors="replace")) // 3) + 4 * messages
-        written += 0 if request.decoding is None else request.decoding.max_tokens
-    cost = (read * prices.prompt + written * prices.answer) / 1e6
-    return Estimate(len(requests), read, written, cost)
+        prompt_tokens += -(-len(text.encode(errors="replace")) // 3) + 4 * messages
+        answer_tokens += 0 if request.decoding is None else request.decoding.max_tokens
+    cost = (prompt_tokens * prices.prompt + answer_tokens * prices.answer) / 1e6
+    return Estimate(len(requests), prompt_tokens, answer_tokens, cost)

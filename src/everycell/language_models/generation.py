@@ -14,12 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 from everycell.engine.files import sha256
 from everycell.language_models.settings import Decoding
 
-#: In the folder of a converted model: the file that it was converted from.
+#: Name of the file that identifies the source of a converted model.
 SOURCE_FILE = "everycell-source.json"
-# Of a model's folder, what its answers depend on. Its settings also hold the version of the
-# software that wrote them.
+# Files on which the answers of a model depend. Its settings are not among them, since they contain
+# the version of the software that wrote them.
 _MODEL_FILES = ("*.safetensors", "tokenizer.json", "vocab.txt", "chat_template.jinja") + (
-    # Such as Command-R's for documents, `rag.jinja`.
+    # For example `rag.jinja`, Command-R's template for documents.
     "additional_chat_templates/*.jinja",
 )
 
@@ -29,7 +29,7 @@ class LanguageModelError(Exception):
 
 
 class NotOfferedError(LanguageModelError):
-    """A model cannot give what is asked for (such as log-probabilities): its cell is `not run`."""
+    """A model does not support a request (for log-probabilities, say); cells are `not run`."""
 
 
 class _Model(BaseModel):
@@ -44,7 +44,7 @@ class Message(_Model):
 
 
 class Grounded(Message):
-    """A turn with documents, which the model's own chat template shows and numbers."""
+    """A turn with documents, which the model's own chat template formats and numbers."""
 
     documents: tuple[str, ...] = Field(min_length=1)
 
@@ -78,19 +78,21 @@ class Request(_Model):
         if not isinstance(self.prompt, str):
             grounded = sum(isinstance(message, Grounded) for message in self.prompt)
             if grounded > 1:
-                raise ValueError(f"{grounded} messages have documents; one of them has all")
+                raise ValueError(
+                    f"{grounded} messages have documents; put all documents in one message"
+                )
         return self
 
     @property
     def generation(self) -> Decoding:
-        """Decoding of a request that has no text to score."""
+        """Decoding parameters of a request to generate an answer."""
         if self.decoding is None:
-            raise TypeError("this request scores a continuation: nothing is generated")
+            raise TypeError("this request scores a continuation and generates nothing")
         return self.decoding
 
     @property
     def documents(self) -> tuple[str, ...]:
-        """Documents that come with the prompt, for the model's own template; most have none."""
+        """Documents of the prompt, for the model's own template; most prompts have none."""
         if isinstance(self.prompt, str):
             return ()
         return tuple(
@@ -111,23 +113,23 @@ class Request(_Model):
 class Token(_Model):
     """A token of an answer, with the natural logarithm of its probability (at most 0).
 
-    `logprob` is None if it was not recorded (`Answer.thinned`).
+    `logprob` is None if it was not recorded (`Answer.keep_logprobs`).
     """
 
     text: str
     logprob: FiniteFloat | None = Field(le=0)
 
 
-#: Costs are computed from these, so a server may not claim any number.
+#: Number of tokens reported by a server; bounded, since costs are computed from it.
 TokenCount = Annotated[int, Field(ge=0, le=10**9)]
 
 
 class Answer(_Model):
-    """An answer of a language model; `text` is the continuation if the request was a scored one.
+    """An answer of a language model, or a scored continuation.
 
-    `finish` is "stop", "length", "refusal", "scored" or an endpoint's own word. The texts of
-    `tokens` begin with `text`; the stop text may follow. Probabilities are those before temperature
-    and top-p.
+    `finish` is "stop", "length", "refusal", "scored" or a value of the endpoint. The texts of
+    `tokens` spell `text`, and possibly the stop text after it. Probabilities are those before
+    temperature and top-p are applied.
     """
 
     text: str
@@ -139,28 +141,28 @@ class Answer(_Model):
 
     @property
     def logprob(self) -> float:
-        """Log-probability of all tokens together."""
-        # A sum of nothing would be certainty.
+        """Log-probability of the answer: the sum over its tokens."""
+        # An empty sum would mean certainty.
         if not self.tokens:
             raise NotOfferedError(
-                "An answer has no log-probabilities: ask with `logprobs: true`, of a model that "
-                "offers them."
+                "An answer has no log-probabilities; request them with `logprobs: true`, from a "
+                "model that offers them."
             )
         values = [token.logprob for token in self.tokens if token.logprob is not None]
         if len(values) < len(self.tokens):
             raise NotOfferedError(
-                "An answer was recorded without some of its log-probabilities: ask again, with a "
-                "record that does not have it."
+                "An answer was recorded without some of its log-probabilities; request it again, "
+                "with a record that does not contain it."
             )
         return sum(values)
 
-    def thinned(self, needed: Callable[[str], bool]) -> Answer:
-        """The answer with the probabilities of only some tokens, for a record that is published."""
+    def keep_logprobs(self, is_needed: Callable[[str], bool]) -> Answer:
+        """The answer with log-probabilities of the needed tokens only, for published records."""
         if self.tokens is None:
             return self
         tokens: list[Token] = []
-        for is_needed, run in itertools.groupby(self.tokens, key=lambda token: needed(token.text)):
-            if is_needed:
+        for needed, run in itertools.groupby(self.tokens, key=lambda token: is_needed(token.text)):
+            if needed:
                 tokens += run
             else:
                 tokens.append(Token(text="".join(token.text for token in run), logprob=None))
@@ -168,11 +170,11 @@ class Answer(_Model):
 
 
 class LanguageModel(Protocol):
-    """Answers requests. Equal requests need not get equal answers: see `Recorded`."""
+    """A model that answers requests; equal requests may get different answers."""
 
     @property
     def identity(self) -> Identity:
-        """Which model this is."""
+        """Identity of the model."""
 
     def answer(self, request: Request) -> Answer:
         """Generate an answer, or score a continuation."""
@@ -192,7 +194,7 @@ def prompt_hash(request: Request) -> str:
 def request_key(
     identity: Identity, prompt: str, decoding: Decoding | None, continuation: str | None
 ) -> str:
-    """Hash (sha256, hexadecimal) by which an answer is found again."""
+    """Key of an answer in a record (sha256, hexadecimal)."""
     return _sha256(
         {
             "model": identity.model_dump(mode="json"),
@@ -204,11 +206,11 @@ def request_key(
 
 
 def folder_identity(source: Path, *, name: str, dtype: str = "") -> Identity:
-    """Identity of a local model by its files, which are hashed but not read as a model.
+    """Identify a local model by its files, without loading it.
 
-    The revision of a file is its hash. That of a folder is the first there is of: the source that
-    `everycell.language_models.gguf_files.convert_gguf` noted, the commit of a folder in the cache
-    of the hub, one hash over weights and tokenizer.
+    The revision of a file is its hash. The revision of a folder is the source noted by
+    `everycell.language_models.gguf_files.convert_gguf`; if there is none, the commit of a folder in
+    the hub's cache; otherwise a hash of the weights and tokenizer.
     """
     try:
         if source.is_file():
@@ -221,17 +223,17 @@ def folder_identity(source: Path, *, name: str, dtype: str = "") -> Identity:
         files = sorted({path for kind in _MODEL_FILES for path in source.glob(kind)})
         if not files:
             raise LanguageModelError(
-                f"{source} holds no model.safetensors: name the folder of a model."
+                f"{source} contains no model.safetensors; give the folder of a model."
             )
         hashes = [[path.name, sha256(path)] for path in files]
     except (OSError, ValueError, KeyError) as error:
         raise LanguageModelError(
-            f"{source} cannot be read as a model ({error}): copy or convert it again."
+            f"{source} cannot be read as a model ({error}); copy or convert it again."
         ) from None
     return Identity(name=name, revision=f"sha256:{_sha256(hashes)}", dtype=dtype)
 
 
 def _sha256(value: object) -> str:
-    # The form must never change: it stands in the keys of all records.
+    # This form must never change: the keys of all records depend on it.
     text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

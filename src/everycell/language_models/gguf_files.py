@@ -1,6 +1,6 @@
-"""Models in GGUF files, written once as safetensors.
+"""Conversion of GGUF models to safetensors.
 
-Taking a GGUF file apart costs more than ten times the reading of safetensors.
+Loading a GGUF file takes more than ten times as long as loading safetensors.
 """
 
 from __future__ import annotations
@@ -24,45 +24,45 @@ from everycell.learning.quiet import quiet
 
 
 def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
-    """Write a GGUF model as safetensors, with its tokenizer and chat template.
+    """Convert a GGUF model to safetensors, with its tokenizer and chat template.
 
-    The weights keep the values of the GGUF file, in float32. A note beside them says which file
-    they are from, so that answers are recorded under its hash.
+    The weights keep the values of the GGUF file, in float32. A note in the folder has the hash of
+    that file, under which answers are recorded.
     """
-    # transformers parses the file again for settings, tokenizer and weights, and makes a table
-    # of names for each module: without this, converting takes more than twice as long.
-    once: dict[str, Any] = {
+    # transformers parses the file separately for settings, tokenizer and weights, and builds a
+    # table of names for each module: caching more than halves the time.
+    cached: dict[str, Any] = {
         name: cache(getattr(gguf, name)) for name in ("GGUFReader", "get_tensor_name_map")
     }
     try:
-        with quiet(), patch.multiple(gguf, **once):
+        with quiet(), patch.multiple(gguf, **cached):
             tokenizer = AutoTokenizer.from_pretrained(
                 file.parent, gguf_file=file.name, trust_remote_code=False
             )
-            read = AutoModelForCausalLM.from_pretrained(
+            model = AutoModelForCausalLM.from_pretrained(
                 file.parent,
                 gguf_file=file.name,
                 trust_remote_code=False,
                 dtype=torch.float32,
             )
-    # gguf, numpy, torch and transformers all have errors of their own for a damaged file.
+    # gguf, numpy, torch and transformers raise different errors for a damaged file.
     except Exception as error:
         raise ModelError(
-            f"The GGUF file {file} cannot be read ({error}): it is damaged, or of an architecture "
-            "that transformers does not know; copy it again, or take another one."
+            f"The GGUF file {file} cannot be read ({error}): it is damaged, or transformers does "
+            "not support its architecture; copy it again, or use another file."
         ) from error
-    # It is a plain model by now, but what it was read by refuses to be saved.
-    del read.config.quantization_config
-    read.hf_quantizer = None
+    # The weights are dequantised, but transformers does not save a model with a quantiser.
+    del model.config.quantization_config
+    model.hf_quantizer = None
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     try:
         with quiet():
-            read.save_pretrained(partial)
+            model.save_pretrained(partial)
             tokenizer.save_pretrained(partial)
         identity = folder_identity(file, name=name).model_dump(include={"name", "revision"})
         (partial / SOURCE_FILE).write_text(json.dumps(identity) + "\n", encoding="utf-8")
-        # mkdtemp makes folders that only their owner can read.
+        # mkdtemp creates folders that only their owner can read.
         umask = os.umask(0)
         os.umask(umask)
         for path in (partial, *partial.iterdir()):

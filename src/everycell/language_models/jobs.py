@@ -1,4 +1,4 @@
-"""The language model that a job of the workflow asks, with its record."""
+"""Open the language model of a workflow job, with its record."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def model_of_job(snakemake: Any, log: TextIO) -> Iterator[Recorded]:
         network=settings.network,
     ) as model:
         yield model
-        speed = f", {model.speed}" if model.asked else ""
+        speed = f", {model.speed}" if model.requests_sent else ""
         log.write(
-            f"{model.identity.name}: {model.asked} requests were sent{speed}; other answers came "
-            "from the record.\n"
+            f"{model.identity.name}: {model.requests_sent} requests were sent{speed}; all other "
+            "answers are from the record.\n"
         )
         write_json(Path(snakemake.output.provenance), model.provenance())
 
 
-def asking(
+def answer_function(
     model: Recorded, decoding: Decoding
 ) -> Callable[[Sequence[tuple[Message, ...]]], list[str]]:
-    """A function from prompts to the texts of a model's answers."""
+    """Return a function from prompts to the texts of a model's answers."""
 
     def ask(prompts: Sequence[tuple[Message, ...]]) -> list[str]:
         requests = [Request(prompt=messages, decoding=decoding) for messages in prompts]

@@ -1,4 +1,4 @@
-"""What a language model of the configuration needs: memory, disk, a key, consent to a licence."""
+"""Requirements of configured language models: memory, disk, key, licence."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Literal
 from everycell.language_models.settings import LanguageModels, LocalSettings
 
 _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
-# GPU memory for its driver, torch and activations.
+# GPU memory for the driver, torch and activations.
 _OVERHEAD_GB = 1.5
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Known facts about the weights of a source."""
+    """Facts about a model; `cached` is the number of cached keys and values per token."""
 
     parameters: int
     cached: int
@@ -26,7 +26,7 @@ class Facts:
     bits: int | None = None
 
 
-#: Source of a local model -> what is known of it: by the model's own files and its card on the hub.
+#: Source of a local model -> facts, from the model's files and its model card on the hub.
 FACTS: Mapping[str, Facts] = {
     "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf": Facts(
         134_515_008, 2 * 30 * 3 * 64, 8192, "Apache-2.0", bits=5
@@ -62,10 +62,10 @@ class Requirements:
 
 
 def requirements(name: str, settings: LanguageModels, *, tokens: int = 4096) -> Requirements:
-    """Say what a named language model needs; nothing is loaded and no network is used.
+    """Requirements of a configured language model, without loading it or using the network.
 
-    Memory is the weights in the numbers that are computed with, the keys and values of one prompt,
-    to which a batch shrinks where memory is short, and 1.5 GB for all else.
+    Memory is that of the weights in `dtype`, of the keys and values of one prompt (batches shrink
+    to one prompt if memory is short), and 1.5 GB for everything else.
     """
     if name in settings.endpoints:
         endpoint = settings.endpoints[name]
@@ -76,7 +76,7 @@ def requirements(name: str, settings: LanguageModels, *, tokens: int = 4096) -> 
     facts = FACTS.get(local.source)
     if facts is None:
         size = _size_of_files(Path(local.source))
-        # Files may hold other numbers than are computed with, but 16 bits are the rule.
+        # Assumes that the number format of the files is that of the computation.
         return Requirements("local", local.source, size and round(size + _OVERHEAD_GB, 1), size)
     return Requirements(
         "local",
@@ -90,11 +90,11 @@ def requirements(name: str, settings: LanguageModels, *, tokens: int = 4096) -> 
 
 
 def _memory(facts: Facts, local: LocalSettings, tokens: int) -> float:
-    read = facts.cached * min(tokens, facts.context)
-    return round((facts.parameters + read) * _BYTES[local.dtype] / 1e9 + _OVERHEAD_GB, 1)
+    cache = facts.cached * min(tokens, facts.context)
+    return round((facts.parameters + cache) * _BYTES[local.dtype] / 1e9 + _OVERHEAD_GB, 1)
 
 
 def _size_of_files(source: Path) -> float | None:
-    """Gigabytes of a file, or of the weights in a folder; None where there are none."""
+    """Gigabytes of a file, or of the weights in a folder; None if there are none."""
     files = [source] if source.is_file() else list(source.glob("*.safetensors"))
     return round(sum(file.stat().st_size for file in files) / 1e9, 1) if files else None

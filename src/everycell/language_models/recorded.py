@@ -1,7 +1,7 @@
-"""A language model that gets each request once: its answers are kept in a record.
+"""A language model with a record, so that each request is sent only once.
 
-Requests are announced with their estimated cost, and not sent if they could exceed the budget.
-Without a model, a record is replayed.
+Requests are logged with their estimated cost, and not sent if they could exceed the budget. Without
+a model, the record is replayed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class MissingAnswerError(LanguageModelError):
-    """A replay lacks an answer; the message says to which request."""
+    """A replayed record lacks an answer; the message identifies the request."""
 
 
 class Recorded:
@@ -51,7 +51,7 @@ class Recorded:
     ) -> None:
         self.record = record
         self.identity = identity
-        self.asked = 0
+        self.requests_sent = 0
         self.speed = Throughput()
         self._budget = budget
         self._used: dict[str, Entry] = {}
@@ -62,31 +62,31 @@ class Recorded:
         self._lock = threading.Lock()
 
     def answer(self, request: Request) -> Answer:
-        """Answer from the record, else from the model, whose answer is then recorded."""
+        """Answer from the record, or from the model, whose answer is then recorded."""
         return self.answer_all([request])[0]
 
     def answer_all(self, requests: Sequence[Request]) -> list[Answer]:
-        """Answers in the order of the requests; equal requests are asked once.
+        """Answers in the order of the requests; equal requests are sent once.
 
-        When one of them fails, those under way are finished and recorded, no other is begun, and
-        the first error is raised: a second call resumes there. Requests that are asked at once
+        If a request fails, the requests in progress are finished and recorded, no others are
+        started, and the first error is raised; a second call resumes there. The requests of a batch
         fail together.
         """
-        waiting = {
+        missing = {
             key_of(self.identity, request): request
             for request in requests
             if self.record.find(self.identity, request) is None
         }
-        if waiting and self._load is None:
-            raise MissingAnswerError(self._missing(requests, waiting))
+        if missing and self._load is None:
+            raise MissingAnswerError(self._describe_missing(requests, missing))
         if self.identity.host:
             for request in requests:
                 if (answer := self.record.find(self.identity, request)) is not None:
                     refuse_hidden_documents(request, answer, self.identity)
-        self._announce(list(waiting.values()))
-        progress = Progress(self.identity.name, len(waiting), max(self._workers, self._batch))
+        self._announce(list(missing.values()))
+        progress = Progress(self.identity.name, len(missing), max(self._workers, self._batch))
         try:
-            self._ask_all(list(waiting.values()), progress)
+            self._ask_all(list(missing.values()), progress)
         finally:
             self.speed.include(progress.speed)
         used = [self.record.entries[key_of(self.identity, request)] for request in requests]
@@ -95,7 +95,7 @@ class Recorded:
 
     @property
     def used(self) -> list[Entry]:
-        """Entries of the answers that were given so far, each once, in order of their first use."""
+        """Distinct entries of the answers used so far, in order of first use."""
         return list(self._used.values())
 
     def provenance(self) -> dict[str, Any]:
@@ -118,11 +118,12 @@ class Recorded:
         if self._budget is None or not self._budget.prices.known:
             return {}
         prices = self._budget.prices
-        tokens = [(one.answer.prompt_tokens, one.answer.answer_tokens) for one in self.used]
+        answers = [entry.answer for entry in self.used]
+        tokens = [(answer.prompt_tokens, answer.answer_tokens) for answer in answers]
         charged: dict[str, Any] = {"prices": prices.model_dump(mode="json")}
         if all(None not in counts for counts in tokens):
-            read, written = (sum(counts) for counts in zip((0, 0), *tokens, strict=True))
-            charged["cost"] = round((read * prices.prompt + written * prices.answer) / 1e6, 6)
+            prompt, answer = (sum(counts) for counts in zip((0, 0), *tokens, strict=True))
+            charged["cost"] = round((prompt * prices.prompt + answer * prices.answer) / 1e6, 6)
         return charged
 
     def _announce(self, requests: list[Request]) -> None:
@@ -143,19 +144,19 @@ class Recorded:
 
     def _ask_all(self, requests: list[Request], progress: Progress) -> None:
         if self._workers > 1:
-            self._ask_side_by_side(requests, progress)
+            self._ask_in_parallel(requests, progress)
         elif self._batch > 1 and requests:
-            # Only models that answer batches have settings with more than one request a batch.
-            model = cast(BatchModel, self._ready(progress))
+            # Only models that answer batches can be configured with a larger batch size.
+            model = cast(BatchModel, self._start_model(progress))
             for answered in answer_in_batches(model, requests, self._batch):
                 for request, answer in answered:
                     self._keep(request, answer, progress)
         else:
-            # In this thread: others would have their own settings of torch.
+            # In this thread, since settings of torch are per thread.
             for request in requests:
                 self._ask(request, progress)
 
-    def _ask_side_by_side(self, requests: list[Request], progress: Progress) -> None:
+    def _ask_in_parallel(self, requests: list[Request], progress: Progress) -> None:
         with ThreadPoolExecutor(self._workers) as pool:
             calls = [pool.submit(self._ask, request, progress) for request in requests]
             try:
@@ -166,22 +167,22 @@ class Recorded:
                     call.cancel()
                 raise
 
-    def _ready(self, progress: Progress) -> LanguageModel:
-        """Return the model, which is loaded when it is first needed."""
+    def _start_model(self, progress: Progress) -> LanguageModel:
+        """Return the model, loading it when it is first needed, and start the clock."""
         if self._model is None:
-            assert self._load is not None, "answer_all has refused requests without an answer"
+            assert self._load is not None, "answer_all rejects missing answers in a replay"
             self._model = self._load()
             if self._model.identity != self.identity:
                 raise RecordError(
-                    f"The model that was loaded is {self._model.identity!r}, but answers were "
-                    f"to be recorded as those of {self.identity!r}: make the two equal."
+                    f"The loaded model is {self._model.identity!r}, but its answers would be "
+                    f"recorded as those of {self.identity!r}; make the two equal."
                 )
         progress.begin()
         return self._model
 
     def _ask(self, request: Request, progress: Progress) -> None:
         with self._lock:
-            model = self._ready(progress)
+            model = self._start_model(progress)
             # Only requests that are sent count against the budget.
             if self._budget is not None:
                 self._budget.spend(self.identity.name, request)
@@ -190,19 +191,19 @@ class Recorded:
     def _keep(self, request: Request, answer: Answer, progress: Progress) -> None:
         self.record.add(self.identity, request, answer)
         with self._lock:
-            self.asked += 1
+            self.requests_sent += 1
             progress.step(answer)
 
-    def _missing(self, requests: Sequence[Request], waiting: dict[str, Request]) -> str:
-        key, request = next(iter(waiting.items()))
-        known = sorted({entry.model.name for entry in self.record.entries.values()})
-        start = " ".join(request.text.split())[-60:]
+    def _describe_missing(self, requests: Sequence[Request], missing: dict[str, Request]) -> str:
+        key, request = next(iter(missing.items()))
+        names = sorted({entry.model.name for entry in self.record.entries.values()})
+        end = " ".join(request.text.split())[-60:]
         return (
-            f"{self.record.path}: {len(waiting)} of {len(requests)} answers of "
-            f"{self.identity.name!r} are not in this record (it holds "
-            f"{len(self.record.entries)}, of {', '.join(known) or 'no model'}); the first is "
+            f"{self.record.path}: {len(missing)} of {len(requests)} answers of "
+            f"{self.identity.name!r} are not in this record (it contains "
+            f"{len(self.record.entries)}, of {', '.join(names) or 'no model'}). The first is "
             f"request {requests.index(request) + 1}, key {key[:12]}..., whose prompt has the hash "
-            f"{prompt_hash(request)[:12]}... and ends in {start!r}: allow requests to the model, "
+            f"{prompt_hash(request)[:12]}... and ends with {end!r}. Allow requests to the model, "
             "or download the complete record."
         )
 

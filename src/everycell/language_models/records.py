@@ -1,11 +1,10 @@
-"""Answers of language models in a file: nothing is asked twice, and a replay needs no model.
+"""Records of answers: no request is sent twice, and a replay needs no model.
 
-A record is a text file of JSON lines to which answers are only ever added. A line holds the
-model's identity, the hash of the prompt, the decoding parameters (or the scored text), the answer
-and the date. Its `key` is the hash of all but the last two (`request_key`). Its `chained` is a hash
-of the whole line and of the lines before it, so that a line that was edited, removed or put in is
-seen. Prompts may hold data that must not be passed on: they are kept apart, in a second file,
-and only where a folder is given for them.
+A record is an append-only file of JSON lines. A line contains the model's identity, the hash of the
+prompt, the decoding parameters (or the scored text), the answer and the date. Its `key` is the hash
+of all of these except the answer and the date (`request_key`). Its `chained` is a hash of the line
+and of all lines before it, which reveals edited, removed and inserted lines. Prompts may contain
+data that must not be shared, so they are stored in a separate file, and only if its path is given.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _WAIT = 5.0
 
 
 class RecordError(LanguageModelError):
-    """A record cannot be used; the message names the file and the line."""
+    """A record cannot be used; the message names the file, and the line if there is one."""
 
 
 class Entry(BaseModel):
@@ -56,18 +55,18 @@ class Entry(BaseModel):
     continuation: str | None
     answer: Answer
     date: str
-    #: None in a record from before lines were chained (see `everycell.language_models.chaining`).
+    #: None in an older, unchained record (see `everycell.language_models.chaining`).
     chained: str | None = None
 
     @property
-    def right_key(self) -> str:
-        """The key that the other fields lead to."""
+    def expected_key(self) -> str:
+        """Key computed from the other fields."""
         return request_key(self.model, self.prompt_sha256, self.decoding, self.continuation)
 
-    def after(self, before: str) -> Entry:
-        """Return the entry as it follows a line with this hash, "" where it is the first."""
+    def chain_to(self, previous: str) -> Entry:
+        """Return the entry chained to the hash of the previous line ("" for the first line)."""
         fields = self.model_dump(mode="json", exclude={"chained"})
-        text = before + json.dumps(fields, sort_keys=True, ensure_ascii=True)
+        text = previous + json.dumps(fields, sort_keys=True, ensure_ascii=True)
         return self.model_copy(update={"chained": hashlib.sha256(text.encode()).hexdigest()})
 
 
@@ -76,11 +75,11 @@ def read_record(path: Path) -> dict[str, Entry]:
     return chained_entries(path)[0]
 
 
-def chained_entries(path: Path, *, old: bool = False) -> tuple[dict[str, Entry], str]:
-    """Entries of a record, perhaps an `old` one, and the hash that its next line follows."""
+def chained_entries(path: Path, *, allow_unchained: bool = False) -> tuple[dict[str, Entry], str]:
+    """Read the entries of a record, and the hash of its last line."""
     entries: dict[str, Entry] = {}
     last, chained = "", False
-    for number, line in enumerate(_whole_lines(path), start=1):
+    for number, line in enumerate(_complete_lines(path), start=1):
         where = f"{path}, line {number}"
         try:
             entry = Entry.model_validate_json(line)
@@ -92,40 +91,42 @@ def chained_entries(path: Path, *, old: bool = False) -> tuple[dict[str, Entry],
                 else f"is not a recorded answer: {describe_fault(Entry, error).rstrip('.')}"
             )
             raise RecordError(
-                f"{where}: {problem}; restore it, or remove it and all lines after it (their "
-                "requests are then asked again)."
+                f"{where}: {problem}; restore the line, or remove it and all lines after it (their "
+                "requests are then sent again)."
             ) from None
-        if entry.key != entry.right_key:
+        if entry.key != entry.expected_key:
             raise RecordError(
-                f"{where}: the key is {entry.key[:12]}..., but model, prompt hash and parameters "
-                f"lead to {entry.right_key[:12]}...: the line was edited; restore it or remove it."
+                f"{where}: the key is {entry.key[:12]}..., but the model, prompt hash and "
+                f"parameters give {entry.expected_key[:12]}...: the line was edited. Restore it, "
+                "or remove it and all lines after it (their requests are then sent again)."
             )
         no_address = bool(entry.model.host) and not entry.model.url
-        if not old and (no_address or (entry.chained is None and not chained)):
-            lacks = "the address of its endpoint" if no_address else "its hash `chained`"
+        if not allow_unchained and (no_address or (entry.chained is None and not chained)):
+            field = "the address of its endpoint" if no_address else "its hash `chained`"
             raise RecordError(
-                f"{where}: lacks {lacks}; if you trust this record, convert it once with `python "
-                "-m "
-                f"everycell.language_models.chaining {path}{' URL' * no_address}`, else restore it."
+                f"{where}: lacks {field}; if you trust this record, convert it once with `python "
+                f"-m everycell.language_models.chaining {path}{' URL' * no_address}`, otherwise "
+                "restore it."
             )
-        last = entry.after(last).chained or ""
+        last = entry.chain_to(last).chained or ""
         chained = chained or entry.chained is not None
         if chained and entry.chained != last:
             raise RecordError(
-                f"{where}: does not follow from the lines before it: it or one of them was edited, "
-                "removed or put in; restore the file, or remove this line and all after it (their "
-                "requests are then asked again)."
+                f"{where}: the hash does not match the lines up to here: a line was edited, "
+                "removed or inserted. Restore the file, or remove this line and all lines after it "
+                "(their requests are then sent again)."
             )
         known = entries.setdefault(entry.key, entry)
         if known.answer != entry.answer:
             raise RecordError(
-                f"{where}: the request {entry.key[:12]}... has another answer further up; remove "
-                "one of the two lines."
+                f"{where}: the request {entry.key[:12]}... has a different answer on an earlier "
+                "line; remove this line and all lines after it (their requests are then sent "
+                "again)."
             )
     return entries, last
 
 
-def _whole_lines(path: Path) -> list[bytes]:
+def _complete_lines(path: Path) -> list[bytes]:
     try:
         check_regular(path, RecordError)
         content = path.read_bytes()
@@ -133,15 +134,15 @@ def _whole_lines(path: Path) -> list[bytes]:
         return []
     except OSError as error:
         raise RecordError(
-            f"{path}: cannot be read ({error.strerror}); name another record."
+            f"{path}: cannot be read ({error.strerror}); use another record."
         ) from None
     return content.split(b"\n")[:-1]
 
 
 class Record:
-    """A record that is open for adding: ``with Record(path) as record: ...``.
+    """A record opened for appending: ``with Record(path) as record: ...``.
 
-    One process at a time writes to a record; its threads may share it.
+    Only one process at a time can write to a record; its threads may share it.
     """
 
     def __init__(
@@ -156,26 +157,26 @@ class Record:
         self._last = ""
 
     def __enter__(self) -> Record:
-        """Lock, mend and read the file."""
+        """Lock, repair and read the file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire(timeout=_WAIT)
         except Timeout:
             raise RecordError(
-                f"{self.path}: another process writes to this record; wait until it has ended, or "
-                "name another record."
+                f"{self.path}: another process is writing to this record; wait until it has "
+                "finished, or use another record."
             ) from None
         try:
-            _mend(self.path)
+            _remove_partial_line(self.path)
             self.entries, self._last = chained_entries(self.path)
-            for other in self._also:
-                if not other.is_file():
-                    raise RecordError(f"There is no record {other}: restore it, or do not name it.")
-                self.entries |= read_record(other)
+            for path in self._also:
+                if not path.is_file():
+                    raise RecordError(f"There is no record {path}; restore it, or do not list it.")
+                self.entries |= read_record(path)
             self._prompt_hashes = set()
             if self._prompts_path is not None:
                 self._prompts_path.parent.mkdir(parents=True, exist_ok=True)
-                _mend(self._prompts_path)
+                _remove_partial_line(self._prompts_path)
                 self._prompt_hashes = _prompt_hashes(self._prompts_path)
         except BaseException:
             self._lock.release()
@@ -183,28 +184,28 @@ class Record:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let other processes write."""
+        """Release the lock."""
         self._lock.release()
 
     def find(self, identity: Identity, request: Request) -> Answer | None:
-        """Answer that a model gave to a request; None where it was not asked."""
+        """Recorded answer of a model to a request, or None."""
         entry = self.entries.get(key_of(identity, request))
         return None if entry is None else entry.answer
 
     def identity_of(self, name: str) -> Identity:
-        """The one model of this name in the record: for a replay where the model is not."""
+        """Identity of the only model with this name in the record, for a replay without it."""
         identities = {entry.model for entry in self.entries.values() if entry.model.name == name}
         if len(identities) != 1:
             names = sorted({entry.model.name for entry in self.entries.values()})
             raise RecordError(
-                f"{self.path}: holds answers of {len(identities)} models with the name {name!r} "
-                f"(all names: {', '.join(names) or 'none'}), and a replay without the model needs "
-                "one: let the model be asked, or name another record."
+                f"{self.path}: contains answers of {len(identities)} models with the name {name!r} "
+                f"(all names: {', '.join(names) or 'none'}); a replay without the model needs "
+                "exactly one. Allow requests to the model, or use another record."
             )
         return identities.pop()
 
     def add(self, identity: Identity, request: Request, answer: Answer) -> None:
-        """Add an answer; it is on the disk when this returns."""
+        """Append an answer and write it to disk."""
         entry = Entry(
             key=key_of(identity, request),
             model=identity,
@@ -219,27 +220,27 @@ class Record:
                 prompt = request.model_dump(mode="json")["prompt"]
                 append_line(self._prompts_path, {"sha256": entry.prompt_sha256, "prompt": prompt})
                 self._prompt_hashes.add(entry.prompt_sha256)
-            entry = entry.after(self._last)
+            entry = entry.chain_to(self._last)
             append_line(self.path, entry.model_dump(mode="json"))
             self._last = entry.chained or ""
             self.entries[entry.key] = entry
 
 
 def record_lines(entries: Iterable[Entry]) -> str:
-    """Text of a record: what `read_record` reads."""
-    # In ASCII, so that a line cannot be cut inside a character, nor end at a foreign line break.
+    """Entries as the text of a record, for `read_record`."""
+    # ASCII, so that a line is never cut inside a character or at a Unicode line break.
     lines, last = [], ""
     for entry in entries:
-        follows = entry.after(last)
-        last = follows.chained or ""
-        fields = follows.model_dump(mode="json")
+        chained = entry.chain_to(last)
+        last = chained.chained or ""
+        fields = chained.model_dump(mode="json")
         lines.append(json.dumps(fields, ensure_ascii=True, separators=(",", ":")) + "\n")
     return "".join(lines)
 
 
 def _prompt_hashes(path: Path) -> set[str]:
     hashes = set()
-    for number, line in enumerate(_whole_lines(path), start=1):
+    for number, line in enumerate(_complete_lines(path), start=1):
         try:
             hashes.add(str(parse_json(line)["sha256"]))
         except (ValueError, KeyError, TypeError):
@@ -250,7 +251,7 @@ def _prompt_hashes(path: Path) -> set[str]:
 
 
 def append_line(path: Path, value: object) -> None:
-    r"""Add a value as a line of JSON to a file; it is on the disk when this returns.
+    r"""Append a value to a file as a line of JSON, and write it to disk.
 
     Examples
     --------
@@ -260,7 +261,7 @@ def append_line(path: Path, value: object) -> None:
     >>> path.read_text()
     '{"answers":3}\n'
     """
-    # In ASCII, so that a line cannot be cut inside a character, nor end at a foreign line break.
+    # ASCII, so that a line is never cut inside a character or at a Unicode line break.
     line = json.dumps(value, ensure_ascii=True, separators=(",", ":")) + "\n"
     with path.open("ab") as file:
         file.write(line.encode())
@@ -268,8 +269,8 @@ def append_line(path: Path, value: object) -> None:
         os.fsync(file.fileno())
 
 
-def _mend(path: Path) -> None:
-    """Cut off a last line that has no end: what a killed process leaves."""
+def _remove_partial_line(path: Path) -> None:
+    """Remove an incomplete last line, as a killed process leaves it."""
     if not path.exists():
         return
     check_regular(path, RecordError)
@@ -278,8 +279,8 @@ def _mend(path: Path) -> None:
         end = content.rfind(b"\n") + 1
         if end < len(content):
             _LOG.warning(
-                "%s: the last line was cut off after %d bytes (a run was killed); it is removed "
-                "and its request asked again.",
+                "%s: the last line was cut off after %d bytes (a run was killed); the line was "
+                "removed, and its request will be sent again.",
                 path,
                 len(content) - end,
             )

@@ -1,4 +1,4 @@
-"""Replies of servers that speak OpenAI's protocol, read as answers; servers differ in the rest."""
+"""Parse replies of OpenAI-compatible servers, which differ in details."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from everycell.language_models.generation import (
     TokenCount,
 )
 
-# Commas and brackets of a reply; each may be a value, which takes some hundred bytes of memory.
-_MOST_VALUES = 1_000_000
-# What a model ends its turn with, such as </s> or <|im_end|>.
+# Largest number of commas and brackets in a reply. Each may be a value, which takes several hundred
+# bytes of memory.
+_MAX_VALUES = 1_000_000
+# Special tokens at the end of a turn, such as </s> or <|im_end|>.
 _SPECIAL = re.compile(r"(<[^<>]+>)+")
 
 
-class NoReplyError(Exception):
-    """What a server sent is no reply of the protocol."""
+class InvalidReplyError(Exception):
+    """A server's reply does not follow OpenAI's protocol."""
 
 
 class _Reply(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
-# An error for each of a million elements would take gigabytes: the first one is enough.
+# Stops at the first invalid element: errors for a million elements would take gigabytes.
 _Item = TypeVar("_Item")
 _List = Annotated[list[_Item], Field(fail_fast=True)]
-# Some servers round a certain token to a little above 0.
+# Some servers report log-probabilities slightly above 0.
 _LogProbability = Annotated[FiniteFloat, Field(le=0.01)]
 
 
@@ -82,42 +83,42 @@ class _Usage(_Reply):
     completion_tokens: TokenCount | None = None
 
 
-class _Whole(_Reply):
+class _AnyReply(_Reply):
     model: str | None = None
     system_fingerprint: str | None = None
     usage: _Usage | None = None
 
 
-class _ReplyOfChat(_Whole):
+class _ReplyOfChat(_AnyReply):
     choices: _List[_ChoiceOfChat]
 
 
-class _ReplyOfText(_Whole):
+class _ReplyOfText(_AnyReply):
     choices: _List[_ChoiceOfText]
 
 
-class _Listed(_Reply):
+class _ListedModel(_Reply):
     id: str
 
 
-class _Listing(_Reply):
-    data: _List[_Listed]
+class _ModelList(_Reply):
+    data: _List[_ListedModel]
 
 
 def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer:
-    """Take the answer to a request from the reply of a server."""
+    """Parse a server's reply to a request."""
     kind = _ReplyOfText if isinstance(request.prompt, str) else _ReplyOfChat
     try:
         reply = kind.model_validate_json(_bounded(content))
         choice = reply.choices[0]
     except (ValueError, IndexError):
-        raise NoReplyError from None
+        raise InvalidReplyError from None
     served = " ".join(part for part in (reply.model, reply.system_fingerprint) if part)
     facts: dict[str, Any] = {"served_by": served}
     if reply.usage is not None:
         facts["prompt_tokens"] = reply.usage.prompt_tokens
         facts["answer_tokens"] = reply.usage.completion_tokens
-    # Only a prompt that is one text is sent to be scored.
+    # Only continuations of a single text can be scored.
     if request.continuation is not None and isinstance(choice, _ChoiceOfText):
         tokens = _scored(choice, request.text, request.continuation, identity)
         return Answer(
@@ -134,16 +135,16 @@ def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer
 
 
 def parse_model_names(content: bytes) -> list[str]:
-    """Names of the models in a server's list; none where it is no list."""
+    """Names of the models in a server's list; empty if the reply is invalid."""
     try:
-        return [listed.id for listed in _Listing.model_validate_json(_bounded(content)).data]
+        return [model.id for model in _ModelList.model_validate_json(_bounded(content)).data]
     except ValueError:
         return []
 
 
 def _bounded(content: bytes) -> bytes:
-    """JSON with few enough values to be parsed: each takes many times its bytes in memory."""
-    if sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+    """Reject JSON with too many values, since they take many times their bytes in memory."""
+    if sum(map(content.count, (b",", b"[", b"{"))) > _MAX_VALUES:
         raise ValueError("too many values")
     return content
 
@@ -160,7 +161,7 @@ def _text(choice: _Choice) -> tuple[str, str]:
 def _tokens(
     choice: _Choice, text: str, stop: tuple[str, ...], identity: Identity
 ) -> tuple[Token, ...]:
-    """Tokens with log-probabilities, which must spell the text and where it was cut."""
+    """Tokens with log-probabilities, which must spell the text (and what was cut after it)."""
     logprobs = choice.logprobs
     if isinstance(logprobs, _TokensOfChat):
         values = [token.logprob for token in logprobs.content or ()]
@@ -169,7 +170,7 @@ def _tokens(
         values, spellings = (logprobs.token_logprobs, [logprobs.tokens]) if logprobs else ([], [])
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
-        raise _without_logprobs(identity)
+        raise _missing_logprobs(identity)
     for pieces in spellings:
         spelled = "".join(pieces)
         cut = spelled[len(text) :]
@@ -182,12 +183,12 @@ def _tokens(
             return tuple(Token(text=piece, logprob=min(0.0, value)) for piece, value in pairs)
     raise NotOfferedError(
         f"The endpoint {identity.host} sent log-probabilities of {identity.name} for tokens that "
-        "do not spell its answer: ask without them, or take a server whose tokens do."
+        "do not spell its answer; do not request them, or use another server."
     )
 
 
 def _from_bytes(reply: _TokensOfChat) -> list[str]:
-    """Texts of tokens by their bytes; a character that is split belongs to its last token."""
+    """Texts of tokens from their bytes; a split character belongs to its last token."""
     tokens = reply.content or []
     pieces = [bytes(token.bytes) for token in tokens if token.bytes is not None]
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -197,43 +198,42 @@ def _from_bytes(reply: _TokensOfChat) -> list[str]:
 def _scored(
     choice: _ChoiceOfText, prompt: str, continuation: str, identity: Identity
 ) -> tuple[Token, ...]:
-    """Tokens of the continuation, which stand at the end of the prompt that came back."""
-    border, logprobs = len(prompt), choice.logprobs
+    """Tokens of the continuation, which is at the end of the echoed prompt."""
+    start, logprobs = len(prompt), choice.logprobs
     if logprobs is None or not logprobs.text_offset or not choice.text.startswith(prompt):
-        raise _without_logprobs(identity)
-    if border not in logprobs.text_offset:
+        raise _missing_logprobs(identity)
+    if start not in logprobs.text_offset:
         raise LanguageModelError(
-            f"{identity.name} has a token across the border between the prompt and the "
-            f"continuation {continuation[:40]!r}: end the prompt elsewhere, such as "
-            "before a space."
+            f"A token of {identity.name} spans the end of the prompt and the beginning of the "
+            f"continuation {continuation[:40]!r}; end the prompt elsewhere, such as before a space."
         )
-    part = slice(logprobs.text_offset.index(border), None)
+    part = slice(logprobs.text_offset.index(start), None)
     tokens, values = logprobs.tokens[part], logprobs.token_logprobs[part]
     scored = _TokensOfText(tokens=tokens, token_logprobs=values)
     choice = choice.model_copy(update={"logprobs": scored})
     return _tokens(choice, continuation, (), identity)
 
 
-def _without_logprobs(identity: Identity) -> NotOfferedError:
+def _missing_logprobs(identity: Identity) -> NotOfferedError:
     return NotOfferedError(
         f"The endpoint {identity.host} sent no log-probabilities of {identity.name}: "
-        "ask without them, or take a model or a server that offers them."
+        "do not request them, or use a model or a server that offers them."
     )
 
 
 def refuse_hidden_documents(request: Request, answer: Answer, identity: Identity) -> None:
-    """Refuse an answer to documents that the server's template did not show.
+    """Reject an answer if the server's template omitted the documents of the request.
 
-    A template that knows no documents leaves them out without an error. No token of a language
-    model's usual tokenizer has a space inside, so a prompt has at least as many tokens as words,
-    and its template adds some. A server that does not report how many it read is refused too.
+    A template without support for documents omits them without an error. Tokens of the usual
+    tokenizers do not contain a space, so a prompt has at least as many tokens as words, and its
+    template adds some. Answers without a number of prompt tokens are rejected too.
     """
     words = len(request.text.split())
     if request.documents and (answer.prompt_tokens or 0) <= words:
         read = "an unknown number of" if answer.prompt_tokens is None else answer.prompt_tokens
         raise LanguageModelError(
             f"The endpoint {identity.host} read {read} tokens of a prompt that has {words} words "
-            "with its documents, so its template does not show documents: start the server with "
-            "the template for documents (vLLM: `--chat-template`, docs/citation-faithfulness.md) "
-            "and with `usage` in its replies, or ask for spans instead."
+            "with its documents, so its template omits documents; start the server with the "
+            "template for documents (vLLM: `--chat-template`, docs/citation-faithfulness.md) and "
+            "with `usage` in its replies, or request spans instead."
         )

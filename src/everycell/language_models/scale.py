@@ -1,4 +1,4 @@
-"""What a full run asks of language models: tokens, hours of a GPU, money, by measured rates."""
+"""Cost of full runs with language models, in GPU hours and money, from measured rates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from everycell.language_models.settings import Prices
 
 @dataclass(frozen=True)
 class Load:
-    """Load of one step on each language model that it asks."""
+    """Requests and tokens of one step, per language model."""
 
     step: str
     requests: int
@@ -22,10 +22,10 @@ class Load:
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU, by what `bench/gpu.py` measured on it with a model of 8 billion parameters.
+    """Speed of a GPU, measured by `bench/gpu.py` with a model of 8 billion parameters.
 
-    `reading` and `encoding` are in tera-operations per second; `steps` maps the size of a batch to
-    the seconds in which one token of each answer is written.
+    `reading` and `encoding` are in tera-operations per second; `steps` maps a batch size to the
+    seconds for generating one token of each answer.
     """
 
     name: str
@@ -34,17 +34,17 @@ class Gpu:
     encoding: float
 
 
-#: The GPU that was measured: docs/cost-of-scale.md.
+#: The GPU that was measured (see docs/cost-of-scale.md).
 H200 = Gpu("H200", reading=560, steps={8: 0.058, 64: 0.206}, encoding=155)
 #: Parameters of the language model that was measured.
 MEASURED_PARAMETERS = 8.03e9
 
 
 def gpu_hours(load: Load, facts: Facts, *, batch: int, gpu: Gpu = H200) -> float:
-    """Hours that a model of 16-bit numbers takes for a load.
+    """GPU hours of a load with a model in 16-bit precision.
 
-    A prompt's token takes two operations with each parameter. A step of writing takes its measured
-    time, in proportion to the parameters. Answers are taken to be as long as they may be.
+    A prompt token takes two operations per parameter. A generation step takes its measured time,
+    scaled by the number of parameters. Answers are assumed to have maximal length.
     """
     reading = 2 * facts.parameters * load.prompt_tokens / (gpu.reading * 1e12)
     step = gpu.steps[batch] * facts.parameters / MEASURED_PARAMETERS
@@ -52,6 +52,6 @@ def gpu_hours(load: Load, facts: Facts, *, batch: int, gpu: Gpu = H200) -> float
 
 
 def cost(load: Load, prices: Prices) -> float:
-    """Money that a load costs at most, in the currency of the prices."""
-    spent = load.prompt_tokens * prices.prompt + load.answer_tokens * prices.answer
-    return spent / 1e6
+    """Maximum cost of a load, in the currency of the prices."""
+    total = load.prompt_tokens * prices.prompt + load.answer_tokens * prices.answer
+    return total / 1e6

@@ -1,4 +1,4 @@
-"""Settings of language models: their names, and how they answer."""
+"""Settings of language models: sources, endpoints and decoding."""
 
 from __future__ import annotations
 
@@ -23,16 +23,19 @@ class Decoding(Settings):
         0.0, ge=0, le=2, description="0: greedy decoding; larger: more variety."
     )
     top_p: float = Field(
-        1.0, gt=0, le=1, description="Share of the probability mass from which tokens are drawn."
+        1.0, gt=0, le=1, description="Share of the probability mass from which tokens are sampled."
     )
     seed: int | None = Field(
-        None, ge=0, lt=2**31, description="Seed of the draw; an endpoint may ignore it."
+        None, ge=0, lt=2**31, description="Seed of the sampling; an endpoint may ignore it."
     )
     stop: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
-        (), max_length=4, strict=False, description="Texts that end the answer; left out of it."
+        (),
+        max_length=4,
+        strict=False,
+        description="Texts that end the answer; they are not part of it.",
     )
     logprobs: bool = Field(
-        False, description="Whether the log-probability of each token is asked for."
+        False, description="Whether to request the log-probability of each token."
     )
 
 
@@ -48,125 +51,131 @@ class LocalSettings(Settings):
         "float32", description="Number format of the computation."
     )
     threads: int = Field(
-        1, ge=1, description="Number of cores; another number may change the last bits."
+        1, ge=1, description="Number of CPU cores; changing it may change the last bits of results."
     )
     batch: int = Field(
         1,
         ge=1,
         le=1024,
-        description="Most requests answered at once, fewer where memory is short; another number "
-        "may change the last bits.",
+        description="Largest number of requests per batch, reduced if memory is short; changing it "
+        "may change the last bits of results.",
     )
 
 
 class Prices(Settings):
-    """What an endpoint charges."""
+    """Prices of an endpoint."""
 
     prompt: float = Field(0.0, ge=0, description="Price per million tokens of prompts.")
     answer: float = Field(0.0, ge=0, description="Price per million tokens of answers.")
-    currency: str = Field("USD", min_length=1, description="Only shown.")
+    currency: str = Field("USD", min_length=1, description="Currency, for display only.")
 
     @property
     def known(self) -> bool:
-        """Whether any price was named."""
+        """Whether any price is set."""
         return self.prompt > 0 or self.answer > 0
 
 
-def _plain_url(url: str) -> str:
-    """Address without a place for a key: what stands in it may be shown.
+def _check_url(url: str) -> str:
+    """Check that an address contains no secret, since addresses are displayed.
 
     Examples
     --------
-    >>> _plain_url("https://me:secret@api.example.org/v1")
+    >>> _check_url("https://me:secret@api.example.org/v1")
     Traceback (most recent call last):
-    ValueError: an address holds no user, password, `?` or `#`: `key` names the environment \
-variable of a key
+    ValueError: an address must not contain a user, a password, `?` or `#`; set `key` to the \
+environment variable that contains the key
     """
     parts = urlsplit(url)
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError(
-            "an address holds no user, password, `?` or `#`: `key` names the environment variable "
-            "of a key"
+            "an address must not contain a user, a password, `?` or `#`; set `key` to the "
+            "environment variable that contains the key"
         )
     try:
         is_complete = bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_complete = False
     if not is_complete:
-        raise ValueError("an address has a host, and after a colon a port of 1 to 65535")
+        raise ValueError("an address must have a host, and its port (if any) must be 1 to 65535")
     return url
 
 
-def _variable(name: str) -> str:
-    """Name of an environment variable; the error does not quote what may be the key itself.
+def _check_variable(name: str) -> str:
+    """Check the name of an environment variable; it is not quoted, since it may be the key.
 
     Examples
     --------
-    >>> _variable("sk-secret")
+    >>> _check_variable("sk-secret")
     Traceback (most recent call last):
-    ValueError: it names the environment variable that holds the key, in capitals, digits and _
+    ValueError: it must be the name of the environment variable that contains the key, in capital \
+letters, digits and _
     """
     if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
         raise ValueError(
-            "it names the environment variable that holds the key, in capitals, digits and _"
+            "it must be the name of the environment variable that contains the key, in capital "
+            "letters, digits and _"
         )
     return name
 
 
-# Fields of a request that say what is asked, and how the reply comes.
+# Fields of a request that only the program may set.
 _FIXED = {"model", "messages", "prompt", "documents", "stream", "n", "echo", "logprobs"}
 
 
-def _more_fields(extra: dict[str, Any]) -> dict[str, Any]:
-    """Fields to add to requests, without those that the program sets and without secrets.
+def _check_extra_fields(extra: dict[str, Any]) -> dict[str, Any]:
+    """Check that additional fields contain no secrets and none that the program sets.
 
     Examples
     --------
-    >>> _more_fields({"stream": True})
+    >>> _check_extra_fields({"stream": True})
     Traceback (most recent call last):
-    ValueError: `stream` is set by the program, so it is not a field to add
+    ValueError: `stream` is set by the program and cannot be added
     """
     for name in extra:
         if name in _FIXED:
-            raise ValueError(f"`{name}` is set by the program, so it is not a field to add")
+            raise ValueError(f"`{name}` is set by the program and cannot be added")
         if looks_secret(name, str(extra[name])):
             raise ValueError(
-                "a field to add holds no secret, since it is shown: `key` names the environment "
-                "variable of a key"
+                "an additional field must not contain a secret, since it is displayed; set `key` "
+                "to the environment variable that contains the key"
             )
     return extra
 
 
 class EndpointSettings(Settings):
-    """A language model behind a server that speaks OpenAI's protocol."""
+    """A language model behind an OpenAI-compatible server."""
 
-    url: Annotated[str, AfterValidator(_plain_url)] = Field(
-        pattern=r"^https?://[^/\s]+", description="Address up to, but without, /chat/completions."
+    url: Annotated[str, AfterValidator(_check_url)] = Field(
+        pattern=r"^https?://[^/\s]+", description="Address, without /chat/completions."
     )
-    model: str = Field(min_length=1, description="The server's name of the model.")
+    model: str = Field(min_length=1, description="Name of the model on the server.")
     version: str = Field(
         "", description="Version or date of the model, if its name does not give it."
     )
-    key: Annotated[str, AfterValidator(_variable)] | None = Field(
-        None, description="Name of the environment variable with the key; null: none is sent."
+    key: Annotated[str, AfterValidator(_check_variable)] | None = Field(
+        None, description="Name of the environment variable with the key; null: no key."
     )
     length_parameter: Literal["max_tokens", "max_completion_tokens"] = Field(
-        "max_tokens", description="The server's name of the limit on an answer's tokens."
+        "max_tokens", description="The server's name for the limit on the tokens of an answer."
     )
     grounded: bool = Field(
         False,
-        description="Whether the server has the model's template show `documents`, as vLLM does.",
+        description="Whether the server passes `documents` to the chat template, as vLLM does.",
     )
-    extra: Annotated[dict[str, bool | int | float | str | None], AfterValidator(_more_fields)] = (
-        Field(
-            {},
-            description="Fields to add to each request, such as `top_k: -1`; null removes "
-            "one that the server does not accept.",
-        )
+    extra: Annotated[
+        dict[str, bool | int | float | str | None], AfterValidator(_check_extra_fields)
+    ] = Field(
+        {},
+        description="Additional fields of each request, such as `top_k: -1`; null removes a "
+        "field that the server does not accept.",
     )
-    timeout: float = Field(120.0, gt=0, description="Seconds for a whole answer.")
-    retries: int = Field(5, ge=0, description="Times that a request is repeated after a fault.")
-    wait: float = Field(1.0, gt=0, description="Seconds before the first repeat; then doubled.")
+    timeout: float = Field(
+        120.0, gt=0, description="Seconds within which a complete answer must arrive."
+    )
+    retries: int = Field(5, ge=0, description="Number of retries after a temporary error.")
+    wait: float = Field(
+        1.0, gt=0, description="Seconds before the first retry; doubled after each."
+    )
     workers: int = Field(4, ge=1, le=256, description="Number of parallel requests.")
     requests_per_minute: float | None = Field(None, gt=0, description="Rate limit; null: none.")
     prices: Prices = Prices()
@@ -181,12 +190,12 @@ class EndpointSettings(Settings):
 
     @property
     def unencrypted(self) -> bool:
-        """Whether the address is of plain http."""
+        """Whether the address uses plain http."""
         return urlsplit(self.url).scheme == "http"
 
     @property
     def on_this_machine(self) -> bool:
-        """Whether the host of the address is this machine, by its name or number.
+        """Whether the address is on this machine: localhost or a loopback IP address.
 
         Examples
         --------
@@ -205,9 +214,9 @@ class EndpointSettings(Settings):
     def _key_is_encrypted(self) -> EndpointSettings:
         if self.key is not None and self.unencrypted and not self.on_this_machine:
             raise ValueError(
-                f"the key would go to {urlsplit(self.url).hostname} over plain http, where others "
-                "can read it: give an https address or one of this machine (such as the end of an "
-                "ssh tunnel), or no `key`"
+                f"the key would be sent to {urlsplit(self.url).hostname} over plain http, where "
+                "others can read it; use https, an address on this machine (such as an ssh "
+                "tunnel), or no `key`"
             )
         return self
 
@@ -215,7 +224,7 @@ class EndpointSettings(Settings):
     def _budget_has_prices(self) -> EndpointSettings:
         if self.budget is not None and not self.prices.known:
             raise ValueError(
-                "a `budget` without `prices` stops nothing: name them, or leave it out"
+                "a `budget` has no effect without `prices`; set `prices`, or omit `budget`"
             )
         return self
 
@@ -224,7 +233,7 @@ def _on_gpu(source: str, batch: int = 64) -> LocalSettings:
     return LocalSettings(source=source, dtype="bfloat16", batch=batch)
 
 
-def _at(
+def _endpoint(
     url: str, model: str, maker: str, prompt: float, answer: float, **more: Any
 ) -> EndpointSettings:
     prices = Prices(prompt=prompt, answer=answer)
@@ -232,7 +241,7 @@ def _at(
 
 
 class LanguageModels(Settings):
-    """Language models by the names that experiments call them."""
+    """Language models by name."""
 
     local: dict[str, LocalSettings] = Field(
         {
@@ -247,9 +256,11 @@ class LanguageModels(Settings):
     )
     endpoints: dict[str, EndpointSettings] = Field(
         {
-            "gpt-4o": _at("https://api.openai.com/v1", "gpt-4o-2024-08-06", "OPENAI", 2.5, 10.0),
-            # Successors of models that answer no longer (docs/language-models.md).
-            "gpt-5-5": _at(
+            "gpt-4o": _endpoint(
+                "https://api.openai.com/v1", "gpt-4o-2024-08-06", "OPENAI", 2.5, 10.0
+            ),
+            # Successors of models that are no longer available (docs/language-models.md).
+            "gpt-5-5": _endpoint(
                 "https://api.openai.com/v1",
                 "gpt-5.5-2026-04-23",
                 "OPENAI",
@@ -258,7 +269,7 @@ class LanguageModels(Settings):
                 length_parameter="max_completion_tokens",
                 extra={"temperature": None, "top_p": None, "reasoning_effort": "none"},
             ),
-            "claude-haiku": _at(
+            "claude-haiku": _endpoint(
                 "https://api.anthropic.com/v1",
                 "claude-haiku-4-5-20251001",
                 "ANTHROPIC",
@@ -266,7 +277,7 @@ class LanguageModels(Settings):
                 5.0,
                 extra={"top_p": None},
             ),
-            "gemini-flash": _at(
+            "gemini-flash": _endpoint(
                 "https://generativelanguage.googleapis.com/v1beta/openai",
                 "gemini-3.5-flash-lite",
                 "GEMINI",
@@ -275,16 +286,16 @@ class LanguageModels(Settings):
                 version="2026-07-21",
             ),
         },
-        description="Models behind servers that speak OpenAI's protocol.",
+        description="Models behind OpenAI-compatible servers.",
     )
     records: PlainPath = Field(
         "records", min_length=1, description="Folder with the recorded answers."
     )
     keep_prompts: bool = Field(
-        True, description="Whether prompts are kept beside them; they may quote data."
+        True, description="Whether to store prompts next to the answers; they may quote data."
     )
     ask: bool = Field(
-        True, description="Whether models are asked when there is no record; false: replay only."
+        True, description="Whether to send requests that are not recorded; false: replay only."
     )
 
     @model_validator(mode="after")
@@ -292,25 +303,27 @@ class LanguageModels(Settings):
         for name in (*self.local, *self.endpoints):
             if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
                 raise ValueError(
-                    f"the model {name!r} needs a name of small letters, digits and hyphens"
+                    f"the model name {name!r} must have lower-case letters, digits and hyphens only"
                 )
-        if twice := sorted(set(self.local) & set(self.endpoints)):
-            raise ValueError(f"the model {twice[0]!r} stands under `local` and `endpoints`")
+        if duplicates := sorted(set(self.local) & set(self.endpoints)):
+            raise ValueError(
+                f"the model name {duplicates[0]!r} occurs under both `local` and `endpoints`"
+            )
         return self
 
-    def answered_by(self, name: str) -> dict[str, Any]:
-        """Settings on which the answers of a model depend; when they change, its jobs run again.
+    def answer_settings(self, name: str) -> dict[str, Any]:
+        """Settings that affect the answers of a model; if they change, its jobs run again.
 
-        Neither the variable of a key nor what asking takes (workers, prices, times) is among them.
+        The key's variable, workers, prices, budgets and timeouts are not among them.
 
         Examples
         --------
         >>> mine = EndpointSettings(url="http://localhost:8000/v1", model="llama", workers=16)
-        >>> LanguageModels(endpoints={"mine": mine}).answered_by("mine")
+        >>> LanguageModels(endpoints={"mine": mine}).answer_settings("mine")
         {'url': 'http://localhost:8000/v1', 'model': 'llama', 'version': '', 'extra': {}}
-        >>> sorted(LanguageModels().answered_by("smollm2"))
+        >>> sorted(LanguageModels().answer_settings("smollm2"))
         ['dtype', 'revision', 'source']
-        >>> LanguageModels().answered_by("nobody")
+        >>> LanguageModels().answer_settings("nobody")
         {}
         """
         for models, keys in (
@@ -323,7 +336,7 @@ class LanguageModels(Settings):
 
 
 class AskSettings(Settings):
-    """The part of ``config.yaml`` that a job needs to ask a language model."""
+    """The part of ``config.yaml`` for jobs that use a language model."""
 
     network: NetworkUse = True
     language_models: LanguageModels = LanguageModels()

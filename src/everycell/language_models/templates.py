@@ -1,8 +1,7 @@
-"""Prompt templates: text with named slots, parted into the messages of a conversation.
+"""Prompt templates: texts with named slots, divided into the messages of a conversation.
 
 Slots are written ``$name`` or ``${name}``, and ``$$`` is a dollar sign. Lines ``### system``,
-``### user`` and ``### assistant`` part a template into messages; without any it is one message of
-the user.
+``### user`` and ``### assistant`` start messages; a template without them is one user message.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from string import Template
 from everycell.engine.text_files import whole_text
 from everycell.language_models.generation import Message
 
-#: Slots of a kind of template: a name -> what stands there, and whether a template must have it.
+#: Slots of a kind of template: name -> content, and whether the slot is required.
 Slots = Mapping[str, tuple[str, bool]]
 
 
@@ -25,39 +24,39 @@ class TemplateError(Exception):
 
 def read_template(path: Path, slots: Slots, *, last: str) -> Template:
     """Read a prompt template."""
-    return parse_template(text_of(path), path, slots, last=last)
+    return parse_template(read_text(path), path, slots, last=last)
 
 
 def parse_template(text: str, path: Path, slots: Slots, *, last: str) -> Template:
-    """Make a template of a text that stands in a file; for the rest see `read_template`."""
+    """Parse the text of a template file; its last message must have the slot `last`."""
     template = Template(text)
     check_slots(template, path, slots)
     final = _messages(template.template)[-1]
     if final.role != "user" or last not in Template(final.content).get_identifiers():
         raise TemplateError(
-            f"{path}: the last message is of the {final.role} or lacks ${last}; end the "
-            "template with a message of the user that has it."
+            f"{path}: the last message has the role {final.role} or lacks ${last}; end the "
+            f"template with a user message that contains ${last}."
         )
     return template
 
 
-def text_of(path: Path) -> str:
-    """Text of a template's file."""
+def read_text(path: Path) -> str:
+    """Read the text of a template file."""
     try:
         return whole_text(path, TemplateError)
     except OSError as error:
         raise TemplateError(
-            f"{path}: cannot be read ({error.strerror}); name the file of a template, or none."
+            f"{path}: cannot be read ({error.strerror}); give the path of a template, or none."
         ) from None
 
 
 def check_slots(template: Template, path: Path, slots: Slots) -> None:
-    """Refuse a text that has other slots than it may have, or lacks one that it must have."""
+    """Reject a template with an unknown slot, or without a required one."""
     allowed = ", ".join(f"${name}" for name in slots)
     if not template.is_valid():
         raise TemplateError(
-            f"{path}: a dollar sign starts no slot; write $$ for the sign itself, and as slots "
-            f"{allowed}."
+            f"{path}: a dollar sign does not start a slot; write $$ for a dollar sign. The slots "
+            f"are {allowed}."
         )
     identifiers = template.get_identifiers()
     for name in identifiers:
@@ -69,7 +68,7 @@ def check_slots(template: Template, path: Path, slots: Slots) -> None:
 
 
 def _messages(text: str) -> tuple[Message, ...]:
-    """Messages of a text that is parted by lines with a role."""
+    """Split a text into messages at its lines with a role."""
     before, *parts = re.split(r"^### (system|user|assistant)[ \t]*$", text, flags=re.MULTILINE)
     if not parts:
         return (Message(role="user", content=before.strip()),)
@@ -81,9 +80,9 @@ def _messages(text: str) -> tuple[Message, ...]:
 
 
 def fill(template: Template, **values: str) -> tuple[Message, ...]:
-    """Messages of a template whose slots are filled.
+    """Messages of a template with its slots filled.
 
-    The template is parted before, so that no line of a value can start a message.
+    The template is split first, so that no line of a value can start a message.
     """
     return tuple(
         message.model_copy(update={"content": Template(message.content).substitute(values)})

@@ -1,4 +1,4 @@
-"""How fast a language model answers: measured while it is asked, and said in the log."""
+"""Throughput of a language model: measured while it answers, and logged."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import time
 from everycell.language_models.generation import Answer
 
 _LOG = logging.getLogger(__name__)
-# Seconds between two lines of the log on answers that are still to come.
-_TELL = 60.0
+# Seconds between two progress messages.
+_LOG_INTERVAL = 60.0
 
 
 class Throughput:
-    """Answers and tokens in the time that a model was asked; the time to load it does not count.
+    """Numbers of answers and tokens, and the time that they took, without loading the model.
 
     Examples
     --------
@@ -22,7 +22,7 @@ class Throughput:
     >>> speed.add(Answer(text="a", finish="stop", prompt_tokens=900, answer_tokens=30))
     >>> speed.seconds = 2.0
     >>> str(speed)
-    '30 answers a minute, 450 tokens a second read and 15 written'
+    '30 answers per minute, reading 450 and writing 15 tokens per second'
     >>> speed.summary()["answers_a_minute"]
     30.0
     """
@@ -38,14 +38,14 @@ class Throughput:
         self.answer_tokens += answer.answer_tokens or 0
 
     def include(self, other: Throughput) -> None:
-        """Add what was measured at another time."""
+        """Add another measurement."""
         self.answers += other.answers
         self.prompt_tokens += other.prompt_tokens
         self.answer_tokens += other.answer_tokens
         self.seconds += other.seconds
 
     def summary(self) -> dict[str, float]:
-        """Counts, seconds and rates by name; no rates where no time passed."""
+        """Counts, seconds and rates by name; no rates if no time has passed."""
         counts = {
             "answers": self.answers,
             "seconds": round(self.seconds, 1),
@@ -61,28 +61,28 @@ class Throughput:
         }
 
     def __str__(self) -> str:
-        """The rates in words; without tokens where none are known."""
+        """Rates as text, without those of tokens if their numbers are unknown."""
         summary = self.summary()
         if "answers_a_minute" not in summary:
             return "too fast to measure"
-        text = f"{summary['answers_a_minute']:.3g} answers a minute"
+        text = f"{summary['answers_a_minute']:.3g} answers per minute"
         if not self.prompt_tokens:
             return text
-        read, written = summary["prompt_tokens_a_second"], summary["answer_tokens_a_second"]
-        return f"{text}, {read:.3g} tokens a second read and {written:.3g} written"
+        reading, writing = summary["prompt_tokens_a_second"], summary["answer_tokens_a_second"]
+        return f"{text}, reading {reading:.3g} and writing {writing:.3g} tokens per second"
 
 
 class Progress:
-    """Says in the log how fast answers come and how long the others will take."""
+    """Logs the throughput and the estimated remaining time."""
 
-    def __init__(self, name: str, total: int, together: int) -> None:
-        self._name, self._total, self._first = name, total, together
+    def __init__(self, name: str, total: int, parallel: int) -> None:
+        self._name, self._total, self._parallel = name, total, parallel
         self._began = math.nan
         self._next = -math.inf
         self.speed = Throughput()
 
     def begin(self) -> None:
-        """Start the clock, once, when the model is there; one thread at a time."""
+        """Start the clock, once, when the model is loaded; one thread at a time."""
         if math.isnan(self._began):
             self._began = time.monotonic()
 
@@ -95,11 +95,11 @@ class Progress:
         if done == self._total:
             minutes = self.speed.seconds / 60
             _LOG.info("%s: %d answers in %.1f min, %s.", self._name, done, minutes, self.speed)
-        elif done >= self._first and now >= self._next:
-            self._next = now + _TELL
+        elif done >= self._parallel and now >= self._next:
+            self._next = now + _LOG_INTERVAL
             seconds = self.speed.seconds / done * (self._total - done)
             _LOG.info(
-                "%s: %d of %d answers, %s; the others will take about %d min.",
+                "%s: %d of %d answers, %s; about %d min remaining.",
                 self._name,
                 done,
                 self._total,

@@ -1,7 +1,7 @@
-"""How a local model chooses tokens: draws by the seed of each request, probabilities, stop texts.
+"""Hooks for generation with transformers: seeded sampling, log-probabilities, stop texts.
 
-`transformers` generates; these are its hooks. Each treats the rows of a batch apart, so that what a
-request gets does not depend on the others.
+Each hook treats the rows of a batch separately, so that an answer does not depend on the other
+requests.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from transformers import (
 )
 
 
-class DrawnTokens(LogitsProcessor):
-    """Draws the next token of each row by the row's own seed; all others become impossible."""
+class SeededSampling(LogitsProcessor):
+    """Samples the next token of each row with the row's seed; others become impossible."""
 
     def __init__(
         self,
@@ -52,10 +52,10 @@ class DrawnTokens(LogitsProcessor):
 
 
 class ChosenLogprobs(LogitsProcessor):
-    """Keeps the log-probability of each chosen token, and of no other one.
+    """Records the log-probabilities of the chosen tokens only.
 
-    It stands before what changes scores. A step's scores are let go of at the next one: those of
-    all steps would take more memory than a model of eight billion numbers.
+    It must precede hooks that change scores. The scores of a step are discarded at the next step:
+    those of all steps would take more memory than a model of eight billion parameters.
     """
 
     def __init__(self) -> None:
@@ -63,23 +63,23 @@ class ChosenLogprobs(LogitsProcessor):
         self._values: list[torch.Tensor] = []
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Return the scores as they are."""
-        self._take(input_ids)
+        """Return the scores unchanged."""
+        self._record(input_ids)
         self._step = scores.float().log_softmax(dim=-1)
         return scores
 
-    def of(self, sequences: torch.Tensor) -> list[list[float]]:
+    def logprobs(self, sequences: torch.Tensor) -> list[list[float]]:
         """Log-probabilities of the generated tokens of each row of the finished sequences."""
-        self._take(sequences)
+        self._record(sequences)
         return torch.cat(self._values, dim=1).tolist()
 
-    def _take(self, ids: torch.Tensor) -> None:
+    def _record(self, ids: torch.Tensor) -> None:
         if self._step is not None:
             self._values.append(self._step.gather(1, ids[:, -1:]))
 
 
 class StopTexts(StoppingCriteria):
-    """Ends each row in which one of the texts stands."""
+    """Ends each row that contains one of the stop texts."""
 
     def __init__(
         self, tokenizer: PreTrainedTokenizerBase, texts: tuple[str, ...], start: int
@@ -89,14 +89,14 @@ class StopTexts(StoppingCriteria):
 
     def __call__(self, ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:
         """Whether each row is done."""
-        # The text may lie over several tokens, each of which has one byte or more.
+        # A stop text may span several tokens, each of at least one byte.
         longest = max((len(text.encode()) for text in self._texts), default=0)
-        last = max(self._start, ids.shape[1] - longest)
-        # All rows at once: each look at a GPU waits for it.
-        for row, tail in enumerate(ids[:, last:].tolist() if self._texts else ()):
+        tail_start = max(self._start, ids.shape[1] - longest)
+        # All rows at once: each transfer waits for the GPU.
+        for row, tail in enumerate(ids[:, tail_start:].tolist() if self._texts else ()):
             if row not in self.lengths:
-                end = self._tokenizer.decode(tail)
-                if any(text in end for text in self._texts):
+                tail_text = self._tokenizer.decode(tail)
+                if any(text in tail_text for text in self._texts):
                     self.lengths[row] = ids.shape[1] - self._start
         done = [row in self.lengths for row in range(len(ids))]
         return torch.tensor(done, dtype=torch.bool, device=ids.device)

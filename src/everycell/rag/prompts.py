@@ -58,7 +58,7 @@ class PromptTemplate(NamedTuple):
 
 def read_template(path: Path = PLAIN_TEMPLATE) -> PromptTemplate:
     """Read a template: messages with `SLOTS`, perhaps after a section ``### document``."""
-    text = templates.text_of(path)
+    text = templates.read_text(path)
     document = None
     if (section := _DOCUMENT.match(text)) is not None:
         document = Template(section[1].strip("\n"))

@@ -404,7 +404,9 @@ def test_a_server_that_breaks_off_or_is_not_there(server):
     assert Endpoint(server.settings()).answer(ASKED).text == "In Holland."
     gone = server.settings(retries=0)
     server.close()
-    with pytest.raises(EndpointError, match="could not be reached or closed the connection .ConnectError"):
+    with pytest.raises(
+        EndpointError, match="could not be reached or closed the connection .ConnectError"
+    ):
         Endpoint(gone).answer(ASKED)
 
 
@@ -508,7 +510,9 @@ def test_a_word_in_place_of_a_key_may_be_said(server, monkeypatch):
     assert Endpoint(server.settings(key=VARIABLE)).answer(ASKED).text == "In Holland."
 
 
-@pytest.mark.parametrize(("key", "message"), [("", "is not set"), ("a b", "does not contain a valid key")])
+@pytest.mark.parametrize(
+    ("key", "message"), [("", "is not set"), ("a b", "does not contain a valid key")]
+)
 def test_without_a_key_nothing_is_sent(server, monkeypatch, key, message):
     monkeypatch.setenv(VARIABLE, key)
     with pytest.raises(EndpointError, match=f"{VARIABLE} {message}"):
@@ -633,13 +637,19 @@ def config(**endpoint):
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        (config(key=SECRET), "endpoints.gpt.key` does not hold together: it must be the name"),
+        (config(key=SECRET), "endpoints.gpt.key` is invalid: it must be the name"),
         (config(url=f"https://me:{SECRET}@h/v1"), "must not contain a user, a password"),
         (config(url=f"https://h/v1?key={SECRET}"), "must not contain a user, a password"),
         (config(url="http://h/v1", key=VARIABLE), "the key would be sent to h over plain http"),
-        (config(url="http://localhost.h/v1", key=VARIABLE), "would be sent to localhost.h over plain"),
-        (config(url="http://10.0.0.7:8000/v1", key=VARIABLE), "use https, an address on this machine"),
-        (config(url="http://h:port/v1"), "its port \(if any\) must be 1 to 65535"),
+        (
+            config(url="http://localhost.h/v1", key=VARIABLE),
+            "would be sent to localhost.h over plain",
+        ),
+        (
+            config(url="http://10.0.0.7:8000/v1", key=VARIABLE),
+            "use https, an address on this machine",
+        ),
+        (config(url="http://h:port/v1"), "its port (if any) must be 1 to 65535"),
         (config(budget=5.0), "a `budget` has no effect without `prices`"),
         (config(extra={"stream": True}), "`stream` is set by the program"),
         *(
@@ -650,7 +660,7 @@ def config(**endpoint):
         (config(url="http://:80/v1"), "an address must have a host"),
         (config(url="h/v1"), "`language_models.endpoints.gpt.url` is 'h/v1'"),
         (config(timeout=0.0), "endpoints.gpt.timeout` is 0.0"),
-        (config(temperature=0), "`language_models.endpoints.gpt.temperature` is not a key"),
+        (config(temperature=0), "`language_models.endpoints.gpt.temperature` is not a valid key"),
         (
             {"language_models": {"local": {"Big Model": {"source": "a"}}}},
             "'Big Model' must have lower-case letters",
@@ -739,5 +749,7 @@ def test_a_request_has_the_documents_in_one_message():
     ]
     keys = {prompt_hash(requests.model_copy(update={"prompt": (item,)})) for item in further}
     assert len({prompt_hash(requests), *keys}) == 3
-    with pytest.raises(ValueError, match="2 messages have documents; put all documents in one message"):
+    with pytest.raises(
+        ValueError, match="2 messages have documents; put all documents in one message"
+    ):
         Request(prompt=(message, message), decoding=Decoding())

@@ -126,7 +126,9 @@ def test_scores_of_all_next_tokens_add_up_to_one(local):
 
 
 def test_a_token_across_the_border_is_refused(local):
-    with pytest.raises(LanguageModelError, match="spans the end of the prompt .*'town'; end the prompt"):
+    with pytest.raises(
+        LanguageModelError, match="spans the end of the prompt .*'town'; end the prompt"
+    ):
         local.answer(Request(prompt="a ", continuation="town"))
     assert local.answer(Request(prompt="a", continuation=" town")).answer_tokens == 4
 
@@ -230,7 +232,9 @@ def test_a_template_that_shows_no_documents_is_named(local):
     ],
 )
 def test_what_is_too_long_is_refused_with_the_numbers(local, request_):
-    with pytest.raises(LanguageModelError, match=f"the limit of toy is {LONGEST} in total; shorten"):
+    with pytest.raises(
+        LanguageModelError, match=f"the limit of toy is {LONGEST} in total; shorten"
+    ):
         local.answer(request_)
     assert local.answer(ask("x" * (LONGEST - 12))).prompt_tokens == LONGEST - 12
 

@@ -225,7 +225,7 @@ def change(line, **fields):
         (lambda line: change(line, answer=3), "line 2: is not a recorded answer: `answer`"),
         (
             lambda line: change(line, extra=3),
-            "line 2: is not a recorded answer: `extra` is not a key",
+            "line 2: is not a recorded answer: `extra` is not a valid key",
         ),
         (lambda line: change(line, prompt_sha256="0" * 64), "line 2: the key is .* was edited"),
         (lambda line: change(line, continuation="a"), "line 2: the key is"),
@@ -271,7 +271,9 @@ def test_a_line_that_does_not_follow_is_named(tmp_path, edit, line):
     path = recorded(tmp_path)
     lines = edit(path.read_text().splitlines())
     path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(RecordError, match=f"line {line}: the hash does not match the lines up to here"):
+    with pytest.raises(
+        RecordError, match=f"line {line}: the hash does not match the lines up to here"
+    ):
         read_record(path)
 
 

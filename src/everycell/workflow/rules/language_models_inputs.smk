@@ -30,4 +30,4 @@ def asking(megabytes=2500, minutes=2880):
 
 def answered_by(name):
     """Parameters that determine the answers of a language model; a change requires new answers."""
-    return SETTINGS.language_models.answered_by(name)
+    return SETTINGS.language_models.answer_settings(name)

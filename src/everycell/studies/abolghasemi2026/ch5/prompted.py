@@ -85,5 +85,5 @@ def entries_to_pass_on(
         ]
         answer = without_quotations(entry.answer, passages, benchmark.right[question.id])
         if answer is not None:
-            entries.append(entry.model_copy(update={"answer": answer.thinned(may_cite)}))
+            entries.append(entry.model_copy(update={"answer": answer.keep_logprobs(may_cite)}))
     return entries
