@@ -10,8 +10,8 @@ from everycell.rag.attributors import OracleReader, VectorMatcher, WordMatcher
 from everycell.rag.interventions import outcomes
 from everycell.studies.heuss2025.ch5.known_attributors import (
     RetrievedQuestion,
+    run_trials,
     select_questions,
-    trials,
 )
 
 QUESTIONS = [
@@ -42,7 +42,7 @@ def by_topic(texts):
 
 
 def outcomes_of(attributor) -> pd.Series:
-    table = outcomes(trials(QUESTIONS, attributor.answer, seed=0))
+    table = outcomes(run_trials(QUESTIONS, attributor.answer, seed=0))
     return table.set_index(["kind", "metric"])["value"]
 
 

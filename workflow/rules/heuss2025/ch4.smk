@@ -55,7 +55,7 @@ use rule figure as heuss2025_ch4_lists with:
     pathvars:
         result="embedded/heuss2025/figure_{number}",
     wildcard_constraints:
-        number="|".join(OF_LISTS),
+        number="|".join(LIST_FIGURES),
     params:
         **runs("heuss2025/ch4/lists"),
     message:
@@ -81,7 +81,7 @@ use rule figure as heuss2025_ch4_candidates with:
     pathvars:
         result="embedded/heuss2025/figure_{number}",
     wildcard_constraints:
-        number="|".join(OF_CANDIDATES),
+        number="|".join(CANDIDATE_FIGURES),
     params:
         **runs("heuss2025/ch4/candidates"),
     message:

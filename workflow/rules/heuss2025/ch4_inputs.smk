@@ -4,7 +4,7 @@ from everycell.studies.heuss2025.ch4.data_sets import (
     LETOR_FEATURES,
     RUNS_OF_FEATURES,
 )
-from everycell.studies.heuss2025.ch4.talent_search import OF_CANDIDATES, OF_LISTS
+from everycell.studies.heuss2025.ch4.talent_search import CANDIDATE_FIGURES, LIST_FIGURES
 
 #: Printed inputs of the talent search.
 TALENT_SEARCH = {

@@ -186,7 +186,7 @@ use rule table as heuss2025_ch5_reported_nq with:
         result="released/heuss2025/text_5_5",
     params:
         **runs("heuss2025/ch5/reported"),
-        untold=TOLD_NOTHING_OF,
+        untold=CLAIMS_ON_OWN_ANSWERS,
     message:
         "Numbers of a small language model (section 5.5)"
 

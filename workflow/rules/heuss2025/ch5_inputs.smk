@@ -1,5 +1,5 @@
 # Input functions of the rules of heuss2025, chapter 5.
-from everycell.studies.heuss2025.ch5.figure_titles import FORGED, SIZE_TITLES, TOLD_NOTHING_OF
+from everycell.studies.heuss2025.ch5.figure_titles import FORGED, SIZE_TITLES, CLAIMS_ON_OWN_ANSWERS
 
 CITED = SETTINGS.citation_faithfulness
 

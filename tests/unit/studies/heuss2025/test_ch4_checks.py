@@ -14,7 +14,7 @@ from everycell.studies.heuss2025.ch4.experiment import (
     MEASURES,
     SIZES,
     Setup,
-    explanations,
+    explain_lists,
 )
 from everycell.studies.heuss2025.ch4.faithfulness import Means, mean_attributions
 from everycell.studies.heuss2025.ch4.planted_features import (
@@ -38,14 +38,14 @@ def experiment(tmp_path_factory):
 
     @cache
     def queries_frame(*queries):
-        result = explanations(
+        result = explain_lists(
             read_forest(path),
             {query: lists[query] for query in queries or lists},
             train[names].to_numpy(),
             names,
             Setup(10, 200),
             seed=7,
-            known=planted_weights(),
+            planted=planted_weights(),
         )
         _, attributions, checks = zip(*result, strict=True)
         return pd.concat(attributions), pd.concat(checks)
@@ -108,7 +108,7 @@ def test_features_of_runs_and_terms_by_hand():
 def test_a_run_without_a_candidate_is_refused():
     candidates = pd.DataFrame({"query_id": ["q"], "document_id": ["a"], "relevance": [1]})
     run = pd.DataFrame({"query": ["q"], "document": ["b"], "score": [1.0]})
-    with pytest.raises(ValueError, match="The run BM25 lacks document a of query q"):
+    with pytest.raises(ValueError, match="The run BM25 does not have document a for query q"):
         retrieval_features(candidates, {"BM25": run}, {"q": "x"}, {"a": "x"})
 
 

@@ -7,8 +7,8 @@ from everycell.rag.interventions import outcomes
 from everycell.rag.planted_readers import PlantedReader
 from everycell.studies.heuss2025.ch5.planted_citations import (
     answer_sizes,
+    estimate_grid,
     experiment,
-    grid,
     planted_questions,
     selection_counts,
 )
@@ -29,5 +29,7 @@ with Job(snakemake) as job:
             frames[part].append(table)
     for part, tables in frames.items():
         job.write_frame(pd.concat(tables, ignore_index=True), part)
-    estimated = grid(questions, params.memories, params.opens, params.behaviour, seed=job.seed)
+    estimated = estimate_grid(
+        questions, params.memories, params.opens, params.behaviour, seed=job.seed
+    )
     job.write_frame(estimated, "estimates")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from everycell.collections.fair_ranking_lists import DATASETS, long_lists
+from everycell.collections.fair_ranking_lists import DATASETS, keep_long_lists
 
 #: Minimum size of a test list, by data set (section 2.5).
 MIN_ITEMS = {"TREC20": 20, "TREC19": 10}
@@ -33,7 +33,7 @@ def list_statistics(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFra
 
 def select_test_lists(lists: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Test lists of at least the minimum size."""
-    return long_lists(lists, MIN_ITEMS[dataset])
+    return keep_long_lists(lists, MIN_ITEMS[dataset])
 
 
 def select_training_lists(lists: pd.DataFrame) -> pd.DataFrame:

@@ -10,8 +10,8 @@ import pandas as pd
 
 from everycell.collections.fair_ranking_lists import (
     FEATURES,
-    OUTLYING,
-    fill_up,
+    OUTLIER_FEATURE,
+    fill_lists,
     split_lists,
 )
 from everycell.studies.heuss2025.ch2.list_counts import select_test_lists, select_training_lists
@@ -29,7 +29,7 @@ def lists_to_rank(
     """Test lists of a data set for which policies are computed (section 2.5)."""
     lists = split_lists(select_test_lists(test, dataset))
     if dataset in FILLED_SIZES:
-        lists = fill_up(lists, train, FILLED_SIZES[dataset], draw)
+        lists = fill_lists(lists, train, FILLED_SIZES[dataset], draw)
     return lists
 
 
@@ -56,7 +56,9 @@ def score_lists(
     frame = pd.concat(
         [part.assign(query=number) for number, part in enumerate(lists)], ignore_index=True
     )
-    items = frame[["query", "relevance", OUTLYING]].rename(columns={OUTLYING: "outlying"})
+    items = frame[["query", "relevance", OUTLIER_FEATURE]].rename(
+        columns={OUTLIER_FEATURE: "outlying"}
+    )
     (text, max_epochs), (code, fixed) = readings.items()
     frames = []
     for run in range(seeds):

@@ -28,8 +28,8 @@ def read_lists(
     term_counts = term_counts[term_counts["document_id"].isin(table["document"])]
     if missing := set(table["document"]) - set(term_counts["document_id"]):
         raise ValueError(
-            f"{counts} does not have the passage {min(missing)!r} ({len(missing)} are missing); rank "
-            "the collection whose terms were counted."
+            f"{counts} does not have the passage {min(missing)!r} ({len(missing)} are missing); "
+            "rank the collection whose terms were counted."
         )
     groups = term_counts.drop(columns=["document_id", "length"]).to_numpy()
     values = neutrality(groups)
@@ -63,7 +63,7 @@ def read_uncertain_scores(path: Path) -> pd.DataFrame:
     if repeated.any():
         row = int(np.flatnonzero(repeated)[0])
         raise CollectionError(
-            f"{row_in_file(path, row)}: qid and docid repeat an earlier row; remove one of them."
+            f"{row_in_file(path, row)}: this qid and docid repeat an earlier row; remove one."
         )
     return table.rename(columns=names)
 

@@ -100,8 +100,8 @@ def training_pairs(judgements: pd.DataFrame, pairs: int, rng: np.random.Generato
     relevant = judgements[judgements["relevance"] > 0].drop_duplicates("query")
     if len(relevant) < 2:
         raise ValueError(
-            f"{len(relevant)} training queries have a relevant passage, expected at least 2; use the "
-            "training judgements of MS MARCO."
+            f"{len(relevant)} training queries have a relevant passage, expected at least 2; use "
+            "the training judgements of MS MARCO."
         )
     number = min(pairs // 2, len(relevant))
     sample = relevant.iloc[np.sort(rng.choice(len(relevant), number, replace=False))]

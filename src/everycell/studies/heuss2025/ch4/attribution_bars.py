@@ -1,4 +1,4 @@
-"""What each figure of the talent search shows of all attributions, and its drawing."""
+"""Selection and drawing of attributions in the figures on the talent search."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from everycell.engine.render.figure_files import COLOURS, HATCHES, INK, style
 from everycell.engine.render.marks import check_numbers, check_single, common_legend, rows_by
 from everycell.studies.heuss2025.ch4.talent_search import FEATURES
 
-#: How figures name features, in their order.
+#: Features in the order of the figures, with their short names.
 _SHORT = {name: FEATURES[name] for name in ("req", "university", "grades", "skills", "experience")}
 
 
 def select_attributions(
     attributions: pd.DataFrame, queries: list[str] | None, explainers: list[str] | None = None
 ) -> pd.DataFrame:
-    """Rows of some queries and explainers, features by their short names in the figures' order."""
+    """Rows of some queries and explainers, with short names of features, in figure order."""
     rows = attributions
     for column, names in (("query", queries), ("explainer", explainers)):
         if names is not None:
@@ -44,7 +44,7 @@ def draw_bars(
     names = points["rank"].map("Candidate {}".format) if series == "candidate" else points[series]
     titles = points[panel].agg(", ".join, axis=1)
     features = {name: position for position, name in enumerate(points["feature"].unique())}
-    points = points.assign(panel=titles, name=names, place=points["feature"].map(features))
+    points = points.assign(panel=titles, name=names, position=points["feature"].map(features))
     if marked is not None:
         points = points.merge(marked, "left", [*panel, series, "feature"], suffixes=("", "_marked"))
     panels = rows_by(points, "panel")
@@ -56,8 +56,9 @@ def draw_bars(
         grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
         for axes, (title, rows) in zip(grid, panels.items(), strict=False):
             for number, name in enumerate(sorted(names.unique())):
-                own = rows[rows["name"] == name]
-                _draw(axes, own, own["place"] - 0.4 + height * (number + 0.5), height, number)
+                bars = rows[rows["name"] == name]
+                positions = bars["position"] - 0.4 + height * (number + 0.5)
+                _draw(axes, bars, positions, height, number)
             axes.axvline(0, color=INK, linewidth=0.6)
             axes.grid(visible=False, axis="y")
             axes.set_title(title)
@@ -65,7 +66,7 @@ def draw_bars(
         grid[0].invert_yaxis()
         for unused in grid[len(panels) :]:
             unused.set_axis_off()
-        # The lowest panel of each column has the numbers, also above an empty place.
+        # The lowest panel of each column has tick labels, even above an unused panel.
         for axes in grid[: len(panels)][-columns:]:
             axes.tick_params(labelbottom=True)
         figure.supxlabel("Attribution", fontsize=9)
@@ -74,12 +75,12 @@ def draw_bars(
 
 
 def _draw(axes: Axes, rows: pd.DataFrame, positions: pd.Series, height: float, number: int) -> None:
-    """Draw the bars of one series, and diamonds on them where there are other values."""
+    """Draw the bars of one series, with diamonds for Shapley values if there are any."""
     if rows.empty:
         return
     name = rows["name"].iloc[0]
-    look = {"color": COLOURS[number], "hatch": HATCHES[number], "edgecolor": "white"}
-    axes.barh(positions, rows["value"], height * 0.9, label=name, linewidth=0.5, **look)
+    bar_style = {"color": COLOURS[number], "hatch": HATCHES[number], "edgecolor": "white"}
+    axes.barh(positions, rows["value"], height * 0.9, label=name, linewidth=0.5, **bar_style)
     if "value_marked" in rows and rows["value_marked"].notna().any():
-        look = {"linestyle": "none", "marker": "D", "markersize": 3.5, "color": INK}
-        axes.plot(rows["value_marked"], positions, label=f"{name}, Shapley value", **look)
+        marker_style = {"linestyle": "none", "marker": "D", "markersize": 3.5, "color": INK}
+        axes.plot(rows["value_marked"], positions, label=f"{name}, Shapley value", **marker_style)

@@ -1,4 +1,4 @@
-"""What each feature of the talent search is worth, by three explainers; Figures 4.2 to 4.B.4."""
+"""Attributions of features in the talent search, for Figures 4.2 to 4.B.4."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from everycell.studies.heuss2025.ch4.talent_search import FEATURES, QUERIES, Tal
 
 Candidates = Mapping[str, FloatArray]
 
-#: Features that greedy selection takes at most (section 4.5.2).
-SELECTED = 2
-#: How the released code breaks ties: of documents with one score the last is ranked first.
+#: Maximum number of features that greedy selection selects (section 4.5.2).
+MAX_SELECTED = 2
+#: How the released code breaks ties: the last of the tied documents is ranked first.
 RELEASED_TIES: Ties = "last"
-#: The choice that gives Shapley values, with the ties of the released code.
+#: Choice that yields Shapley values, with the tie-breaking of the released code.
 WITH_BASE = "with the worth of no feature"
 #: Names of queries that Table 4.A.3 shortens.
 SHORTENED = {"international": "internat."}
@@ -29,7 +29,7 @@ EXPLAINERS = ("Greedy", "PointwiseSHAP", "RankingSHAP")
 
 
 def ranks_in_queries(model: TalentModel, people: Candidates) -> pd.DataFrame:
-    """Table 4.A.3: the rank of each candidate in each query, 0 where a query has it not."""
+    """Table 4.A.3: rank of each candidate per query, 0 if the query does not include it."""
     rows = []
     for name in people:
         for query, members in QUERIES.items():
@@ -56,27 +56,27 @@ def worth_of_coalitions(
 
 
 def remove_base(worth: FloatArray) -> FloatArray:
-    """Worth of all coalitions with 0 for the empty one, as the released explainers take it.
+    """Worth of all coalitions, set to 0 for the empty one as in the released explainers.
 
-    Each Shapley value is larger by a share of what the empty coalition is worth: a fifth of it for
-    five features.
+    With five features, this adds a fifth of the original worth of the empty coalition to each
+    Shapley value.
     """
-    changed = worth.copy()
-    changed[0] = 0
-    return changed
+    without_base = worth.copy()
+    without_base[0] = 0
+    return without_base
 
 
 def list_attributions(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.DataFrame:
-    """Attributions of whole lists by the three explainers, as the figures show them.
+    """Attributions of complete lists by the three explainers, as in the figures.
 
-    Greedy selection has 1 for what it takes. Pointwise SHAP is the mean over the candidates, made
-    to sum to 1. RankingSHAP explains Kendall's tau.
+    Greedy selection has 1 for selected features. Pointwise SHAP is the mean over candidates,
+    normalised to sum to 1. RankingSHAP explains Kendall's tau.
     """
     rows = []
     for query, members in QUERIES.items():
         documents = np.array([people[member] for member in members])
         worth = remove_base(worth_of_coalitions(model, documents, samples, RELEASED_TIES)[0])
-        selected = greedy_selection(_game(worth), len(FEATURES), SELECTED)
+        selected = greedy_selection(_game(worth), len(FEATURES), MAX_SELECTED)
         pointwise = pointwise_shapley_values(model, documents, samples).mean(axis=0)
         attributions = (
             np.isin(np.arange(len(FEATURES)), selected).astype(float),
@@ -91,7 +91,7 @@ def list_attributions(model: TalentModel, people: Candidates, samples: FloatArra
 def candidate_attributions(
     model: TalentModel, people: Candidates, samples: FloatArray
 ) -> pd.DataFrame:
-    """Attributions of single candidates: their exposure by RankingSHAP, their score by SHAP."""
+    """Attributions for single candidates: RankingSHAP of exposure, SHAP of scores."""
     rows = []
     for query, members in QUERIES.items():
         documents = np.array([people[member] for member in members])
@@ -108,7 +108,7 @@ def candidate_attributions(
 
 
 def choices(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.DataFrame:
-    """RankingSHAP and greedy selection of whole lists as released, and by other choices."""
+    """RankingSHAP and greedy selection of lists, as released and with other choices."""
     rows = []
     for query, members in QUERIES.items():
         documents = np.array([people[member] for member in members])
@@ -120,7 +120,7 @@ def choices(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.D
             (WITH_BASE, last),
             ("and ties in the order given", first),
         ):
-            selection = greedy_selection(_game(worth), len(FEATURES), SELECTED)
+            selection = greedy_selection(_game(worth), len(FEATURES), MAX_SELECTED)
             selected = np.isin(np.arange(len(FEATURES)), selection).astype(float)
             for explainer, values in (("Greedy", selected), ("RankingSHAP", shapley_values(worth))):
                 rows += [(*row[:3], choice, row[3]) for row in _rows((query, explainer), values)]
@@ -130,14 +130,14 @@ def choices(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.D
 def spread(
     model: TalentModel, people: Candidates, backgrounds: Sequence[FloatArray]
 ) -> pd.DataFrame:
-    """Standard deviation of what the figures show, over draws of the background."""
+    """Standard deviation of the attributions of lists over draws of the background."""
     draws = pd.concat([list_attributions(model, people, samples) for samples in backgrounds])
     keys = ["query", "explainer", "feature"]
     return draws.groupby(keys, sort=False)["value"].std(ddof=1).reset_index()
 
 
 def _game(worth: FloatArray):
-    """Game whose coalitions are all known."""
+    """Game with a known worth of each coalition."""
     bits = 1 << np.arange(len(FEATURES))
     return lambda coalitions: worth[coalitions @ bits]
 

@@ -28,7 +28,7 @@ def _talent_scores(cells: Cells, *, biased: bool) -> dict[str, float]:
 
 
 def _rank_faults(cells: Cells, *, biased: bool) -> dict[str, list[str]]:
-    """Candidates of each query whose printed rank is not that of the model's scores."""
+    """Candidates per query whose published rank differs from their rank by score."""
     scores = _talent_scores(cells, biased=biased)
     faults = {}
     for query, column in cells("table_4_A_3").groupby("query", sort=False):
@@ -44,9 +44,9 @@ def _rank_faults(cells: Cells, *, biased: bool) -> dict[str, list[str]]:
 
 
 def audit_heuss2025_biased_column(cells: Cells) -> Finding:
-    """Table 4.A.3, query "biased": printed ranks are not those of the biased ranker."""
+    """Table 4.A.3, query "biased": the published ranks are not those of the biased ranker."""
     faults = _rank_faults(cells, biased=True)["biased"]
-    return holds_if_any(faults, "the column holds the ranks of the biased ranker")
+    return holds_if_any(faults, "the column has the ranks of the biased ranker")
 
 
 def check_heuss2025_other_ranks(cells: Cells) -> Finding:
@@ -62,7 +62,7 @@ def check_heuss2025_other_ranks(cells: Cells) -> Finding:
 
 
 def check_heuss2025_unbiased_column(cells: Cells) -> Finding:
-    """Table 4.A.3, query "biased": printed ranks are those of the unbiased ranker."""
+    """Table 4.A.3, query "biased": the published ranks are those of the unbiased ranker."""
     return holds_if_none(
         _rank_faults(cells, biased=False)["biased"], "the ranks are the unbiased ones"
     )
@@ -77,28 +77,33 @@ def _qualified(cells: Cells) -> tuple[TalentModel, np.ndarray]:
 
 
 def audit_heuss2025_base_value(cells: Cells) -> Finding:
-    """Figure 4.2: with a base of 0, requirements matter though all candidates meet them."""
+    """Figure 4.2: requirements that all candidates meet matter only with a base value of 0."""
     model, documents = _qualified(cells)
     samples = background(model.schools, 200, np.random.default_rng(0))
     worth = worth_of_coalitions(model, documents, samples, "last")[0]
-    exact, drawn = (
+    exact, without_base = (
         float(shapley_values(values)[REQUIREMENTS]) for values in (worth, remove_base(worth))
     )
-    detail = f"requirements {exact:.3f}, with a base of 0 {drawn:.3f}"
+    detail = f"attribution of requirements {exact:.3f}, with a base value of 0 {without_base:.3f}"
     return holds_if_any(
-        [detail] * (abs(exact) < 1e-9 and drawn > 0.01), f"{detail}: they matter in both"
+        [detail] * (abs(exact) < 1e-9 and without_base > 0.01), f"no contradiction: {detail}"
     )
 
 
 def audit_heuss2025_reversed_ties(cells: Cells) -> Finding:
-    """Figure 4.2: reversed ties give a list without features the same value as the ranking."""
+    """Figure 4.2: with reversed ties, masking all features does not change the ranking."""
     model, documents = _qualified(cells)
-    same = np.zeros(len(documents))
+    equal_scores = np.zeros(len(documents))
     taus = {
-        ties: float(kendall(ranks_of(model(documents), ties))(ranks_of(same, ties)[None])[0])
+        ties: float(
+            kendall(ranks_of(model(documents), ties))(ranks_of(equal_scores, ties)[None])[0]
+        )
         for ties in ("last", "first")
     }
-    detail = f"all {len(FEATURES)} masked: tau {taus['last']:.0f} reversed, {taus['first']:.0f} not"
+    detail = (
+        f"all {len(FEATURES)} features masked: tau {taus['last']:.0f} with reversed ties, "
+        f"{taus['first']:.0f} without"
+    )
     return holds_if_any(
-        [detail] * (taus["last"] == 1 and taus["first"] == -1), f"{detail}: not the whole range"
+        [detail] * (taus["last"] == 1 and taus["first"] == -1), f"no contradiction: {detail}"
     )

@@ -12,10 +12,10 @@ from everycell.engine.render.marks import check_intervals, check_single, common_
 
 
 def checks_figure(points: pd.DataFrame) -> Figure:
-    r"""Curves over the size of an explanation, with intervals (Figure 4.4).
+    """Measures by size of an explanation, with intervals (Figure 4.4).
 
-    One panel per explainer, since their curves overlap. The first explainer is the reference, in
-    grey in the panels of the others.
+    Each explainer has its own panel, since curves overlap. The first explainer is drawn in grey in
+    the other panels, as a reference.
 
     Examples
     --------
@@ -53,13 +53,17 @@ def checks_figure(points: pd.DataFrame) -> Figure:
 
 
 def _draw_reference(axes: Axes, curve: pd.DataFrame, label: str, number: int) -> None:
-    look = {"color": "#888888", "linestyle": DASHES[number], "linewidth": 0.9}
-    axes.plot(curve["size"], curve["value"], label=label, **look)
+    line_style = {"color": "#888888", "linestyle": DASHES[number], "linewidth": 0.9}
+    axes.plot(curve["size"], curve["value"], label=label, **line_style)
 
 
 def _draw(axes: Axes, curve: pd.DataFrame, check: str, number: int) -> None:
-    look = {"color": COLOURS[number], "marker": MARKERS[number], "linestyle": DASHES[number]}
-    axes.plot(curve["size"], curve["value"], markersize=3, linewidth=1.1, label=check, **look)
+    line_style = {
+        "color": COLOURS[number],
+        "marker": MARKERS[number],
+        "linestyle": DASHES[number],
+    }
+    axes.plot(curve["size"], curve["value"], markersize=3, linewidth=1.1, label=check, **line_style)
     axes.fill_between(
         curve["size"], curve["low"], curve["high"], color=COLOURS[number], alpha=0.2, lw=0
     )

@@ -1,14 +1,14 @@
-"""Data sets of Figure 4.4, and their features."""
+"""Data sets of Figure 4.4 and their features."""
 
 from __future__ import annotations
 
-#: Data sets of Figure 4.4 by tier, and their names in it.
+#: Level -> data set -> its name in Figure 4.4.
 EXPLAINED_DATA = {
     "embedded": {"planted": "Planted", "pydocs": "pydocs"},
     "released": {"mq2008_fold1": "MQ2008", "mslr_slice": "MSLR slice (surrogate data)"},
     "full": {"mq2008": "MQ2008", "mslr_web10k": "MSLR-WEB10K"},
 }
-#: Features of candidates of pydocs from runs, and the runs.
+#: Feature of pydocs candidates -> run whose scores it has.
 RUNS_OF_FEATURES = {
     "BM25, words": "bm25.SA",
     "BM25, stems": "bm25.STM2",
@@ -17,7 +17,7 @@ RUNS_OF_FEATURES = {
     "Dirichlet language model, stems": "lm-dirichlet.STM2",
     "SPLADE": "splade.splade-tiny.zero-shot",
 }
-#: Number of features.
+#: Data set -> number of features.
 LETOR_FEATURES = {
     "mq2008": 46,
     "mq2008_fold1": 46,

@@ -1,4 +1,4 @@
-"""The experiment of section 4.6: explanations of ranked lists, and how faithful they are."""
+"""Experiment of section 4.6: faithfulness of explanations of ranked lists."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from everycell.explain.value_functions import (
 
 #: Sizes of explanations.
 SIZES = (1, 3, 5, 7, 10)
-#: Features that greedy selection takes at most.
-SELECTED = 10
-#: What a list is worth, in the order of the columns of a game. The text defines the sum of exposure
-#: differences over documents (section 4.6.2); the drawn values are those of the mean.
+#: Maximum number of features that greedy selection selects.
+MAX_SELECTED = 10
+#: Value functions of lists, in the order of a game's columns. The text defines the exposure
+#: difference as a sum over documents (section 4.6.2), but the plotted values are means.
 MEASURES = ("Kendall's tau", "Exposure difference", "Mean exposure difference")
 
 
 class Setup(NamedTuple):
-    """What a data set is explained with."""
+    """Numbers of samples for explaining a data set."""
 
-    background: int  #: samples for explanations, and as many others for the checks
+    background: int  #: samples for explanations, and as many again for checks
     lime_samples: int
 
 
@@ -46,18 +46,20 @@ Explainer = Callable[[ExplainedList, np.random.Generator, Setup], FloatArray]
 
 
 def _weighted(explained_list: ExplainedList, rng: np.random.Generator, setup: Setup) -> FloatArray:
-    """RankingSHAP of the weighted rank difference, with the sign by which no change is best."""
+    """RankingSHAP of the negative weighted rank difference, so that no change is best."""
     difference = weighted_rank_difference(explained_list.ranks)
     return ranking_shap(explained_list, lambda ranks: -difference(ranks), rng, select=True)
 
 
-#: The explainers by their names in Figure 4.4.
+#: Explainers by their names in Figure 4.4.
 EXPLAINERS: dict[str, Explainer] = {
     "RShapK": lambda explained, rng, setup: ranking_shap(
         explained, kendall(explained.ranks), rng, select=True
     ),
     "RShapW": _weighted,
-    "Greedy": lambda explained, rng, setup: greedy(explained, kendall(explained.ranks), SELECTED),
+    "Greedy": lambda explained, rng, setup: greedy(
+        explained, kendall(explained.ranks), MAX_SELECTED
+    ),
     "ShaRP": lambda explained, rng, setup: sharp(explained, rng),
     "PWShap": lambda explained, rng, setup: pointwise_shap(explained),
     "PWLime": lambda explained, rng, setup: mean_pointwise_lime(explained, rng, setup.lime_samples),
@@ -66,37 +68,40 @@ EXPLAINERS: dict[str, Explainer] = {
 }
 
 
-def explanations(
+def explain_lists(
     forest: Forest,
     lists: Mapping[str, FloatArray],
     pool: FloatArray,
     names: Sequence[str],
     setup: Setup,
     seed: int,
-    known: FloatArray | None = None,
+    planted: FloatArray | None = None,
 ) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """Explain lists one by one, and check each explanation."""
-    draw = np.random.default_rng(seed)
-    drawn = pool[
-        draw.choice(len(pool), 2 * setup.background, replace=len(pool) < 2 * setup.background)
+    """Explain lists one by one, and check each explanation.
+
+    Yields the query, the attributions and the checks of each list.
+    """
+    rng = np.random.default_rng(seed)
+    samples = pool[
+        rng.choice(len(pool), 2 * setup.background, replace=len(pool) < 2 * setup.background)
     ]
-    explaining, checking = drawn[: setup.background], drawn[setup.background :]
+    explaining, checking = samples[: setup.background], samples[setup.background :]
     for position, (query, documents) in enumerate(lists.items()):
         explained_list = ExplainedList(forest, documents, explaining)
         attributions = {
             name: explain(explained_list, np.random.default_rng([seed, position, number]), setup)
             for number, (name, explain) in enumerate(EXPLAINERS.items())
         }
-        if known is not None:
-            attributions["Planted"] = known
+        if planted is not None:
+            attributions["Planted"] = planted
         yield (
             query,
-            _attributions(query, attributions, names),
-            _checked(query, attributions, explained_list, checking),
+            _attribution_frame(query, attributions, names),
+            _check_attributions(query, attributions, explained_list, checking),
         )
 
 
-def _attributions(
+def _attribution_frame(
     query: str, attributions: Mapping[str, FloatArray], names: Sequence[str]
 ) -> pd.DataFrame:
     columns = {
@@ -108,7 +113,7 @@ def _attributions(
     return pd.DataFrame(columns)
 
 
-def _checked(
+def _check_attributions(
     query: str,
     attributions: Mapping[str, FloatArray],
     explained_list: ExplainedList,
@@ -121,13 +126,13 @@ def _checked(
         return np.column_stack([tau(ranks), exposures, exposures / len(explained_list.ranks)])
 
     game = ExplainedList(explained_list.forest, explained_list.documents, background).game(value)
-    checked = checks(game, np.array(list(attributions.values()))[:, explained_list.read], SIZES)
+    results = checks(game, np.array(list(attributions.values()))[:, explained_list.read], SIZES)
     rows = [
         (query, name, check, measure, size, float(number))
         for position, name in enumerate(attributions)
-        for check, worth in checked._asdict().items()
-        for size, pair in zip(SIZES, worth[position], strict=True)
-        for measure, number in zip(MEASURES, pair, strict=True)
+        for check, values in results._asdict().items()
+        for size, size_values in zip(SIZES, values[position], strict=True)
+        for measure, number in zip(MEASURES, size_values, strict=True)
     ]
     columns = ["query", "explainer", "check", "measure", "size", "value"]
     return pd.DataFrame(rows, columns=columns)

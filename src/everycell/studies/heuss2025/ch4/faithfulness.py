@@ -9,15 +9,15 @@ import pandas as pd
 
 from everycell.engine.arrays import FloatArray
 
-#: Explainers that others are compared with.
+#: Explainers that are compared with all others.
 COMPARED = ("RShapK", "RShapW", "Greedy")
-#: What random features do is the measure of these.
+#: Baseline: random features.
 CHANCE = "Random"
 _PANEL = ["data", "measure", "check"]
 
 
 class Means:
-    """Means over queries and over samples of them, of the checks of one or more data sets."""
+    """Means of checks over queries and over samples of queries, by data set."""
 
     def __init__(
         self, checked: Mapping[str, pd.DataFrame], samples: int, rng: np.random.Generator
@@ -25,16 +25,17 @@ class Means:
         self._means: dict[tuple[str, str, str], dict[tuple[str, int], FloatArray]] = {}
         for data, rows in checked.items():
             keys = ["measure", "check", "explainer", "size"]
-            wide = rows.pivot(index=keys, columns="query", values="value")
-            # Keys in the order of the file: pivoting sorts them.
-            wide = wide.reindex(pd.MultiIndex.from_frame(rows[keys].drop_duplicates()))
-            count = wide.shape[1]
-            # The first sample is the queries themselves.
+            by_query = rows.pivot(index=keys, columns="query", values="value")
+            # Pivoting sorts the keys; restore the order of the file.
+            by_query = by_query.reindex(pd.MultiIndex.from_frame(rows[keys].drop_duplicates()))
+            count = by_query.shape[1]
+            # The first sample has each query once.
             weights = np.vstack(
                 [np.ones(count), rng.multinomial(count, np.full(count, 1 / count), size=samples)]
             )
-            means = wide.to_numpy() @ weights.T / count
-            for (measure, check, explainer, size), values in zip(wide.index, means, strict=True):
+            means = by_query.to_numpy() @ weights.T / count
+            keys = by_query.index
+            for (measure, check, explainer, size), values in zip(keys, means, strict=True):
                 panel = self._means.setdefault((data, measure, check), {})
                 panel[explainer, int(size)] = values
 
@@ -63,7 +64,7 @@ class Means:
             )
 
     def differences(self) -> pd.DataFrame:
-        """What an explainer has more than another one, mean over sizes."""
+        """Differences between explainers, averaged over sizes."""
         rows = [
             (*panel, name, other, *_interval(panel_means[name] - panel_means[other]))
             for panel, panel_means in self._overall()
@@ -74,7 +75,7 @@ class Means:
         return pd.DataFrame(rows, columns=[*_PANEL, "explainer", "other", "value", "low", "high"])
 
     def ratios(self) -> pd.DataFrame:
-        """What an explainer has as a share of what random features have, mean over sizes."""
+        """Ratios of explainers to random features, averaged over sizes."""
         rows = [
             (*panel, name, *_interval(values / panel_means[CHANCE]))
             for panel, panel_means in self._overall()
@@ -91,13 +92,11 @@ def _interval(values: FloatArray) -> tuple[float, float, float]:
 
 
 def mean_attributions(attributed: Mapping[str, pd.DataFrame], explainer: str) -> pd.DataFrame:
-    """Features of each data set by their mean attribution, largest first."""
+    """Top ten features of each data set by mean attribution."""
     parts = []
     for data, rows in attributed.items():
-        own = rows[rows["explainer"] == explainer]
-        means = own.groupby("feature", sort=False)["value"].mean()
-        first = means.sort_values(ascending=False, kind="stable").head(10)
-        parts.append(
-            pd.DataFrame({"data": data, "feature": first.index, "value": first.to_numpy()})
-        )
+        attributions = rows[rows["explainer"] == explainer]
+        means = attributions.groupby("feature", sort=False)["value"].mean()
+        top = means.sort_values(ascending=False, kind="stable").head(10)
+        parts.append(pd.DataFrame({"data": data, "feature": top.index, "value": top.to_numpy()}))
     return pd.concat(parts, ignore_index=True)

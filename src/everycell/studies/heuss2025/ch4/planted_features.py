@@ -1,24 +1,24 @@
-"""Simulated lists whose labels come from a few features with known weights."""
+"""Simulated lists whose labels depend on a few features with known weights."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-#: Features, and weights of those that matter, largest first; the others are noise.
+#: Number of features, and weights of the informative ones, largest first.
 FEATURES, WEIGHTS = 20, (1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
-#: Documents of a list.
+#: Documents per list.
 DOCUMENTS = 20
 #: Shares of documents below the labels 1 to 4.
 _SHARES = (0.5, 0.75, 0.9, 0.97)
-#: Standard deviation of what the features do not say.
+#: Standard deviation of the noise in labels.
 _NOISE = 0.1
 
 
 def planted_weights() -> np.ndarray:
-    """Weight of each feature, shape (FEATURES,): what an explanation should find.
+    """Weight of each feature, shape (FEATURES,), which an explanation should recover.
 
-    Those that matter are not the first ones, so that no order of columns looks right by itself.
+    Informative features are spread over the columns, so that column order does not reveal them.
     """
     weights = np.zeros(FEATURES)
     weights[FEATURES - 3 :: -3] = [*WEIGHTS, *[0] * (len(weights[FEATURES - 3 :: -3]) - 6)]
@@ -28,8 +28,8 @@ def planted_weights() -> np.ndarray:
 def planted_features(lists: int, rng: np.random.Generator) -> pd.DataFrame:
     """Draw lists of documents.
 
-    Features are uniform from 0 to 1. A label from 0 to 4 says in which part of all documents the
-    weighted sum of features lies, with noise.
+    Features are uniform from 0 to 1. Labels from 0 to 4 are quantile ranges of the weighted sum of
+    features plus noise.
     """
     vectors = rng.random((lists * DOCUMENTS, FEATURES))
     gains = vectors @ planted_weights() + _NOISE * rng.normal(size=len(vectors))

@@ -1,4 +1,4 @@
-"""Features of candidate documents from runs and terms, in the manner of LETOR."""
+"""Features of candidate documents from runs and terms, as in LETOR."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-#: Features from the terms of query and document.
-OF_TERMS = (
+#: Features computed from the terms of query and document.
+TERM_FEATURES = (
     "document length",
     "query length",
     "covered query terms",
@@ -23,7 +23,7 @@ def retrieval_features(
     queries: Mapping[str, str],
     documents: Mapping[str, str],
 ) -> pd.DataFrame:
-    """Make feature vectors of candidates."""
+    """Feature vectors of candidates."""
     keys = pd.MultiIndex.from_frame(candidates[["query_id", "document_id"]])
     table = pd.DataFrame(
         {
@@ -35,13 +35,16 @@ def retrieval_features(
         scores = run.set_index(["query", "document"])["score"].reindex(keys).to_numpy(dtype=float)
         if np.isnan(scores).any():
             query, document = keys[np.flatnonzero(np.isnan(scores))[0]]
-            raise ValueError(f"The run {name} lacks document {document} of query {query}.")
+            raise ValueError(
+                f"The run {name} does not have document {document} for query {query}, expected all "
+                "candidates; run it again."
+            )
         table[name] = scores
-    table[list(OF_TERMS)] = _of_terms(keys, queries, documents)
+    table[list(TERM_FEATURES)] = _term_features(keys, queries, documents)
     return table
 
 
-def _of_terms(
+def _term_features(
     keys: pd.MultiIndex, queries: Mapping[str, str], documents: Mapping[str, str]
 ) -> np.ndarray:
     query_terms = {query: queries[query].split() for query in keys.unique(0)}
@@ -58,4 +61,4 @@ def _of_terms(
         rows.append(
             (len(words), len(terms), covered, len(shared), sum(rarity[t] for t in sorted(shared)))
         )
-    return np.array(rows, dtype=float).reshape(-1, len(OF_TERMS))
+    return np.array(rows, dtype=float).reshape(-1, len(TERM_FEATURES))

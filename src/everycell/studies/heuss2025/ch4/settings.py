@@ -10,7 +10,7 @@ from everycell.engine.settings import Settings
 
 
 class Folders(Settings):
-    """Folders for the full tier, each with train.txt and test.txt."""
+    """Folders of the full level, each with train.txt and test.txt."""
 
     mq2008: str | None = Field(None, description="A fold of MQ2008 (LETOR 4.0).")
     mslr_web10k: str | None = Field(None, description="A fold of MSLR-WEB10K.")
@@ -20,20 +20,23 @@ class ListExplanations(Settings):
     """Figure 4.4 of heuss2025."""
 
     planted_lists: int = Field(
-        60, ge=10, le=100_000, description="Simulated lists that train a ranker on surrogate data."
+        60,
+        ge=10,
+        le=100_000,
+        description="Simulated lists on which a ranker is trained (surrogate data).",
     )
     explained_lists: dict[str, Annotated[int, Field(ge=2, le=100_000)]] = Field(
         {"planted": 30, "pydocs": 30, "mslr_web10k": 30},
-        description="Number of test lists to explain by data set, spread over all; all for others.",
+        description="Number of test lists to explain, by data set; others: all.",
     )
     background: dict[str, int] = Field(
         {"mslr_web10k": 20, "mslr_slice": 20},
-        description="Background samples by data set; 100 for the others.",
+        description="Number of background samples, by data set; others: 100.",
     )
     lime_samples: int = Field(
-        1000, ge=10, le=1_000_000, description="Masked inputs for a linear model of LIME."
+        1000, ge=10, le=1_000_000, description="Masked inputs per linear model of LIME."
     )
-    folders: Folders = Field(Folders(), description="Data of the full tier.")
+    folders: Folders = Field(Folders(), description="Data of the full level.")
 
 
 #: Blocks of ``config.yaml`` by their keys.

@@ -10,7 +10,7 @@ import pandas as pd
 
 from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 
-#: Features in the order of their columns, and how figures name them.
+#: Features in the order of their columns -> names in figures.
 FEATURES = {
     "experience": "exp",
     "skills": "skills",
@@ -20,7 +20,7 @@ FEATURES = {
 }
 EXPERIENCE, SKILLS, GRADES, UNIVERSITY, REQUIREMENTS = range(5)
 
-#: Candidates of each query, in the order of the authors' code; ties are broken by it.
+#: Candidates of each query, in the order of the authors' code, which breaks ties.
 QUERIES = {
     "average": ["non-qual", "qual-1", "qual-2"],
     "qualified": ["qual-1", "qual-2", "qual-3"],
@@ -28,28 +28,28 @@ QUERIES = {
     "nepotism": ["privileged", "non-qual", "qual-1", "qual-2"],
     "international": ["qual-net", "qual-ger", "qual-3", "non-qual"],
 }
-#: Queries and explainers of each figure on single candidates.
-OF_CANDIDATES = {
+#: Figure on single candidates -> queries (None: all) and explainers.
+CANDIDATE_FIGURES = {
     "4_3": (["qualified", "biased"], ["RankingSHAP", "PointwiseSHAP"]),
     "4_B_3": (None, ["RankingSHAP"]),
     "4_B_4": (None, ["PointwiseSHAP"]),
 }
-#: Queries of each figure on lists that the biased model ranks; all where none are named.
-OF_LISTS = {"4_2": ["average", "qualified", "biased"], "4_B_1": None}
-#: What a notebook of the authors' repository has in place of the values of Table 4.A.1.
+#: Figure on lists of the biased model -> queries (None: all).
+LIST_FIGURES = {"4_2": ["average", "qualified", "biased"], "4_B_1": None}
+#: Values in a notebook of the authors' repository that differ from Table 4.A.1.
 OLDER_VALUES = {
     "qual-2": {"experience": 0.7, "skills": 0.3, "grades": 3.0},
     "non-qual": {"grades": 3.2},
     "qual-biased": {"skills": 0.6},
 }
-#: What the score of the disfavoured university, and of unmet requirements, is multiplied by.
+#: Factors of scores for the disfavoured university and for unmet requirements.
 DISFAVOURED, UNQUALIFIED = 0.9, 0.25
-#: Units in 1 of a value, and parts in 1 of a factor: both factors, multiplied, are whole parts.
+#: Units per 1 of a value, and parts per 1 of a factor: the product of both factors is 9 parts.
 _UNITS, _PARTS = 10**13, 40
 
 
 class Universities(NamedTuple):
-    """Grading schemes, and what the biased model makes of each university; arrays by its number."""
+    """Grading schemes of universities and biases of the model, as arrays by university."""
 
     names: list[str]
     lowest: FloatArray  #: passing grade
@@ -60,39 +60,39 @@ class Universities(NamedTuple):
 
 def universities(table: pd.DataFrame) -> Universities:
     """Universities of Table 4.A.2."""
-    wide = table.pivot(index="row", columns="metric", values="value")
+    rows = table.pivot(index="row", columns="metric", values="value")
     return Universities(
-        wide.index.tolist(),
-        wide["lowest_grade"].to_numpy(dtype=float),
-        wide["highest_grade"].to_numpy(dtype=float),
-        (wide["model_bias"] == "Positive").to_numpy(),
-        (wide["model_bias"] == "Negative").to_numpy(),
+        rows.index.tolist(),
+        rows["lowest_grade"].to_numpy(dtype=float),
+        rows["highest_grade"].to_numpy(dtype=float),
+        (rows["model_bias"] == "Positive").to_numpy(),
+        (rows["model_bias"] == "Negative").to_numpy(),
     )
 
 
 def candidates(
     table: pd.DataFrame,
     schools: Universities,
-    changed: Mapping[str, Mapping[str, float]] | None = None,
+    overrides: Mapping[str, Mapping[str, float]] | None = None,
 ) -> dict[str, FloatArray]:
-    """Feature vectors of the candidates of Table 4.A.1, with other values for some."""
-    wide = table.pivot(index="row", columns="metric", values="value")
+    """Feature vectors of the candidates of Table 4.A.1; `overrides` replace some values."""
+    rows = table.pivot(index="row", columns="metric", values="value")
     vectors = {}
-    for name, row in wide.iterrows():
+    for name, row in rows.iterrows():
         values = {
             **{key: float(row[key]) for key in ("experience", "skills", "grades")},
             "university": float(schools.names.index(row["university"])),
             "req": float(row["req"] == "True"),
-            **(changed or {}).get(str(name), {}),
+            **(overrides or {}).get(str(name), {}),
         }
         vectors[str(name)] = np.array([values[key] for key in FEATURES])
     return vectors
 
 
 class TalentModel(NamedTuple):
-    """Score of candidates; section 4.5.1 and Figure 4.1.
+    """Score of candidates (section 4.5.1 and Figure 4.1).
 
-    Sums are of whole numbers, so that scores which are equal by hand tie.
+    Sums are of integers, so that rounding errors do not break ties.
     """
 
     schools: Universities
@@ -101,7 +101,7 @@ class TalentModel(NamedTuple):
     def __call__(self, vectors: FloatArray) -> FloatArray:
         """Score feature vectors, shape (m, 5).
 
-        A grade in the scheme of another university may lie outside its range, and counts as such.
+        A grade may be outside the range of its university, since features are masked separately.
         """
         school = vectors[:, UNIVERSITY].astype(int)
         lowest = _in_units(self.schools.lowest)
@@ -127,8 +127,8 @@ def _in_units(values: FloatArray) -> IntArray:
 def background(schools: Universities, samples: int, rng: np.random.Generator) -> FloatArray:
     """Random candidates, shape (samples, 5).
 
-    Experience and skills are uniform from 0 to 1, universities and requirements equally likely, and
-    a grade is uniform between the lowest and the highest of its university.
+    Experience and skills are uniform from 0 to 1. All universities are equally likely, and so are
+    met and unmet requirements. A grade is uniform in the range of its university.
     """
     school = rng.integers(len(schools.names), size=samples)
     low, high = schools.lowest[school], schools.highest[school]

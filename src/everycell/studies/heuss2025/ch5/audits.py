@@ -12,12 +12,13 @@ def audit_heuss2025_columns_do_not_sum(cells: Cells) -> Finding:
     totals = sums.sum().to_dict()
     return Finding(
         any(total != questions for total in totals.values()),
-        f"{', '.join(f'{step} {total}' for step, total in totals.items())}; {questions} questions",
+        f"sums {', '.join(f'{step} {total}' for step, total in totals.items())}; "
+        f"{questions} questions",
     )
 
 
 def audit_heuss2025_share_cited(cells: Cells) -> Finding:
-    """§ 5.5.2: 46 % of the predicted citations are cited; compared with answers in Table 5.2."""
+    """§ 5.5.2: 46 % of the predicted citations are cited; Table 5.2 has another share."""
     stated = 46
     column = rows_where(cells("table_5_2"), selection_step="Pred. Cited").astype({"value": int})
     share = (

@@ -1,14 +1,14 @@
-"""What the tables and figures of chapter 5 show of each tier."""
+"""Parameters and titles of the tables and figures of chapter 5."""
 
 from __future__ import annotations
 
-#: What Figure 5.6 shows.
+#: Counts in Figure 5.6.
 FORGED = {
     "of": "instances",
     "metrics": {"recovered": "recovered", "cites the forged document": "forged one cited"},
 }
 
-#: Titles of Figures 5.3 and 5.4; answers of simulated readers have statements and no sentences.
+#: Level -> figure -> panel -> title. Simulated readers write statements, not sentences.
 SIZE_TITLES = {
     tier: {
         "3": {
@@ -23,8 +23,8 @@ SIZE_TITLES = {
     }
     for tier, unit in (("embedded", "statements"), ("full", "sentences"))
 }
-#: Claims of which a model that is told the answer says nothing.
-TOLD_NOTHING_OF = [
+#: Claims that do not apply to models that are given the answer.
+CLAIMS_ON_OWN_ANSWERS = [
     "random document: statements recovered",
     "statements recovered, lowest share",
     "statements recovered, highest share",

@@ -11,7 +11,7 @@ from everycell.engine.render.figure_files import COLOURS, MARKERS, style
 from everycell.engine.render.marks import check_single, common_legend, rows_by
 from everycell.engine.render.panels import bar_panels, interval_lines
 
-#: Kinds of forged documents on two lines.
+#: Kinds of forged documents, broken into two lines.
 _SHORT = {
     "relevant, not cited": "relevant,\nnot cited",
     "cited for something else": "cited for\nothers",
@@ -19,7 +19,7 @@ _SHORT = {
 
 
 def size_lines(points: pd.DataFrame) -> Figure:
-    """Distributions over answers (Figures 5.3 and 5.4), a panel each.
+    """Distributions over answers (Figures 5.3 and 5.4), one panel each.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def size_lines(points: pd.DataFrame) -> Figure:
 
 
 def case_bars(points: pd.DataFrame) -> Figure:
-    """Cases of each kind of forged document (Figures 5.6 and 5.7), a panel for each answerer.
+    """Cases by kind of forged document (Figures 5.6 and 5.7), one panel per answerer.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def case_bars(points: pd.DataFrame) -> Figure:
 
 
 def estimate_lines(estimated: pd.DataFrame) -> Figure:
-    """Planted shares and what two designs find, a panel for each openness.
+    """Planted shares and the estimates of two designs, one panel per openness.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def estimate_lines(estimated: pd.DataFrame) -> Figure:
     """
     return interval_lines(
         estimated.assign(
-            panel="bare words taken for the claim: " + estimated["open"],
+            panel="bare words accepted as support: " + estimated["open"],
             memory=estimated["memory"].astype(float),
         ),
         x="memory",

@@ -13,7 +13,7 @@ from everycell.rag.interventions import Answerer, instances, try_instance
 
 
 class RetrievedQuestion(NamedTuple):
-    """A question with the documents that were retrieved for it."""
+    """A question with its retrieved documents."""
 
     text: str
     answer: str
@@ -31,22 +31,22 @@ def select_questions(
     count: int,
     seed: int,
 ) -> list[RetrievedQuestion]:
-    """Questions whose first documents have a relevant one with a right answer in it."""
+    """Questions with a relevant document in the top ranks that has a correct answer."""
     ordered = run.sort_values(["score", "document"], ascending=[False, True], kind="stable")
     lists = ordered.groupby("query")["document"].agg(lambda names: tuple(names[:depth])).to_dict()
-    judged = relevant.groupby("query")["document"].agg(frozenset).to_dict()
+    relevant_by_query = relevant.groupby("query")["document"].agg(frozenset).to_dict()
     rows = questions.set_index("query_id")
-    ids = sorted(set(lists) & set(judged) & set(rows.index))
+    ids = sorted(set(lists) & set(relevant_by_query) & set(rows.index))
     selected, used_texts = [], set()
     for index in named_draws(f"{seed}\tasked questions").permutation(len(ids)):
         name = ids[index]
         texts = tuple(passages[document] for document in lists[name])
-        relevant_texts = frozenset(passages[d] for d in lists[name] if d in judged[name])
+        relevant_texts = frozenset(passages[d] for d in lists[name] if d in relevant_by_query[name])
         answer = next(
             (
                 candidate
                 for candidate in rows.at[name, "answers"]
-                if any(_has(text, candidate) for text in sorted(relevant_texts))
+                if any(_contains_answer(text, candidate) for text in sorted(relevant_texts))
             ),
             None,
         )
@@ -60,20 +60,20 @@ def select_questions(
     return selected
 
 
-def _has(text: str, answer: str) -> bool:
+def _contains_answer(text: str, answer: str) -> bool:
     words = normalise_answer(answer)
     return bool(words) and f" {words} " in f" {normalise_answer(text)} "
 
 
-def trials(
+def run_trials(
     questions: list[RetrievedQuestion], ask: Answerer, *, seed: int
 ) -> list[dict[str, object]]:
     """Ask all questions, forge documents, and ask again."""
     rows = []
     for index, question in enumerate(questions):
         first = ask(question.text, question.documents)
-        spare = questions[(index + 1) % len(questions)].documents[0]
+        other_document = questions[(index + 1) % len(questions)].documents[0]
         rng = named_draws(f"{seed}\t{question.text}\tforged")
-        for instance in instances(question.text, question.documents, first, spare, rng):
+        for instance in instances(question.text, question.documents, first, other_document, rng):
             rows.append(try_instance(instance, ask, seed=seed))
     return rows

@@ -1,4 +1,4 @@
-"""Contexts that a language model is asked, and all that comes of its answers."""
+"""Contexts for a language model, and tables of its answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def contexts(
     count: int,
     seed: int,
 ) -> list[Context]:
-    """Questions with the texts of their first documents."""
+    """Questions with the texts of their top documents."""
     ordered = run.sort_values(["score", "document"], ascending=[False, True], kind="stable")
     by_question: dict[str, tuple[str, ...]] = {}
     lists = ordered.groupby("query")["document"].agg(list).to_dict()
@@ -36,26 +36,26 @@ def contexts(
         if unknown:
             raise ValueError(
                 f"The run has {in_quotes(unknown[0])} for the question {in_quotes(query)}, which "
-                "is not among the passages: give its text in passages.jsonl."
+                "is not among the passages; add its text to passages.jsonl."
             )
         if len(names) == depth:
             by_question.setdefault(questions[query], tuple(passages[name] for name in names))
     if len(by_question) < 2:
         raise ValueError(
-            f"The run has {len(by_question)} of the questions with {depth} documents: give two or "
-            "more, since a forged document is one of another question."
+            f"The run has {depth} documents for {len(by_question)} of the questions, expected at "
+            "least 2 such questions, because a forged document comes from another question."
         )
     pairs = list(by_question.items())
     if len(pairs) <= count:
         return pairs
-    drawn = named_draws(f"{seed}\tasked contexts").permutation(len(pairs))[:count]
-    return [pairs[index] for index in sorted(drawn)]
+    sample = named_draws(f"{seed}\tasked contexts").permutation(len(pairs))[:count]
+    return [pairs[index] for index in sorted(sample)]
 
 
 def repeat_with_forgeries(
     originals: Sequence[Context], ask_all: AskAll, *, seed: int, longest: int | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Ask, forge documents, ask again, and count."""
+    """Ask all questions, forge documents, ask again, and count the outcomes."""
     first = ask_all(originals)
     answers = [grounded.answer for grounded in first]
     given_answers = [

@@ -1,4 +1,4 @@
-"""The experiment on citing after the fact, with answerers whose behaviour is known."""
+"""Experiment on post-rationalised citations, with readers of known behaviour."""
 
 from __future__ import annotations
 
@@ -22,20 +22,22 @@ CITING = (
 )
 
 
-class Tried(NamedTuple):
-    """First answers of an answerer, and what came of each forged document."""
+class Experiment(NamedTuple):
+    """First answers of a reader, and the outcome of each forged document."""
 
     answers: list[CitedAnswer]
-    #: From `try_instance`, with `remembered`: whether the statement is from memory.
+    #: Rows of `try_instance` and `remembered`: whether the statement is from memory.
     trials: list[dict[str, object]]
 
 
 def planted_questions(count: int, *, seed: int) -> list[PlantedQuestion]:
-    """Questions by their numbers."""
+    """Draw numbered questions."""
     return [planted_question(f"q{number}", seed=seed) for number in range(1, count + 1)]
 
 
-def experiment(questions: Sequence[PlantedQuestion], reader: PlantedReader, *, seed: int) -> Tried:
+def experiment(
+    questions: Sequence[PlantedQuestion], reader: PlantedReader, *, seed: int
+) -> Experiment:
     """Ask all questions, forge documents, and ask again."""
     by_name = {question.name: question for question in questions}
     answers, trials = [], []
@@ -46,24 +48,24 @@ def experiment(questions: Sequence[PlantedQuestion], reader: PlantedReader, *, s
     for index, question in enumerate(questions):
         first = ask(question.name, question.documents)
         answers.append(first)
-        spare = questions[(index + 1) % len(questions)].documents[0]
+        other_document = questions[(index + 1) % len(questions)].documents[0]
         rng = named_draws(f"{seed}\t{question.name}\tforged")
         minds = dict(zip(dict(question.claims), reader.minds(question), strict=True))
-        for instance in instances(question.name, question.documents, first, spare, rng):
+        for instance in instances(question.name, question.documents, first, other_document, rng):
             row = try_instance(instance, ask, seed=seed)
             trials.append(row | {"remembered": minds[instance.statement.text] == "memory"})
-    return Tried(answers, trials)
+    return Experiment(answers, trials)
 
 
 def selection_counts(answers: Sequence[CitedAnswer]) -> pd.DataFrame:
-    """Answers by whether they cite what was selected first (Table 5.2)."""
+    """Answers by whether they cite the documents selected before (Table 5.2)."""
     steps = {
         "Pred. Rel.": [frozenset(answer.relevant) for answer in answers],
         "Pred. Cited": [frozenset(answer.to_cite) for answer in answers],
     }
     by_step = {
         step: Counter(
-            _citing(answer.cited, documents)
+            _classify_citations(answer.cited, documents)
             for answer, documents in zip(answers, selected, strict=True)
         )
         for step, selected in steps.items()
@@ -76,7 +78,7 @@ def selection_counts(answers: Sequence[CitedAnswer]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["row", "selection_step", "metric", "value"])
 
 
-def _citing(cited: frozenset[int], selected: frozenset[int]) -> str:
+def _classify_citations(cited: frozenset[int], selected: frozenset[int]) -> str:
     if not cited:
         return CITING[3]
     if cited - selected:
@@ -87,7 +89,7 @@ def _citing(cited: frozenset[int], selected: frozenset[int]) -> str:
 def answer_sizes(
     answers: Sequence[CitedAnswer], sentences: Sequence[int] | None = None
 ) -> pd.DataFrame:
-    """Distributions over answers, statements and citations (Figures 5.3 and 5.4)."""
+    """Distributions of sizes of answers and statements (Figures 5.3 and 5.4)."""
     cited = [
         statement for answer in answers for statement in answer.statements if statement.documents
     ]
@@ -108,7 +110,7 @@ def answer_sizes(
 
 
 def case_counts(outcomes: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> pd.DataFrame:
-    """Cases of each kind of forged document, beside how many there were.
+    """Cases by kind of forged document, with their total.
 
     Examples
     --------
@@ -116,9 +118,9 @@ def case_counts(outcomes: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> 
     >>> case_counts(pd.DataFrame([row]), "instances", {"recovered": "again"})["value"].tolist()
     [4, 3]
     """
-    own = outcomes[outcomes["metric"].isin(metrics)]
+    selected = outcomes[outcomes["metric"].isin(metrics)]
     rows = []
-    for (answerer, kind), part in own.groupby(["answerer", "kind"], sort=False):
+    for (answerer, kind), part in selected.groupby(["answerer", "kind"], sort=False):
         rows.append((answerer, kind, of, int(part["of"].max())))
         counts = part.set_index("metric")["count"]
         rows += [
@@ -127,30 +129,31 @@ def case_counts(outcomes: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> 
     return pd.DataFrame(rows, columns=["answerer", "kind", "metric", "value"])
 
 
-def estimates(tried: Tried) -> pd.DataFrame:
-    """How often statements came from memory, as known and as two ways find it."""
-    own = pd.DataFrame([row for row in tried.trials if row["kind"] == "random"])
-    back = own[own["recovered"].astype(bool)]
-    planted = 100 * float(own["remembered"].mean())
+def estimates(results: Experiment) -> pd.DataFrame:
+    """Share of statements from memory: planted, and estimated in two ways."""
+    random = pd.DataFrame([row for row in results.trials if row["kind"] == "random"])
+    recovered = random[random["recovered"].astype(bool)]
+    planted = 100 * float(random["remembered"].mean())
     rows = [
         ("planted", planted, planted, planted),
-        ("cites the forged document", *share(int(back["cites_forged"].sum()), len(back))),
-        ("stays without its words", *_ratio(own)),
+        ("cites the forged document", *share(int(recovered["cites_forged"].sum()), len(recovered))),
+        ("stays without its words", *_ratio(random)),
     ]
     return pd.DataFrame(rows, columns=["estimate", "value", "low", "high"])
 
 
-def _ratio(own: pd.DataFrame) -> tuple[float, float, float]:
-    removed = own["statement removed"].to_numpy(dtype=float)
-    added = own["recovered"].to_numpy(dtype=float)
+def _ratio(trials: pd.DataFrame) -> tuple[float, float, float]:
+    """Statements that stay without their words, in percent of the recovered ones."""
+    removed = trials["statement removed"].to_numpy(dtype=float)
+    recovered = trials["recovered"].to_numpy(dtype=float)
     rng = np.random.default_rng(0)
-    drawn = rng.integers(len(own), size=(2000, len(own)))
-    ratios = 100 * removed[drawn].mean(axis=1) / added[drawn].mean(axis=1)
+    draws = rng.integers(len(trials), size=(2000, len(trials)))
+    ratios = 100 * removed[draws].mean(axis=1) / recovered[draws].mean(axis=1)
     low, high = np.percentile(ratios, [2.5, 97.5])
-    return 100 * removed.mean() / added.mean(), float(low), float(high)
+    return 100 * removed.mean() / recovered.mean(), float(low), float(high)
 
 
-def grid(
+def estimate_grid(
     questions: Sequence[PlantedQuestion],
     memories: Sequence[float],
     opens: Sequence[float],
@@ -158,7 +161,7 @@ def grid(
     *,
     seed: int,
 ) -> pd.DataFrame:
-    """Planted and estimated shares for readers of all kinds."""
+    """Planted and estimated shares for all combinations of memory and openness."""
     parts = []
     for openness in opens:
         for memory in memories:

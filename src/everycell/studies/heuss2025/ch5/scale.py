@@ -1,4 +1,4 @@
-"""What the chapter's full run asks of each language model."""
+"""Requests of the full level to each language model."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import Any
 
 from everycell.language_models.scale import Load
 
-# Tokens for each document, with its share of the prompt: by SmolLM2, in the released tier's record
-# prompts of five documents have 787 in the mean. Its passages have a hundred words.
+# Mean number of tokens of prompts with five documents of a hundred words, from recorded answers of
+# SmolLM2 at the released level.
 PROMPT, DOCUMENTS = 787, 5
-# Statements that are forged, for a question (section 5.4: 2,875 of 1,444 questions), and prompts
-# that each takes at most: the forged one, and three controls where it was recovered.
-FORGED, ASKED = 2875 / 1444, 4
+# Forged statements per question (section 5.4: 2,875 for 1,444 questions), and the maximum number of
+# prompts per statement: one with the forged document, and three controls if it is recovered.
+FORGED, MAX_PROMPTS = 2875 / 1444, 4
 
 
 def full_loads(config: Any) -> list[Load]:
-    """Loads of the full tier, by its settings."""
+    """Loads of the full level, computed from its settings."""
     full = config.citation_faithfulness.full
     forged = round(full.questions * FORGED)
-    requests = full.questions + ASKED * forged
+    requests = full.questions + MAX_PROMPTS * forged
     prompt = round(PROMPT / DOCUMENTS * full.depth)
     return [
         Load(
@@ -26,6 +26,7 @@ def full_loads(config: Any) -> list[Load]:
             requests,
             requests * prompt,
             requests * full.max_tokens,
-            f"{full.questions} questions + {forged} forged statements × {ASKED} prompts at most",
+            f"{full.questions} questions + {forged} forged statements × "
+            f"{MAX_PROMPTS} prompts at most",
         )
     ]

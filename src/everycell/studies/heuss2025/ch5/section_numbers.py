@@ -1,4 +1,4 @@
-"""Numbers of section 5.5 of heuss2025, from answers and from what came of forged documents."""
+"""Numbers of section 5.5, from answers and from outcomes of forged documents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from everycell.rag.grounded_template import GroundedAnswer
 from everycell.rag.interventions import KINDS, CitedAnswer, share
 
-# What the card calls the kinds of forged documents: of pairs, and of shares.
+# Names of the kinds of forged documents in claims: for pairs, and for shares.
 _PAIRS = (
     "a random document",
     "a relevant document that is not cited",
@@ -25,36 +25,38 @@ def reported_numbers(answers: Sequence[CitedAnswer], outcomes: pd.DataFrame) -> 
         "questions of NaturalQuestions": len(answers),
         "answers that cite nothing": sum(not answer.cited for answer in answers),
     }
-    of = outcomes.set_index(["kind", "metric"])
-    recovered = []
+    by_metric = outcomes.set_index(["kind", "metric"])
+    recovered_shares = []
     for kind, pairs, short in zip(KINDS, _PAIRS, _SHARES, strict=True):
-        if (kind, "recovered") in of.index:
-            back = of.loc[(kind, "recovered")]
-            numbers[f"pairs with {pairs}"] = back["of"]
-            recovered.append(back["value"])
+        if (kind, "recovered") in by_metric.index:
+            recovered = by_metric.loc[(kind, "recovered")]
+            numbers[f"pairs with {pairs}"] = recovered["of"]
+            recovered_shares.append(recovered["value"])
             if kind == KINDS[0]:
-                numbers[f"{short}: statements recovered"] = back["count"]
-        if (kind, "cites the forged document") in of.index:
-            fooled = of.loc[(kind, "cites the forged document")]
+                numbers[f"{short}: statements recovered"] = recovered["count"]
+        if (kind, "cites the forged document") in by_metric.index:
+            forged = by_metric.loc[(kind, "cites the forged document")]
             if kind == KINDS[0]:
-                numbers[f"{short}: forged one cited"] = fooled["count"]
-            numbers[f"{short}: forged one cited, share"] = fooled["value"]
-    if recovered:
-        numbers["statements recovered, lowest share"] = min(recovered)
-        numbers["statements recovered, highest share"] = max(recovered)
-    planned = sum(len(set(answer.to_cite)) for answer in answers)
-    if planned:
+                numbers[f"{short}: forged one cited"] = forged["count"]
+            numbers[f"{short}: forged one cited, share"] = forged["value"]
+    if recovered_shares:
+        numbers["statements recovered, lowest share"] = min(recovered_shares)
+        numbers["statements recovered, highest share"] = max(recovered_shares)
+    predicted = sum(len(set(answer.to_cite)) for answer in answers)
+    if predicted:
         cited = sum(len(set(answer.to_cite) & answer.cited) for answer in answers)
-        numbers["documents predicted to be cited: cited"] = 100 * cited / planned
-        numbers["documents predicted to be cited: otherwise"] = 100 - 100 * cited / planned
-    beyond = sum(bool(answer.cited - set(answer.to_cite)) for answer in answers)
-    numbers["answers that cite what was not predicted to be cited"] = 100 * beyond / len(answers)
+        numbers["documents predicted to be cited: cited"] = 100 * cited / predicted
+        numbers["documents predicted to be cited: otherwise"] = 100 - 100 * cited / predicted
+    unpredicted = sum(bool(answer.cited - set(answer.to_cite)) for answer in answers)
+    numbers["answers that cite what was not predicted to be cited"] = (
+        100 * unpredicted / len(answers)
+    )
     table = pd.DataFrame(numbers.items(), columns=["claim", "value"])
     return table.astype({"value": float})
 
 
 def answer_numbers(answers: Sequence[GroundedAnswer]) -> pd.DataFrame:
-    """What else section 5.5 says of answers: means, a median, and a ratio.
+    """Other numbers on answers in section 5.5: means, a median, and a ratio.
 
     Examples
     --------
@@ -66,16 +68,19 @@ def answer_numbers(answers: Sequence[GroundedAnswer]) -> pd.DataFrame:
 'marks that were mended': 0.0, 'words of a cited statement, median': 1.0}
     """
     cited = [
-        statement for one in answers for statement in one.answer.statements if statement.documents
+        statement
+        for answer in answers
+        for statement in answer.answer.statements
+        if statement.documents
     ]
-    positions = [position for one in answers for position in one.answer.cited]
+    positions = [position for answer in answers for position in answer.answer.cited]
     numbers = {
-        "sentences of an answer": np.mean([one.sentences for one in answers]),
+        "sentences of an answer": np.mean([answer.sentences for answer in answers]),
         "citations of an answer": sum(len(statement.documents) for statement in cited)
         / len(answers),
         "documents that an answer cites": len(positions) / len(answers),
-        "citations of no document": sum(len(one.stray) for one in answers),
-        "marks that were mended": sum(one.mended for one in answers),
+        "citations of no document": sum(len(answer.stray) for answer in answers),
+        "marks that were mended": sum(answer.mended for answer in answers),
     }
     if cited:
         words = [len(statement.text.split()) for statement in cited]
@@ -89,15 +94,17 @@ def answer_numbers(answers: Sequence[GroundedAnswer]) -> pd.DataFrame:
 def relevant_citations(
     answers: Sequence[CitedAnswer], relevant: Sequence[frozenset[int]]
 ) -> pd.DataFrame:
-    """How often a relevant document is cited, beside who always cites the same place."""
-    right = sum(
+    """Answers that cite a relevant document, and the best baseline with a fixed rank."""
+    relevant_cited = sum(
         bool(answer.cited & positions) for answer, positions in zip(answers, relevant, strict=True)
     )
     last = max((position for positions in relevant for position in positions), default=0)
-    same = max(sum(position in positions for positions in relevant) for position in range(last + 1))
+    fixed_rank = max(
+        sum(position in positions for positions in relevant) for position in range(last + 1)
+    )
     counts = [
-        ("model", "cites a relevant document", right),
-        ("always the same place", "cites a relevant document", same),
+        ("model", "cites a relevant document", relevant_cited),
+        ("always the same place", "cites a relevant document", fixed_rank),
         ("model", "cites the first document", sum(0 in answer.cited for answer in answers)),
     ]
     rows = [(*names, *share(count, len(answers))) for *names, count in counts]

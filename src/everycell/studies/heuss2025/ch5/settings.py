@@ -12,47 +12,51 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class AttributedQuestions(Settings):
-    """Released tier: attributors on Natural Questions."""
+    """Released level: attributors on Natural Questions."""
 
-    questions: int = Field(200, ge=2, le=2655, description="Questions, at most.")
-    depth: int = Field(5, ge=1, le=20, description="Documents of a question, from BM25.")
+    questions: int = Field(200, ge=2, le=2655, description="Maximum number of questions.")
+    depth: int = Field(5, ge=1, le=20, description="Documents per question, retrieved by BM25.")
     length: int = Field(256, ge=8, le=512, description="Word pieces of an encoded document.")
     models: dict[str, str] = Field(
         {"smollm2": "SmolLM2"},
         description=(
-            "Language models that choose a document for a known answer: names under "
-            "`language_models`, and for figures."
+            "Language models that choose a document for a known answer: key of "
+            "`language_models` -> name in figures."
         ),
     )
-    chosen: int = Field(40, ge=2, le=2655, description="Questions of these models, at most.")
+    chosen: int = Field(
+        40, ge=2, le=2655, description="Maximum number of questions for these models."
+    )
 
 
 class AskedModels(Settings):
-    """Full tier: language models that answer and cite."""
+    """Full level: language models that answer and cite."""
 
     models: dict[str, Literal["spans", "own template"]] = Field(
         {},
         description=(
-            "Language models that answer, names under `language_models`, the first for the tables; "
-            "each with how it cites: in marked spans as our prompt asks, or by its own template."
+            "Language models that answer: key of `language_models` -> form of citations (marked "
+            "spans, as our prompt requests, or the model's own template). The first is in tables."
         ),
     )
     data: str | None = Field(
         None, min_length=1, description="Folder with questions, passages and retrieved.run."
     )
     template: PlainPath | None = Field(None, description="File with your own prompt.")
-    questions: int = Field(1444, ge=2, description="Questions, at most.")
-    depth: int = Field(5, ge=2, le=100, description="Documents of a question.")
+    questions: int = Field(1444, ge=2, description="Maximum number of questions.")
+    depth: int = Field(5, ge=2, le=100, description="Documents per question.")
     longest: int | None = Field(
-        None, ge=1, description="Largest number of words in a statement to forge; null: any."
+        None, ge=1, description="Maximum number of words of a statement to forge; null: no limit."
     )
-    max_tokens: int = Field(512, ge=16, le=100_000, description="Tokens of an answer.")
+    max_tokens: int = Field(
+        512, ge=16, le=100_000, description="Maximum number of tokens of an answer."
+    )
 
 
 class CitationFaithfulness(Settings):
-    """Table 5.2 and Figures 5.3 to 5.7 of heuss2025: the control with known behaviour."""
+    """Table 5.2 and Figures 5.3 to 5.7 of heuss2025, with simulated readers."""
 
-    questions: int = Field(400, ge=2, le=100_000, description="Made-up questions.")
+    questions: int = Field(400, ge=2, le=100_000, description="Number of synthetic questions.")
     readers: dict[str, Probability] = Field(
         {"all read": 0.0, "half remembered": 0.5, "all remembered": 1.0},
         min_length=1,
@@ -61,18 +65,18 @@ class CitationFaithfulness(Settings):
     memories: list[Probability] = Field(
         [0.0, 0.25, 0.5, 0.75, 1.0],
         min_length=1,
-        description="True probabilities of remembering, with which estimates are compared.",
+        description="True probabilities of remembering, to which estimates are compared.",
     )
     opens: list[Probability] = Field(
         [0.0, 0.3],
         min_length=1,
-        description="Probabilities that a reader takes the bare words for the claim.",
+        description="Probabilities that a reader accepts bare words as support of a statement.",
     )
     matching: Probability = Field(
         0.6, description="Probability that a remembered statement cites a document with its words."
     )
     steady: Probability = Field(
-        0.8, description="Probability that a statement is repeated where it could be."
+        0.8, description="Probability that a statement is repeated if it can be."
     )
     released: AttributedQuestions = AttributedQuestions()
     full: AskedModels = AskedModels()

@@ -23,15 +23,15 @@ def derived_numbers(table: pd.DataFrame, stated: Mapping[str, float]) -> pd.Data
     """
     counts = table.set_index(["selection_step", "row"])["value"].astype(int)
     relevant, to_cite = counts["Pred. Rel."], counts["Pred. Cited"]
-    back = stated["random document: statements recovered"]
+    recovered = stated["random document: statements recovered"]
     pairs = relevant[CITING[0]] + relevant[CITING[1]]
     numbers = {
         "answers that cite nothing": relevant[CITING[3]],
         "pairs with a random document": pairs,
         "random document: forged one cited, share": 100
         * stated["random document: forged one cited"]
-        / back,
-        "statements recovered, highest share": 100 * back / pairs,
+        / recovered,
+        "statements recovered, highest share": 100 * recovered / pairs,
         "documents predicted to be cited: otherwise": 100
         - stated["documents predicted to be cited: cited"],
         "answers that cite what was not predicted to be cited": 100
