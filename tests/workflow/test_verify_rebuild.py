@@ -60,7 +60,7 @@ def test_an_edit_under_a_forged_receipt_is_found(built):
     done = built.everycell("verify", "--rebuild", "sakai2023/table_2", "--into", "again")
     assert done.returncode == 1
     assert "Bing / S1 / ORIGIN (JSD): 0.44" in done.stdout
-    assert "The rebuilt results are in again." in done.stdout
+    assert "The new results are in again." in done.stdout
     assert (built.folder / f"again/results/{NAME}.csv").exists()
 
 

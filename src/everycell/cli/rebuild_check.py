@@ -66,7 +66,7 @@ def rebuild_and_compare(names: list[str], results: Path, cores: int, into: Path 
             is_different = True
             echo("\n".join(difference_lines(difference, results, folder / "results", 10)))
     if is_different:
-        echo(f"The rebuilt results are in {folder}.", err=True)
+        echo(f"The new results are in {folder}.", err=True)
     elif into is None:
         shutil.rmtree(folder, ignore_errors=True)
     return int(is_different)

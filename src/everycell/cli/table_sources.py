@@ -42,7 +42,7 @@ class TableSource:
     rule: dict[str, Any] = field(default_factory=dict)
     #: Keys of systems without a run.
     not_run: list[dict[str, str]] = field(default_factory=list)
-    #: Notes to print for the user.
+    #: Notes for the user.
     notes: list[str] = field(default_factory=list)
     is_example: bool = False
 

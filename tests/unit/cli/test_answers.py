@@ -45,7 +45,7 @@ def write(tmp_path, monkeypatch):
 
 def said_in_json(*arguments):
     code, out, err = call(*arguments, "--format", "json")
-    assert code == 0 and (not err or err.startswith("Bracketed marks and raised digits not read: "))
+    assert code == 0 and (not err or err.startswith("Bracketed marks and superscripts not read"))
     return json.loads(out, parse_constant=lambda name: pytest.fail(name))
 
 

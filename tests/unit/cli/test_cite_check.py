@@ -116,7 +116,7 @@ def test_a_second_call_sends_no_request_and_prints_the_same(files, server):
     first = check()[1]
     requests = len(server.seen)
     assert check()[1] == first and len(server.seen) == requests
-    assert "2 answers, 2 forged documents, put to gpt" in first
+    assert "2 answers, 2 forged documents; model gpt" in first
     assert "cites the forged document" in first
 
 

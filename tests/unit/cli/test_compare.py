@@ -182,7 +182,7 @@ def test_invalid_judgements_are_refused(files, qrels, options, says):
     ("options", "says"),
     [
         (["--measure", "MRRR"], "The measure 'MRRR' cannot be parsed"),
-        (["--scale", "4"], "--scale is '4'; give the lowest and the highest label, as 0,4"),
+        (["--scale", "4"], "--scale is '4'; expected the lowest and the highest grade"),
         (["--scale", "4,0"], "The scale is (4, 0)"),
         (["--level", "0"], "relevance_level is 0"),
         (["--k", "0"], "The depth is 0"),

@@ -328,7 +328,7 @@ def test_files_that_are_damaged_or_folders(files):
     assert "cut.run.gz cannot be read or is damaged" in refused(
         "fairness", "cut.run.gz", "--counts", "c.parquet"
     )
-    assert "folder is a folder; name a file" in refused(
+    assert "folder is a folder; choose the name of a file" in refused(
         "count-terms", "docs.tsv", "--words", "words.txt", "--out", "folder", "--force"
     )
 

@@ -151,8 +151,8 @@ def test_the_command_makes_runs_a_table_and_a_plot(files):
     ("arguments", "expected_message"),
     [
         (["--alpha", 1], "pufr needs --deviations"),
-        (["--deviations", "deviations.run"], "There is no --alpha"),
-        (["--method", "fair", "--alpha", 0.5, "--alpha", 0.5], "An --alpha is given twice"),
+        (["--deviations", "deviations.run"], "--alpha is missing"),
+        (["--method", "fair", "--alpha", 0.5, "--alpha", 0.5], "--alpha has the same value twice"),
         (["--method", "fair", "--alpha", 1.5], "The share is 1.5"),
     ],
 )

@@ -1,1 +1,1 @@
-"""Measures of files of your own: runs, rankings and answers."""
+"""Evaluation of your own files: runs, rankings and answers."""

@@ -19,10 +19,11 @@ def citations(
     ],
     between: Annotated[
         list[str] | None,
-        typer.Option(help="Two arms, as human,llm: effect of the first; may be repeated."),
+        typer.Option(help="Two arms to compare, such as human,llm; may be repeated."),
     ] = None,
     forms: Annotated[
-        Literal["all", "plain"], typer.Option(help="Citations to read; plain ones are [1].")
+        Literal["all", "plain"],
+        typer.Option(help="Citation formats to read; plain: only [1]."),
     ] = "all",
     strays: Annotated[
         Literal["ignored", "wrong"],
@@ -55,7 +56,10 @@ def citations(
             frames = {"arms": frames, "differences": tests}
     unread = [mark for answer in cited for mark in answer.unread]
     examples = ": " + ", ".join(list(dict.fromkeys(unread))[:10]) if unread else ""
-    typer.echo(f"Bracketed marks and raised digits not read: {len(unread)}{examples}.", err=True)
+    typer.echo(
+        f"Bracketed marks and superscripts not read as citations: {len(unread)}{examples}.",
+        err=True,
+    )
     settings = {"answers": str(answers), "forms": forms, "strays": strays, "seed": seed}
     print_measures(frames, form, settings)
 
@@ -64,7 +68,8 @@ def satisfaction(
     predictions: Annotated[
         Path,
         typer.Argument(
-            help="JSON lines: id, satisfied, predicted; estimator. Ids of cf end in -cf."
+            help="JSON lines: id, satisfied, predicted; estimator. Ids of counterfactuals end in "
+            "-cf."
         ),
     ],
     form: Format = "table",
@@ -82,5 +87,5 @@ def satisfaction(
 def _parse_pair(text: str) -> tuple[str, str]:
     first, comma, second = text.partition(",")
     if not (first and second) or "," in second:
-        raise ValueError(f"--between is {text!r}; give two arms, as human,llm.")
+        raise ValueError(f"--between is {text!r}; expected two arms, such as human,llm.")
     return first, second

@@ -31,20 +31,23 @@ def count_group_terms(
     out: Annotated[Path, typer.Option(help="Parquet file of counts to write.")],
     tokens: Annotated[
         Literal["blank", "standard"],
-        typer.Option(help="blank: as the NFaiRR authors; standard: words, no punctuation."),
+        typer.Option(
+            help="blank: split at blanks, as the NFaiRR authors do; standard: words without "
+            "punctuation."
+        ),
     ] = "blank",
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Also count documents without a word.")
+        bool, typer.Option("--allow-empty", help="Also count documents without words.")
     ] = False,
     force: Force = False,
 ) -> None:
-    """Count each group's terms in documents, for `fairness`."""
+    """Count the terms of each group in documents, for `fairness`."""
     from everycell.metrics.fairness_inputs import check_texts, read_documents
     from everycell.metrics.term_counts import blank_tokens, count_documents_with_terms, count_terms
     from everycell.metrics.word_lists import read_word_lists
 
     if out.is_dir():
-        raise CardError(f"{out} is a folder; name a file to write.")
+        raise CardError(f"{out} is a folder; choose the name of a file.")
     refuse_existing(out, force=force)
     groups = read_word_lists(words)
     texts = check_texts(
@@ -56,7 +59,7 @@ def count_group_terms(
         from everycell.text.tokenise import tokeniser
 
         tokenise = tokeniser("SA")
-    occurring: set[str] = set()
+    matched_terms: set[str] = set()
     with Progress(
         TextColumn("{task.completed:,.0f} documents"),
         TimeElapsedColumn(),
@@ -64,7 +67,9 @@ def count_group_terms(
         transient=True,
         disable=not sys.stderr.isatty(),
     ) as progress:
-        count_terms(progress.track(texts), groups, out, tokenise=tokenise, matched_terms=occurring)
+        count_terms(
+            progress.track(texts), groups, out, tokenise=tokenise, matched_terms=matched_terms
+        )
     number, with_terms = count_documents_with_terms(out)
     sizes = ", ".join(f"{len(terms)} of {group}" for group, terms in groups.items())
     typer.echo(
@@ -73,8 +78,9 @@ def count_group_terms(
     for group, terms in groups.items():
         if len(terms) == 1 and len(groups) > 2:
             typer.echo(f"Group {group} has one term, {terms[0]}; if that is a header, remove it.")
-        if unseen := [term for term in terms if term not in occurring]:
-            typer.echo(f"Terms of {group} that occur in no document: {', '.join(unseen)}.")
+        if unmatched_terms := [term for term in terms if term not in matched_terms]:
+            listing = ", ".join(unmatched_terms)
+            typer.echo(f"Terms of {group} that occur in no document: {listing}.")
 
 
 def fairness(
@@ -85,7 +91,7 @@ def fairness(
     k: Cutoffs = None,
     baseline: Annotated[
         Path | None,
-        typer.Option(help="Run that the others are compared with; by default the first."),
+        typer.Option(help="Run to compare the others with; by default the first."),
     ] = None,
     tau: Annotated[
         float,
@@ -94,12 +100,14 @@ def fairness(
     target: Annotated[
         str | None,
         typer.Option(
-            help="Target share of each group, as 0.5,0.5, in the order of the counts' columns."
+            help="Target share of each group, such as 0.5,0.5, in the order of the count columns."
         ),
     ] = None,
     background: Annotated[
         Literal["all", "run"],
-        typer.Option(help="NFaiRR relative to all counted documents, or to each query's run."),
+        typer.Option(
+            help="Background of NFaiRR: all counted documents, or those of the query's run."
+        ),
     ] = "all",
     unknown: Annotated[
         Literal["error", "neutral"], typer.Option(help="How to treat documents without counts.")
@@ -115,17 +123,17 @@ def fairness(
 ) -> None:
     """Measure group bias in runs: NFaiRR, TExFAIR and AWRF.
 
-    Several runs are listed one below the other, with paired t-tests of each against a baseline.
+    If there are several runs, each is compared with a baseline by paired t-tests.
     """
     from everycell.metrics.fairness_comparison import compare_fairness, means_of_runs
     from everycell.metrics.fairness_report import fairness_report
     from everycell.metrics.term_counts import count_documents_with_terms
 
     if len(set(runs)) < len(runs):
-        raise CardError(f"The runs are {', '.join(map(str, runs))}; give each only once.")
+        raise CardError(f"The runs are {', '.join(map(str, runs))}; give each run only once.")
     if baseline is not None and (baseline not in runs or len(runs) == 1):
         raise CardError(
-            f"--baseline is {baseline}; it must be one of two or more runs that are given."
+            f"--baseline is {baseline}; it must be one of the runs, and there must be at least two."
         )
     shares = None if target is None else parse_numbers("target", target, "0.5,0.5")
     reports = {
@@ -180,7 +188,7 @@ def overlap(
     form: Format = "table",
     per_query: PerQuery = False,
 ) -> None:
-    """Compare a run with one on a gender-swapped collection (CRBO)."""
+    """Compare runs on a collection and on its gender-swapped version (CRBO)."""
     from everycell.metrics.rank_overlap import crbo
     from everycell.trec.runs import trec_order
 

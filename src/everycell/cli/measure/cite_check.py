@@ -1,4 +1,4 @@
-"""Whether citations follow words: `everycell measure cite-check`."""
+"""Counterfactual test of citations: `everycell measure cite-check`."""
 
 from __future__ import annotations
 
@@ -27,34 +27,39 @@ def cite_check(
     ],
     passages: Annotated[Path, typer.Argument(help="JSON lines: id and text.")],
     model: Annotated[
-        str, typer.Option(help="Model to ask again: a name of `language_models` in config.yaml.")
+        str, typer.Option(help="Model to query: a name from `language_models` in config.yaml.")
     ],
     record: Annotated[
         str, typer.Option(help="Name of the record of answers; a second call resumes from it.")
     ] = "cite-check",
     longest: Annotated[
         int,
-        typer.Option(help="Largest number of words in a statement; longer ones are claims.", min=1),
+        typer.Option(
+            help="Maximum number of words in a statement; longer ones are left out.", min=1
+        ),
     ] = 8,
     share: Annotated[
         float | None,
         typer.Option(
             "--least",
-            help="Share of words that makes two statements equal; default: one contains the other.",
+            help="Statements are equal if they share this proportion of words; default: if one "
+            "contains the other.",
         ),
     ] = None,
     style: Annotated[
         Literal["sentences", "spans", "own template"],
-        typer.Option(help="How it cites; models such as Command-R have an own template."),
+        typer.Option(
+            help="Style of its citations; models such as Command-R have their own template."
+        ),
     ] = "sentences",
-    max_tokens: Annotated[int, typer.Option(help="Tokens of an answer.", min=1)] = 128,
+    max_tokens: Annotated[int, typer.Option(help="Maximum tokens of an answer.", min=1)] = 128,
     seed: Seed = 0,
     form: Format = "table",
 ) -> None:
     """Test whether citations follow the words of documents.
 
-    Documents are forged, and a model is asked again (heuss2025, section 5.5).
-    docs/citation-faithfulness.md describes the files and the test.
+    Cited statements are inserted into other documents, and the model answers again (heuss2025,
+    section 5.5). docs/citation-faithfulness.md describes the files and the test.
     """
     from everycell.config import read_config
     from everycell.language_models.answering import open_language_model
@@ -78,7 +83,7 @@ def cite_check(
             requests = [
                 Request(prompt=citing.prompt(*context), decoding=decoding) for context in contexts
             ]
-            typer.echo(f"{model}: {len(requests)} requests; known ones are not sent.", err=True)
+            typer.echo(f"{model}: {len(requests)} requests; recorded ones are not sent.", err=True)
             replies = language_model.answer_all(requests)
             return [
                 citing.read(reply.text, len(documents)).answer
@@ -87,11 +92,11 @@ def cite_check(
 
         cases = try_all(forged, ask_all, seed=seed, same=same)
     shares = outcomes(cases)
-    if form == "json":  # also each case
+    if form == "json":  # with all cases
         print_json({"shares": records(shares), "cases": cases})
     elif form != "table":
         print_for_programs(shares, form)
     else:
         console = output_console()
-        console.print(f"{len(cited)} answers, {len(forged)} forged documents, put to {model}.")
+        console.print(f"{len(cited)} answers, {len(forged)} forged documents; model {model}.")
         print_frame(console, shares)

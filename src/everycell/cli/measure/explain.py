@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def columns_of_model(
     path: Path, table: pd.DataFrame, forest: Forest, first: int | None
 ) -> tuple[pd.DataFrame, int]:
-    """Table with a column for each of the model's, and the number of the first in the file."""
+    """Table with one column per feature of the model, and the number of the first in the file."""
     from everycell.explain.feature_numbers import first_number
 
     columns = len(forest.names)
@@ -32,17 +32,17 @@ def columns_of_model(
             raise CardError(f"{path}: {error}.") from None
     if first is None:
         raise CardError(
-            f"{path}: its features may be numbered from 0 or from 1; say --numbered-from 0 if "
-            "LightGBM read such a file in training, or --numbered-from 1 if the first feature "
-            "is the first column."
+            f"{path}: its features may be numbered from 0 or from 1; use --numbered-from 0 if "
+            "LightGBM read such a file in training, or --numbered-from 1 if feature 1 is the "
+            "first column."
         )
     names = [f"feature_{number}" for number in range(first, first + columns)]
     for name in table.columns[2:].difference(names, sort=False):
         if table[name].any():
             row = int((table[name] != 0).argmax()) + 1
             raise CardError(
-                f"{path}: document {row} has {name.replace('_', ' ')}: expected {first} to "
-                f"{first + columns - 1}."
+                f"{path}: document {row} has {name.replace('_', ' ')}, expected features {first} "
+                f"to {first + columns - 1}."
             )
     return table[["query", "relevance"]].join(table.reindex(columns=names, fill_value=0.0)), first
 
@@ -59,7 +59,7 @@ def explain(
     ] = "shapley",
     objective: Annotated[
         Literal["kendall", "weighted", "rank", "exposure"],
-        typer.Option(help="What to explain: the order of the list, or one document's place."),
+        typer.Option(help="What to explain: the order of the list, or the rank of a document."),
     ] = "kendall",
     document: Annotated[
         int | None,
@@ -67,28 +67,28 @@ def explain(
     ] = None,
     background: Annotated[
         Path | None,
-        typer.Option(help="File like DATA for masked features; by default other queries of DATA."),
+        typer.Option(help="File with the background; by default the other queries of DATA."),
     ] = None,
-    samples: Annotated[int, typer.Option(help="Documents of the background.", min=1)] = 100,
+    samples: Annotated[int, typer.Option(help="Number of background documents.", min=1)] = 100,
     numbered_from: Annotated[
         int | None,
         typer.Option(
-            help="Number of the model's first column in DATA, if it is ambiguous.", min=0, max=1
+            help="Number of the model's first feature in DATA, if it is ambiguous.", min=0, max=1
         ),
     ] = None,
     tolerance: Annotated[
         float, typer.Option(help="shapley: standard error at which sampling stops.")
     ] = 0.01,
     permutations: Annotated[
-        int, typer.Option(help="shapley: largest number of pairs of permutations.", min=2)
+        int, typer.Option(help="shapley: maximum number of pairs of permutations.", min=2)
     ] = 500,
     seed: Seed = 0,
     plot: Annotated[
-        Path | None, typer.Option(help="Name of the plot, to which .svg, .pdf, .png are added.")
+        Path | None, typer.Option(help="Path of the plot, without .svg, .pdf and .png.")
     ] = None,
     form: Format = "table",
 ) -> None:
-    """Attribute a ranking to features, with errors (RankingSHAP)."""
+    """Attribute a ranking to features, with standard errors (RankingSHAP)."""
     import numpy as np
 
     from everycell.collections.letor import read_letor
@@ -105,33 +105,33 @@ def explain(
     from everycell.explain.forests import read_forest
 
     if objective != "kendall" and explainer not in WITH_OBJECTIVE:
-        raise CardError(f"The explainer {explainer} has its own objective; leave --objective out.")
+        raise CardError(f"The explainer {explainer} has its own objective; remove --objective.")
     if (objective in OF_A_DOCUMENT) != (document is not None):
-        verb = "needs" if document is None else "takes no"
+        verb = "needs" if document is None else "does not use"
         raise CardError(f"The objective {objective} {verb} --document.")
     if plot is not None:
         for kind in ("svg", "pdf", "png"):
             refuse_existing(plot.with_name(f"{plot.name}.{kind}"))
     forest = read_forest(model)
     table, first = columns_of_model(data, read_letor(data, first=0), forest, numbered_from)
-    of_query = table["query"] == query
-    if not of_query.any():
-        known = ", ".join(table["query"].unique()[:5])
-        raise CardError(f"{data} has no query {query}; it has {known} and so on.")
+    is_of_query = table["query"] == query
+    if not is_of_query.any():
+        queries = ", ".join(table["query"].unique()[:5])
+        raise CardError(f"{data} does not contain query {query}; its first queries are {queries}.")
     if background is None:
-        pool_rows = table[~of_query]
+        pool_rows = table[~is_of_query]
     else:
         pool_rows, _ = columns_of_model(background, read_letor(background, first=0), forest, first)
     if len(pool_rows) < samples:
         raise CardError(
-            f"{background or data} has {len(pool_rows)} documents for the background, and "
-            f"--samples is {samples}; ask for fewer, or name a larger --background."
+            f"{background or data} has {len(pool_rows)} documents for the background, but "
+            f"--samples is {samples}; lower it, or give a larger --background."
         )
-    vectors = table[of_query].iloc[:, 2:].to_numpy(dtype=float)
+    vectors = table[is_of_query].iloc[:, 2:].to_numpy(dtype=float)
     if document is not None and not 1 <= document <= len(vectors):
         raise CardError(
-            f"Query {query} has {len(vectors)} documents; --document must be one of "
-            "them, counted from 1."
+            f"Query {query} has {len(vectors)} documents; --document must be from 1 to "
+            f"{len(vectors)}."
         )
     rng = np.random.default_rng(seed)
     pool = pool_rows.iloc[:, 2:].to_numpy(dtype=float)

@@ -1,4 +1,4 @@
-"""Files and lists that a user gives: errors say which file or option they concern."""
+"""Files and lists of numbers from the user; errors name the file or option."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from everycell.engine.published_cells import CardError
 def read_user_file(
     path: Path, read: Callable[..., pd.DataFrame], **options: object
 ) -> pd.DataFrame:
-    """Return the result of `read`, or raise a sentence that names the file."""
+    """Read a file; all errors of the file system name it."""
     try:
         return read(path, **options)
     except OSError as error:
-        # Errors of the reader of compressed files do not name the file.
+        # Errors of decompression do not name the file.
         if str(path) in str(error):
             raise
-        raise CardError(f"{path}: {error}; get it again.") from None
+        raise CardError(f"{path}: {error}; restore the file.") from None
 
 
 def read_run_file(path: Path) -> pd.DataFrame:
@@ -35,4 +35,4 @@ def parse_numbers(option: str, text: str, example: str) -> list[float]:
     try:
         return [float(number) for number in text.split(",")]
     except ValueError:
-        raise CardError(f"--{option} is {text!r}; give numbers, as {example}.") from None
+        raise CardError(f"--{option} is {text!r}; expected numbers, such as {example}.") from None

@@ -1,4 +1,4 @@
-"""A run re-ranked in favour of neutral documents: `everycell measure rerank`."""
+"""Re-ranking in favour of neutral documents: `everycell measure rerank`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rerank(
         Path, typer.Option(help="CSV with the columns document and neutrality (0 to 1).")
     ],
     out: Annotated[
-        Path, typer.Option(help="Folder to make, for the runs, the table and the plot.")
+        Path, typer.Option(help="Folder to create for the runs, the table and the plot.")
     ],
     method: Annotated[
         Literal["pufr", "fair", "assignment", "milp"],
@@ -32,23 +32,23 @@ def rerank(
     alpha: Annotated[
         list[float] | None,
         typer.Option(
-            help="Strength, may be repeated: deviations (pufr), minimum share of protected "
-            "documents (fair), or of the best fairness (assignment, milp)."
+            help="Strength, may be repeated: number of standard deviations (pufr), minimum share "
+            "of protected documents (fair), or share of the best fairness (assignment, milp)."
         ),
     ] = None,
     deviations: Annotated[
         Path | None,
-        typer.Option(help="pufr: run whose scores are the standard deviations of those of RUN."),
+        typer.Option(help="pufr: run with the standard deviations of RUN's scores as scores."),
     ] = None,
     qrels: Annotated[
-        Path | None, typer.Option(help="Qrels in TREC format; without them nDCG is not measured.")
+        Path | None, typer.Option(help="Qrels in TREC format, to measure nDCG.")
     ] = None,
     k: Cutoffs = None,
     protected_from: Annotated[
         float, typer.Option(help="Minimum neutrality of a protected document.")
     ] = 1.0,
     depth: Annotated[
-        int, typer.Option(help="assignment, milp: number of first documents to re-order.")
+        int, typer.Option(help="assignment, milp: number of top documents to re-rank.")
     ] = 50,
     significance: Annotated[
         float, typer.Option(help="fair: significance level of the test of each prefix.")
@@ -74,12 +74,12 @@ def rerank(
 
     refuse_existing(out)
     if not alpha:
-        raise CardError("There is no --alpha; give one or more.")
+        raise CardError("--alpha is missing; give at least one value.")
     if len(set(alpha)) < len(alpha):
-        raise CardError("An --alpha is given twice; give each once.")
+        raise CardError("--alpha has the same value twice; give each value once.")
     if method == "pufr" and deviations is None:
         raise CardError(
-            "The method pufr needs --deviations: a run with the deviation of each score."
+            "The method pufr needs --deviations: a run with the standard deviation of each score."
         )
     first = read_run_file(run)
     neutralities = read_neutralities(groups)
@@ -100,13 +100,13 @@ def rerank(
         for value in alpha
     }
     table = trade_off(runs, neutralities, judgements, cutoffs=k or [10])
-    # The original run has no strength: its row is the point of comparison.
+    # The original run has no strength; its row is for comparison.
     original = trade_off({float("nan"): first}, neutralities, judgements, cutoffs=k or [10])
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
     try:
         for value, reranked in runs.items():
-            # All digits: two strengths never share a file.
+            # Strengths are not rounded, so that two of them never share a file.
             name = f"{method}-{str(value).removesuffix('.0')}"
             write_run(reranked, folder / f"{name}.run", tag=name)
         table.to_csv(folder / "trade-off.csv", index=False, lineterminator="\n")
@@ -116,8 +116,8 @@ def rerank(
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    both = pd.concat([original.assign(run="original"), table.assign(run="re-ranked")])
-    both = both[["run", *table.columns]]
+    rows = pd.concat([original.assign(run="original"), table.assign(run="re-ranked")])
+    rows = rows[["run", *table.columns]]
     settings = {"run": str(run), "method": method, "out": str(out)}
-    print_measures(both, form, settings)
+    print_measures(rows, form, settings)
     typer.echo(f"{out}: {len(runs)} runs, trade-off.csv and its plot.", err=form != "table")

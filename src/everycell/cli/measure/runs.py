@@ -1,4 +1,4 @@
-"""Two runs: how close a reproduction is, and what their interpolation gains."""
+"""Comparison of two runs, and their interpolation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from everycell.engine.published_cells import CardError
 
 def compare(
     original: Run,
-    reproduced: Annotated[Path, typer.Argument(help="Reproduced run, of the same topics.")],
+    reproduced: Annotated[Path, typer.Argument(help="Reproduced run, for the same topics.")],
     qrels: Qrels,
     measure: Measures = None,
     level: Level = 1,
     k: Annotated[
         list[int] | None,
-        typer.Option("--k", help="Depth of the order, by default 1000; may be repeated."),
+        typer.Option("--k", help="Depth of the rankings, by default 1000; may be repeated."),
     ] = None,
     p: Persistence = 0.9,
     variant: Annotated[
@@ -40,22 +40,22 @@ def compare(
     ] = None,
     missing: Annotated[
         Literal["error", "zero", "drop"],
-        typer.Option(help="How to treat topics of the qrels that a run lacks."),
+        typer.Option(help="How to treat topics of the qrels that are missing from a run."),
     ] = "error",
     ranks: Annotated[
         Literal["error", "ignore"],
         typer.Option(help="How to treat ranks that disagree with the scores."),
     ] = "error",
     scale: Annotated[
-        str | None, typer.Option(help="Lowest and highest relevance of the qrels, as 0,4.")
+        str | None, typer.Option(help="Lowest and highest grade of the qrels, such as 0,4.")
     ] = None,
     per_query: PerQuery = False,
     form: Format = "table",
 ) -> None:
     """Measure how close a reproduced run is to the original.
 
-    The levels are the order of documents, the scores of topics, and the effect over a baseline.
-    Measures are MAP and nDCG by default.
+    It compares the order of documents, the scores of topics, and the effect over a baseline. The
+    default measures are MAP and nDCG.
     """
     from everycell.retrieval.reproduction import compare_runs
     from everycell.trec.qrels import read_qrels
@@ -112,34 +112,35 @@ def compare(
 def _parse_scale(text: str) -> tuple[int, int]:
     labels = parse_numbers("scale", text, "0,4")
     if len(labels) != 2 or not all(label.is_integer() for label in labels):
-        raise CardError(f"--scale is {text!r}; give the lowest and the highest label, as 0,4.")
+        raise CardError(
+            f"--scale is {text!r}; expected the lowest and the highest grade, such as 0,4."
+        )
     return int(labels[0]), int(labels[1])
 
 
 def interpolate(
     first: Run,
-    second: Annotated[Path, typer.Argument(help="Run of the same topics.")],
+    second: Annotated[Path, typer.Argument(help="Run for the same topics.")],
     qrels: Qrels,
     measure: Measures = None,
     level: Level = 1,
     folds: Annotated[
         int,
-        typer.Option(
-            help="Number of folds; a topic gets the weight that is best on the other folds."
-        ),
+        typer.Option(help="Number of folds; the weight of a topic is tuned on the other folds."),
     ] = 5,
     seed: Seed = 0,
-    noise: Annotated[int, typer.Option(help="Draws of the noise control.", min=1)] = 20,
+    noise: Annotated[int, typer.Option(help="Repetitions of the noise control.", min=1)] = 20,
     candidates: Annotated[
-        Literal["either", "both"], typer.Option(help="Rank documents of either run, or of both.")
+        Literal["either", "both"],
+        typer.Option(help="Rank the documents that are in either run, or only those in both."),
     ] = "either",
     scale: Annotated[
         Literal["query", "run"],
-        typer.Option(help="Scale scores to mean 0 and deviation 1 over each query, or the run."),
+        typer.Option(help="Standardise scores per query, or over the entire run."),
     ] = "query",
     missing: Annotated[
         Literal["error", "drop"],
-        typer.Option(help="How to treat topics of the qrels that a run does not answer."),
+        typer.Option(help="How to treat topics of the qrels that are missing from a run."),
     ] = "error",
     out: Annotated[Path | None, typer.Option(help="File to write the tuned run to.")] = None,
     per_query: PerQuery = False,
@@ -147,9 +148,9 @@ def interpolate(
 ) -> None:
     """Interpolate two runs: tuned weights, oracle, noise control.
 
-    Weights are tuned for the first measure; AP and nDCG are the default. An oracle always gains
-    something by choosing a weight per query: its gain means little unless it is well above that of
-    the noise oracle, which mixes the better run with random numbers.
+    Weights are tuned for the first measure; the default measures are AP and nDCG. An oracle that
+    chooses a weight per query always gains something. Compare its gain with that of the noise
+    oracle, which interpolates the better run with random scores.
     """
     from everycell.retrieval.interpolated_runs import interpolate_runs
     from everycell.trec.qrels import read_qrels
