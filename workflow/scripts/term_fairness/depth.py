@@ -29,7 +29,7 @@ from everycell.studies.term_fairness.curves import (
     balance_marks,
     curve_points,
     label_systems,
-    printed_points,
+    published_points,
     recovered_table,
     sensitivity_points,
 )
@@ -52,7 +52,7 @@ with ResultJob(snakemake) as job:
     if "points" in snakemake.output.keys():
         text = points.to_csv(index=False, lineterminator="\n")
         write_atomically(Path(snakemake.output.points), text)
-        points = printed_points(points)
+        points = published_points(points)
     plotted = [points.astype({"value": object}), sensitivity_points(changes)]
     figure = fairness_over_depth(curves, cutoff=CUTOFF)
     job.write_figure(pd.concat(plotted, ignore_index=True), figure)

@@ -1,1 +1,1 @@
-"""Group bias in ranked lists, which abolghasemi2024 and chapter 4 of abolghasemi2026 print."""
+"""Group bias in ranked lists: abolghasemi2024, and chapter 4 of abolghasemi2026."""

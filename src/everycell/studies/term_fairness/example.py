@@ -1,4 +1,4 @@
-"""Two printed lists of four documents, each with one gendered word, and what measures say."""
+"""Example lists of four documents with one gendered word each, and their measures."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import pandas as pd
 from everycell.metrics.nfairr import nfairr
 from everycell.metrics.texfair import texfair
 
-#: Published pattern -> what the box of such a document says.
+#: Published pattern -> label of such a document.
 GROUPS = {"F": "only female terms (she)", "M": "only male terms (he)"}
-#: Names in the figure of what a threshold means here.
+#: Threshold of NFaiRR -> its meaning in this example.
 MEANING = {0: "one term counts", 1: "one term counts as none"}
-#: Words of each document, which the paper does not give; the measures do not depend on it.
+#: Words per document. The paper does not state it; the measures do not depend on it.
 LENGTH = 10
 
 
 def example_measures(published: pd.DataFrame, taus: Sequence[float]) -> pd.DataFrame:
-    """Measures of each printed list at its end."""
+    """Measures of each list at its last rank."""
     lists = published.assign(rank=published["x"].astype(int)).pivot(
         index="row", columns="rank", values="value"
     )
@@ -39,29 +39,29 @@ def measure_name(tau: float) -> str:
 
 
 def example_cells(published: pd.DataFrame, values: pd.DataFrame, tau: float) -> pd.DataFrame:
-    """Cells of the figure: its documents as printed, and NFaiRR of each list with one threshold."""
+    """Cells of the figure: its documents, and NFaiRR of each list at one threshold."""
     keys = ["row", "series", "metric", "x_name", "x", "value"]
-    main = values[values["measure"] == measure_name(tau)].rename(columns={"list": "row"})
+    scores = values[values["measure"] == measure_name(tau)].rename(columns={"list": "row"})
     last = published["x"].astype(int).max()
-    main = main.assign(series="list", metric="NFaiRR", x_name="rank", x=f"1-{last}")
-    return pd.concat([published[keys], main[keys]], ignore_index=True)
+    scores = scores.assign(series="list", metric="NFaiRR", x_name="rank", x=f"1-{last}")
+    return pd.concat([published[keys], scores[keys]], ignore_index=True)
 
 
-class Drawn(NamedTuple):
-    """What `everycell.retrieval.fairness_figures.documents_in_lists` takes."""
+class FigureFrames(NamedTuple):
+    """Arguments of `everycell.retrieval.fairness_figures.documents_in_lists`."""
 
     documents: pd.DataFrame
     values: pd.DataFrame
 
 
-def figure_frames(published: pd.DataFrame, values: pd.DataFrame) -> Drawn:
-    """Documents and bars with the names that the figure shows."""
+def figure_frames(published: pd.DataFrame, values: pd.DataFrame) -> FigureFrames:
+    """Documents and bars, with the labels of the figure."""
     documents = published[["row", "x", "value"]].astype({"x": int})
     documents = documents.rename(columns={"row": "list", "x": "rank", "value": "group"})
     titles = {name: f"{name} list" for name in values["list"].unique()}
     labels = {
         measure_name(tau): f"{measure_name(tau)}:\n{meaning}" for tau, meaning in MEANING.items()
     }
-    return Drawn(
+    return FigureFrames(
         documents.replace({"list": titles}), values.replace({"list": titles, "measure": labels})
     )

@@ -1,4 +1,4 @@
-"""Whether the published tables of group fairness are possible, and agree with each other."""
+"""Checks of the published tables of group fairness, alone and against each other."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ QUERY_SETS = ("QS1", "QS2")
 
 
 class PublishedTables(NamedTuple):
-    """Cells of one print of the two tables, tidy: a row per cell."""
+    """The two tables as in one publication, one row per cell."""
 
     means: pd.DataFrame
     overlaps: pd.DataFrame
 
     def correlations_at_or_above(self, bound: float, metric: str) -> Finding:
-        """Correlations that reach a bound which a text says they stay below.
+        """Correlations that contradict the text, because they reach a bound.
 
         Examples
         --------
@@ -38,7 +38,7 @@ class PublishedTables(NamedTuple):
         )
 
     def query_sets_exchanged(self) -> Finding:
-        """Whether the overlaps repeat fairness under the other query set.
+        """Whether the table of overlaps has fairness values of the wrong query set.
 
         Examples
         --------
@@ -47,11 +47,11 @@ class PublishedTables(NamedTuple):
         ...     ("BM25", "QS2", "TExFAIR", "0.9")], columns=columns)
         >>> PublishedTables(means, means.assign(value=["0.9", "0.8"])).query_sets_exchanged()
         Finding(holds=True, \
-detail='of 2 values 0 are in the column of their query set, 2 in the other')
+detail='0 of 2 values match the means of their query set, 2 those of the other set')
         """
         own = other = 0
-        copied = rows_where(self.overlaps, metric=["TExFAIR", "NFaiRR"])
-        for cell in copied.itertuples():
+        repeated = rows_where(self.overlaps, metric=["TExFAIR", "NFaiRR"])
+        for cell in repeated.itertuples():
             by_set = {
                 query_set: published_text(
                     self.means, row=RANKERS[cell.row], metric=cell.metric, query_set=query_set
@@ -62,12 +62,12 @@ detail='of 2 values 0 are in the column of their query set, 2 in the other')
             other += cell.value in by_set.values()
         return Finding(
             other > own,
-            f"of {len(copied)} values {own} are in the column of their query set, "
-            f"{other} in the other",
+            f"{own} of {len(repeated)} values match the means of their query set, "
+            f"{other} those of the other set",
         )
 
     def texfair_of_another_ranker(self, ranker: str, query_set: str) -> Finding:
-        """Whether a ranker has a TExFAIR among the overlaps that only others have among the means.
+        """Whether the TExFAIR of a ranker in the table of overlaps is that of another one.
 
         Examples
         --------
@@ -76,36 +76,38 @@ detail='of 2 values 0 are in the column of their query set, 2 in the other')
         ...     ("BERT", "QS1", "TExFAIR", "0.9")], columns=columns)
         >>> overlaps = pd.DataFrame([("BERT", "QS1", "TExFAIR", "0.8")], columns=columns)
         >>> PublishedTables(means, overlaps).texfair_of_another_ranker("BERT", "QS1")
-        Finding(holds=True, detail='0.8; BERT has 0.9, others with it: BM25')
+        Finding(holds=True, detail='0.8; the means have 0.9 for BERT, and this value for BM25')
         """
         column = rows_where(self.means, metric="TExFAIR")
         key = {"row": ranker, "query_set": query_set, "metric": "TExFAIR"}
         published = published_text(self.overlaps, **key)
-        own = list(rows_where(column, row=ranker)["value"])
+        means = list(rows_where(column, row=ranker)["value"])
         rankers = column.loc[(column["value"] == published) & (column["row"] != ranker), "row"]
         return Finding(
-            published not in own and not rankers.empty,
-            f"{published}; {ranker} has {' and '.join(own)}, "
-            f"others with it: {', '.join(rankers) or 'none'}",
+            published not in means and not rankers.empty,
+            f"{published}; the means have {' and '.join(means)} for {ranker}, "
+            f"and this value for {', '.join(rankers) or 'no other ranker'}",
         )
 
     def overlaps_out_of_reach(self, p: float) -> Finding:
-        """Whether rank-biased overlaps exceed what two equal rankings of ten documents can have.
+        """Whether rank-biased overlaps exceed the maximum for rankings of ten documents.
 
         Examples
         --------
         >>> overlaps = pd.DataFrame({"metric": "CRBO", "value": ["0.90", "0.97"]})
         >>> PublishedTables(overlaps, overlaps).overlaps_out_of_reach(p=0.9)
         Finding(holds=True, \
-detail='0.9 to 0.97 published; the largest of ten documents are truncated 0.651, min 0.856')
+detail='published 0.9 to 0.97; maximum for ten documents: truncated 0.651, min 0.856')
         """
-        same = list(range(10))
-        highest = {variant: rbo(same, same, p, variant=variant) for variant in ("truncated", "min")}
+        ranking = list(range(10))
+        maxima = {
+            variant: rbo(ranking, ranking, p, variant=variant) for variant in ("truncated", "min")
+        }
         published = rows_where(self.overlaps, metric="CRBO")["value"].astype(float)
-        ruled_out = [name for name, value in highest.items() if published.min() > value]
-        largest = ", ".join(f"{name} {value:.3f}" for name, value in highest.items())
+        exceeded = [name for name, value in maxima.items() if published.min() > value]
+        values = ", ".join(f"{name} {value:.3f}" for name, value in maxima.items())
         return Finding(
-            len(ruled_out) == len(highest),
-            f"{published.min()} to {published.max()} published; the largest of ten documents are "
-            f"{largest}",
+            len(exceeded) == len(maxima),
+            f"published {published.min()} to {published.max()}; "
+            f"maximum for ten documents: {values}",
         )

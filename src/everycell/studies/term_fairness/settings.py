@@ -12,30 +12,30 @@ from everycell.retrieval.settings import Bm25, Rm3
 
 
 class PassageIndexes(Settings):
-    """Indexes of the MS MARCO passages: names of pyserini, or folders."""
+    """Indexes of the MS MARCO passages: names in Pyserini, or folders."""
 
-    bm25: str = Field("msmarco-v1-passage", min_length=1, description="Of words, for BM25.")
+    bm25: str = Field("msmarco-v1-passage", min_length=1, description="Words, for BM25.")
     unicoil: str = Field(
         "msmarco-v1-passage.unicoil", min_length=1, description="Impacts of uniCOIL."
     )
     deepimpact: str = Field(
         "msmarco-v1-passage.deepimpact", min_length=1, description="Impacts of DeepImpact."
     )
-    ance: str = Field("msmarco-v1-passage.ance", min_length=1, description="Vectors of ANCE.")
+    ance: str = Field("msmarco-v1-passage.ance", min_length=1, description="Embeddings of ANCE.")
     distilbert_kd: str = Field(
         "msmarco-v1-passage.distilbert-dot-margin-mse-t2",
         min_length=1,
-        description="Vectors of DistilBERT, distilled from three teachers.",
+        description="Embeddings of DistilBERT, distilled from three teachers.",
     )
     distilbert_tasb: str = Field(
         "msmarco-v1-passage.distilbert-dot-tas_b-b256",
         min_length=1,
-        description="Vectors of DistilBERT with topic-aware sampling.",
+        description="Embeddings of DistilBERT with topic-aware sampling.",
     )
     tct_colbert: str = Field(
-        "msmarco-v1-passage.tct_colbert", min_length=1, description="Vectors of TCT-ColBERT, v1."
+        "msmarco-v1-passage.tct_colbert", min_length=1, description="Embeddings of TCT-ColBERT, v1."
     )
-    sbert: str = Field("msmarco-v1-passage.sbert", min_length=1, description="Vectors of SBERT.")
+    sbert: str = Field("msmarco-v1-passage.sbert", min_length=1, description="Embeddings of SBERT.")
 
 
 class QueryEncoders(Settings):
@@ -47,7 +47,7 @@ class QueryEncoders(Settings):
     deepimpact: str = Field(
         "words",
         pattern=r"^words$|\.jsonl$",
-        description="For DeepImpact: `words`, by its authors' rule, or a file of encoded queries.",
+        description="For DeepImpact: `words` (its authors' rule), or a file of encoded queries.",
     )
     ance: str = Field("castorini/ance-msmarco-passage", min_length=1, description="For ANCE.")
     distilbert_kd: str = Field(
@@ -94,42 +94,48 @@ class MsMarco(Settings):
     """The MS MARCO passages and their rankers."""
 
     folder: PlainPath | None = Field(
-        None, description="Folder with collection.tsv and the judgements; null: no full tier."
+        None, description="Folder with collection.tsv and the judgements; null: no full level."
     )
     qrels: str = Field(
-        "qrels.dev.tsv", min_length=1, description="File of the judgements in that folder."
+        "qrels.dev.tsv", min_length=1, description="File with judgements in this folder."
     )
     passages: int | None = Field(
         8_841_823, ge=1, description="Passages that the collection must have; null: any number."
     )
-    hits: int = Field(1000, ge=10, le=10_000, description="Passages of a ranked list.")
+    hits: int = Field(1000, ge=10, le=10_000, description="Passages per ranked list.")
     bm25: Bm25 = Bm25(k1=0.9, b=0.4)
     indexes: PassageIndexes = PassageIndexes()
     encoders: QueryEncoders = QueryEncoders()
     rerankers: ReRankers = ReRankers()
-    pair: int = Field(512, ge=16, le=512, description="Word pieces of a query with a passage.")
+    pair: int = Field(
+        512, ge=16, le=512, description="Word pieces of a query and a passage together."
+    )
     swapped_candidates: Literal["swapped", "original"] = Field(
         "swapped",
-        description="Which BM25 list is re-ranked in the gender-swapped collection.",
+        description="BM25 list that is re-ranked in the gender-swapped collection.",
     )
 
 
 class Planted(Settings):
-    """Sizes of the generated collection whose bias is known."""
+    """Sizes of the synthetic collection with known bias."""
 
-    queries: int = Field(20, ge=1, le=999, description="Lists of each kind of ranking.")
-    ranker_queries: int = Field(60, ge=3, le=999, description="Lists of each planted ranker.")
-    depth: int = Field(50, ge=10, le=100, description="Documents of a list, and cut-offs shown.")
-    length: int = Field(40, ge=8, le=1000, description="Words of a document.")
+    queries: int = Field(20, ge=1, le=999, description="Lists per kind of ranking.")
+    ranker_queries: int = Field(60, ge=3, le=999, description="Lists per planted ranker.")
+    depth: int = Field(
+        50, ge=10, le=100, description="Documents per list, and largest cut-off shown."
+    )
+    length: int = Field(40, ge=8, le=1000, description="Words per document.")
 
 
 class CrossFitting(Training):
-    """The cross-encoder of the released tier, one model per fold of conversations."""
+    """The cross-encoder of the released level, one model per fold of conversations."""
 
     folds: int = Field(5, ge=3, description="Number of folds of conversations.")
-    pairs: int = Field(800, ge=10, description="Relevant pairs for training a model.")
-    length: int = Field(128, ge=16, le=512, description="Word pieces of query and passage.")
-    depth: int = Field(30, ge=1, description="Documents of BM25's list that are re-ranked.")
+    pairs: int = Field(800, ge=10, description="Relevant training pairs per model.")
+    length: int = Field(
+        128, ge=16, le=512, description="Word pieces of query and passage together."
+    )
+    depth: int = Field(30, ge=1, description="Number of top documents of BM25 that are re-ranked.")
 
 
 class TermFairness(Settings):
@@ -138,13 +144,15 @@ class TermFairness(Settings):
     k: int = Field(10, ge=1, description="Cut-off of the measures.")
     cutoffs: int = Field(50, ge=10, description="Largest cut-off of Figure 4.2 on MS MARCO.")
     persistence: float = Field(0.9, gt=0, lt=1, description="p of rank-biased overlap.")
-    alpha: float = Field(0.05, gt=0, lt=1, description="Level of the tests.")
+    alpha: float = Field(0.05, gt=0, lt=1, description="Significance level of the tests.")
     bm25: Bm25 = Bm25(k1=0.9, b=0.4)
     rm3: Rm3 = Rm3()
     cast_setting: Literal["judged", "topic"] = Field(
-        "topic", description="CAsT passages that are ranked: the turn's, or its conversation's."
+        "topic", description="CAsT passages to rank: those of the turn, or of its conversation."
     )
-    cast_relevant_from: int = Field(2, ge=1, le=4, description="Level that counts as relevant.")
+    cast_relevant_from: int = Field(
+        2, ge=1, le=4, description="Lowest relevance level that counts as relevant."
+    )
     text: int = Field(
         96, ge=8, le=512, description="Word pieces of an encoded text of CAsT or GrepBiasIR."
     )

@@ -22,7 +22,7 @@ from everycell.studies.term_fairness.curves import (
     balance_marks,
     curve_points,
     label_systems,
-    printed_points,
+    published_points,
     recovered_table,
     sensitivity_points,
 )
@@ -69,9 +69,7 @@ def test_means_have_the_marks_of_their_own_query_set():
         r = stats.pearsonr(values["TExFAIR"], values["NFaiRR"]).statistic
         assert cells.loc[(query_set, "SBERT", "Pearson r"), "value"] == pytest.approx(r)
     assert cells.loc[(slice(None), "SBERT"), "family"].unique() == ["dense"]
-    assert (
-        result.note == "QS1: 8 queries of which 6 are judged, QS2: 8 queries of which 6 are judged"
-    )
+    assert result.note == "QS1: 8 queries (6 judged), QS2: 8 queries (6 judged)"
 
 
 @pytest.mark.parametrize("name", ["abolghasemi2026/table_4_1", "abolghasemi2024/table_1"])
@@ -143,7 +141,7 @@ CURVES = pd.DataFrame(
 def test_the_print_has_two_measures_at_one_cutoff():
     points = curve_points(CURVES)
     assert points["x"].tolist() == [9, 10, 9, 10] and set(points["x_name"]) == {"k"}
-    (published_point,) = printed_points(points).values.tolist()
+    (published_point,) = published_points(points).values.tolist()
     assert published_point == ["QS1", "BM25", "NFaiRR", "k", 10, 0.6]
 
 

@@ -11,13 +11,12 @@ from everycell.engine.audits import (
     rows_where,
 )
 
-#: Reading budget in words (L = 1,250); R is the sum of discounted gains divided by (L + 1) / 2 (Eq.
-#: 8).
+#: Reading budget L in words.
 _BUDGET = 1250
 
 
 def _gain_sums(cells: Cells) -> dict[str, float]:
-    """Sum of the printed discounted gains of each system (Table 1)."""
+    """Sum of the published discounted gains per system (Table 1)."""
     table = rows_where(cells("table_1"), metric="pw_g").astype({"value": float})
     return table.groupby("system", sort=False)["value"].sum().to_dict()
 
@@ -30,7 +29,8 @@ def audit_sakai2023_table_1_gains(cells: Cells) -> Finding:
     return Finding(
         all(stated[system] != value for system, value in published.items()),
         "; ".join(
-            f"{name}: text {stated[name]:.4f}, table {v:.4f}" for name, v in published.items()
+            f"{name}: text {stated[name]:.4f}, table {value:.4f}"
+            for name, value in published.items()
         ),
     )
 
@@ -42,9 +42,9 @@ def check_sakai2023_relevance_from_gains(cells: Cells) -> Finding:
         exact = 2 * gains / (_BUDGET + 1)
         if f"{exact:.4f}" != published_text(table, system=system):
             faults.append(
-                f"{system}: {exact:.5f}, published {published_text(table, system=system)}"
+                f"{system}: computed {exact:.5f}, published {published_text(table, system=system)}"
             )
-    return holds_if_none(faults, "2 scores follow from the gains")
+    return holds_if_none(faults, "2 scores agree with the gains")
 
 
 def check_sakai2023_fairness_share(cells: Cells) -> Finding:
@@ -64,5 +64,5 @@ def check_sakai2023_fairness_means(cells: Cells) -> Finding:
         mean = part.loc[part["turn"] != "GF", "value"].mean()
         published = published_number(part, turn="GF")
         if abs(mean - published) > 0.0001:
-            faults.append(f"{system} {metric}: {mean:.5f}, published {published}")
-    return holds_if_none(faults, "4 means follow within 0.0001")
+            faults.append(f"{system} {metric}: mean {mean:.5f}, published {published}")
+    return holds_if_none(faults, "4 means agree within 0.0001")

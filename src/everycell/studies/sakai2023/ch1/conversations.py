@@ -1,4 +1,4 @@
-"""Annotated conversations as entities, and their scores as tidy cells, one per published value."""
+"""Entities of annotated conversations, and their scores, one row per published value."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ from everycell.metrics.reading_weights import (
     without_duplicates,
 )
 
-#: Placeholder for the entity in the row of a conversation's own score.
+#: Placeholder for the entity in the row with the score of the conversation.
 CONVERSATION = "(conversation)"
 
 
-def _memberships(text: str, width: int, where: str) -> list[float]:
+def _parse_memberships(text: str, width: int, where: str) -> list[float]:
+    """Parse the shares of an entity in the groups of an attribute set."""
     try:
         shares = [float(Fraction(part)) for part in text.split(";")]
     except (ValueError, ZeroDivisionError):
         raise ValueError(
-            f"{where}: the membership {text!r} cannot be read; write numbers or fractions with "
-            "semicolons between them, as in 0;1/2;1/2."
+            f"{where}: the membership {text!r} cannot be read; write numbers or fractions "
+            "separated by semicolons, such as 0;1/2;1/2."
         ) from None
     if len(shares) != width:
         raise ValueError(
@@ -46,13 +47,13 @@ def _memberships(text: str, width: int, where: str) -> list[float]:
 def read_targets(
     targets: pd.DataFrame, divergences: Mapping[str, Divergence]
 ) -> dict[str, AttributeSet]:
-    """Attribute sets from a tidy table of targets."""
+    """Attribute sets from a table of targets, one row per group."""
     sets = {}
     for name, divergence in divergences.items():
         shares = targets.loc[targets["attribute_set"] == name].sort_values("group")["value"]
         if shares.empty:
             raise ValueError(
-                f"The targets hold no attribute set {name!r}; available: "
+                f"The targets have no attribute set {name!r}; available: "
                 f"{sorted(set(targets['attribute_set']))}."
             )
         sets[name] = AttributeSet(tuple(shares.astype(float).tolist()), divergence)
@@ -67,14 +68,14 @@ def annotated_entities(
     """Entities of annotated conversations, one row per entity."""
     keys = ["system", "turn", "order", "entity"]
     metrics = ["level", "wc", *(name.lower() for name in attribute_sets)]
-    wide = (
+    rows = (
         annotations.pivot(index=keys, columns="metric", values="value")
         .reindex(columns=metrics)
         .reset_index()
     )
     conversations = []
     for system in annotations["system"].unique():
-        part = wide[wide["system"] == system]
+        part = rows[rows["system"] == system]
         part = part.iloc[part["order"].astype(int).argsort()]
         unknown = sorted(set(part["level"].fillna("")) - set(gains))
         if unknown:
@@ -94,7 +95,7 @@ def annotated_entities(
         for name, groups in attribute_sets.items():
             width = len(groups.target)
             entities[name] = [
-                _memberships(text, width, f"{system}, {entity}, {name}")
+                _parse_memberships(text, width, f"{system}, {entity}, {name}")
                 if isinstance(text, str)
                 else [np.nan] * width
                 for entity, text in zip(part["entity"], part[name.lower()], strict=True)

@@ -1,4 +1,4 @@
-"""GFR of ranked lists of FairWeb-1: the measure that the paper's GFRC extends (section 2.1)."""
+"""GFR of ranked lists of FairWeb-1, the measure that GFRC extends (section 2.1)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ def gfr_cells(
     attribute_sets: Mapping[str, Mapping[str, AttributeSet]],
     max_gain: float,
 ) -> pd.DataFrame:
-    """Relevance, group fairness and GFR of whole ranked lists.
+    """Relevance, group fairness and GFR of complete ranked lists.
+
+    Pages without memberships belong to all groups equally.
 
     Examples
     --------
@@ -36,8 +38,8 @@ def gfr_cells(
         sets = attribute_sets[topic]
         shares = {}
         for name, group in sets.items():
-            equal = [1 / len(group.target)] * len(group.target)
-            shares[name] = [[memberships[name].get((topic, page), equal) for page in pages]]
+            uniform = [1 / len(group.target)] * len(group.target)
+            shares[name] = [[memberships[name].get((topic, page), uniform) for page in pages]]
         scores = gfr(
             [[gains.get((topic, page), 0.0) for page in pages]], shares, sets, max_gain=max_gain
         )
