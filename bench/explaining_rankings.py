@@ -101,8 +101,8 @@ def compare(documents, features, samples, rng, folder):
     value = kendall(given.ranks)
     coalitions = drawn(features, rng)
     game = given.game(value)
-    game(coalitions[:2, given.read])
-    fast, wanted = measure(lambda: game(coalitions[:, given.read]))
+    game(coalitions[:2, given.used_columns])
+    fast, wanted = measure(lambda: game(coalitions[:, given.used_columns]))
     line = f"  {documents:3} x {features:3}, {samples:3} samples: ours {fast:6.2f} s"
     for name, few in FEW.items():
         lists = (model, given.documents, given.background, coalitions[:few])

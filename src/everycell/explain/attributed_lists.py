@@ -1,4 +1,4 @@
-"""Explanation of one list of a user's own: a table of attributions with errors, and its plot."""
+"""Explanation of a user's own ranked list: attributions with standard errors, and their plot."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from everycell.explain.value_functions import (
     weighted_rank_difference,
 )
 
-#: Largest number of features whose coalitions are enumerated; with more, permutations are drawn.
+#: Largest number of features whose coalitions are enumerated; with more, permutations are sampled.
 ENUMERATED = 10
 #: Number of features in a plot.
 PLOTTED = 15
@@ -44,7 +44,7 @@ def _exposure(_ranks: IntArray, document: int) -> ValueFunction:
     return lambda changed: exposure(changed[:, document])
 
 
-#: Value of a ranking, from its ranks and the document in question.
+#: Value functions of a ranking, made from its ranks and the document to explain.
 OBJECTIVES: dict[str, Callable[[IntArray, int], ValueFunction]] = {
     "kendall": lambda ranks, _document: kendall(ranks),
     "weighted": _weighted,
@@ -52,25 +52,25 @@ OBJECTIVES: dict[str, Callable[[IntArray, int], ValueFunction]] = {
     "exposure": _exposure,
 }
 #: Objectives that concern one document.
-OF_A_DOCUMENT = ("rank", "exposure")
+DOCUMENT_OBJECTIVES = ("rank", "exposure")
 #: Explainers, with descriptions.
 EXPLAINERS = {
     "shapley": "Shapley values of the ranking (RankingSHAP), exact or with standard errors",
-    "kernel": "the same by KernelSHAP, without errors",
-    "greedy": "selection of features one by one; the first has the highest number",
-    "pointwise": "mean Shapley values of the scores of the first five documents",
-    "sharp": "mean over documents of Shapley values of a document's rank",
+    "kernel": "Shapley values of the ranking by KernelSHAP, without standard errors",
+    "greedy": "greedy selection of features; the first feature gets the highest value",
+    "pointwise": "mean Shapley values of the scores of the top five documents",
+    "sharp": "mean over documents of the Shapley values of their rank",
     "lime": "mean weights of linear models of Kendall's tau",
-    "pointwise-lime": "mean absolute weights of linear models of the first five scores",
+    "pointwise-lime": "mean absolute weights of linear models of the top five scores",
 }
 #: Explainers that take an objective.
-WITH_OBJECTIVE = ("shapley", "kernel", "greedy")
+EXPLAINERS_WITH_OBJECTIVE = ("shapley", "kernel", "greedy")
 
 
 class Sampling(NamedTuple):
-    """Sizes of the samples."""
+    """Sample sizes and limits of the explainers."""
 
-    tolerance: float = 0.01  #: standard error at which sampling of permutations ends
+    tolerance: float = 0.01  #: standard error at which the sampling of permutations ends
     permutations: int = 500  #: largest number of pairs of permutations
     lime_samples: int = 1000
     greedy: int = 10  #: largest number of selected features
@@ -92,27 +92,27 @@ def attributed_list(
     ranking : ExplainedList
         The list, its ranker and a background.
     explainer : str
-        Of `EXPLAINERS`.
+        Key of `EXPLAINERS`.
     objective : str
-        Of `OBJECTIVES`, for the explainers of `WITH_OBJECTIVE`.
+        Key of `OBJECTIVES`; used by the explainers in `EXPLAINERS_WITH_OBJECTIVE`.
     document : int
         Row, from 0, of the document that the objective concerns.
     sampling : Sampling, optional
-        Sizes of the samples.
+        Sample sizes and limits.
     rng : numpy.random.Generator
-        Source of randomness.
+        Random number generator.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``feature``, ``attribution`` and ``error`` (standard error of sampling; NaN where
-        the explainer gives none), by falling attribution. Features that the model does not use are
-        left out.
+        Columns ``feature``, ``attribution`` and ``error`` (standard error due to sampling; NaN for
+        explainers without one), by decreasing attribution. Features that the model does not use are
+        omitted.
 
     Raises
     ------
     ValueError
-        For fewer than two documents, and if all scores are the same.
+        For fewer than two documents, and if all documents have the same score.
 
     Examples
     --------
@@ -120,14 +120,17 @@ def attributed_list(
     >>> stump = forest_of([{"split_feature": 0, "threshold": 0.5, "decision_type": "<=",
     ...     "missing_type": "None", "default_left": True, "left_child": {"leaf_value": -1.0},
     ...     "right_child": {"leaf_value": 1.0}}], ["BM25", "length"])
-    >>> given = ExplainedList(stump, np.array([[0.1, 3.0], [0.9, 1.0]]), np.array([[0.2, 2.0]]))
-    >>> attributed_list(given, explainer="shapley", rng=np.random.default_rng(0)).values.tolist()
+    >>> ranking = ExplainedList(stump, np.array([[0.1, 3.0], [0.9, 1.0]]), np.array([[0.2, 2.0]]))
+    >>> attributed_list(ranking, explainer="shapley", rng=np.random.default_rng(0)).values.tolist()
     [['BM25', 2.0, 0.0]]
     """
-    drawn = sampling or Sampling()
+    sampling = sampling or Sampling()
     scores = ranking.forest(ranking.documents)
     if len(scores) < 2:
-        raise ValueError("The list has one document: there is no order to explain.")
+        raise ValueError(
+            "The list has fewer than two documents, so there is no order to explain: choose "
+            "another list."
+        )
     if np.ptp(scores) == 0:
         raise ValueError(
             f"The model gives all {len(scores)} documents the score {scores[0]:g}: there is no "
@@ -136,43 +139,45 @@ def attributed_list(
     value = OBJECTIVES[objective](ranking.ranks, document)
     errors = np.full(ranking.documents.shape[1], np.nan)
     if explainer == "shapley":
-        values, errors = _shapley(ranking, value, drawn, rng)
+        values, errors = _shapley(ranking, value, sampling, rng)
     else:
         values = {
             "kernel": lambda: ranking_shap(ranking, value, rng, select=False),
-            "greedy": lambda: greedy(ranking, value, drawn.greedy),
+            "greedy": lambda: greedy(ranking, value, sampling.greedy),
             "pointwise": lambda: pointwise_shap(ranking),
             "sharp": lambda: sharp(ranking, rng),
-            "lime": lambda: mean_listwise_lime(ranking, rng, drawn.lime_samples),
-            "pointwise-lime": lambda: mean_pointwise_lime(ranking, rng, drawn.lime_samples),
+            "lime": lambda: mean_listwise_lime(ranking, rng, sampling.lime_samples),
+            "pointwise-lime": lambda: mean_pointwise_lime(ranking, rng, sampling.lime_samples),
         }[explainer]()
     table = pd.DataFrame(
         {"feature": ranking.forest.names, "attribution": values, "error": errors}
-    ).iloc[ranking.read]
+    ).iloc[ranking.used_columns]
     return table.sort_values("attribution", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def _shapley(
-    ranking: ExplainedList, value: ValueFunction, drawn: Sampling, rng: np.random.Generator
+    ranking: ExplainedList, value: ValueFunction, sampling: Sampling, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
+    """Shapley values and their standard errors, exact (errors of 0) for few features."""
     game = ranking.game(value)
     players = game.features
     if players <= ENUMERATED:
         values = shapley_values(game(all_coalitions(players)))
-        return ranking.for_all_features(values), ranking.for_all_features(np.zeros(players))
-    sampled = sampled_shapley_values(
-        game, players, tolerance=drawn.tolerance, limit=drawn.permutations, rng=rng
-    )
-    return ranking.for_all_features(sampled.values), ranking.for_all_features(sampled.errors)
+        errors = np.zeros(players)
+    else:
+        values, errors, _ = sampled_shapley_values(
+            game, players, tolerance=sampling.tolerance, limit=sampling.permutations, rng=rng
+        )
+    return ranking.expand_to_all_features(values), ranking.expand_to_all_features(errors)
 
 
 def attribution_plot(table: pd.DataFrame, label: str) -> Figure:
-    """Bars of the attributions largest in absolute value, with twice their standard errors.
+    """Bar chart of the largest absolute attributions, with error bars of two standard errors.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        From `attributed_list`.
+        Result of `attributed_list`.
     label : str
         Label of the axis of attributions.
 

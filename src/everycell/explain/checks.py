@@ -1,4 +1,4 @@
-"""Is an explanation faithful? Rankings with its features alone, and without them."""
+"""Faithfulness of an explanation: rankings with only its features, and without them."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from everycell.explain.shapley import Game
 
 
 class Checks(NamedTuple):
-    """Value of a list for each size of explanations, shapes (e, sizes) or (e, sizes, k)."""
+    """Values of rankings per explanation and its size, shape (e, sizes) or (e, sizes, k)."""
 
     preservation: FloatArray  #: with only the features of the explanation
     deletion: FloatArray  #: with all other features
 
 
 def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks:
-    """Keep the features with the highest attributions, and remove them.
+    """Values of rankings with only the features of an explanation, and with all others.
 
     Parameters
     ----------
     game : callable
-        From coalitions, shape (c, f), to their values, shape (c,) or (c, k). Its background should
-        differ from that of the explanation.
+        Function of coalitions, shape (c, f), that returns their values, shape (c,) or (c, k). Its
+        background should differ from that of the explanation.
     attributions : numpy.ndarray of float, shape (e, f) or (f,)
-        Attribution of each feature in e explanations of the list, or in one; ties go to the first
-        feature.
+        Attributions in e explanations of the list, or in one. An explanation has the features with
+        the highest attributions; ties go to the first feature.
     sizes : sequence of int
-        Numbers of features in an explanation; all if there are fewer.
+        Numbers of features in an explanation; all features if a number is larger.
 
     Raises
     ------
     ValueError
-        For an attribution that is not a finite number.
+        For an attribution that is not finite.
 
     Notes
     -----
@@ -48,11 +48,11 @@ def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks
     Checks(preservation=array([[4., 6.]]), deletion=array([[3., 1.]]))
     """
     if not np.isfinite(attributions).all():
-        raise ValueError("An attribution is not a finite number, so it has no rank: leave it out.")
+        raise ValueError("An attribution is not finite, so it has no rank: give finite numbers.")
     attributions = np.atleast_2d(attributions)
     positions = np.argsort(np.argsort(-attributions, kind="stable"), kind="stable")
-    is_kept = positions[:, None] < np.array(sizes)[:, None]
-    coalitions = np.array([is_kept, ~is_kept])
-    # One call, since a game is played faster with many coalitions at once.
+    in_explanation = positions[:, None] < np.array(sizes)[:, None]
+    coalitions = np.array([in_explanation, ~in_explanation])
+    # A single call, since games are faster with many coalitions per call.
     worth = game(coalitions.reshape(-1, attributions.shape[1]))
     return Checks(*worth.reshape(*coalitions.shape[:-1], *worth.shape[1:]))

@@ -1,6 +1,6 @@
-"""Loops that numba compiles at their first use and caches on disk.
+"""Loops that numba compiles on first use and caches on disk.
 
-Importing this module imports numba, which takes a second, so callers import it only when needed.
+This module imports numba, which takes a second, so callers import it only when needed.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from numba.extending import intrinsic
 
 from everycell.engine.compiling import compiled
 
-#: LightGBM treats values this close to 0 as missing, if a split says that 0 is missing.
+#: LightGBM treats values this close to 0 as missing if a split treats 0 as missing.
 ZERO = 1e-35
 
 #: Number of coalitions in a word.
 _BITS = 64
-#: Up to this many set bits, single additions are faster than one for the whole word.
-_FEW = 6
+#: Up to this number of set bits, single additions are faster than one for the complete word.
+_MAX_SINGLE_BITS = 6
 #: Number of rankings that are processed together.
 _RANKINGS = 64
 
@@ -45,20 +45,20 @@ def _number_of_bits(_context, _word):
 
 @intrinsic
 def _add_where(_context, numbers, word, value):
-    """Add a value to those of 64 numbers whose bit in a word is set, all in a few instructions."""
+    """Add a value to each of 64 numbers whose bit in a word is set, in a few instructions."""
     numbers_of_word = ir.VectorType(ir.IntType(64), _BITS)
 
     def code(context, builder, signature, arguments):
         array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
         pointer = builder.bitcast(array.data, numbers_of_word.as_pointer())
         mask = builder.bitcast(arguments[1], ir.VectorType(ir.IntType(1), _BITS))
-        nothing = ir.Constant(numbers_of_word, None)
-        first = builder.insert_element(nothing, arguments[2], ir.IntType(32)(0))
-        everywhere = builder.shuffle_vector(
-            first, nothing, ir.Constant(ir.VectorType(ir.IntType(32), _BITS), [0] * _BITS)
+        zeros = ir.Constant(numbers_of_word, None)
+        first = builder.insert_element(zeros, arguments[2], ir.IntType(32)(0))
+        repeated_value = builder.shuffle_vector(
+            first, zeros, ir.Constant(ir.VectorType(ir.IntType(32), _BITS), [0] * _BITS)
         )
-        added = builder.select(mask, everywhere, nothing)
-        sums = builder.add(builder.load(pointer, align=8), added)
+        summands = builder.select(mask, repeated_value, zeros)
+        sums = builder.add(builder.load(pointer, align=8), summands)
         builder.store(sums, pointer, align=8)
         return context.get_dummy_value()
 
@@ -67,59 +67,59 @@ def _add_where(_context, numbers, word, value):
 
 @compiled
 def add_leaves(
-    documents, samples, holds, order, features, roots, lefts, rights, leaves, unit, outputs
+    documents, samples, coalition_bits, order, features, roots, lefts, rights, leaves, unit, outputs
 ):
-    """Put the sum of the leaves that each coalition reaches into ``outputs``, shape (b, c, n).
+    """Write the sum of the leaves that each coalition reaches to ``outputs``, shape (b, c, n).
 
-    ``documents`` and ``samples`` tell for each node whether a vector goes to the left, shape (m,
-    nodes); ``holds`` has the coalitions that contain a feature as bits, shape (f + 1, words), and
-    all coalitions in its last row; ``order``, shape (c,), has their rows in ``outputs``. Where
-    document and sample go the same way, so do all coalitions. A stack holds the nodes at which they
-    split. The first leaf of a tree is added to all coalitions at once (`common`), and for those
-    that reach another leaf, the difference is added.
+    ``documents`` and ``samples``, shape (m, nodes), state whether a vector goes left at a node.
+    Each row of ``coalition_bits``, shape (f + 1, words), marks the coalitions with a feature, and
+    the last row all coalitions; ``order``, shape (c,), has their rows in ``outputs``. If document
+    and sample go the same way at a node, so do all coalitions; a stack has the nodes at which they
+    split. The first leaf reached in a tree is added to all coalitions (`common`), and the
+    difference from it to the coalitions that reach a different leaf.
     """
-    words = holds.shape[1]
+    words = coalition_bits.shape[1]
     scores = np.empty((words, _BITS), dtype=np.int64)
     stack = np.empty(len(lefts) + 2, dtype=np.int64)
     bits = np.empty((len(lefts) + 2, words), dtype=np.uint64)
     for b in range(len(samples)):
         for d in range(len(documents)):
-            document, other = documents[d], samples[b]
+            document, sample = documents[d], samples[b]
             scores[:] = 0
             common = 0
             for root in roots:
                 node = root
-                while node >= 0 and document[node] == other[node]:
+                while node >= 0 and document[node] == sample[node]:
                     node = lefts[node] if document[node] else rights[node]
                 if node < 0:
                     common += leaves[~node]
                     continue
                 stack[0] = node
-                bits[0] = holds[-1]
+                bits[0] = coalition_bits[-1]
                 top = 0
                 base = 0
                 first = True
                 while top >= 0:
                     node = stack[top]
-                    while node >= 0 and document[node] == other[node]:
+                    while node >= 0 and document[node] == sample[node]:
                         node = lefts[node] if document[node] else rights[node]
                     if node >= 0:
-                        # Coalitions with the feature go the document's way, the others the
-                        # sample's.
-                        with_it = holds[features[node]]
-                        lacking, holding = np.uint64(0), np.uint64(0)
+                        # Coalitions with the feature follow the document, those without it the
+                        # sample.
+                        feature_bits = coalition_bits[features[node]]
+                        without_feature, with_feature = np.uint64(0), np.uint64(0)
                         for word in range(words):
-                            bits_here = bits[top, word]
-                            bits[top, word] = bits_here & ~with_it[word]
-                            bits[top + 1, word] = bits_here & with_it[word]
-                            lacking |= bits[top, word]
-                            holding |= bits[top + 1, word]
-                        if not lacking:
+                            node_bits = bits[top, word]
+                            bits[top, word] = node_bits & ~feature_bits[word]
+                            bits[top + 1, word] = node_bits & feature_bits[word]
+                            without_feature |= bits[top, word]
+                            with_feature |= bits[top + 1, word]
+                        if not without_feature:
                             bits[top] = bits[top + 1]
                             stack[top] = lefts[node] if document[node] else rights[node]
                             continue
-                        stack[top] = lefts[node] if other[node] else rights[node]
-                        if holding:
+                        stack[top] = lefts[node] if sample[node] else rights[node]
+                        if with_feature:
                             top += 1
                             stack[top] = lefts[node] if document[node] else rights[node]
                         continue
@@ -130,13 +130,13 @@ def add_leaves(
                         first = False
                     else:
                         for word in range(words):
-                            bits_here = bits[top, word]
-                            if _number_of_bits(bits_here) > _FEW:
-                                _add_where(scores[word], bits_here, value - base)
+                            leaf_bits = bits[top, word]
+                            if _number_of_bits(leaf_bits) > _MAX_SINGLE_BITS:
+                                _add_where(scores[word], leaf_bits, value - base)
                                 continue
-                            while bits_here:
-                                scores[word, _lowest_bit(bits_here)] += value - base
-                                bits_here &= bits_here - np.uint64(1)
+                            while leaf_bits:
+                                scores[word, _lowest_bit(leaf_bits)] += value - base
+                                leaf_bits &= leaf_bits - np.uint64(1)
                     top -= 1
             sums = scores.ravel()
             for position in range(len(order)):
@@ -145,7 +145,7 @@ def add_leaves(
 
 @compiled
 def add_own_leaves(vectors, features, thresholds, zero_goes, roots, lefts, rights, leaves, sums):
-    """Add the leaves that each vector reaches to ``sums``, shape (m,)."""
+    """Write the sum of the leaves that each vector reaches to ``sums``, shape (m,)."""
     for row in range(len(vectors)):
         vector = vectors[row]
         total = 0
@@ -164,11 +164,11 @@ def add_own_leaves(vectors, features, thresholds, zero_goes, roots, lefts, right
 
 @compiled
 def add_ranks(scores, reference, sums):
-    """Add to ``sums``, shape (c, n), the ranks that documents have with other scores.
+    """Add to ``sums``, shape (c, n), the ranks of documents with replaced scores.
 
-    ``scores``, shape (b, c, n), are those that each of n documents has instead of its own in
-    ``reference``, shape (n,), while the others keep theirs. Among equal scores the document that
-    comes first is higher.
+    ``scores``, shape (b, c, n), replace the score of one document at a time, while the scores of
+    all other documents are those in ``reference``, shape (n,). Ties are broken in favour of the
+    earlier document.
     """
     samples, coalitions, documents = scores.shape
     for b in range(samples):
@@ -185,26 +185,26 @@ def add_ranks(scores, reference, sums):
 
 @compiled
 def put_ranks(scores, last_is_first, outputs):
-    """Put the ranks of the documents of each ranking into ``outputs``; both have the shape (m, n).
+    """Write the ranks of documents with ``scores``, shape (m, n), to ``outputs``, same shape.
 
-    Among equal scores the document that comes first is higher, or the one that comes last. No
-    score is NaN. For up to some 200 documents, counting is faster than sorting: a processor
-    compares several rankings with one instruction.
+    Ties are broken in favour of the earlier document or, with ``last_is_first``, of the later one.
+    No score is NaN. For up to about 200 documents, counting is faster than sorting, because a
+    processor compares several rankings with one instruction.
     """
     rankings, documents = scores.shape
-    side_by_side = np.empty((documents, _RANKINGS))
+    columns = np.empty((documents, _RANKINGS))
     ranks = np.empty((documents, _RANKINGS), dtype=np.int64)
     for start in range(0, rankings, _RANKINGS):
         count = min(_RANKINGS, rankings - start)
         for row in range(count):
             for position in range(documents):
-                side_by_side[position, row] = scores[start + row, position]
+                columns[position, row] = scores[start + row, position]
         ranks[:] = 1
         for position in range(1, documents):
             for before in range(position):
                 for row in range(_RANKINGS):
-                    one, other = side_by_side[before, row], side_by_side[position, row]
-                    lower = one < other or (last_is_first and one == other)
+                    earlier, later = columns[before, row], columns[position, row]
+                    lower = earlier < later or (last_is_first and earlier == later)
                     ranks[before, row] += lower
                     ranks[position, row] += not lower
         for row in range(count):

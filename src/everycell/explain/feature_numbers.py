@@ -1,7 +1,7 @@
-"""Which column of a model a numbered feature of a LETOR file is.
+"""Matching of the feature numbers of a LETOR file to the columns of a model.
 
-LightGBM takes the number itself as the column when it trains from a file, so that a file numbered
-from 1 gives a model with an unused column 0. Most other readers subtract 1.
+LightGBM uses the number itself as the column when it trains from a file, so a file numbered from 1
+yields a model with an unused column 0. Most other readers subtract 1.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 
 from everycell.engine.arrays import FloatArray
 
-#: Share of documents in which a column that the model does not know may vary.
-_FEW = 0.1
+#: Largest share of documents that may deviate from the median of a column without a range.
+_MAX_DEVIATING = 0.1
 _RANGE = re.compile(r"\[([^:\]]+):([^:\]]+)\]")
 
 
 def first_number(values: FloatArray, columns: int, infos: Sequence[str] = ()) -> int | None:
-    """Number of a model's first column in a file; None where both 0 and 1 fit it.
+    """Feature number of a model's first column, 0 or 1; None if both are possible.
 
     Examples
     --------
@@ -28,14 +28,14 @@ def first_number(values: FloatArray, columns: int, infos: Sequence[str] = ()) ->
     >>> first_number(np.array([[0, 1.0], [0, 2.0]]), 2, ["none", "[1:2]"])
     0
     """
-    fitting = [first for first in (0, 1) if _fits(values, first, columns, infos)]
-    if not fitting:
+    candidates = [first for first in (0, 1) if _fits(values, first, columns, infos)]
+    if not candidates:
         raise ValueError(
-            f"its features, up to number {values.shape[1] - 1}, fit the {columns} columns of the "
-            "model neither numbered from 0 nor from 1: give the file that belongs to the model, or "
-            "say --numbered-from"
+            f"its features, up to number {values.shape[1] - 1}, do not fit the {columns} columns "
+            "of the model, whether they are numbered from 0 or from 1: give the file that belongs to "
+            "the model, or set --numbered-from"
         )
-    return fitting[0] if len(fitting) == 1 else None
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _fits(values: FloatArray, first: int, columns: int, infos: Sequence[str]) -> bool:
@@ -43,12 +43,13 @@ def _fits(values: FloatArray, first: int, columns: int, infos: Sequence[str]) ->
         return False
     for column, info in enumerate(infos):
         number = first + column
-        numbers = values[:, number] if number < values.shape[1] else np.zeros(len(values))
+        feature = values[:, number] if number < values.shape[1] else np.zeros(len(values))
         if info == "none":
-            # In training it had one value, or too few others for a leaf (feature_pre_filter).
-            if np.mean(numbers != np.median(numbers)) > _FEW:
+            # It was constant in training, or its values could not split a leaf
+            # (feature_pre_filter).
+            if np.mean(feature != np.median(feature)) > _MAX_DEVIATING:
                 return False
-        elif (bounds := _RANGE.fullmatch(info)) and not numbers.any():
+        elif (bounds := _RANGE.fullmatch(info)) and not feature.any():
             low, high = float(bounds[1]), float(bounds[2])
             if low > 0 or high < 0:
                 return False

@@ -1,4 +1,4 @@
-"""LightGBM models as text, checked and rewritten: its own parser crashes on malformed ones."""
+"""LightGBM models as text, checked and rewritten, since LightGBM crashes on malformed ones."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 #: Integer fields of a tree, one value per split.
-_WHOLE = ("split_feature", "decision_type", "left_child", "right_child")
-#: Other fields of splits and of leaves; optional ones come second.
-_OF_SPLITS, _MAY_LACK_SPLITS = (
+_INTEGER_FIELDS = ("split_feature", "decision_type", "left_child", "right_child")
+#: Other fields of splits and of leaves: required, optional.
+_SPLIT_FIELDS, _OPTIONAL_SPLIT_FIELDS = (
     ("threshold",),
     ("split_gain", "internal_value", "internal_weight", "internal_count"),
 )
-_OF_LEAVES, _MAY_LACK_LEAVES = ("leaf_value",), ("leaf_weight", "leaf_count")
+_LEAF_FIELDS, _OPTIONAL_LEAF_FIELDS = ("leaf_value",), ("leaf_weight", "leaf_count")
 
 
 class ForestText(NamedTuple):
@@ -24,12 +24,12 @@ class ForestText(NamedTuple):
     infos: tuple[str, ...] = ()
 
 
-def sanitised_forest(text: str) -> ForestText:
-    """Check a text as written by `Booster.save_model`, and rewrite it.
+def sanitise_forest(text: str) -> ForestText:
+    """Check the text of a model written by `Booster.save_model`, and rewrite it.
 
     Examples
     --------
-    >>> sanitised_forest("tree")
+    >>> sanitise_forest("tree")
     Traceback (most recent call last):
     ValueError: the header lacks num_class
     """
@@ -43,12 +43,12 @@ def sanitised_forest(text: str) -> ForestText:
     scores = _whole_number(header, "num_tree_per_iteration", 1)
     if scores != 1:
         raise ValueError(
-            f"it has {scores} trees per iteration: give a model with one score per document, such "
+            f"it has {scores} trees per iteration: use a model with one score per document, such "
             "as a ranker"
         )
     names = header["feature_names"].split()
     if len(names) != _whole_number(header, "max_feature_idx", 0) + 1:
-        raise ValueError("max_feature_idx does not fit feature_names")
+        raise ValueError("max_feature_idx does not match feature_names")
     blocks = []
     for number, tree in enumerate(trees):
         try:
@@ -74,51 +74,51 @@ def sanitised_forest(text: str) -> ForestText:
 def _tree(values: dict[str, str], features: int) -> str:
     leaves = _whole_number(values, "num_leaves", 1)
     if _whole_number(values, "num_cat", 0):
-        raise ValueError("it splits by categories: train it on numbers")
+        raise ValueError("it has categorical splits: train the model on numerical features")
     if values.get("is_linear", "0") != "0":
-        raise ValueError("it has linear trees: train it without `linear_tree`")
+        raise ValueError("it has linear trees: train the model without `linear_tree`")
     arrays: dict[str, Sequence[float]] = {}
-    for keys, size, lacking in (
-        (_WHOLE + _OF_SPLITS, leaves - 1, False),
-        (_MAY_LACK_SPLITS, leaves - 1, True),
-        (_OF_LEAVES, leaves, False),
-        (_MAY_LACK_LEAVES, leaves, True),
+    for keys, size, is_optional in (
+        (_INTEGER_FIELDS + _SPLIT_FIELDS, leaves - 1, False),
+        (_OPTIONAL_SPLIT_FIELDS, leaves - 1, True),
+        (_LEAF_FIELDS, leaves, False),
+        (_OPTIONAL_LEAF_FIELDS, leaves, True),
     ):
         for key in keys:
-            # LightGBM leaves optional ones of a tree with one leaf empty.
-            if lacking and not values.get(key, "").strip():
+            # For a tree with one leaf, LightGBM writes empty optional fields.
+            if is_optional and not values.get(key, "").strip():
                 continue
             arrays[key] = _numbers(values.get(key, ""), key, size)
     if not all(0 <= feature < features for feature in arrays["split_feature"]):
-        raise ValueError(f"a split is on a feature that is not among the {features}")
-    # Bits: category, where missing values go, and what is missing (nothing, zero or NaN).
+        raise ValueError(f"a split uses a feature that is not among the {features}")
+    # Bits: categorical split, direction of missing values, kind of missing values (none, 0 or NaN).
     if not set(arrays["decision_type"]) <= {0, 2, 4, 6, 8, 10}:
         raise ValueError("a split has an unknown type")
     sides = (arrays["left_child"], arrays["right_child"])
-    # Each leaf, and each split but the first, is the child of one split, which comes before it.
+    # Each leaf, and each split except the first, is the child of exactly one split.
     if leaves > 1 and sorted(map(int, [*sides[0], *sides[1]])) != [
         *range(-leaves, 0),
         *range(1, leaves - 1),
     ]:
         raise ValueError("its splits and leaves do not form a tree")
     if any(0 <= child <= parent for side in sides for parent, child in enumerate(side)):
-        raise ValueError("a split has a child that occurs before it")
+        raise ValueError("a split has a child that precedes it")
     lines = [f"num_leaves={leaves}", "num_cat=0"]
     lines += [f"{key}={' '.join(map(repr, numbers))}" for key, numbers in arrays.items() if numbers]
     return "\n".join([*lines, "is_linear=0", "shrinkage=1"])
 
 
 def _numbers(text: str, key: str, size: int) -> Sequence[float]:
-    parts = text.split()
-    if len(parts) != size:
-        raise ValueError(f"{key} has {len(parts)} values where {size} are expected")
-    is_integer = key in _WHOLE or key.endswith("_count")
+    words = text.split()
+    if len(words) != size:
+        raise ValueError(f"{key} has {len(words)} values, expected {size}")
+    is_integer = key in _INTEGER_FIELDS or key.endswith("_count")
     try:
-        numbers = [int(part) if is_integer else float(part) for part in parts]
+        numbers = [int(word) if is_integer else float(word) for word in words]
     except ValueError:
         raise ValueError(f"{key} has a value that is not a number") from None
-    if not all(abs(part) < 2**31 if is_integer else math.isfinite(part) for part in numbers):
-        raise ValueError(f"{key} has a value that is too large, or not a finite number")
+    if not all(abs(number) < 2**31 if is_integer else math.isfinite(number) for number in numbers):
+        raise ValueError(f"{key} has a value that is too large or not finite")
     return numbers
 
 
@@ -133,5 +133,5 @@ def _whole_number(values: dict[str, str], key: str, minimum: int) -> int:
     except ValueError:
         number = minimum - 1
     if not minimum <= number < 2**31:
-        raise ValueError(f"{key} is not a whole number from {minimum} on")
+        raise ValueError(f"{key} must be an integer of {minimum} or more")
     return number

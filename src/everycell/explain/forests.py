@@ -1,8 +1,8 @@
-"""Forests of LightGBM, and their scores of documents with masked features.
+"""LightGBM forests, and their scores of documents with masked features.
 
-A list with n documents, b background samples and c coalitions has n * b * c masked vectors. Their
-scores are not predicted one by one: each tree is traversed once for a document and a sample, and
-the coalitions split only where the two would go different ways.
+A list with n documents, b background samples and c coalitions has n * b * c masked vectors. They
+are not scored one by one: each tree is traversed once per document and sample, and the coalitions
+split only at nodes where the document and the sample go different ways.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ import numpy.typing as npt
 
 from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 from everycell.engine.text_files import whole_text
-from everycell.explain.forest_texts import sanitised_forest
+from everycell.explain.forest_texts import sanitise_forest
 
 #: Number of bits in a word of coalitions.
 _BITS = 64
 
 
 class Forest(NamedTuple):
-    """Trees of a LightGBM model as arrays; a negative node number denotes a leaf, as ``~leaf``.
+    """Trees of a LightGBM model as arrays; a negative node number ``~leaf`` denotes a leaf.
 
-    Scores are whole multiples of `unit`, so that they can be added in any order: leaves are rounded
-    to a part of 2**-60 of the largest score that the forest can give. Two documents that reach the
-    same leaves have the same score.
+    Leaf values are integer multiples of `unit`, about 2**-60 of the largest possible score, so that
+    the order of summation does not matter. Documents that reach the same leaves have the same
+    score.
     """
 
     names: list[str]  #: features, in the order of their columns
     roots: IntArray  #: first node of each tree, shape (t,)
     features: IntArray  #: column that a node tests, shape (nodes,)
-    thresholds: FloatArray  #: values up to here go to the left
-    zero_goes: IntArray  #: where a missing 0 goes: 1 left, 0 right; -1 where 0 is not missing
+    thresholds: FloatArray  #: values up to the threshold go left
+    zero_goes: IntArray  #: direction of missing zeros: 1 left, 0 right; -1 if 0 is not missing
     lefts: IntArray
     rights: IntArray
     leaves: IntArray  #: values of all leaves, in units
     unit: float
-    text: str = ""  #: the file that it was read from
-    infos: tuple[str, ...] = ()  #: ranges of the features in training, as LightGBM writes them
+    text: str = ""  #: the model in LightGBM's format
+    infos: tuple[str, ...] = ()  #: ranges of the features in training, in LightGBM's format
 
     def __call__(self, vectors: FloatArray) -> FloatArray:
-        """Score feature vectors, shape (m, f); shape (m,).
+        """Score feature vectors of shape (m, f); returns scores of shape (m,).
 
         Examples
         --------
@@ -52,10 +52,10 @@ class Forest(NamedTuple):
         >>> stump(np.array([[0.2], [0.7]])).tolist()
         [-1.0, 1.0]
         """
-        # numba takes a second to import, and most jobs explain nothing.
+        # numba takes a second to import, and most jobs do not need it.
         from everycell.explain.compiled import add_own_leaves
 
-        matrix = self._checked("documents", vectors)
+        matrix = self._check_columns("documents", vectors)
         sums = np.zeros(len(matrix), dtype=np.int64)
         splits = self.features, self.thresholds, self.zero_goes
         add_own_leaves(matrix, *splits, self.roots, self.lefts, self.rights, self.leaves, sums)
@@ -64,25 +64,25 @@ class Forest(NamedTuple):
     def masked_scores(
         self, documents: FloatArray, background: FloatArray, coalitions: BoolArray
     ) -> FloatArray:
-        """Scores of documents with some of their features, the others from a background sample."""
-        matrix = self._checked("documents", documents)
-        samples = self._checked("background", background)
-        masks = self._checked("coalitions", coalitions)
-        # Neighbours agree on the features that are tested most, so that many words of coalitions
-        # are empty at a leaf, and nothing is added for them.
+        """Scores of documents in which samples replace the features outside coalitions."""
+        matrix = self._check_columns("documents", documents)
+        samples = self._check_columns("background", background)
+        masks = self._check_columns("coalitions", coalitions)
+        # Sorted so that neighbouring coalitions agree on the features that are tested most. Many
+        # words of coalitions are then empty at a leaf and can be skipped.
         by_use = np.argsort(np.bincount(self.features, minlength=len(self.names)), kind="stable")
         order = np.lexsort(masks.T[by_use])
         words = _bits_by_feature(masks[order])
         from everycell.explain.compiled import add_leaves
 
         scores = np.empty((len(samples), len(masks), len(matrix)))
-        ways = self._goes_left(matrix), self._goes_left(samples)
+        directions = self._goes_left(matrix), self._goes_left(samples)
         trees = self.features, self.roots, self.lefts, self.rights, self.leaves
-        add_leaves(*ways, words, order, *trees, self.unit, scores)
+        add_leaves(*directions, words, order, *trees, self.unit, scores)
         return scores
 
     def _goes_left(self, vectors: FloatArray) -> BoolArray:
-        """Whether a vector goes to the left at a node, shape (m, nodes)."""
+        """Whether a vector goes left at a node, shape (m, nodes)."""
         from everycell.explain.compiled import ZERO
 
         values = vectors[:, self.features]
@@ -90,11 +90,11 @@ class Forest(NamedTuple):
         missing = (self.zero_goes >= 0) & (np.abs(values) <= ZERO)
         return np.where(missing, self.zero_goes == 1, left)
 
-    def _checked(self, what: str, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _check_columns(self, name: str, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if values.ndim != 2 or values.shape[1] != len(self.names):
             raise ValueError(
-                f"The shape of the {what} is {values.shape}, and the model has {len(self.names)} "
-                "features: give a column for each."
+                f"The shape of the {name} is {values.shape}, but the model has {len(self.names)} "
+                "features: give one column per feature."
             )
         return np.ascontiguousarray(values, dtype=values.dtype if values.dtype == bool else float)
 
@@ -105,29 +105,28 @@ def read_forest(path: Path | str) -> Forest:
     Parameters
     ----------
     path : pathlib.Path or str
-        File of `Booster.save_model`.
+        File written by `Booster.save_model`.
 
     Returns
     -------
     Forest
-        All its trees.
 
     Raises
     ------
     ValueError
-        For a file that is not such a model, and for models with several classes, linear trees or
-        categorical splits.
+        For a file that is not such a model, and for models with several scores per document, linear
+        trees or categorical splits.
     """
     import lightgbm
 
     try:
-        text = sanitised_forest(whole_text(Path(path)))
-        dumped = lightgbm.Booster(model_str=text.text).dump_model()
+        text = sanitise_forest(whole_text(Path(path)))
+        model = lightgbm.Booster(model_str=text.text).dump_model()
     except (lightgbm.basic.LightGBMError, UnicodeDecodeError, ValueError) as error:
         raise ValueError(
-            f"{path} is not a LightGBM model ({error}): give a file that its `save_model` wrote."
+            f"{path} is not a LightGBM model ({error}): give a file written by `save_model`."
         ) from error
-    trees = [tree["tree_structure"] for tree in dumped["tree_info"]]
+    trees = [tree["tree_structure"] for tree in model["tree_info"]]
     try:
         return forest_of(trees, text.names)._replace(text=text.text, infos=text.infos)
     except ValueError as error:
@@ -135,7 +134,7 @@ def read_forest(path: Path | str) -> Forest:
 
 
 def forest_of(trees: list[dict[str, Any]], names: list[str]) -> Forest:
-    """Make arrays from trees as nested by LightGBM's `dump_model`.
+    """Convert the nested trees of LightGBM's `dump_model` to arrays.
 
     Raises
     ------
@@ -143,14 +142,14 @@ def forest_of(trees: list[dict[str, Any]], names: list[str]) -> Forest:
         For no tree, linear trees or categorical splits.
     """
     if not trees:
-        raise ValueError("The model has no trees: train it for one iteration or more.")
+        raise ValueError("The model has no trees: train it for at least one iteration.")
     splits: list[tuple[int, float, int]] = []
     children: list[list[int]] = []
     leaves: list[float] = []
     roots, largest = [], 0.0
     for tree in trees:
         first = len(leaves)
-        roots.append(_added(tree, splits, children, leaves))
+        roots.append(_add_subtree(tree, splits, children, leaves))
         largest += max(abs(value) for value in leaves[first:])
     unit = 2.0 ** (np.ceil(np.log2(largest)) - 60) if largest > 0 else 1.0
     features, thresholds, zero_goes = zip(*splits, strict=True) if splits else ((), (), ())
@@ -168,13 +167,13 @@ def forest_of(trees: list[dict[str, Any]], names: list[str]) -> Forest:
     )
 
 
-def _added(
+def _add_subtree(
     node: dict[str, Any],
     splits: list[tuple[int, float, int]],
     children: list[list[int]],
     leaves: list[float],
 ) -> int:
-    """Add a node and its subtree; return its number, or that of its leaf."""
+    """Add a node and its subtree; return the number of the node, or ``~leaf``."""
     if "leaf_value" in node and "split_feature" not in node:
         if node.get("leaf_coeff"):
             raise ValueError("The model has linear trees: train it without `linear_tree`.")
@@ -182,20 +181,20 @@ def _added(
         return ~(len(leaves) - 1)
     if node["decision_type"] != "<=":
         raise ValueError(
-            f"The model splits feature {node['split_feature'] + 1} by categories: train it on "
-            "numbers."
+            f"The model has categorical splits of feature {node['split_feature'] + 1}: train it on "
+            "numerical features."
         )
     number = len(splits)
     zero = int(node["default_left"]) if node["missing_type"] == "Zero" else -1
     splits.append((node["split_feature"], float(node["threshold"]), zero))
     children.append([0, 0])
     for side, name in enumerate(("left_child", "right_child")):
-        children[number][side] = _added(node[name], splits, children, leaves)
+        children[number][side] = _add_subtree(node[name], splits, children, leaves)
     return number
 
 
 def _bits_by_feature(coalitions: BoolArray) -> npt.NDArray[np.uint64]:
-    """Coalitions with each feature, as bits, shape (f, words); the last row has all bits."""
+    """Coalitions with each feature as bits, shape (f + 1, words); the last row is all of them."""
     count, features = coalitions.shape
     padded = np.zeros((features + 1, -(-count // _BITS) * _BITS), dtype=bool)
     padded[:features, :count] = coalitions.T

@@ -1,4 +1,4 @@
-"""Shapley values by weighted regression over sampled coalitions: KernelSHAP of the package shap."""
+"""Shapley values by weighted regression over sampled coalitions (KernelSHAP of package shap)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ def kernel_shapley_values(
     coalitions: int | Literal["auto"] = "auto",
     select: bool = False,
 ) -> FloatArray:
-    """Shapley values by KernelSHAP, which samples coalitions in pairs with their complements.
+    """Shapley values by KernelSHAP, which samples coalitions together with their complements.
 
     Parameters
     ----------
     game : callable
-        From coalitions, shape (c, players), to their values, shape (c,) or (c, k); it is called
-        twice with one coalition, and once with all sampled ones.
+        Function of coalitions, shape (c, players), that returns their values, shape (c,) or (c, k).
     players : int
-        Features, 2 or more.
+        Number of features, 2 or more.
     rng : numpy.random.Generator
-        Source of the coalitions.
+        Random number generator for the coalitions.
     coalitions : int or "auto"
-        Number of sampled coalitions; the package's default is 2 * players + 2048. If there are no
-        more than that, all are used, and the values are exact.
+        Number of coalitions to sample, by default 2 * players + 2048. If there are not more
+        coalitions than that, all are used, and the values are exact.
     select : bool
         Whether a lasso (AIC) sets small values to 0, as in the released code of heuss2025 with the
         defaults of its version of shap.
@@ -43,8 +42,8 @@ def kernel_shapley_values(
 
     Notes
     -----
-    A coalition is a vector of ones for the players in it, and the background a single vector of
-    zeros, so that the package's model is the game itself.
+    The package receives the game as its model, a vector of ones to explain and a vector of zeros as
+    the background, so masked vectors are the indicator vectors of coalitions.
 
     Examples
     --------
@@ -53,7 +52,7 @@ def kernel_shapley_values(
     >>> kernel_shapley_values(game, 3, rng=rng).round(6).tolist()
     [1.0, 2.0, 4.0]
     """
-    # Importing it takes seconds.
+    # The import takes seconds.
     import shap
 
     def worth(rows: FloatArray) -> FloatArray:
@@ -61,12 +60,12 @@ def kernel_shapley_values(
 
     explainer = shap.KernelExplainer(worth, np.zeros((1, players)))
     # The package uses the global random generator.
-    before = np.random.get_state()
+    global_state = np.random.get_state()
     np.random.seed(int(rng.integers(2**32)))
     try:
         values = explainer.shap_values(
             np.ones((1, players)), nsamples=coalitions, l1_reg="aic" if select else 0, silent=True
         )
     finally:
-        np.random.set_state(before)
+        np.random.set_state(global_state)
     return np.asarray(values)[0]

@@ -1,4 +1,4 @@
-"""Local linear models of a score or of a ranking (LIME) over features that are kept or masked."""
+"""Local linear models (LIME) of a score or of a ranking, over masked features."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from everycell.engine.arrays import BoolArray, FloatArray
 from everycell.explain.listwise import Model
 from everycell.explain.value_functions import ValueFunction, ranks_of
 
-#: Width of the kernel as a share of the square root of the number of features; Ribeiro et al.
+#: Width of the kernel, relative to the square root of the number of features (Ribeiro et al.).
 WIDTH = 0.75
 
 
 def linear_weights(
     worth: Callable[[BoolArray], FloatArray], features: int, samples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Weights of a ridge regression of the values of masked inputs on the features that they keep.
+    """Weights of a ridge regression of the values of masked inputs on their unmasked features.
 
     Parameters
     ----------
     worth : callable
-        From masks of kept features, shape (m, features), to m numbers.
+        Function of masks, shape (m, features), that returns m values; True means unmasked.
     features : int
-        Number of features that can be masked, 1 or more; each is masked in half of the samples.
+        Number of features that can be masked, 1 or more; each is masked with probability 0.5.
     samples : int
-        Number of masked inputs, 2 or more; the first keeps all features.
+        Number of masked inputs, 2 or more; in the first, no feature is masked.
     rng : numpy.random.Generator
-        Source of the masks.
+        Random number generator for the masks.
 
     Returns
     -------
     numpy.ndarray of float, shape (features,)
-        Weights. A sample has the weight exp(-d / (2 w^2 features)), with d masked features and w of
-        `WIDTH`, and the penalty is 1, as in the package lime.
+        Weights of the features. A sample with d masked features has the weight exp(-d / (2 w^2
+        features)) with w = `WIDTH`, and the penalty is 1, as in the package lime.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> linear_weights(lambda kept: kept @ np.array([3.0, 1.0]), 2, 1000, rng).round(1).tolist()
+    >>> linear_weights(lambda mask: mask @ np.array([3.0, 1.0]), 2, 1000, rng).round(1).tolist()
     [3.0, 1.0]
     """
-    # Importing it takes a second.
+    # The import takes a second.
     from sklearn.linear_model import Ridge
 
     mask = rng.random((samples, features)) < 0.5
     mask[0] = True
-    masked = features - mask.sum(axis=1)
-    weights = np.exp(-masked / (2 * WIDTH**2 * features))
+    masked_features = features - mask.sum(axis=1)
+    weights = np.exp(-masked_features / (2 * WIDTH**2 * features))
     ridge = Ridge(alpha=1).fit(mask.astype(float), worth(mask), sample_weight=weights)
     return ridge.coef_
 
@@ -61,20 +61,20 @@ def pointwise_lime(
     samples: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Weights of each document's score, shape (n, f).
+    """LIME weights of the features for each document's score, shape (n, f).
 
     Parameters
     ----------
     model : callable
-        From feature vectors, shape (m, f), to m scores.
+        Function of feature vectors, shape (m, f), that returns m scores.
     documents : numpy.ndarray of float, shape (n, f)
         Vectors to explain.
     background : numpy.ndarray of float, shape (b, f)
-        A sample drawn for each masked input gives the values of masked features.
+        Samples; for each masked input, a random one replaces the masked features.
     samples : int
         Number of masked inputs per document.
     rng : numpy.random.Generator
-        Source of masks and samples.
+        Random number generator for masks and samples.
 
     Examples
     --------
@@ -87,8 +87,8 @@ def pointwise_lime(
     for document in documents:
 
         def worth(mask: BoolArray, document: FloatArray = document) -> FloatArray:
-            drawn = background[rng.integers(len(background), size=len(mask))]
-            return np.asarray(model(np.where(mask, document, drawn)), dtype=float)
+            replacements = background[rng.integers(len(background), size=len(mask))]
+            return np.asarray(model(np.where(mask, document, replacements)), dtype=float)
 
         weights.append(linear_weights(worth, documents.shape[1], samples, rng))
     return np.array(weights)
@@ -103,12 +103,12 @@ def listwise_lime(
     samples: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Weights of a ranking's value, where each document has its own masks, shape (n, f).
+    """LIME weights for a ranking's value, with masks per document, shape (n, f).
 
     Parameters
     ----------
     model, documents, background, samples, rng
-        As for `pointwise_lime`; a masked input is a whole list.
+        As for `pointwise_lime`, but a masked input is a complete list.
     value : callable
         A value function, see `everycell.explain.value_functions`.
 
@@ -129,8 +129,8 @@ def listwise_lime(
 
     def worth(mask: BoolArray) -> FloatArray:
         masks = mask.reshape(-1, count, features)
-        drawn = background[rng.integers(len(background), size=masks.shape[:2])]
-        vectors = np.where(masks, documents, drawn)
+        replacements = background[rng.integers(len(background), size=masks.shape[:2])]
+        vectors = np.where(masks, documents, replacements)
         scores = np.asarray(model(vectors.reshape(-1, features)), dtype=float)
         return value(ranks_of(scores.reshape(-1, count)))
 

@@ -1,7 +1,7 @@
 """The game of a ranked list: features are players, and a coalition has the value of its ranking.
 
 Features outside a coalition are replaced by those of background samples, in all documents of the
-list at once. The result is ranked, and a value function gives the value of the ranking.
+list. The list is ranked again, and a value function returns the value of the new ranking.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy.typing as npt
 from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 from everycell.explain.value_functions import Ties, ValueFunction, ranks_of
 
-#: From feature vectors, shape (m, f), to m scores. A model may have a method `masked_scores`,
-#: like `everycell.explain.forests.Forest`, which is then called with whole coalitions.
+#: Function of feature vectors, shape (m, f), that returns m scores. If a model has a method
+#: `masked_scores`, like `everycell.explain.forests.Forest`, that method is called with coalitions.
 Model = Callable[[FloatArray], npt.ArrayLike]
 
-#: Number of masked vectors at once, to bound memory; and of scores, for models that take
-#: coalitions, for which the vectors are never built.
+#: Largest number of masked vectors in memory, and of scores for models with `masked_scores`, which
+#: do not need the vectors.
 _VECTORS, _SCORES = 200_000, 4_000_000
-#: Documents of a list up to which counting gives ranks sooner than sorting.
+#: Length up to which ranks of a list are computed faster by counting than by sorting.
 _COUNTED = 200
 
 
@@ -34,7 +34,7 @@ class ListwiseGame:
     Parameters
     ----------
     model : callable
-        From feature vectors, shape (m, f), to m scores. It may be called with many at once.
+        Function of feature vectors, shape (m, f), that returns m scores.
     documents : numpy.ndarray of float, shape (n, f)
         Feature vectors of the list, n of 1 or more.
     background : numpy.ndarray of float, shape (b, f)
@@ -47,11 +47,12 @@ class ListwiseGame:
     Raises
     ------
     ValueError
-        For arrays of wrong shapes or with values that are not finite numbers.
+        For arrays with wrong shapes or values that are not finite.
 
     Notes
     -----
-    Source: heuss2025, equation 4.2 and Algorithm 5; the same sample masks all documents.
+    Source: heuss2025, equation 4.2 and Algorithm 5; the same sample replaces the masked features of
+    all documents.
 
     Examples
     --------
@@ -69,14 +70,14 @@ class ListwiseGame:
     ties: Ties = "first"
 
     def __post_init__(self) -> None:
-        """Refuse arrays that cannot form a game."""
-        _checked("documents", self.documents)
-        _checked("background", self.background)
+        """Check the arrays of documents and background."""
+        _check_vectors("documents", self.documents)
+        _check_vectors("background", self.background)
         features = self.documents.shape[1], self.background.shape[1]
         if features[0] != features[1]:
             raise ValueError(
-                f"The documents have {features[0]} features and the background {features[1]}: give "
-                "both the same."
+                f"The documents have {features[0]} features and the background {features[1]}: use "
+                "the same features in both."
             )
 
     @property
@@ -90,34 +91,37 @@ class ListwiseGame:
         Parameters
         ----------
         coalitions : numpy.ndarray of bool, shape (c, f)
-            Features that keep their values.
+            True for features that keep their values.
 
         Returns
         -------
         numpy.ndarray of float, shape (c,) or (c, k)
-            Depends on the number of values of the value function.
+            One value per coalition, or k for a value function with k values.
         """
-        limit = most_scores(self.model)
-        # A coalition has a score for each document, and for each sample what a ranking is worth.
+        limit = score_limit(self.model)
+        # Numbers in memory per coalition: a score per document, or the values for all samples.
         ranking = np.arange(1, len(self.documents) + 1)[None]
         numbers = max(len(self.documents), len(self.background) * self.value(ranking).size)
         return np.concatenate(
-            [self._worth(piece, limit) for piece in pieces(coalitions, limit // numbers)]
+            [self._mean_values(rows, limit) for rows in split_rows(coalitions, limit // numbers)]
         )
 
-    def _worth(self, coalitions: BoolArray, limit: int) -> FloatArray:
-        of_samples = []
-        scores_of_sample = max(1, len(coalitions) * len(self.documents))
-        for samples in pieces(self.background, limit // scores_of_sample):
+    def _mean_values(self, coalitions: BoolArray, limit: int) -> FloatArray:
+        """Values of coalitions, averaged over the background."""
+        values_by_sample = []
+        scores_per_sample = max(1, len(coalitions) * len(self.documents))
+        for samples in split_rows(self.background, limit // scores_per_sample):
             scores = masked_scores(self.model, self.documents, samples, coalitions)
             values = self.value(_ranks(scores.reshape(-1, len(self.documents)), self.ties))
-            of_samples.append(values.reshape(len(samples), len(coalitions), *values.shape[1:]))
-        # The values of a coalition side by side: the bits of their mean do not depend on pieces.
-        return np.ascontiguousarray(np.concatenate(of_samples).swapaxes(0, 1)).mean(axis=1)
+            values_by_sample.append(
+                values.reshape(len(samples), len(coalitions), *values.shape[1:])
+            )
+        # With contiguous values per coalition, the bits of the mean do not depend on the split.
+        return np.ascontiguousarray(np.concatenate(values_by_sample).swapaxes(0, 1)).mean(axis=1)
 
 
 def _ranks(scores: FloatArray, ties: Ties) -> IntArray:
-    """Ranks of many rankings, shape (m, n), the faster of two ways: by sorting, or by counting."""
+    """Ranks of documents in many rankings, shape (m, n), by sorting or by counting."""
     if scores.shape[1] > _COUNTED:
         return ranks_of(scores, ties)
     # numba takes a second to import.
@@ -128,17 +132,17 @@ def _ranks(scores: FloatArray, ties: Ties) -> IntArray:
     return ranks
 
 
-def most_scores(model: Model) -> int:
-    """Number of masked scores to ask a model for at once."""
+def score_limit(model: Model) -> int:
+    """Largest number of masked scores to request from a model in one call."""
     return _SCORES if hasattr(model, "masked_scores") else _VECTORS
 
 
-def pieces(rows: npt.NDArray[Any], limit: int) -> list[npt.NDArray[Any]]:
-    """Split an array into pieces of so many rows at most, and of one at least.
+def split_rows(rows: npt.NDArray[Any], limit: int) -> list[npt.NDArray[Any]]:
+    """Split an array into chunks of at most `limit` rows, but at least one row.
 
     Examples
     --------
-    >>> [piece.tolist() for piece in pieces(np.arange(5), 2)]
+    >>> [chunk.tolist() for chunk in split_rows(np.arange(5), 2)]
     [[0, 1], [2, 3], [4]]
     """
     return np.split(rows, range(max(1, limit), len(rows), max(1, limit)))
@@ -147,28 +151,28 @@ def pieces(rows: npt.NDArray[Any], limit: int) -> list[npt.NDArray[Any]]:
 def masked_scores(
     model: Model, documents: FloatArray, background: FloatArray, coalitions: BoolArray
 ) -> FloatArray:
-    """Scores of documents that keep some features and take the others from a background sample.
+    """Scores of documents in which background samples replace the features outside coalitions.
 
     Parameters
     ----------
     model : callable
-        From feature vectors, shape (m, f), to m scores; it is called once with all of them.
+        Function of feature vectors, shape (m, f), that returns m scores; called once.
     documents : numpy.ndarray of float, shape (n, f)
         Feature vectors.
     background : numpy.ndarray of float, shape (b, f)
         Samples.
     coalitions : numpy.ndarray of bool, shape (c, f)
-        Features that keep their values.
+        True for features that keep their values.
 
     Returns
     -------
     numpy.ndarray of float, shape (b, c, n)
-        Scores.
+        Scores per sample, coalition and document.
 
     Raises
     ------
     ValueError
-        For scores that are not finite numbers, or not one per vector.
+        For scores that are not finite, or not one per vector.
 
     Notes
     -----
@@ -188,22 +192,22 @@ def masked_scores(
     scores = np.asarray(model(vectors.reshape(-1, documents.shape[1])), dtype=float)
     if scores.shape != (np.prod(shape),) or not np.isfinite(scores).all():
         raise ValueError(
-            f"The model gave scores of shape {scores.shape} for {np.prod(shape)} vectors, or some "
-            "that are not finite numbers: it has to give one number per vector."
+            f"The model returned scores of shape {scores.shape} for {np.prod(shape)} vectors, or "
+            "scores that are not finite: it must return one finite number per vector."
         )
     return scores.reshape(shape)
 
 
-def _checked(name: str, values: FloatArray) -> None:
+def _check_vectors(name: str, values: FloatArray) -> None:
     array = np.asarray(values)
     if array.ndim != 2 or not all(array.shape):
         raise ValueError(
             f"The shape of the {name} is {array.shape}: give rows of one or more features."
         )
-    wrong = np.argwhere(~np.isfinite(array))
-    if len(wrong):
-        row, column = wrong[0]
+    not_finite = np.argwhere(~np.isfinite(array))
+    if len(not_finite):
+        row, column = not_finite[0]
         raise ValueError(
-            f"Row {row + 1} of the {name} has {array[row, column]} as feature {column + 1}: give "
-            "finite numbers, such as 0 for what is missing."
+            f"Feature {column + 1} in row {row + 1} of the {name} is {array[row, column]}: give "
+            "finite numbers, for example 0 for missing values."
         )

@@ -1,4 +1,4 @@
-"""Attribution of the scores of single documents; their mean is compared with listwise ones."""
+"""Attribution of the scores of single documents, a baseline for listwise attributions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from everycell.explain.shapley import all_coalitions, shapley_values
 def pointwise_shapley_values(
     model: Model, documents: FloatArray, background: FloatArray
 ) -> FloatArray:
-    """Shapley values of each document's score, by enumeration.
+    """Shapley values of each document's score, by enumeration of coalitions.
 
     Parameters
     ----------
     model : callable
-        From feature vectors, shape (m, f), to m scores.
+        Function of feature vectors, shape (m, f), that returns m scores.
     documents : numpy.ndarray of float, shape (n, f)
         Vectors to explain.
     background : numpy.ndarray of float, shape (b, f)
@@ -27,7 +27,7 @@ def pointwise_shapley_values(
     Returns
     -------
     numpy.ndarray of float, shape (n, f)
-        A row sums to the document's score minus the mean score of the background.
+        Each row sums to the document's score minus the mean score of the background.
 
     Notes
     -----
@@ -46,12 +46,12 @@ def pointwise_shapley_values(
 def tree_shapley_values(
     forest: Forest, documents: FloatArray, background: FloatArray
 ) -> FloatArray:
-    """Shapley values of each document's score by a forest, exact for any number of features.
+    """Exact Shapley values of each document's score by a forest with any number of features.
 
     Parameters
     ----------
     forest : Forest
-        Model as from `read_forest`.
+        Model from `read_forest`.
     documents : numpy.ndarray of float, shape (n, f)
         Vectors to explain.
     background : numpy.ndarray of float, shape (b, f)
@@ -60,13 +60,13 @@ def tree_shapley_values(
     Returns
     -------
     numpy.ndarray of float, shape (n, f)
-        A row sums to the document's score minus the mean score of the background.
+        Each row sums to the document's score minus the mean score of the background.
 
     Notes
     -----
-    By the package `shap`: the interventional values of its tree explainer.
+    Interventional values of the tree explainer of the package `shap`.
     """
-    # Importing both takes seconds.
+    # The imports take seconds.
     import lightgbm
     import shap
 

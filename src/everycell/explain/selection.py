@@ -1,4 +1,4 @@
-"""Greedy selection of features, by what each adds to the value of those already selected."""
+"""Greedy selection of features by their gain over the features selected so far."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from everycell.explain.shapley import Game
 
 
 def greedy_selection(game: Game, players: int, limit: int) -> list[int]:
-    """Select the feature that adds most, until none adds anything.
+    """Select the feature with the largest gain repeatedly, as long as gains are positive.
 
     Parameters
     ----------
     game : callable
-        From coalitions, shape (c, players), to their values, shape (c,).
+        Function of coalitions, shape (c, players), that returns their values, shape (c,).
     players : int
-        Features, 1 or more.
+        Number of features, 1 or more.
     limit : int
         Largest number of selected features.
 
@@ -26,25 +26,25 @@ def greedy_selection(game: Game, players: int, limit: int) -> list[int]:
 
     Notes
     -----
-    Source: heuss2025, section 4.5.2, after Singh et al.; it ends where a gain is not positive.
+    Source: heuss2025, section 4.5.2, after Singh et al.
 
     Examples
     --------
-    >>> greedy_selection(lambda taken: taken @ np.array([1.0, -1.0, 3.0]), 3, limit=3)
+    >>> greedy_selection(lambda coalitions: coalitions @ np.array([1.0, -1.0, 3.0]), 3, limit=3)
     [2, 0]
     """
     selected = np.zeros(players, dtype=bool)
     worth = game(selected[None])[0]
     order: list[int] = []
     while len(order) < min(limit, players):
-        left = np.flatnonzero(~selected)
-        tried = np.repeat(selected[None], len(left), axis=0)
-        tried[np.arange(len(left)), left] = True
-        values = game(tried)
+        candidates = np.flatnonzero(~selected)
+        coalitions = np.repeat(selected[None], len(candidates), axis=0)
+        coalitions[np.arange(len(candidates)), candidates] = True
+        values = game(coalitions)
         best = int(np.argmax(values))
         if not values[best] > worth:
             break
         worth = values[best]
-        selected = tried[best]
-        order.append(int(left[best]))
+        selected = coalitions[best]
+        order.append(int(candidates[best]))
     return order

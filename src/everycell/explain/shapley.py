@@ -1,4 +1,4 @@
-"""Shapley values of a game, by enumerating all coalitions or by sampling permutations."""
+"""Shapley values of a game, by enumeration of coalitions or by sampling of permutations."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import numpy.typing as npt
 
 from everycell.engine.arrays import BoolArray, FloatArray
 
-#: From coalitions, shape (c, f), to their values, shape (c,) or (c, k).
+#: Function of coalitions, shape (c, f), that returns their values, shape (c,) or (c, k).
 Game = Callable[[BoolArray], FloatArray]
 
-#: Largest number of players for enumeration: 32,768 coalitions.
-MOST_PLAYERS = 15
+#: Largest number of players for enumeration (32,768 coalitions).
+MAX_PLAYERS = 15
 
 
 class Attribution(NamedTuple):
-    """Result of sampling."""
+    """Sampled Shapley values with standard errors."""
 
     values: FloatArray  #: shape (f,)
     errors: FloatArray  #: standard error of each value, shape (f,)
-    permutations: int  #: drawn, each with its reverse
+    permutations: int  #: number of sampled pairs of a permutation and its reverse
 
 
 def all_coalitions(players: int) -> BoolArray:
-    """All coalitions, shape (2 ** players, players); bit j of a row's number is player j.
+    """All coalitions, shape (2 ** players, players); bit j of a row's index is player j.
 
     Raises
     ------
@@ -39,10 +39,10 @@ def all_coalitions(players: int) -> BoolArray:
     >>> all_coalitions(2).tolist()
     [[False, False], [True, False], [False, True], [True, True]]
     """
-    if not 1 <= players <= MOST_PLAYERS:
+    if not 1 <= players <= MAX_PLAYERS:
         raise ValueError(
-            f"There are {players} features: enumeration takes 1 to {MOST_PLAYERS}, so draw "
-            "permutations."
+            f"There are {players} features: enumeration is limited to 1 to {MAX_PLAYERS}, so "
+            "sample permutations instead."
         )
     return (np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool)
 
@@ -53,7 +53,7 @@ def shapley_values(worth: npt.ArrayLike) -> FloatArray:
     Parameters
     ----------
     worth : array_like of float, shape (2 ** f,) or (2 ** f, k)
-        In the order of `all_coalitions`; k games at once.
+        Values of one game or of k games, in the order of `all_coalitions`.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def shapley_values(worth: npt.ArrayLike) -> FloatArray:
 
     Examples
     --------
-    A glove game: player 0 has a left glove, the two others a right one each.
+    A glove game: player 0 has a left glove, players 1 and 2 have right gloves.
 
     >>> worth = [0, 0, 0, 1, 0, 1, 0, 1]
     >>> shapley_values(worth).round(4).tolist()
@@ -80,7 +80,10 @@ def shapley_values(worth: npt.ArrayLike) -> FloatArray:
     values = np.asarray(worth, dtype=float)
     players = len(values).bit_length() - 1
     if players < 1 or len(values) != 2**players:
-        raise ValueError(f"Values of {len(values)} coalitions are given; f features have 2 ** f.")
+        raise ValueError(
+            f"Values of {len(values)} coalitions are given: f features have 2 ** f coalitions, so "
+            "give one value for each."
+        )
     coalitions = all_coalitions(players)
     sizes = coalitions.sum(axis=1)
     weights = np.array(
@@ -101,33 +104,33 @@ def sampled_shapley_values(
     tolerance: float,
     limit: int,
     rng: np.random.Generator,
-    at_once: int = 16,
+    batch_size: int = 16,
 ) -> Attribution:
-    """Shapley values from permutations of the players, each with its reverse.
+    """Shapley values from sampled permutations of the players and their reverses.
 
     A permutation adds the players one by one, and a player's gain is a sample of its value. The
-    mean over a permutation and its reverse has a smaller variance, and such means are independent,
-    so that their spread gives the errors.
+    mean over a permutation and its reverse has a smaller variance. These means are independent, so
+    their standard deviation gives the standard errors.
 
     Parameters
     ----------
     game : callable
-        From coalitions, shape (c, players), to their values, shape (c,).
+        Function of coalitions, shape (c, players), that returns their values, shape (c,).
     players : int
-        Features, 1 or more.
+        Number of features, 1 or more.
     tolerance : float
-        Sampling ends when no standard error is above this; above 0.
+        Sampling ends when no standard error exceeds this number, which is above 0.
     limit : int
         Largest number of pairs of permutations, 2 or more.
     rng : numpy.random.Generator
-        Source of the permutations.
-    at_once : int
+        Random number generator.
+    batch_size : int
         Number of pairs between two checks of the errors, 2 or more.
 
     Returns
     -------
     Attribution
-        Whatever is drawn, the values sum to the value of the full coalition minus that of the empty
+        For any sample, the values sum to the value of the full coalition minus that of the empty
         one.
 
     Raises
@@ -142,22 +145,21 @@ def sampled_shapley_values(
     >>> sampled_shapley_values(game, 3, tolerance=0.1, limit=100, rng=rng).values.tolist()
     [1.0, 2.0, 4.0]
     """
-    if players < 1 or limit < 2 or at_once < 2 or not tolerance > 0:
+    if players < 1 or limit < 2 or batch_size < 2 or not tolerance > 0:
         raise ValueError(
-            f"There are {players} features, at most {limit} permutations, {at_once} at once and "
-            f"the tolerance {tolerance}: expected 1, 2, 2 or more and a tolerance above 0."
+            f"players is {players}, limit is {limit}, batch_size is {batch_size} and tolerance is "
+            f"{tolerance}: give at least 1, 2 and 2, and a tolerance above 0."
         )
     samples = np.empty((0, players))
     while len(samples) < limit:
-        pairs = min(at_once, limit - len(samples))
+        pairs = min(batch_size, limit - len(samples))
         orders = rng.permuted(np.tile(np.arange(players), (max(pairs, 2), 1)), axis=1)
-        both = np.concatenate([orders, orders[:, ::-1]])
-        # Position of each player; a coalition of a permutation holds the players at its first
-        # positions.
-        positions = np.argsort(both, axis=1)
+        permutations = np.concatenate([orders, orders[:, ::-1]])
+        # Position of each player; the coalitions of a permutation are its prefixes.
+        positions = np.argsort(permutations, axis=1)
         steps = np.arange(players + 1)
         coalitions = positions[:, None, :] < steps[None, :, None]
-        worth = game(coalitions.reshape(-1, players)).reshape(len(both), players + 1)
+        worth = game(coalitions.reshape(-1, players)).reshape(len(permutations), players + 1)
         gains = np.take_along_axis(np.diff(worth, axis=1), positions, axis=1)
         samples = np.concatenate([samples, gains.reshape(2, -1, players).mean(axis=0)])
         errors = samples.std(axis=0, ddof=1) / np.sqrt(len(samples))

@@ -1,4 +1,4 @@
-"""The game of one document at a time: its features are masked, and the others stay unchanged."""
+"""The game of a single document's rank: only the features of that document are masked."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from everycell.engine.arrays import BoolArray, FloatArray
-from everycell.explain.listwise import Model, masked_scores, most_scores, pieces
+from everycell.explain.listwise import Model, masked_scores, score_limit, split_rows
 
 
 @dataclass(frozen=True)
 class RankGame:
-    """Rank that each document of a list gets if only it keeps just a coalition of its features.
+    """Rank of each document of a list if features outside a coalition are masked only in it.
 
-    The documents are n games at once. Among equal scores the document that comes first ranks
-    higher.
+    The documents are n separate games. Ties are broken in favour of the earlier document.
 
     Source: heuss2025, section 4.6, after Pliatsika et al. (ShaRP, with the rank as the quantity of
-    interest). Ranks are counted by numba, which a light installation does not have.
+    interest). Requires numba, which is not part of a light installation.
     """
 
     model: Model
@@ -26,20 +25,20 @@ class RankGame:
     background: FloatArray
 
     def __call__(self, coalitions: BoolArray) -> FloatArray:
-        """Values of coalitions, shape (c, n): the negative rank, so that more is better.
+        """Values of coalitions, shape (c, n): negative ranks, so that higher values are better.
 
         Parameters
         ----------
         coalitions : numpy.ndarray of bool, shape (c, f)
-            Features that keep their values.
+            True for features that keep their values.
         """
         # numba takes a second to import.
         from everycell.explain.compiled import add_ranks
 
         own_scores = np.asarray(self.model(self.documents), dtype=float)
         sums = np.zeros((len(coalitions), len(own_scores)))
-        limit = most_scores(self.model) // max(1, sums.size)
-        for samples in pieces(self.background, limit):
+        limit = score_limit(self.model) // max(1, sums.size)
+        for samples in split_rows(self.background, limit):
             scores = masked_scores(self.model, self.documents, samples, coalitions)
             add_ranks(scores, own_scores, sums)
         return -sums / len(self.background)

@@ -1,4 +1,4 @@
-"""Training of a LambdaRank model that can be explained."""
+"""Training of a LambdaRank model."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ def train_forest(lists: pd.DataFrame, seed: int) -> str:
     Parameters
     ----------
     lists : pandas.DataFrame
-        Columns ``query``, ``relevance`` (whole numbers from 0) and one for each feature; documents
-        of a query are contiguous.
+        Columns ``query``, ``relevance`` (integers from 0) and one per feature; the documents of a
+        query are contiguous.
     seed : int
-        Seed of the training, which draws nothing with these settings.
+        Random seed, which has no effect with these settings.
 
     Returns
     -------
     str
-        The model as text. One thread is used, so that sums are the same in every run.
+        The model as text. Training uses a single thread, so sums are the same in every run.
 
     Notes
     -----
@@ -33,7 +33,7 @@ def train_forest(lists: pd.DataFrame, seed: int) -> str:
     >>> train_forest(lists, 0).splitlines()[0]
     'tree'
     """
-    # Importing it takes a second.
+    # The import takes a second.
     import lightgbm
 
     model = lightgbm.LGBMRanker(

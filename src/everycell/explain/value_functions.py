@@ -1,7 +1,7 @@
-"""Values of a changed ranking: functions of ranks, to be explained by features.
+"""Value functions of rankings, which an explanation attributes to features.
 
-A value function takes the ranks of n documents in m rankings without ties, shape (m, n), from 1,
-and gives one value per ranking, shape (m,), or k values, shape (m, k).
+A value function takes the ranks (from 1, without ties) of n documents in m rankings, shape (m, n),
+and returns one value per ranking, shape (m,), or k values, shape (m, k).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from everycell.engine.arrays import FloatArray, IntArray
 ValueFunction = Callable[[IntArray], FloatArray]
 Ties = Literal["first", "last"]
 
-#: Number of ranks in a word.
+#: Number of ranks in a 64-bit word.
 _BITS = 64
 
 
@@ -29,8 +29,7 @@ def ranks_of(scores: npt.ArrayLike, ties: Ties = "first") -> IntArray:
     scores : array_like of float, shape (..., n)
         Scores of n documents in any number of rankings.
     ties : {"first", "last"}
-        Which of several documents with the same score ranks higher: the one that comes first, or
-        last.
+        Which of several documents with the same score ranks higher: the first or the last.
 
     Returns
     -------
@@ -55,12 +54,12 @@ def ranks_of(scores: npt.ArrayLike, ties: Ties = "first") -> IntArray:
 
 
 def exposure(ranks: npt.ArrayLike) -> FloatArray:
-    """Exposure of ranks, 1 / log2(1 + rank); 1 for the first.
+    """Exposure of ranks, 1 / log2(1 + rank).
 
     Notes
     -----
-    Source: heuss2025, equation 4.8 prints 1 / log2(rank), which is undefined at rank 1; the
-    released code adds 1.
+    Source: heuss2025, equation 4.8, which has 1 / log2(rank), undefined at rank 1; the released
+    code adds 1.
 
     Examples
     --------
@@ -71,7 +70,7 @@ def exposure(ranks: npt.ArrayLike) -> FloatArray:
 
 
 def kendall(reference: npt.ArrayLike) -> ValueFunction:
-    """Kendall's tau to a ranking without ties.
+    """Kendall's tau with a reference ranking without ties.
 
     Parameters
     ----------
@@ -81,12 +80,12 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
     Returns
     -------
     callable
-        From 1 for the same order to -1 for the opposite.
+        Value function from -1 (opposite order) to 1 (same order).
 
     Raises
     ------
     ValueError
-        For fewer than two documents, which have no order.
+        For fewer than two documents.
 
     Notes
     -----
@@ -97,7 +96,7 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
     >>> kendall([1, 2, 3])(np.array([[1, 2, 3], [1, 3, 2], [3, 2, 1]])).round(3).tolist()
     [1.0, 0.333, -1.0]
     """
-    reference_ranks = _reference(reference)
+    reference_ranks = _check_reference(reference)
     if len(reference_ranks) < 2:
         raise ValueError(f"The list has {len(reference_ranks)} document: give two or more.")
     order = np.argsort(reference_ranks)
@@ -105,7 +104,7 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
     firsts = range(0, len(reference_ranks), _BITS)
 
     def value(ranks: IntArray) -> FloatArray:
-        # Ranks of the documents so far, as bits: those above that of the next one are discordant.
+        # Bits of the ranks of earlier documents; those larger than the next rank are discordant.
         seen_bits = np.zeros((len(firsts), len(ranks)), dtype=np.uint64)
         discordant = np.zeros(len(ranks), dtype=np.int64)
         for document in order:
@@ -113,7 +112,7 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
             for word, first in zip(seen_bits, firsts, strict=True):
                 bits = positions - first
                 discordant += np.bitwise_count(word >> bits.clip(0, _BITS).astype(np.uint64))
-                # A shift by 64 or more, or by what is below 0, leaves no bit.
+                # A shift by 64 or more, or by a negative number, leaves no bit.
                 word |= np.uint64(1) << bits.astype(np.uint64)
         return 1 - 2 * discordant / pairs
 
@@ -121,20 +120,20 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
 
 
 def weighted_rank_difference(reference: npt.ArrayLike) -> ValueFunction:
-    """Sum of changes of rank, in which documents at the top count most.
+    """Sum of rank changes, weighted by exposure in the reference ranking.
 
     Notes
     -----
-    Source: heuss2025, equation 4.6, with log2(1 + rank) for the log2(rank) that it prints, which is
-    0 for the first document. The sign is as printed: 0 for the same order, and lower where top
-    documents move up past other top documents.
+    Source: heuss2025, equation 4.6, but with log2(1 + rank) instead of log2(rank), which is 0 for
+    the first document. The sign is as published: rank changes are positive for documents that move
+    down.
 
     Examples
     --------
     >>> weighted_rank_difference([1, 2, 3])(np.array([[1, 2, 3], [3, 1, 2]])).round(3).tolist()
     [0.0, 0.869]
     """
-    reference_ranks = _reference(reference)
+    reference_ranks = _check_reference(reference)
     weights = exposure(reference_ranks)
 
     def value(ranks: IntArray) -> FloatArray:
@@ -144,7 +143,7 @@ def weighted_rank_difference(reference: npt.ArrayLike) -> ValueFunction:
 
 
 def negative_rank(document: int) -> ValueFunction:
-    """Rank of one document, negative so that more is better.
+    """Negative rank of a document, so that higher values are better.
 
     Notes
     -----
@@ -159,7 +158,7 @@ def negative_rank(document: int) -> ValueFunction:
 
 
 def exposures(documents: slice | list[int] = slice(None)) -> ValueFunction:
-    """Exposure of each of some documents, all if none are named; k values per ranking."""
+    """Exposure of each document, by default all documents; k values per ranking."""
     return lambda ranks: exposure(ranks[:, documents])
 
 
@@ -175,11 +174,11 @@ def exposure_difference(reference: npt.ArrayLike) -> ValueFunction:
     >>> exposure_difference([1, 2])(np.array([[1, 2], [2, 1]])).round(3).tolist()
     [0.0, 0.738]
     """
-    reference_exposure = exposure(_reference(reference))
+    reference_exposure = exposure(_check_reference(reference))
     return lambda ranks: np.abs(exposure(ranks) - reference_exposure).sum(axis=1)
 
 
-def _reference(ranks: npt.ArrayLike) -> IntArray:
+def _check_reference(ranks: npt.ArrayLike) -> IntArray:
     array = np.asarray(ranks)
     if array.ndim != 1 or sorted(array.tolist()) != list(range(1, len(array) + 1)):
         raise ValueError(

@@ -98,7 +98,7 @@ def test_the_rank_of_one_document_can_be_explained(files):
     ("options", "message"),
     [
         (["--query", "9"], "its first queries are 1, 2, 3, 4, 5."),
-        (["--query", "5"], "The list has one document: there is no order to explain"),
+        (["--query", "5"], "The list has fewer than two documents"),
         (["--query", "6"], "gives all 3 documents the score"),
         (["--query", "1", "--samples", "100"], "34 documents for the background, but --samples"),
         (["--query", "1", "--objective", "rank"], "needs --document"),
@@ -119,10 +119,10 @@ def test_bad_options_are_refused_in_a_sentence(files, options, message):
         (
             "data.svm",
             "1 qid:1 1:nan\n1 qid:1 1:2\n",
-            "document 1 has no finite number as feature 1",
+            "feature 1 of document 1 is not a finite number",
         ),
-        ("data.svm", "1 qid:1 1:1 9:2\n", "up to number 9, fit the 6 columns of the model neither"),
-        ("data.svm", "1 1:1\n", "names no query"),
+        ("data.svm", "1 qid:1 1:1 9:2\n", "up to number 9, do not fit the 6 columns of the model"),
+        ("data.svm", "1 1:1\n", "has no query"),
         ("model.txt", "tree\n", "model.txt is not a LightGBM model"),
         ("model.txt", "", "model.txt is not a LightGBM model"),
     ],

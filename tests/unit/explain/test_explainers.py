@@ -67,13 +67,13 @@ def test_ranking_shap_is_near_enumeration_and_sums_to_what_the_list_gains(explai
     game = explained.game(value)
     result = ranking_shap(explained, value, np.random.default_rng(0), select=False)
     exact = shapley_values(game(all_coalitions(game.features)))
-    assert result[explained.read] == pytest.approx(exact, abs=0.01)
+    assert result[explained.used_columns] == pytest.approx(exact, abs=0.01)
     ends = game(np.array([[True] * game.features, [False] * game.features]))
     assert result.sum() == pytest.approx(ends[0] - ends[1])
 
 
 def test_what_no_split_looks_at_has_no_attribution(explained):
-    assert 0 not in explained.read
+    assert 0 not in explained.used_columns
     rng = np.random.default_rng(0)
     for values in (
         ranking_shap(explained, kendall(explained.ranks), rng, select=True),
@@ -96,15 +96,17 @@ def test_all_find_the_two_features_that_matter_most(explained):
 
 
 def test_ranks_of_single_documents_are_those_of_lists_with_one_masked(explained):
-    narrow = explained.narrow
-    coalitions = np.random.default_rng(0).random((9, len(explained.read))) < 0.5
-    result = RankGame(narrow.forest, narrow.documents, narrow.background)(coalitions)
-    masked = masked_scores(narrow.forest, narrow.documents, narrow.background, coalitions)
+    restricted = explained.restricted_list
+    coalitions = np.random.default_rng(0).random((9, len(explained.used_columns))) < 0.5
+    result = RankGame(restricted.forest, restricted.documents, restricted.background)(coalitions)
+    masked = masked_scores(
+        restricted.forest, restricted.documents, restricted.background, coalitions
+    )
     scores = explained.forest(explained.documents)
     for row in range(len(coalitions)):
         for document in range(len(scores)):
             ranks = []
-            for sample in range(len(narrow.background)):
+            for sample in range(len(restricted.background)):
                 changed = scores.copy()
                 changed[document] = masked[sample, row, document]
                 ranks.append(ranks_of(changed)[document])
@@ -112,10 +114,10 @@ def test_ranks_of_single_documents_are_those_of_lists_with_one_masked(explained)
 
 
 def test_sharp_is_the_mean_of_each_documents_values(explained):
-    narrow = explained.narrow
-    game = RankGame(narrow.forest, narrow.documents, narrow.background)
-    item = shapley_values(game(all_coalitions(len(explained.read))))
-    result = sharp(explained, np.random.default_rng(0))[explained.read]
+    restricted = explained.restricted_list
+    game = RankGame(restricted.forest, restricted.documents, restricted.background)
+    item = shapley_values(game(all_coalitions(len(explained.used_columns))))
+    result = sharp(explained, np.random.default_rng(0))[explained.used_columns]
     assert result == pytest.approx(item.mean(axis=1), abs=0.05)
 
 
@@ -136,5 +138,5 @@ def test_checks_take_the_first_of_equal_attributions_and_all_where_there_are_few
 
 
 def test_an_attribution_that_is_no_number_is_refused():
-    with pytest.raises(ValueError, match="not a finite number"):
+    with pytest.raises(ValueError, match="is not finite"):
         checks(lambda coalitions: coalitions.sum(axis=1), np.array([[np.nan, 1]]), [1])

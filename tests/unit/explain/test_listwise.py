@@ -177,12 +177,12 @@ def test_a_reference_is_a_ranking(reference):
         (
             np.array([[1.0, np.nan]]),
             np.zeros((1, 2)),
-            "documents has nan as feature 2",
+            "documents is nan",
         ),
         (
             np.zeros((1, 2)),
             np.array([[np.inf, 0.0]]),
-            "background has inf as feature 1",
+            "background is inf",
         ),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from everycell.explain.selection import greedy_selection
 from everycell.explain.shapley import (
-    MOST_PLAYERS,
+    MAX_PLAYERS,
     all_coalitions,
     sampled_shapley_values,
     shapley_values,
@@ -119,9 +119,9 @@ def test_sampling_ends_where_the_error_is_small_enough():
     assert many.errors.max() <= 0.02
 
 
-@pytest.mark.parametrize("players", [0, MOST_PLAYERS + 1])
+@pytest.mark.parametrize("players", [0, MAX_PLAYERS + 1])
 def test_too_many_features_are_refused(players):
-    with pytest.raises(ValueError, match=f"{players} features: enumeration takes 1 to 15"):
+    with pytest.raises(ValueError, match=f"{players} features: enumeration is limited to 1 to 15"):
         all_coalitions(players)
 
 
@@ -132,11 +132,11 @@ def test_worth_of_some_coalitions_alone_is_refused(count):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"tolerance": 0}, {"tolerance": float("nan")}, {"limit": 1}, {"at_once": 1}]
+    "wrong", [{"tolerance": 0}, {"tolerance": float("nan")}, {"limit": 1}, {"batch_size": 1}]
 )
 def test_sampling_refuses_numbers_that_are_too_small(wrong):
     arguments = {"tolerance": 0.1, "limit": 10, "rng": np.random.default_rng(0)} | wrong
-    with pytest.raises(ValueError, match="the tolerance"):
+    with pytest.raises(ValueError, match="tolerance is"):
         sampled_shapley_values(as_game(np.zeros(4)), 2, **arguments)
 
 

@@ -94,9 +94,9 @@ def explain(
     from everycell.collections.letor import read_letor
     from everycell.engine.render.figure_files import save_figure
     from everycell.explain.attributed_lists import (
+        DOCUMENT_OBJECTIVES,
         EXPLAINERS,
-        OF_A_DOCUMENT,
-        WITH_OBJECTIVE,
+        EXPLAINERS_WITH_OBJECTIVE,
         Sampling,
         attributed_list,
         attribution_plot,
@@ -104,9 +104,9 @@ def explain(
     from everycell.explain.explainers import ExplainedList
     from everycell.explain.forests import read_forest
 
-    if objective != "kendall" and explainer not in WITH_OBJECTIVE:
+    if objective != "kendall" and explainer not in EXPLAINERS_WITH_OBJECTIVE:
         raise CardError(f"The explainer {explainer} has its own objective; remove --objective.")
-    if (objective in OF_A_DOCUMENT) != (document is not None):
+    if (objective in DOCUMENT_OBJECTIVES) != (document is not None):
         verb = "needs" if document is None else "does not use"
         raise CardError(f"The objective {objective} {verb} --document.")
     if plot is not None:
@@ -146,14 +146,14 @@ def explain(
     )
     if plot is not None:
         plot.parent.mkdir(parents=True, exist_ok=True)
-        label = objective if explainer in WITH_OBJECTIVE else explainer
+        label = objective if explainer in EXPLAINERS_WITH_OBJECTIVE else explainer
         save_figure(attribution_plot(attributions, f"Attribution ({label})"), plot)
     if form != "table":
         settings = {
             "query": query,
             "documents": len(vectors),
             "explainer": explainer,
-            "objective": objective if explainer in WITH_OBJECTIVE else None,
+            "objective": objective if explainer in EXPLAINERS_WITH_OBJECTIVE else None,
             "document": document,
             "background": samples,
             "seed": seed,

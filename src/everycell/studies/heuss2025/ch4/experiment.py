@@ -126,7 +126,9 @@ def _check_attributions(
         return np.column_stack([tau(ranks), exposures, exposures / len(explained_list.ranks)])
 
     game = ExplainedList(explained_list.forest, explained_list.documents, background).game(value)
-    results = checks(game, np.array(list(attributions.values()))[:, explained_list.read], SIZES)
+    results = checks(
+        game, np.array(list(attributions.values()))[:, explained_list.used_columns], SIZES
+    )
     rows = [
         (query, name, check, measure, size, float(number))
         for position, name in enumerate(attributions)
