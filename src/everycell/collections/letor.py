@@ -1,4 +1,7 @@
-"""Judged feature vectors of documents in LETOR format: ``2 qid:10 1:0.03 2:0.1 # comment``."""
+"""Judged feature vectors of documents, from files in LETOR format.
+
+A line has a relevance label, a query and features: ``2 qid:10 1:0.03 2:0.1 # comment``.
+"""
 
 from __future__ import annotations
 
@@ -12,36 +15,36 @@ import pandas as pd
 from everycell.collections.errors import CollectionError
 from everycell.engine.text_files import text_lines
 
-#: Largest number of features of a document: the vectors are held in memory.
-MOST_FEATURES = 10_000
-#: A line: a label, the query (its lack has a message of its own), and features.
+#: Largest number of features per document: the dense vectors are kept in memory.
+MAX_FEATURES = 10_000
+#: A line: a label, the query (optional here, as a missing one has its own message), and features.
 _LINE = re.compile(r"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)*\s*(#.*)?")
 
 _QUERY = re.compile(rb"^(\s*[^\s#]+\s+qid:)(\d+)(?=[\s#]|$)")
 
 
 def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd.DataFrame:
-    """Read judged feature vectors."""
-    # Importing it takes a second.
+    """Read judged feature vectors; `first` is the lowest feature number."""
+    # Imported here because it takes a second.
     from sklearn.datasets import load_svmlight_file
 
-    # Queries are kept as they are written: the reader would make numbers of them.
-    names_of_queries: dict[bytes, int] = {}
+    # scikit-learn would convert query ids to integers (007 to 7), so they are numbered first.
+    number_of_query: dict[bytes, int] = {}
 
-    def numbered(match: re.Match[bytes]) -> bytes:
-        return match[1] + b"%d" % names_of_queries.setdefault(match[2], len(names_of_queries))
+    def replace_query(match: re.Match[bytes]) -> bytes:
+        return match[1] + b"%d" % number_of_query.setdefault(match[2], len(number_of_query))
 
-    def renumbered(number: int, line: bytes) -> bytes:
-        changed, count = _QUERY.subn(numbered, line, count=1)
+    def renumber_query(number: int, line: bytes) -> bytes:
+        new_line, count = _QUERY.subn(replace_query, line, count=1)
         if not count and b"qid:" in line.partition(b"#")[0]:
             raise CollectionError(
-                f"{path}, line {number}: the query is not 'qid:' and a whole number after the "
-                "label; write '2 qid:10 1:0.03'."
+                f"{path}, line {number}: expected 'qid:' and a whole number after the label, such "
+                "as '2 qid:10 1:0.03'; correct the line."
             )
-        return changed
+        return new_line
 
     content = b"\n".join(
-        renumbered(number, line.encode()) for number, line in text_lines(path, CollectionError)
+        renumber_query(number, line.encode()) for number, line in text_lines(path, CollectionError)
     )
     try:
         loaded = load_svmlight_file(
@@ -52,32 +55,31 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
         )
     except (ValueError, OverflowError, UnicodeDecodeError, TypeError) as error:
         raise CollectionError(f"{path}: {_fault(path, error, features, first)}") from error
-    if loaded[0].shape[1] > MOST_FEATURES:
+    if loaded[0].shape[1] > MAX_FEATURES:
         raise CollectionError(
-            f"{path} has feature {loaded[0].shape[1]}: expected up to {MOST_FEATURES}, so "
-            "number them from 1."
+            f"{path} has feature {loaded[0].shape[1]}: at most {MAX_FEATURES} features are "
+            "supported, so number them consecutively."
         )
     vectors, labels = loaded[0].toarray(), loaded[1]
     if not len(labels):
-        raise CollectionError(f"{path} has no documents: give a file of judged feature vectors.")
-    wrong = np.argwhere(~np.isfinite(np.column_stack([labels, vectors])))
-    if len(wrong):
-        row, column = wrong[0]
+        raise CollectionError(f"{path} has no documents: use a file with judged feature vectors.")
+    not_finite = np.argwhere(~np.isfinite(np.column_stack([labels, vectors])))
+    if len(not_finite):
+        row, column = not_finite[0]
         raise CollectionError(
-            f"{path}: document {row + 1} has no finite number as "
-            f"{f'feature {column - 1 + first}' if column else 'label'}: write 0 for what is "
-            "missing."
+            f"{path}: the {f'feature {column - 1 + first}' if column else 'label'} of document "
+            f"{row + 1} is not a finite number: write 0 for missing values."
         )
     if len(loaded[2]) < len(labels):
         raise CollectionError(f"{path}: {_fault(path, None, features, first)}")
-    queries = np.array([name.decode() for name in names_of_queries], dtype=str)[loaded[2]]
+    queries = np.array([name.decode() for name in number_of_query], dtype=str)[loaded[2]]
     starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
     if len(set(queries[starts])) < len(starts):
         first_queries = pd.Series(queries[starts])
-        again = first_queries[first_queries.duplicated()].iloc[0]
+        split_query = first_queries[first_queries.duplicated()].iloc[0]
         raise CollectionError(
-            f"{path}: the lines of query {again} are not contiguous; put all lines of a query "
-            "together."
+            f"{path}: the lines of query {split_query} are not contiguous; put all lines of a "
+            "query together."
         )
     names = [f"feature_{number}" for number in range(first, first + vectors.shape[1])]
     table = pd.DataFrame(vectors, columns=names)
@@ -87,17 +89,17 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
 
 
 def _fault(path: Path, error: Exception | None, features: int | None, first: int) -> str:
-    """Say what is wrong with a file that could not be read."""
+    """Describe the first fault of a file that scikit-learn could not read."""
     for number, line in text_lines(path, CollectionError):
         if line.strip() and not _LINE.fullmatch(line):
             return (
-                f"line {number} is {line.strip()[:60]!r}: expected a label, qid: and a "
-                "query, and number:value of each feature, such as '2 qid:10 1:0.03'."
+                f"line {number} is {line.strip()[:60]!r}: expected a label, 'qid:' and a "
+                "query, and number:value for each feature, such as '2 qid:10 1:0.03'."
             )
-        written = re.findall(r"\s(\d+):", line.split("#")[0])
-        if any(len(digits) > 9 for digits in written):
+        digits = re.findall(r"\s(\d+):", line.split("#")[0])
+        if any(len(number) > 9 for number in digits):
             return f"line {number} has a feature number of more than nine digits: correct it."
-        numbers = [int(digits) for digits in written]
+        numbers = [int(number) for number in digits]
         if numbers[:1] < [first] and numbers or numbers != sorted(set(numbers)):
             return f"line {number} has features out of order: number them from {first}, ascending."
         if features is not None and numbers and numbers[-1] >= first + features:
@@ -106,5 +108,5 @@ def _fault(path: Path, error: Exception | None, features: int | None, first: int
                 f"{first + features - 1}."
             )
         if line.strip() and " qid:" not in line:
-            return f"line {number} names no query: write qid: and its number after the label."
-    return f"it cannot be read ({error}): give lines such as '2 qid:10 1:0.03 2:0.1'."
+            return f"line {number} has no query: write 'qid:' and its number after the label."
+    return f"the file cannot be read ({error}): use lines such as '2 qid:10 1:0.03 2:0.1'."

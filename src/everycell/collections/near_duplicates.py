@@ -1,8 +1,8 @@
-"""All pairs of texts that share most of their word shingles, with exact Jaccard similarity.
+"""Near-duplicate texts by the exact Jaccard similarity of their word shingles.
 
-MinHash would give an estimate that depends on a seed. The exact join is as fast here, since two
-similar sets must share one of their rare elements (prefix filtering; Chaudhuri, Ganti and Kaushik,
-ICDE 2006, section 4.1): only pairs that do are compared.
+Unlike MinHash, the result does not depend on a seed. The exact join is as fast here because only
+pairs of sets that share a rare element are compared (prefix filtering; Chaudhuri, Ganti and
+Kaushik, ICDE 2006, section 4.1).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy import sparse
 def shingles(texts: Sequence[str], length: int = 3) -> sparse.csr_array:
     """Sets of word shingles as rows of a matrix of zeros and ones."""
     if length < 1:
-        raise ValueError(f"length is {length}: a shingle has 1 word or more.")
+        raise ValueError(f"length is {length}: a shingle must have at least 1 word.")
     columns: dict[tuple[str, ...], int] = {}
     indices: list[int] = []
     starts = [0]
@@ -37,45 +37,46 @@ def shingles(texts: Sequence[str], length: int = 3) -> sparse.csr_array:
 def similar_pairs(sets: sparse.csr_array, threshold: float) -> pd.DataFrame:
     """All pairs of rows whose Jaccard similarity reaches a threshold."""
     if not 0 < threshold <= 1:
-        raise ValueError(f"threshold is {threshold}: give a number above 0 and up to 1.")
+        raise ValueError(f"threshold is {threshold}: it must be above 0 and at most 1.")
     sizes = np.diff(sets.indptr)
-    rare = _rarest(sets, sizes, threshold)
-    shared = sparse.triu(rare @ rare.T, k=1).tocoo()
-    left, right = shared.row.astype(np.int64), shared.col.astype(np.int64)
-    # No product with the threshold, which rounding may lift above the size: 0.55 * 100.
-    ends = sizes[left], sizes[right]
-    alike = np.minimum(*ends) / np.maximum(*ends) >= threshold
-    left, right = left[alike], right[alike]
-    both = _intersections(sets, left, right)
-    # |A and B| >= t |A or B| with the division on one side only, so that equality to t counts.
-    jaccard = both / (sizes[left] + sizes[right] - both)
+    prefixes = _rarest_elements(sets, sizes, threshold)
+    candidates = sparse.triu(prefixes @ prefixes.T, k=1).tocoo()
+    left, right = candidates.row.astype(np.int64), candidates.col.astype(np.int64)
+    # Divide the sizes, since rounding may lift a product such as 0.55 * 100 above the size.
+    size_pairs = sizes[left], sizes[right]
+    is_possible = np.minimum(*size_pairs) / np.maximum(*size_pairs) >= threshold
+    left, right = left[is_possible], right[is_possible]
+    shared = _intersection_sizes(sets, left, right)
+    jaccard = shared / (sizes[left] + sizes[right] - shared)
     pairs = pd.DataFrame({"left": left, "right": right, "jaccard": jaccard})
     pairs = pairs[pairs["jaccard"] >= threshold]
     return pairs.sort_values(["left", "right"], ignore_index=True)
 
 
-def _rarest(sets: sparse.csr_array, sizes: np.ndarray, threshold: float) -> sparse.csr_array:
-    """Cut rows to their rarest elements, of which similar rows must share at least one.
+def _rarest_elements(
+    sets: sparse.csr_array, sizes: np.ndarray, threshold: float
+) -> sparse.csr_array:
+    """Cut rows to their rarest elements; similar rows must share at least one of them.
 
-    Jaccard >= t means |A and B| >= t |A|, so B lacks at most |A| - ceil(t |A|) elements of A; among
-    one element more, in the same order for all rows, one must be shared.
+    Jaccard >= t implies |A and B| >= t |A|, so B lacks at most |A| - ceil(t |A|) elements of A. Of
+    one element more than that, at least one must be shared, if all rows have the same order.
     """
     order = np.argsort(np.argsort(sets.sum(axis=0), kind="stable"), kind="stable")
     rows = np.repeat(np.arange(sets.shape[0]), sizes)
     ranks = order[sets.indices]
     by_row = np.lexsort((ranks, rows))
     position = np.arange(len(rows)) - np.repeat(sets.indptr[:-1], sizes)
-    # Rounded first: 0.8 * 5 must be exactly 4.
+    # Rounded because 0.8 * 5 must be exactly 4.
     is_rare = position < (sizes - np.ceil(np.round(threshold * sizes, 9)) + 1)[rows]
     rows, ranks = rows[is_rare], ranks[by_row][is_rare]
     ones = np.ones(len(rows), dtype=np.int32)
     return sparse.csr_array((ones, (rows, ranks)), shape=sets.shape)
 
 
-def _intersections(
+def _intersection_sizes(
     sets: sparse.csr_array, left: np.ndarray, right: np.ndarray, chunk: int = 20_000
 ) -> np.ndarray:
-    """Count the common elements of each pair of rows, in chunks that bound the memory."""
+    """Count the common elements of each pair of rows, in chunks to limit memory."""
     counts = [
         sets[left[start : start + chunk]].multiply(sets[right[start : start + chunk]]).sum(axis=1)
         for start in range(0, len(left), chunk)
@@ -83,8 +84,8 @@ def _intersections(
     return np.concatenate(counts) if counts else np.zeros(0, dtype=np.int64)
 
 
-def groups(pairs: pd.DataFrame, size: int) -> np.ndarray:
-    """Number the connected components of the pairs."""
+def group_numbers(pairs: pd.DataFrame, size: int) -> np.ndarray:
+    """Number of each row's connected component: the index of the component's first row."""
     ones = np.ones(len(pairs), dtype=np.int8)
     graph = sparse.coo_array((ones, (pairs["left"], pairs["right"])), shape=(size, size))
     _, labels = sparse.csgraph.connected_components(graph, directed=False)

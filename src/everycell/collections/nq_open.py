@@ -1,7 +1,7 @@
-"""Natural Questions with their gold passages, as a pool to search.
+"""Natural Questions with their gold passages as a test collection.
 
 Source: Liu et al., "Lost in the Middle: how language models use long contexts" (TACL 2024), after
-Kwiatkowski et al., "Natural Questions" (TACL 2019); `KEY` is the registry key.
+Kwiatkowski et al., "Natural Questions" (TACL 2019).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from everycell.collections.errors import CollectionError
 from everycell.collections.rows import read_objects
 from everycell.engine.untrusted import in_quotes
 
-#: Registry key.
+#: Registry key of the released file.
 KEY = "nq-open-oracle/nq-open-oracle.jsonl"
-#: Numbers of questions and of distinct passages in the pinned file.
+#: Numbers of questions and of distinct passages in the released file.
 COUNTS = (2655, 2588)
 
 
 class _Strict(BaseModel):
-    # Further keys are allowed: files with distractors also have scores and ids.
+    # Other keys are ignored: files with distractors also have scores and ids.
     model_config = ConfigDict(strict=True, str_strip_whitespace=True)
 
 
@@ -41,7 +41,7 @@ class _Row(_Strict):
 
 @dataclass(frozen=True)
 class NaturalQuestions:
-    """The collection; ids are text."""
+    """Questions, passages, and the gold passages of questions; ids are strings."""
 
     questions: pd.DataFrame
     passages: pd.DataFrame
@@ -49,17 +49,18 @@ class NaturalQuestions:
 
 
 def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> NaturalQuestions:
-    """Read the file, merge equal passages, and check the result."""
+    """Read the file, merge identical passages, and check the result."""
     rows = list(read_objects(path, _Row))
     for number, row in rows:
         _check_row(f"{path}, line {number}", row)
-    _refuse_twice(path, rows)
+    _check_questions(path, rows)
     questions, gold, passages = [], [], {}
     for number, row in rows:
         query = f"q{number:04}"
-        questions.append((query, _one_blank(row.question), [*map(_one_blank, row.answers)]))
+        answers = [_normalise_space(answer) for answer in row.answers]
+        questions.append((query, _normalise_space(row.question), answers))
         for position, passage in enumerate(row.ctxs):
-            body, title = _one_blank(passage.text), _one_blank(passage.title)
+            body, title = _normalise_space(passage.text), _normalise_space(passage.title)
             text = f"{title}. {body}" if title else body
             name = f"d{number:04}" if position == 0 else f"d{number:04}.{position}"
             document = passages.setdefault(body, (name, title, body, text))[0]
@@ -68,8 +69,8 @@ def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> Natu
     sizes = (len(rows), len(passages))
     if counts is not None and sizes != counts:
         raise CollectionError(
-            f"{path}: has {sizes[0]} questions and {sizes[1]} different passages, and the released "
-            f"file {counts[0]} and {counts[1]}; fetch it again (delete it first)."
+            f"{path} has {sizes[0]} questions and {sizes[1]} distinct passages, expected "
+            f"{counts[0]} and {counts[1]}; fetch it again (delete it first)."
         )
     return NaturalQuestions(
         pd.DataFrame(questions, columns=["query_id", "text", "answers"]),
@@ -78,31 +79,31 @@ def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> Natu
     )
 
 
-def _check_row(where: str, row: _Row) -> None:
-    number_of_gold = sum(passage.isgold for passage in row.ctxs)
-    if number_of_gold != 1:
+def _check_row(location: str, row: _Row) -> None:
+    gold_count = sum(passage.isgold for passage in row.ctxs)
+    if gold_count != 1:
         raise CollectionError(
-            f"{where}: {in_quotes(row.question)} has {number_of_gold} gold passages; expected "
-            "one, so leave the question out."
+            f"{location}: {in_quotes(row.question)} has {gold_count} gold passages; expected one, "
+            "so remove the question."
         )
     if not all(row.answers):
         raise CollectionError(
-            f"{where}: {in_quotes(row.question)} has an answer without a text; remove it."
+            f"{location}: {in_quotes(row.question)} has an empty answer; remove it."
         )
 
 
-def _refuse_twice(path: Path, rows: list[tuple[int, _Row]]) -> None:
-    """Refuse a duplicate question: its answers could not be told apart."""
+def _check_questions(path: Path, rows: list[tuple[int, _Row]]) -> None:
+    """Raise an error if a question occurs twice."""
     line_of_question: dict[str, int] = {}
     for number, row in rows:
-        question = _one_blank(row.question)
+        question = _normalise_space(row.question)
         first = line_of_question.setdefault(question, number)
         if first != number:
             raise CollectionError(
-                f"{path}, line {number}: {in_quotes(question)} is in line {first} too; a "
-                "question has one line, so remove one."
+                f"{path}, line {number}: {in_quotes(question)} is also in line {first}; remove one "
+                "of the lines."
             )
 
 
-def _one_blank(text: str) -> str:
+def _normalise_space(text: str) -> str:
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""Names of Python objects in documentation: finding the document they refer to, and masking."""
+"""Names of Python objects in documentation: find the documents they refer to, and mask them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from itertools import accumulate
 
 import pandas as pd
 
-#: Abbreviations of the documentation, as in ``np.sum``.
+#: Abbreviations in documentation, as in ``np.sum``.
 ALIASES: Mapping[str, str] = {"np": "numpy", "pd": "pandas", "nx": "networkx"}
 
 _NAME = re.compile(r"(`*)~?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:\(\))?\1")
 
 
-def shortest(name: str) -> tuple[int, int, str]:
-    """Sorting key of names: fewest parts, then fewest characters, then the alphabet."""
+def name_length(name: str) -> tuple[int, int, str]:
+    """Sort key of names: number of parts, then number of characters, then alphabetical."""
     return name.count("."), len(name), name
 
 
@@ -27,7 +27,7 @@ def _suffixes(name: str) -> list[str]:
     return [".".join(parts[start:]) for start in range(len(parts))]
 
 
-def _unabbreviated(name: str) -> str:
+def _expand_alias(name: str) -> str:
     first, dot, suffix = name.partition(".")
     return f"{ALIASES[first]}.{suffix}" if dot and first in ALIASES else name
 
@@ -36,31 +36,32 @@ class Resolver:
     """Finds the document that a name in a docstring refers to."""
 
     def __init__(self, documents: Mapping[str, str | None]) -> None:
-        """Store the document of every name; None if its docstring is too short to be one."""
+        """Store the document of every name, or None if its docstring is too short to be one."""
         self.documents = documents
-        ends: dict[tuple[str, str], set[str | None]] = defaultdict(set)
+        ids_by_suffix: dict[tuple[str, str], set[str | None]] = defaultdict(set)
         for name, document_id in documents.items():
             package = name.partition(".")[0]
             for suffix in _suffixes(name):
-                ends[package, suffix].add(document_id)
-        self.unique = {
+                ids_by_suffix[package, suffix].add(document_id)
+        self.unique_suffixes = {
             key: next(iter(document_ids))
-            for key, document_ids in ends.items()
+            for key, document_ids in ids_by_suffix.items()
             if len(document_ids) == 1
         }
 
     def resolve(self, name: str, own_names: Sequence[str]) -> str | None:
-        """Document of a name that occurs in the docstring of an object with these names.
+        """Find the document of a name that occurs in the docstring of an object.
 
-        Looked up as a full name, then in the class, module and packages around each of the object's
-        names, then as the end of names in the object's package, if all of these give one document.
+        `own_names` are the full names of this object. The name is looked up as a full name, then
+        in the class, module and packages of the object, then as a suffix of names in the object's
+        package, provided that all names with this suffix have the same document.
         """
-        name = _unabbreviated(name)
-        around = [f"{prefix}.{name}" for own in own_names for prefix in _prefixes(own)]
-        for full in [name, *dict.fromkeys(around)]:
-            if full in self.documents:
-                return self.documents[full]
-        return self.unique.get((own_names[0].partition(".")[0], name))
+        name = _expand_alias(name)
+        qualified = [f"{prefix}.{name}" for own in own_names for prefix in _prefixes(own)]
+        for full_name in [name, *dict.fromkeys(qualified)]:
+            if full_name in self.documents:
+                return self.documents[full_name]
+        return self.unique_suffixes.get((own_names[0].partition(".")[0], name))
 
 
 def _prefixes(name: str) -> list[str]:
@@ -70,36 +71,36 @@ def _prefixes(name: str) -> list[str]:
 
 @dataclass(frozen=True)
 class _Mask:
-    """Names to mask: those masked as dotted or back-quoted words, and those masked everywhere."""
+    """Names to mask if dotted or in back quotes (`suffixes`), or everywhere (`identifiers`)."""
 
-    ends: frozenset[str]
+    suffixes: frozenset[str]
     identifiers: frozenset[str]
 
 
-def _mask(names: Iterable[str]) -> _Mask:
-    last = {name.rpartition(".")[2] for name in names}
+def _mask_of(names: Iterable[str]) -> _Mask:
+    last_parts = {name.rpartition(".")[2] for name in names}
     return _Mask(
         frozenset(suffix for name in names for suffix in _suffixes(name)),
-        frozenset(name for name in last if "_" in name or name != name.lower()),
+        frozenset(part for part in last_parts if "_" in part or part != part.lower()),
     )
 
 
 def mask_names(text: str, names: Iterable[str]) -> str:
     """Remove the names of objects from a text.
 
-    Everyday words stay: a name without a dot is removed only if it is in back quotes or looks like
-    an identifier, that is, has an underscore or a capital letter.
+    To keep ordinary words, a name without a dot is removed only if it is in back quotes or looks
+    like an identifier, that is, contains an underscore or a capital letter.
     """
-    return _masked(text, [_mask(list(names))])
+    return _apply_masks(text, [_mask_of(list(names))])
 
 
-def _masked(text: str, masks: Sequence[_Mask]) -> str:
-    ends = frozenset().union(*(mask.ends for mask in masks))
+def _apply_masks(text: str, masks: Sequence[_Mask]) -> str:
+    suffixes = frozenset().union(*(mask.suffixes for mask in masks))
     identifiers = frozenset().union(*(mask.identifiers for mask in masks))
 
     def replace(match: re.Match[str]) -> str:
-        quotes, name = match[1], _unabbreviated(match[2])
-        is_name = name in ends and ("." in name or quotes)
+        quotes, name = match[1], _expand_alias(match[2])
+        is_name = name in suffixes and ("." in name or quotes)
         return "" if is_name or not identifiers.isdisjoint(name.split(".")) else match[0]
 
     return " ".join(_NAME.sub(replace, text).split())
@@ -108,14 +109,14 @@ def _masked(text: str, masks: Sequence[_Mask]) -> str:
 def mask_linked(
     texts: Mapping[str, str], links: pd.DataFrame, names: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Mask, in each text, the names of the documents that it cites or that cite it."""
+    """Mask in each text the names of documents that it links to or that link to it."""
     linked: dict[str, set[str]] = defaultdict(set)
     for source, target in links.itertuples(index=False):
         linked[source].add(target)
         linked[target].add(source)
-    masks = {document_id: _mask(names[document_id]) for document_id in linked}
+    masks = {document_id: _mask_of(names[document_id]) for document_id in linked}
     return {
-        document_id: _masked(text, [masks[other] for other in sorted(linked[document_id])])
+        document_id: _apply_masks(text, [masks[other] for other in sorted(linked[document_id])])
         if document_id in linked
         else text
         for document_id, text in texts.items()

@@ -20,7 +20,7 @@ import pandas as pd
 import yaml
 
 from everycell.collections.docstrings import NamedDocstring, Walk, prose, see_also, walk
-from everycell.collections.object_names import Resolver, mask_linked, mask_names, shortest
+from everycell.collections.object_names import Resolver, mask_linked, mask_names, name_length
 from everycell.collections.query_by_example import TASKS, citation_tasks
 
 #: Package to import -> its distribution; each package before those that import it.
@@ -93,7 +93,7 @@ def collect(contents: Walk, versions: Mapping[str, str]) -> PyDocs:
     names_of: dict[str, list[str]] = defaultdict(list)
     for row, document_id in id_of.items():
         names_of[document_id].extend(members[row][0])
-    names = {key: tuple(sorted(names_of[key], key=shortest)) for key in sorted(names_of)}
+    names = {key: tuple(sorted(names_of[key], key=name_length)) for key in sorted(names_of)}
     resolver = Resolver(
         {name: id_of.get(row) for row, (aliases, _) in enumerate(members) for name in aliases}
     )
@@ -158,13 +158,13 @@ def _merge(
 ) -> tuple[pd.DataFrame, dict[int, str]]:
     """Pairs of similar texts, and the document's id for each text, which near-duplicates share."""
     # Rules import constants from here: loading scipy would add 0.2 s to each start of Snakemake.
-    from everycell.collections.near_duplicates import groups, shingles, similar_pairs
+    from everycell.collections.near_duplicates import group_numbers, shingles, similar_pairs
 
     rows = pd.Index(texts)
     pairs = similar_pairs(shingles(list(texts.values())), ALIKE)
     pairs = pairs.assign(left=rows[pairs["left"]], right=rows[pairs["right"]])
     # Members are sorted by their shortest name, so the first of a group gives its id and prose.
-    first_of = groups(pairs[pairs["jaccard"] >= SAME], len(members))
+    first_of = group_numbers(pairs[pairs["jaccard"] >= SAME], len(members))
     return pairs, {row: members[first_of[row]][0][0] for row in texts}
 
 
@@ -202,9 +202,9 @@ def _distinct(docstrings: Iterable[NamedDocstring]) -> list[tuple[tuple[str, ...
         texts[" ".join(docstring.text.split())][docstring.name] = docstring.text
     members = []
     for by_name in texts.values():
-        names = tuple(sorted(by_name, key=shortest))
+        names = tuple(sorted(by_name, key=name_length))
         members.append((names, by_name[names[0]]))
-    return sorted(members, key=lambda member: shortest(member[0][0]))
+    return sorted(members, key=lambda member: name_length(member[0][0]))
 
 
 def _frame(rows: Iterable[tuple[str, ...]], columns: list[str]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Lines and JSON objects of a collection's files; an error names the file and the line."""
+"""Read the lines or JSON objects of a collection's files; errors give file and line."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _Row = TypeVar("_Row", bound=BaseModel)
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbers from 1 and texts of a file's lines."""
+    """Read the lines of a file with their numbers, from 1."""
     try:
         yield from text_lines(path, CollectionError)
     except OSError as error:
         raise CollectionError(
-            f"{path}: cannot be read ({error.strerror}); get it again, or name another file."
+            f"{path} cannot be read ({error.strerror}); download it again, or use another file."
         ) from None
 
 
 def read_objects(path: Path, model: type[_Row]) -> Iterator[tuple[int, _Row]]:
-    """Numbers and objects of a file of JSON lines; blank lines are skipped."""
+    """Read the objects of a file of JSON lines with their line numbers; skip blank lines."""
     for number, line in read_lines(path):
         if not line.strip():
             continue
@@ -39,6 +39,6 @@ def read_objects(path: Path, model: type[_Row]) -> Iterator[tuple[int, _Row]]:
                 else describe_fault(model, error).rstrip(".")
             )
             raise CollectionError(
-                f"{path}, line {number}: {fault}; correct the line, or get the file again."
+                f"{path}, line {number}: {fault}; correct the line, or download the file again."
             ) from None
         yield number, row

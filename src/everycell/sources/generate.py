@@ -167,7 +167,7 @@ def _wheel_files(set_name: str, wheel: dict[str, Any]) -> dict[str, Any]:
     return entries
 
 
-def load_descriptions(project: Path) -> dict[Path, dict[str, Any]]:
+def set_descriptions(project: Path) -> dict[Path, dict[str, Any]]:
     """Read each `sets.yaml`; keys are the paths of the `registry.yaml` generated from them."""
     paths = {SHARED: Path(__file__).with_name("sets.yaml")}
     for path in sorted((project / "published").glob("*/sets.yaml")):
@@ -180,7 +180,7 @@ def load_descriptions(project: Path) -> dict[Path, dict[str, Any]]:
 
 def build(mirror: Path, project: Path = Path()) -> dict[Path, dict[str, Any]]:
     """Build the content of each `registry.yaml` from a mirror folder."""
-    parts = load_descriptions(project)
+    parts = set_descriptions(project)
     described = {
         name: facts for content in parts.values() for name, facts in content["sets"].items()
     }

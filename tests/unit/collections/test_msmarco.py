@@ -65,14 +65,14 @@ def test_nothing_is_read_before_it_is_asked_for(write):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("0\ta\n1 b\n", "line 2 has 0 tabs: a line is 'id, tab, text'"),
+        ("0\ta\n1 b\n", "line 2 has 0 tabs: expected 'id, tab, text'"),
         ("0\ta\tb\n", "line 1 has 2 tabs"),
-        ("0\ta\n0\tb\n", "line 2 has the id '0', not 1"),
-        ("1\ta\n", "line 1 has the id '1', not 0"),
+        ("0\ta\n0\tb\n", "line 2 has the id '0', expected 1"),
+        ("1\ta\n", "line 1 has the id '1', expected 0"),
         ("0\ta\n\n", "line 2 has 0 tabs"),
         (b"0\ta\n1\t\xff\n", "is not UTF-8 text"),
-        ("0\ta\n", "has 1 passages, but 2 are expected"),
-        ("", "has 0 passages, but 2 are expected"),
+        ("0\ta\n", "has 1 passages, expected 2"),
+        ("", "has 0 passages, expected 2"),
     ],
 )
 def test_a_wrong_collection_is_refused(write, content, message):
@@ -92,12 +92,12 @@ def test_wanted_passages_must_be_there(write):
     [
         (read_queries, "1 bee\n", "line 1 has the id '1 bee' and the text ''"),
         (read_queries, "x\tbee\n", "line 1 has the id 'x'"),
-        (read_queries, "1\tbee\tfly\n", "a line is 'id, tab, text'"),
-        (read_queries, "1\tbee\n1\tfly\n", "line 2 has the query 1, which occurs before"),
-        (read_queries, "", "has no query"),
+        (read_queries, "1\tbee\tfly\n", "expected 'id, tab, text'"),
+        (read_queries, "1\tbee\n1\tfly\n", "line 2 repeats the query 1"),
+        (read_queries, "", "has no queries"),
         (read_annotated_queries, "1,bee,n\n2,fly,x\n", "line 2 has the label 'x': it must be"),
         (read_annotated_queries, "1,n\n", "line 1 has the id '1' and the text ''"),
-        (read_annotated_queries, "1,bee,n\n1,fly,m\n", "which occurs before"),
+        (read_annotated_queries, "1,bee,n\n1,fly,m\n", "repeats the query"),
     ],
 )
 def test_a_wrong_line_of_queries_is_refused(write, read, content, message):
@@ -106,16 +106,16 @@ def test_a_wrong_line_of_queries_is_refused(write, read, content, message):
 
 
 def test_unknown_labels_sets_and_files_are_refused(write, tmp_path):
-    with pytest.raises(MsMarcoError, match="label is 'x': give one of n, m, f, o, or None"):
+    with pytest.raises(MsMarcoError, match="label is 'x': use one of n, m, f, o, or None"):
         read_annotated_queries(write("1,bee,n\n"), "x")
-    with pytest.raises(MsMarcoError, match="no query set 'qs3': give one of qs1, qs2"):
+    with pytest.raises(MsMarcoError, match="query set 'qs3': use one of qs1, qs2"):
         read_query_set("qs3", write("1\tbee\n"))
-    with pytest.raises(MsMarcoError, match="does not exist: docs/data-cards/msmarco.md says"):
+    with pytest.raises(MsMarcoError, match="does not exist: see docs/data-cards/msmarco.md"):
         read_queries(tmp_path / "none")
 
 
 def test_a_query_of_two_sets_has_one_text():
-    with pytest.raises(MsMarcoError, match="Query 1 reads 'fly' in qs2 and 'bee' in another set"):
+    with pytest.raises(MsMarcoError, match="Query 1 is 'fly' in qs2 and 'bee' in another set"):
         query_table({"qs1": {"1": "bee"}, "qs2": {"1": "fly"}})
 
 
@@ -128,10 +128,10 @@ def test_judgements_of_the_wanted_queries_are_kept(write):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("1\t0\t10\n", "line 1 reads '1.t0.t10': a line is"),
-        ("1\t0\tD10\t1\n", "a line is 'query 0 passage relevance'"),
+        ("1\t0\t10\n", "line 1 is '1.t0.t10': expected"),
+        ("1\t0\tD10\t1\n", "'query 0 passage relevance'"),
         ("1\t0\t10\t1\n1\t0\t10\t1\n", "line 2 judges passage 10 for query 1 again"),
-        ("2\t0\t10\t1\n", "judges none of the 1 queries"),
+        ("2\t0\t10\t1\n", "has no judgements of the 1 queries"),
     ],
 )
 def test_wrong_judgements_are_refused(write, content, message):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import jaccard_score
 
-from everycell.collections.near_duplicates import groups, shingles, similar_pairs
+from everycell.collections.near_duplicates import group_numbers, shingles, similar_pairs
 
 TEXTS = st.lists(st.text(alphabet="ab c", max_size=14), max_size=8)
 
@@ -85,16 +85,16 @@ def test_empty_sets_are_like_nothing():
 
 def test_groups_are_tied_step_by_step():
     pairs = pd.DataFrame({"left": [3, 0], "right": [4, 3]})
-    assert groups(pairs, 5).tolist() == [0, 1, 2, 0, 0]
-    assert groups(similar_pairs(shingles(["a", "b"]), 1.0), 2).tolist() == [0, 1]
+    assert group_numbers(pairs, 5).tolist() == [0, 1, 2, 0, 0]
+    assert group_numbers(similar_pairs(shingles(["a", "b"]), 1.0), 2).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("threshold", [0, -0.5, 1.01, float("nan")])
 def test_a_threshold_that_is_none(threshold):
-    with pytest.raises(ValueError, match="give a number above 0 and up to 1"):
+    with pytest.raises(ValueError, match="it must be above 0 and at most 1"):
         similar_pairs(matrix([[1]]), threshold)
 
 
 def test_a_length_that_is_none():
-    with pytest.raises(ValueError, match="a shingle has 1 word or more"):
+    with pytest.raises(ValueError, match="a shingle must have at least 1 word"):
         shingles(["a"], 0)

@@ -61,7 +61,7 @@ def test_distractors_come_into_the_pool_but_are_not_relevant(read):
         (row(passages=[passage(gold="yes")]), "`ctxs.0.isgold` is 'yes'"),
         (row(question=""), "`question`"),
         (row(answers=[]), "`answers`"),
-        (row(answers=["canals", " "]), "has an answer without a text"),
+        (row(answers=["canals", " "]), "has an empty answer"),
         ({"question": "what"}, "`answers` is missing"),
         ([], "not a JSON object"),
     ],
@@ -74,12 +74,12 @@ def test_a_row_that_cannot_be_used_is_named(read, bad, message):
 
 
 def test_a_question_that_stands_twice_is_refused(read):
-    with pytest.raises(CollectionError, match=r"line 2: 'what has delft' is in line 1 too"):
+    with pytest.raises(CollectionError, match=r"line 2: 'what has delft' is also in line 1"):
         read(row(), row(" what has  delft"))
 
 
 def test_other_counts_and_broken_files_are_refused(read, tmp_path):
-    with pytest.raises(CollectionError, match="1 questions and 1 different passages"):
+    with pytest.raises(CollectionError, match="1 questions and 1 distinct passages"):
         read(row(), counts=COUNTS)
     with pytest.raises(CollectionError, match="cannot be read"):
         read_nq_open(tmp_path)

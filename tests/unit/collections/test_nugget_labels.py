@@ -106,7 +106,7 @@ def test_lines_that_do_not_fit_each_other_are_named(save, second, message):
     ("content", "message"),
     [
         (b"", "is empty; fetch it again"),
-        (b"<html>\n", "line 1: is not JSON"),
+        (b"<html>\n", "line 1 is not JSON"),
         (b"[]\n", "line 1: 'judge' is None"),
         (b'{"judge": "\xff"}\n', "is not UTF-8 text"),
     ],
@@ -164,10 +164,10 @@ def test_every_table_is_known_to_the_registry():
         (
             "['vital', 'vital']",
             "['vital', vital]",
-            "line 3: 'a_nuggets_importance' is not a list or n",
+            "line 3: 'a_nuggets_importance' is not a Python list or n",
         ),
         ("['vital', 'vital']", "['vital', 'nice']", "line 3: nugget 2 has the importance 'nice'"),
-        (";0.5", ";", "line 3: 'a_v_strict_score' is not a list or number"),
+        (";0.5", ";", "line 3: 'a_v_strict_score' is not a Python list or number"),
         (";0.5", ";1.5", "line 3: 'v_strict' is 1.5"),
     ],
 )

@@ -109,14 +109,14 @@ def test_a_rating_out_of_range_names_file_row_and_what_is_allowed(save, value):
     with pytest.raises(RatingsError) as caught:
         read_response_limitations(path, ANSWERABILITY)
     assert str(caught.value) == (
-        f"{path}, row 7: 'confidence' is {value!r}; a rating is a whole number from 1 to 4, so "
-        "correct or drop the row."
+        f"{path}, row 7: 'confidence' is {value!r}; expected a whole number from 1 to 4, so "
+        "correct or remove the row."
     )
 
 
 def test_a_rating_that_lacks_is_no_rating(save):
     path = save(changed(answerability(), 2, "confidence", ""))
-    with pytest.raises(RatingsError, match=r"row 4: 'confidence' is empty; a rating is a whole"):
+    with pytest.raises(RatingsError, match=r"row 4: 'confidence' is empty; expected a whole"):
         read_response_limitations(path, ANSWERABILITY)
 
 
@@ -139,7 +139,7 @@ def test_a_missing_column_is_named(save, column):
     path = save(answerability().drop(columns=column))
     with pytest.raises(RatingsError) as caught:
         read_response_limitations(path, ANSWERABILITY)
-    assert str(caught.value).startswith(f"{path}: lacks the column {column!r}; it has ")
+    assert str(caught.value).startswith(f"{path} lacks the column {column!r}; its columns are ")
 
 
 @pytest.mark.parametrize("column", transparency().columns)
@@ -162,7 +162,7 @@ def test_files_without_ratings(tmp_path, content, sentence):
     path.write_bytes(content)
     with pytest.raises(RatingsError) as caught:
         read_response_limitations(path, ANSWERABILITY)
-    assert str(caught.value).startswith(f"{path}: ") and sentence in str(caught.value)
+    assert str(caught.value).startswith(f"{path} ") and sentence in str(caught.value)
 
 
 def test_a_worker_who_rates_a_query_twice_is_named(save):
@@ -174,7 +174,7 @@ def test_a_worker_who_rates_a_query_twice_is_named(save):
 
 def test_an_unknown_answer_is_named_with_those_allowed(save):
     path = save(changed(answerability(), 0, "answers_ids", "A5"))
-    with pytest.raises(RatingsError, match=r"row 2: 'answers_ids' is 'A5'; expected A1, A2, A3"):
+    with pytest.raises(RatingsError, match=r"'answers_ids' is 'A5'; expected one of A1, A2, A3"):
         read_response_limitations(path, ANSWERABILITY)
 
 
@@ -218,7 +218,7 @@ def test_answers_keep_the_order_of_the_print_and_options_that_nobody_chose(save)
 
 def test_an_option_beyond_the_last_is_named(save):
     path = save(pd.DataFrame({"gender": ["option_2", "option_5"]}))
-    with pytest.raises(RatingsError, match=r"row 3: 'gender' is 'option_5'; expected option_1"):
+    with pytest.raises(RatingsError, match=r"row 3: 'gender' is 'option_5'; expected one of opt"):
         read_answers(path, "gender", DEMOGRAPHICS["Gender"])
 
 
@@ -261,7 +261,7 @@ def test_an_answer_after_the_task_is_one_for_each_worker(save, column):
 def test_a_doubled_column_is_refused_where_it_is_asked_for(save):
     frame = answerability()
     path = save(pd.concat([frame, frame[["confidence"]]], axis=1))
-    with pytest.raises(RatingsError, match=r"has the column 'confidence' 2 times; rename or drop"):
+    with pytest.raises(RatingsError, match=r"has 2 columns named 'confidence'; rename or remove"):
         read_response_limitations(path, ANSWERABILITY)
     path = save(pd.concat([frame.assign(note="a"), frame.assign(note="b")[["note"]]], axis=1))
     assert len(read_response_limitations(path, ANSWERABILITY)) == len(frame)
@@ -277,7 +277,7 @@ def test_a_missing_file_a_folder_and_a_packed_file_are_named(tmp_path):
     ):
         with pytest.raises(RatingsError) as caught:
             read_response_limitations(path, ANSWERABILITY)
-        assert str(caught.value).startswith(f"{path}: {message}")
+        assert str(caught.value).startswith(f"{path} {message}")
 
 
 def test_row_numbers_count_blank_lines_and_lines_within_cells_as_a_spreadsheet_does(tmp_path):

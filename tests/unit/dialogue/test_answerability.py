@@ -144,7 +144,7 @@ HEADS = {
             "row 2: partition is 'train'",
         ),
         ("labels", "8_1,p1,train,0,1,why?,So.", "other.csv, row 1: partition is 'test'"),
-        ("labels", "", "has a header and no rows"),
+        ("labels", "", "has a header but no rows"),
         ("sentences", "8_1,p1,Yes.,{'No.'},set(),1", "has 'No.', which is not in the passage"),
         ("sentences", "8_1,p1,Yes.,['Yes.'],set(),1", "expected a set as a Python literal"),
         ("sentences", "8_1,p1,Yes.,{['Yes.']},set(),1", "expected a set as a Python literal"),

@@ -63,7 +63,7 @@ def test_a_changed_copy_keeps_both_hashes_and_says_what_was_changed():
 def test_sets_are_those_of_the_hand_written_files(repository):
     described = {
         name: facts
-        for content in generate.load_descriptions(repository).values()
+        for content in generate.set_descriptions(repository).values()
         for name, facts in content["sets"].items()
     }
     for name, data_set in load_registry().sets.items():
@@ -104,7 +104,7 @@ def test_a_key_that_stands_in_two_parts_is_refused(tmp_path):
     with pytest.raises(RegistryError) as caught:
         load_registry(tmp_path)
     assert str(caught.value) == (
-        f"{second}: `sets` has toy, which is in {first} too; leave it in one."
+        f"{second}: `sets` has toy, which {first} also has; remove one of them."
     )
 
 
@@ -117,17 +117,17 @@ def test_two_parts_may_name_one_repository_at_one_commit(tmp_path):
     ]
     assert set(merge_parts(parts).files) == {"toy/data.csv", "other/data.csv"}
     other["repositories"]["a/b"]["commit"] = "1" * 40
-    with pytest.raises(RegistryError, match="b: the repository a/b has another commit or licence"):
+    with pytest.raises(RegistryError, match="b: the repository a/b differs from its entry"):
         merge_parts([parts[0], (Path("b"), Registry.model_validate(other))])
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("sets: [toy\n", "is not YAML, line 2: "),
+        ("sets: [toy\n", "is not valid YAML, line 2: "),
         ("sets: {toy: {authors: A}}\n", "`sets.toy.paper` is missing; add it."),
-        ("fils: {}\n", "`fils` is not a key (did you mean `files`?); allowed are: "),
-        ("files: {toy/data.csv: {note: lost}}\n", "toy/data.csv belongs to no set of the registry"),
+        ("fils: {}\n", "`fils` is not a valid key (did you mean `files`?); valid keys: "),
+        ("files: {toy/data.csv: {note: lost}}\n", "toy/data.csv does not belong to any data set"),
         (
             "sets: {toy: {authors: A, paper: P, licence: L}}\n"
             "files: {toy/a.run: {origin: {url: 'https://h/a?token=s3cr3t', path: a.run, size: 1, "
@@ -169,24 +169,24 @@ def test_unknown_key_suggests_the_nearest():
 
 
 def test_unknown_set_lists_the_sets():
-    with pytest.raises(SourceError, match="no set 'toy'; its sets are cast-answerability, "):
+    with pytest.raises(SourceError, match="no set 'toy'; the sets are cast-answerability, "):
         load_registry().keys("toy")
 
 
 @pytest.mark.parametrize(
     ("key", "entry", "message"),
     [
-        ("toy/data.csv", {"mirror": COPY}, "needs a note"),
-        ("toy/data.csv", {"origin": ORIGIN, "mirror": COPY}, "needs a note"),
-        ("toy/data.csv", {"origin": ORIGIN | {"packed": "tar"}}, "needs a note"),
-        ("toy/data.csv", {"origin": ORIGIN | {"packed": "gzip"}}, "needs a content_sha256"),
+        ("toy/data.csv", {"mirror": COPY}, "requires a `note`"),
+        ("toy/data.csv", {"origin": ORIGIN, "mirror": COPY}, "requires a `note`"),
+        ("toy/data.csv", {"origin": ORIGIN | {"packed": "tar"}}, "requires a `note`"),
+        ("toy/data.csv", {"origin": ORIGIN | {"packed": "gzip"}}, "requires a content_sha256"),
         ("toy/data.csv", {"origin": ORIGIN | {"content_sha256": HASH}}, "not packed"),
         ("toy/data.csv", {"origin": ORIGIN | {"repository": "a/c"}}, "unknown repository a/c"),
-        ("toy/data.csv", {"origin": ORIGIN, "wheel": WHEEL}, "must have no other form"),
-        ("toy/data.csv", {"wheel": WHEEL, "mirror": COPY, "note": "n"}, "must have no other form"),
+        ("toy/data.csv", {"origin": ORIGIN, "wheel": WHEEL}, "cannot be combined with"),
+        ("toy/data.csv", {"wheel": WHEEL, "mirror": COPY, "note": "n"}, "cannot be combined with"),
         ("toy/data.csv", {"wheel": WHEEL | {"path": "d/../data.csv"}}, "string_pattern_mismatch"),
-        ("toy/other.csv", {"mirror": COPY, "note": "n"}, "not the key of its mirror path"),
-        ("tay/data.csv", {"origin": ORIGIN}, "belongs to no set"),
+        ("toy/other.csv", {"mirror": COPY, "note": "n"}, "does not match its mirror path"),
+        ("tay/data.csv", {"origin": ORIGIN}, "does not belong to any"),
         ("toy/../data.csv", {"origin": ORIGIN}, "string_pattern_mismatch"),
         ("toy/data.csv", {"origin": ORIGIN | {"sha256": "12"}}, "string_pattern_mismatch"),
         ("toy/data.csv", {"origin": ORIGIN | {"size": 0}}, "greater_than"),
