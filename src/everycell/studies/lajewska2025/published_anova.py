@@ -20,4 +20,4 @@ def p_values(table: pd.DataFrame, **key: str | list[str]) -> pd.DataFrame:
 def format_rows(rows: pd.DataFrame, *columns: str) -> Iterator[str]:
     """One line per row: key columns, then the value."""
     for _, row in rows.iterrows():
-        yield f"{' '.join(row[list(columns)])} {row['value']}"
+        yield f"{', '.join(row[list(columns)])}: p = {row['value']}"

@@ -36,7 +36,7 @@ def _rank_faults(cells: Cells, *, biased: bool) -> dict[str, list[str]]:
         present = [name for name, rank in published.items() if rank > 0]
         order = sorted(present, key=lambda name: -scores[name])
         faults[str(query)] = [
-            f"{name} {scores[name]:.3f}: rank {rank}, published {published[name]}"
+            f"{name}, score {scores[name]:.3f}: rank {rank}, published {published[name]}"
             for rank, name in enumerate(order, start=1)
             if published[name] != rank
         ]
@@ -84,7 +84,7 @@ def audit_heuss2025_base_value(cells: Cells) -> Finding:
     exact, without_base = (
         float(shapley_values(values)[REQUIREMENTS]) for values in (worth, remove_base(worth))
     )
-    detail = f"attribution of requirements {exact:.3f}, with a base value of 0 {without_base:.3f}"
+    detail = f"attribution of requirements {exact:.3f}; {without_base:.3f} with a base value of 0"
     return holds_if_any(
         [detail] * (abs(exact) < 1e-9 and without_base > 0.01), f"no contradiction: {detail}"
     )

@@ -12,7 +12,7 @@ def audit_heuss2025_columns_do_not_sum(cells: Cells) -> Finding:
     totals = sums.sum().to_dict()
     return Finding(
         any(total != questions for total in totals.values()),
-        f"sums {', '.join(f'{step} {total}' for step, total in totals.items())}; "
+        f"answers by step: {', '.join(f'{step} {total}' for step, total in totals.items())}; "
         f"{questions} questions",
     )
 
