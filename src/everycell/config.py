@@ -96,13 +96,13 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     >>> parse_config({"sead": 1})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    everycell.engine.settings.ConfigError: config.yaml: `sead` is not a key (did you mean \
-`seed`?); allowed are: mirror, cache, network, seed, ...
+    everycell.engine.settings.ConfigError: config.yaml: `sead` is not a valid key (did you mean \
+`seed`?); valid keys: mirror, cache, network, seed, ...
     >>> parse_config({"user_studies": {"alpha": "high"}})
     Traceback (most recent call last):
         ...
-    everycell.engine.settings.ConfigError: config.yaml: `user_studies.alpha` is 'high'; allowed \
-is: a valid number, above 0, below 1.
+    everycell.engine.settings.ConfigError: config.yaml: `user_studies.alpha` is 'high'; expected \
+a valid number, above 0, below 1.
     """
     return validated(_with_blocks_of_papers(content), content, name=name)
 

@@ -175,7 +175,7 @@ def test_two_blocks_of_one_name_are_refused(toy_study):
 def test_a_job_reads_only_its_part():
     config = {"network": False, "user_studies": {"alpha": "not looked at"}}
     assert part_of(config, AskSettings) == AskSettings(network=False)
-    with pytest.raises(ConfigError, match=r"config.yaml: `language_models.ask` is 3; allowed is: "):
+    with pytest.raises(ConfigError, match=r"config.yaml: `language_models.ask` is 3; expected "):
         part_of({"language_models": {"ask": 3}}, AskSettings)
 
 

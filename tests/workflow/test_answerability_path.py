@@ -61,7 +61,7 @@ def test_from_the_labels_to_the_verdicts(configured_project, mirror):
             assert float(value) == spread[tuple(key)].mean
     report = configured_project.verdicts("lajewska2025/table_5_6", "full")
     message = {cell["why"] for cell in report["cells"] if cell["verdict"] == "differs"}
-    assert any("1 training, too few for a tolerance" in str(why) for why in message)
+    assert any("1 training run, but a tolerance requires" in str(why) for why in message)
     verdicts = [cell["verdict"] for cell in report["cells"]]
     assert len(verdicts) == 19 and verdicts.count("not_run") == 2
     assert verdicts.count("equal") >= 3

@@ -48,7 +48,7 @@ def test_a_faulty_config_file_stops_the_run(clean, content, where):
 def test_a_faulty_setting_on_the_command_line_stops_the_run(tree):
     terminal_output = refused(tree, "-n", "--config", "user_studies={alpha: high}")
     assert (
-        "`user_studies.alpha` is 'high'; allowed is: a valid number, above 0, below 1"
+        "`user_studies.alpha` is 'high'; expected a valid number, above 0, below 1"
         in terminal_output
     )
 

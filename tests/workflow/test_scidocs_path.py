@@ -227,7 +227,7 @@ def test_the_thesis_rows_are_planned_and_two_of_them_only_on_request(configured_
         (
             "{folder: null, ",
             "{folder: published, ",
-            f"`query_by_example.scidocs.folder` is 'published', which has no {METADATA}; docs/",
+            f"`query_by_example.scidocs.folder` is 'published', which has no {METADATA}. docs/",
         ),
     ],
 )

@@ -85,6 +85,6 @@ def test_other_inputs_other_code_and_a_failed_run_have_exit_codes_of_their_own(b
     built.edit("config.yaml", "sead: ", "seed: ")
     script = next((built.folder / "workflow/scripts/sakai2023").rglob("gfrc.py"))
     script.write_text(script.read_text() + "\n# changed\n")
-    assert code("was made by other code than this project has") == 4
+    assert code("was made by a different version of the code") == 4
     assert built.everycell("verify", "--rebuild", "nobody/table_1").returncode == 2
     assert built.everycell("verify", "--rebuild", NAME, "--into", "src").returncode == 2

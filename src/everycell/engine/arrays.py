@@ -1,4 +1,4 @@
-"""Types of NumPy arrays, by what they hold."""
+"""Types of NumPy arrays by element type."""
 
 import numpy as np
 import numpy.typing as npt

@@ -56,34 +56,28 @@ class Artefact(CardFileModel):
 
     @property
     def cells_path(self) -> Path:
-        """File of the published cells, whether it exists or not."""
+        """File of the published cells, which may not exist."""
         return self.folder / f"{self.name}.csv"
 
     @property
     def card_path(self) -> Path:
-        """File of the chapter's cards."""
+        """File with the records of the chapter."""
         return self.folder / f"ch{self.chapter}.yaml"
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """Published cells: key columns, then `value` and the columns that describe it, all as text.
-
-        Shape (n, k); an artefact without published cells has shape (0, 0).
-        """
+        """Published cells as text, shape (n, k), or (0, 0) if there are none."""
         if not self.cells_path.exists():
             return pd.DataFrame()
         return read_cells(self.cells_path)
 
     @property
     def key_columns(self) -> list[str]:
-        """Columns that name a cell."""
+        """Columns that identify a cell."""
         return key_columns(self.cells)
 
     def decimals(self, metric: str) -> int | Literal["text"]:
-        """Declared decimals of a metric, or the largest number in its published cells.
-
-        They are for display; `precisions` says how each cell is compared.
-        """
+        """Decimals for display: declared, or the most that a published cell of the metric has."""
         declared = self.card.decimals.get(metric, self.card.decimals.get("all"))
         if declared is not None:
             return declared
@@ -99,8 +93,10 @@ class Artefact(CardFileModel):
     def precisions(self) -> list[CellPrecision]:
         """How each published cell is compared, in the order of `cells`."""
         metrics = self.cells.get("metric", pd.Series("all", self.cells.index))
-        known = {metric: self.decimals(metric) for metric in metrics.unique()}
-        precisions = [CellPrecision(known[metric], measured=False) for metric in metrics]
+        decimals_by_metric = {metric: self.decimals(metric) for metric in metrics.unique()}
+        precisions = [
+            CellPrecision(decimals_by_metric[metric], measured=False) for metric in metrics
+        ]
         for entry in self.card.precision:
             for row in self.select(entry.cells).to_numpy().nonzero()[0]:
                 decimals = precisions[row].decimals if entry.decimals is None else entry.decimals
@@ -108,15 +104,15 @@ class Artefact(CardFileModel):
         return precisions
 
     def unlabelled(self, table: pd.DataFrame) -> pd.DataFrame:
-        """A published or reproduced table of this artefact, in the form used to test claims."""
+        """Drop the label columns of a table of this artefact, as tests of claims require."""
         return unlabelled(table, self.card.labels, where=self.id)
 
     def select(self, selector: Mapping[str, str | list[str]]) -> pd.Series:
-        """Boolean mask over `cells`; an unknown column or value is an error."""
+        """Select cells as a boolean mask over `cells`; refuse unknown columns and values."""
         return select(self.cells, selector, where=self.id)
 
     def is_compared(self, tier: Tier) -> pd.Series:
-        """Boolean mask over `cells`: neither quoted nor declared as not run in a tier."""
+        """Mask of the cells that are compared in a tier: neither quoted nor declared as not run."""
         excluded = [
             *(entry.cells for entry in self.card.not_run if entry.tier == tier),
             *(entry.cells for entry in self.card.quoted if tier in entry.tiers),
@@ -127,7 +123,7 @@ class Artefact(CardFileModel):
         return mask
 
     def declared_inputs(self, tier: Tier | None = None) -> list[Selector]:
-        """Selectors of the cells that a rebuild may read, in one tier or in any."""
+        """Selectors of the cells that a rule may read, in a tier or in any tier."""
         return [
             entry.cells
             for entry in self.card.quoted
@@ -135,12 +131,12 @@ class Artefact(CardFileModel):
         ]
 
     def input_cells(self, tier: Tier | None = None) -> pd.DataFrame:
-        """Published cells that a rebuild may read: declared inputs of a tier, or of all tiers."""
+        """Published cells that a rule may read, in a tier or in any tier."""
         return select_any(self.cells, self.declared_inputs(tier), where=self.id)
 
 
 class Paper(CardFileModel):
-    """A paper, with its artefacts in the order of the cards."""
+    """A paper with its artefacts in the order of their records."""
 
     key: str
     title: str
@@ -149,33 +145,33 @@ class Paper(CardFileModel):
     kind: Literal["thesis", "paper"]
     reference: str
     chapters: dict[str, str]
-    #: Chapter -> its claims that cannot be tested here.
+    #: Claims of each chapter that cannot be tested here.
     untested: dict[str, list[Untested]]
     artefacts: dict[str, Artefact]
 
 
 def read_card_file(path: Path, model: type[_Content]) -> _Content:
-    """Read a YAML file of ``published/`` as its model."""
+    """Read and validate a YAML file of ``published/``."""
     return read_model(path, model, CardError)
 
 
 def load_papers(folder: Path) -> dict[str, Paper]:
-    """Read all papers of a folder, sorted by key, without checking cells against cards."""
+    """Read all papers of a folder, sorted by key, without checking cells against records."""
     papers: dict[str, Paper] = {}
     for chapter_file in sorted(folder.glob("*/ch*.yaml")):
         if not chapter_file.with_name("paper.yaml").exists():
             raise CardError(
-                f"{chapter_file}: there is no paper.yaml beside it; write one that names the paper."
+                f"{chapter_file}: the folder has no paper.yaml; write one with the paper's details."
             )
     for paper_file in sorted(folder.glob("*/paper.yaml")):
         papers[paper_file.parent.name] = load_paper(paper_file.parent)
     if not papers:
-        raise CardError(f"{folder}: holds no paper; a paper is a folder with a paper.yaml.")
+        raise CardError(f"{folder}: contains no paper; a paper is a folder with a paper.yaml.")
     return papers
 
 
 def load_paper(folder: Path) -> Paper:
-    """Read one paper, without checking cells against cards."""
+    """Read one paper without checking cells against records."""
     about = read_card_file(folder / "paper.yaml", PaperFile)
     chapters: dict[str, str] = {}
     untested: dict[str, list[Untested]] = {}
@@ -185,17 +181,23 @@ def load_paper(folder: Path) -> Paper:
         if chapter_file.name != f"ch{chapter.chapter}.yaml":
             line = line_of(text_of(chapter_file), ["chapter"])
             raise CardError(
-                f"{chapter_file}, line {line}: says it is chapter {chapter.chapter!r}; rename the "
-                f"file to ch{chapter.chapter}.yaml or correct `chapter`."
+                f"{chapter_file}, line {line}: `chapter` is {chapter.chapter!r}; rename the file "
+                f"to ch{chapter.chapter}.yaml or correct `chapter`."
             )
         chapters[chapter.chapter] = chapter.title
         untested[chapter.chapter] = chapter.untested
         for name, card in chapter.artefacts.items():
             fault = ""
             if not ARTEFACT_ID.fullmatch(name):
-                fault = f"{name!r} is not an artefact id; write table_4_8, figure_A_1 or text_4_4_4"
+                fault = (
+                    f"{name!r} is not a valid artefact id; expected an id such as table_4_8, "
+                    "figure_A_1 or text_4_4_4"
+                )
             elif name in artefacts:
-                fault = f"a second record for {name}, as in {artefacts[name].card_path}; keep one"
+                fault = (
+                    f"{name} already has a record in {artefacts[name].card_path}; remove one of "
+                    "the two"
+                )
             if fault:
                 line = line_of(text_of(chapter_file), ["artefacts", name])
                 raise CardError(f"{chapter_file}, line {line}: {fault}.")
@@ -222,16 +224,16 @@ def _chapter_order(path: Path) -> tuple[int, str]:
 
 
 def all_artefacts(papers: Mapping[str, Paper]) -> Iterator[Artefact]:
-    """Artefacts of all papers, in the order of papers, chapters and cards."""
+    """Artefacts of all papers, in the order of papers, chapters and records."""
     for paper in papers.values():
         yield from paper.artefacts.values()
 
 
 def find_artefact(papers: Mapping[str, Paper], name: str) -> Artefact:
-    """Artefact by its id; an unknown id is an error that suggests the nearest ones."""
+    """Find an artefact by its id, or suggest similar ids in an error."""
     known = {artefact.id: artefact for artefact in all_artefacts(papers)}
     if name in known:
         return known[name]
     near = get_close_matches(name, [*papers, *known], n=3, cutoff=0.3)
     hint = f"did you mean {', '.join(near)}" if near else "see `everycell list`"
-    raise CardError(f"{name!r} is not an artefact; {hint}.")
+    raise CardError(f"{name!r} is not a known artefact; {hint}.")

@@ -1,13 +1,12 @@
-"""Executable checks that published numbers agree with each other.
+"""Executable checks of the consistency of published numbers.
 
-An audit is a small pure function from the published cells of a paper to a `Finding`. It needs no
-data and no reproduced table, so it can be read, run and disputed on its own. There are two kinds,
-distinguished by name:
+An audit is a small pure function from the published cells of a paper to a `Finding`. It needs
+neither data nor reproduced tables. The prefix of its name gives its kind:
 
-- an inconsistency (``audit_PAPER_TOPIC``): the finding holds if two published numbers, or a number
-  and a sentence, contradict each other. An erratum on a card names its audit.
-- a consistency (``check_PAPER_TOPIC``): the finding holds if a whole table agrees with another, or
-  with itself. These checks guard our copy of the cells.
+- ``audit_PAPER_TOPIC`` holds if two published numbers, or a number and a sentence, contradict each
+  other. An erratum refers to its audit by name.
+- ``check_PAPER_TOPIC`` holds if a table agrees with another or with itself. These checks detect
+  transcription errors.
 """
 
 from __future__ import annotations
@@ -27,26 +26,26 @@ from everycell.engine.artefacts import Artefact
 from everycell.engine.cards import Erratum
 from everycell.engine.published_cells import CardError, as_number, read_cells
 
-#: From the name of a table (``table_4_2``, or ``KEY/table_4_2`` of another paper) to its cells.
+#: Returns the cells of a table by name (``table_4_2``, or ``KEY/table_4_2`` of another paper).
 Cells = Callable[[str], pd.DataFrame]
 
 INCONSISTENCY, CONSISTENCY = "audit_", "check_"
 
 
 class Finding(NamedTuple):
-    """Result of an audit: whether it holds, and the numbers in a line."""
+    """Result of an audit: whether it holds, and a line with the numbers."""
 
     holds: bool
     detail: str
 
 
 Audit = Callable[..., Finding]
-#: From paper and chapter to the chapter's audits by name.
+#: Returns the audits of a chapter by name, for the key of a paper and the chapter.
 FindAudits = Callable[[str, str], Mapping[str, Audit]]
 
 
 def audits_in(module: ModuleType) -> dict[str, Audit]:
-    """Audits that a module defines, by name: its functions named as one of the two kinds.
+    """Audits of a module by name: its functions with one of the two prefixes.
 
     Examples
     --------
@@ -63,7 +62,7 @@ def audits_in(module: ModuleType) -> dict[str, Audit]:
 
 
 def cells_of(paper: str, folder: Path) -> Cells:
-    r"""Access to the published cells of a paper."""
+    """Return a function that reads the published cells of a paper's tables."""
 
     def cells(name: str) -> pd.DataFrame:
         key, _, table = name.rpartition("/")
@@ -74,21 +73,18 @@ def cells_of(paper: str, folder: Path) -> Cells:
 
 @cache
 def run_audit(audit: Audit, paper: str, folder: Path) -> Finding:
-    """Run an audit on the published cells of its paper in the folder ``published``.
-
-    It runs once per process, since an erratum is reported for each tier of its artefact.
-    """
+    """Run an audit on the published cells of its paper; cached, as each tier needs the result."""
     return audit(cells_of(paper, folder))
 
 
 def finding_of(erratum: Erratum, artefact: Artefact, audits: Mapping[str, Audit]) -> Finding | None:
-    """Finding of an erratum's audit; None if the erratum names none."""
+    """Finding of an erratum's audit; None if it has no audit."""
     if erratum.audit is None:
         return None
     if erratum.audit not in audits:
         raise CardError(
-            f"{artefact.card_path}: erratum {erratum.id} of {artefact.name} names the audit "
-            f"{erratum.audit!r}, which chapter {artefact.chapter} does not have; correct the name, "
+            f"{artefact.card_path}: erratum {erratum.id} of {artefact.name} refers to the audit "
+            f"{erratum.audit!r}, which chapter {artefact.chapter} does not have; correct the name "
             "or write the audit."
         )
     return run_audit(audits[erratum.audit], artefact.paper, artefact.folder.parent)
@@ -98,7 +94,7 @@ def finding_of(erratum: Erratum, artefact: Artefact, audits: Mapping[str, Audit]
 
 
 def rows_where(table: pd.DataFrame, **key: str | list[str]) -> pd.DataFrame:
-    """Rows of a table whose key columns have these values; empty if no row has them.
+    """Rows of a table whose key columns have these values; may be empty.
 
     Examples
     --------
@@ -106,10 +102,10 @@ def rows_where(table: pd.DataFrame, **key: str | list[str]) -> pd.DataFrame:
     >>> rows_where(table, row=["a", "b"], metric="P").index.to_list()
     [0, 2]
     """
-    return table[_have(table, key)]
+    return table[_matches(table, key)]
 
 
-def _have(table: pd.DataFrame, key: Mapping[str, str | list[str]]) -> BoolArray:
+def _matches(table: pd.DataFrame, key: Mapping[str, str | list[str]]) -> BoolArray:
     """Whether each row of a table has the values of a key."""
     mask = np.ones(len(table), dtype=bool)
     for column, values in key.items():
@@ -118,19 +114,19 @@ def _have(table: pd.DataFrame, key: Mapping[str, str | list[str]]) -> BoolArray:
 
 
 def published_text(table: pd.DataFrame, **key: str) -> str:
-    """The single published value of a key.
+    """Published value of a key, which must match exactly one row.
 
     Examples
     --------
     >>> published_text(pd.DataFrame({"row": ["a", "b"], "value": ["0.30", "S"]}), row="a")
     '0.30'
     """
-    # Thousands of cells are read: the other columns of the row are left where they are.
-    return str(table["value"][_have(table, key)].item())
+    # Faster than selecting the complete row: audits read thousands of cells.
+    return str(table["value"][_matches(table, key)].item())
 
 
 def published_number(table: pd.DataFrame, **key: str) -> float:
-    """The single published value of a key, as a number."""
+    """Published value of a key as a number."""
     text = published_text(table, **key)
     number = as_number(text)
     if number is None:
@@ -139,7 +135,7 @@ def published_number(table: pd.DataFrame, **key: str) -> float:
 
 
 def joined(cells: Cells, *names: str) -> pd.DataFrame:
-    """Cells of several tables, one below the other.
+    """Cells of several tables, concatenated.
 
     Examples
     --------
@@ -150,8 +146,8 @@ def joined(cells: Cells, *names: str) -> pd.DataFrame:
     return pd.concat([cells(name) for name in names], ignore_index=True)
 
 
-def holds_if_any(sentences_found: Iterable[str], none: str) -> Finding:
-    """Finding that holds if there is at least one sentence; otherwise its detail is `none`.
+def holds_if_any(contradictions: Iterable[str], none: str) -> Finding:
+    """Finding that holds if there is any contradiction; otherwise its detail is `none`.
 
     Examples
     --------
@@ -160,12 +156,12 @@ def holds_if_any(sentences_found: Iterable[str], none: str) -> Finding:
     >>> holds_if_any([], "no value is above its bound")
     Finding(holds=False, detail='no value is above its bound')
     """
-    sentences = list(sentences_found)
+    sentences = list(contradictions)
     return Finding(bool(sentences), "; ".join(sentences) if sentences else none)
 
 
 def holds_if_none(faults: Iterable[str], detail: str) -> Finding:
-    """Finding that holds if there is no fault; its detail is then `detail`.
+    """Finding that holds, with `detail`, if there are no faults.
 
     Examples
     --------
@@ -179,7 +175,7 @@ def holds_if_none(faults: Iterable[str], detail: str) -> Finding:
 
 
 def is_multiple(value: float, step: float) -> bool:
-    """Whether a published value is a whole number of steps.
+    """Whether a published value is an integer multiple of a step.
 
     Examples
     --------

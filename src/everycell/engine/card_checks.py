@@ -1,4 +1,4 @@
-"""Checks that records and published cells fit each other: a sentence with file and line each."""
+"""Checks of records against published cells; each fault is a sentence with file and line."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from everycell.engine.untrusted import text_of
 from everycell.engine.yaml import line_of
 from everycell.engine.yaml_files import read_model
 
-#: Kinds of card that an id may have, by its first word.
+#: Kinds that a record may have, by the first word of its id.
 _KINDS = {"table": ("table",), "figure": ("figure", "drawing"), "text": ("text",)}
 
 
 def check_paper(folder: Path) -> list[str]:
-    """Check all files of a paper, its registry included; return one sentence per fault."""
+    """Check all files of a paper, including its registry; return one sentence per fault."""
     faults: list[str] = []
     for path in sorted(folder.glob("*.yaml")):
         model = model_of(path)
@@ -62,7 +62,7 @@ def check_paper(folder: Path) -> list[str]:
         return faults + check_cards({folder.name: load_paper(folder)})
     except CardError as error:
         faults += str(error).splitlines()
-    # Without a record of them, the published cells are checked by themselves.
+    # The records cannot be read, so check the published cells alone.
     for path in sorted(folder.glob("*.csv")):
         try:
             if ARTEFACT_ID.fullmatch(path.stem):
@@ -73,7 +73,7 @@ def check_paper(folder: Path) -> list[str]:
 
 
 def check_papers(published: Path) -> list[str]:
-    """Check all papers of a folder, and what they declare of their full tiers."""
+    """Check all papers of a folder, including the requirements of their full tiers."""
     folders = sorted(path.parent for path in published.glob("*/paper.yaml"))
     faults = [fault for folder in folders for fault in check_paper(folder)]
     if not faults:
@@ -105,7 +105,7 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
     for paper in papers.values():
         home = next(iter(paper.artefacts.values())).folder if paper.artefacts else None
         if home is None:
-            faults.append(f"{paper.key}: has no artefact; add a chapter file with records.")
+            faults.append(f"{paper.key}: has no artefacts; add a chapter file with records.")
             continue
         facts = read_card_file(home / "paper.yaml", PaperFile).facts
         for path in sorted(home.glob("*.csv")):
@@ -115,8 +115,8 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
             if not (home / name).exists():
                 line = line_of(text_of(home / "paper.yaml"), ["facts", number])
                 faults.append(
-                    f"{home / 'paper.yaml'}, line {line}: `facts` names {name}, which does not "
-                    "exist."
+                    f"{home / 'paper.yaml'}, line {line}: {name} in `facts` does not exist; add "
+                    "the file or remove it from `facts`."
                 )
     return faults
 
@@ -126,17 +126,18 @@ def _check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
     if artefact.card.kind not in _KINDS[prefix]:
         yield (
             ("kind",),
-            f"{artefact.name} is of kind {artefact.card.kind!r}; an id with {prefix!r} is of kind "
-            f"{' or '.join(_KINDS[prefix])}.",
+            f"{artefact.name} has the kind {artefact.card.kind!r}; an id that begins with "
+            f"{prefix!r} requires the kind {' or '.join(_KINDS[prefix])}.",
         )
     for tier, declared in artefact.card.tiers.items():
         if (declared.state == "drawing") != (artefact.card.kind == "drawing"):
             yield (
                 ("tiers", tier, "state"),
-                f"{artefact.name} is of kind {artefact.card.kind!r}, but its state in tier {tier} "
-                f"is {declared.state!r}; a drawing, and nothing else, has the state drawing.",
+                f"{artefact.name} has the kind {artefact.card.kind!r}, but its state in tier "
+                f"{tier} is {declared.state!r}; only drawings have the state drawing, and they "
+                "have no other.",
             )
-    # Tables of a paper are numbered consecutively; only a thesis puts the chapter into the number.
+    # Only in a thesis does the number of a table begin with the chapter.
     if paper.kind == "thesis" and chapter != artefact.chapter:
         yield (
             (),
@@ -150,7 +151,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
         runs = any(tier.state in RUNNABLE for tier in card.tiers.values())
         used = {
             "labels": card.labels,
-            # Results for a passage or a figure without numbers are shown with it.
+            # Reproduced values of a passage or figure without published numbers are displayed.
             "decimals": None if runs else card.decimals,
             "tiers": [tier.lacks for tier in card.tiers.values() if tier.lacks],
             "precision": card.precision,
@@ -166,44 +167,44 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
             if content:
                 yield (
                     (field,),
-                    f"`{field}` selects cells, but there is no {artefact.cells_path.name}; add "
-                    "the published cells or drop the field.",
+                    f"`{field}` selects cells, but {artefact.cells_path.name} does not exist; add "
+                    "the published cells or remove the field.",
                 )
         yield from check_untestable(artefact)
         return
     if card.readings in artefact.key_columns:
         yield (
             ("readings",),
-            f"`readings` names {card.readings!r}, a published key column; name a column that only "
-            "the reproduced table has.",
+            f"`readings` is {card.readings!r}, a published key column; it must be a column that "
+            "only the reproduced table has.",
         )
-    unselected = [*_check_selectors(artefact)]
-    yield from unselected
-    # The precision of a cell is known if its selectors are.
-    if not any(keys[0] == "precision" for keys, _ in unselected):
+    selector_faults = [*_check_selectors(artefact)]
+    yield from selector_faults
+    # These checks use the selectors of `precision`.
+    if not any(keys[0] == "precision" for keys, _ in selector_faults):
         yield from _check_decimals(artefact)
         yield from _check_tolerances(artefact)
-    strange = [column for column in card.labels if column not in artefact.key_columns]
-    if strange:
+    unknown = [column for column in card.labels if column not in artefact.key_columns]
+    if unknown:
         yield (
             ("labels",),
-            f"`labels` names the column {strange[0]!r}; the key columns are "
+            f"`labels` contains {unknown[0]!r}, which is not a key column; the key columns are "
             f"{artefact.key_columns}.",
         )
     yield from check_untestable(artefact)
     yield from check_claims(artefact)
     if card.layout is not None:
-        laid = [*card.layout.rows, *card.layout.columns]
-        if sorted(laid) != sorted(artefact.key_columns):
+        columns = [*card.layout.rows, *card.layout.columns]
+        if sorted(columns) != sorted(artefact.key_columns):
             yield (
                 ("layout",),
-                f"`layout` names {laid}; it must name each key column once: "
+                f"`layout` has the columns {columns}; it must have each key column once: "
                 f"{artefact.key_columns}.",
             )
 
 
 def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Selectors without a cell, and errata that give values for other cells than theirs."""
+    """Find selectors without matches, and errata with values for cells they do not select."""
     card = artefact.card
     selectors: list[tuple[tuple[str | int, ...], Selector]] = [
         ((field, number, "cells"), entry.cells)
@@ -223,7 +224,7 @@ def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...]
         for column, names in declared.lacks.items():
             selectors.append((("tiers", tier, "lacks", column), {column: names}))
         for column, names in declared.may_lack.items():
-            # Tables of a chapter share a tier, and one of them may have fewer of its models.
+            # The tables of a chapter share this list, but a table may have only some of its values.
             present = sorted(set(names) & set(artefact.cells.get(column, ())))
             selectors.append((("tiers", tier, "may_lack", column), {column: present or names}))
     for number, erratum in enumerate(card.errata):
@@ -241,7 +242,7 @@ def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...]
                 yield (
                     keys,
                     f"erratum {erratum.id} gives a value for {value.cells}, which its `cells` do "
-                    "not name; name them there too.",
+                    "not select; add a selector for them.",
                 )
     for keys, selector in selectors:
         if fault := selector_fault(artefact, selector):
@@ -259,14 +260,14 @@ def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
             if tier not in card.tiers or card.tiers[tier].state != "rebuilt":
                 yield (
                     keys,
-                    f"`from_spread` of a tolerance names the tier {tier}, which rebuilds nothing "
-                    "of it; name a reproduced tier that trains with several seeds.",
+                    f"`from_spread` of a tolerance lists the tier {tier}, which does not reproduce "
+                    "the artefact; list a tier that reproduces it with several seeds.",
                 )
         if SEEDS not in card.beside:
             yield (
                 keys,
-                f"a tolerance follows `from_spread`, but `beside` has no table {SEEDS!r}; name it "
-                "there, and have the rule make it.",
+                f"a tolerance uses `from_spread`, but `beside` has no table {SEEDS!r}; add it "
+                "there, and write it in the rule.",
             )
         if selector_fault(artefact, tolerance.cells):
             continue
@@ -274,8 +275,8 @@ def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
             if not is_rounded(artefact.precisions[row]):
                 yield (
                     int(row),
-                    "is a count, a label, a rank or a text, for which no tolerance follows "
-                    "`from_spread`; leave it out of `cells`.",
+                    "is a count, label, rank or text, for which `from_spread` gives no tolerance; "
+                    "exclude it from `cells` of the tolerance.",
                 )
 
 
@@ -286,13 +287,14 @@ def _check_decimals(artefact: Artefact) -> Iterator[Fault]:
         if metric != "all" and "metric" not in cells:
             yield (
                 ("decimals", metric),
-                f"`decimals` names {metric!r}, but {artefact.cells_path} has no column `metric`; "
-                "declare `all`, or name the column of measures `metric`.",
+                f"`decimals` has the key {metric!r}, but {artefact.cells_path} has no column "
+                "`metric`; use the key `all`, or rename the column of measures to `metric`.",
             )
         elif metric != "all" and metric not in metrics:
             yield (
                 ("decimals", metric),
-                f"`decimals` names the metric {metric!r}; found are {metrics}.",
+                f"`decimals` has the metric {metric!r}, which no cell has; the metrics are "
+                f"{metrics}.",
             )
     rebuilt = any(tier.state == "rebuilt" for tier in artefact.card.tiers.values())
     if rebuilt and "all" not in declared:
@@ -300,23 +302,22 @@ def _check_decimals(artefact: Artefact) -> Iterator[Fault]:
             if metric not in declared and not (declared and metric == "all"):
                 yield (
                     ("decimals",),
-                    f"`decimals` says nothing of the metric {metric!r}; declare its digits, or "
-                    "text.",
+                    f"`decimals` lacks the metric {metric!r}; add its number of decimals, or text.",
                 )
     rows = zip(cells.to_dict("records"), artefact.precisions, strict=True)
     for number, (row, (digits, _)) in enumerate(rows):
         if digits == "text":
             continue
         value = row["value"]
-        # A dash in place of a number.
+        # Such a cell has a dash instead of a number.
         if row.get("marker") == "not_reported":
             continue
         if not is_number(value):
-            # If nothing is declared, other cells of the metric must be numbers.
+            # Without declared decimals, a metric may mix numbers and text.
             if row.get("metric", "all") in declared or "all" in declared:
                 yield (
                     number,
-                    f"{value!r} is not a number, but `decimals` declares {digits} digits.",
+                    f"{value!r} is not a number, but `decimals` of the record is {digits}.",
                 )
         elif decimals_shown(value) > digits:
-            yield number, f"{value!r} shows more digits than the {digits} declared."
+            yield number, f"{value!r} has more decimals than the {digits} in the record."

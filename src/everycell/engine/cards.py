@@ -1,7 +1,7 @@
 """Models of the YAML files of ``published/``: a paper, its chapters and their records.
 
-A paper is a folder of ``published/``: ``paper.yaml`` names it, and one YAML file per chapter holds
-a record for each of its tables and figures. A record says what each tier gives of an artefact.
+Each folder of ``published/`` is a paper: ``paper.yaml`` describes it, and one YAML file per chapter
+has a record for each of its tables and figures.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from everycell.engine.spread import SEEDS
 from everycell.engine.tiers import TIERS, Tier
 
 State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
-#: Place of an erratum's cause: the paper; our copy of it; the method (the published number is what
-#: the software gives, but the analysis is open to criticism); or undecided.
+#: Cause of an erratum: an error of the paper, a transcription error, another method than described,
+#: or unknown.
 Where = Literal["print", "copy", "method", "undecided"]
-#: States of an artefact in a tier without a run.
+#: States with a result that can be run.
 RUNNABLE: frozenset[State] = frozenset({"rebuilt", "stand_in"})
 
 
@@ -31,91 +31,100 @@ class TierCard(CardFileModel):
         description="`rebuilt`: reproduced; `stand_in`: run on surrogate data; `quoted`: taken "
         "from the paper; `not_run`: not computed; `drawing`: a drawing without data."
     )
-    needs: str = Field(min_length=3, description="What a run of this tier needs, in words.")
-    name: str | None = Field(None, description="Surrogate data: what they are, for the page.")
+    needs: str = Field(min_length=3, description="Requirements of a run, as a short text.")
+    name: str | None = Field(
+        None, description="With `stand_in`: description of the surrogate data for the page."
+    )
     lacks: dict[str, list[str]] = Field(
         {},
-        description="Surrogate data: key column -> values without a counterpart. A claim that "
-        "selects them among others is tested on the others.",
+        description="With `stand_in`: key column -> values that the surrogate data do not have. "
+        "Claims that select them together with other values are tested on the other values.",
     )
     may_lack: dict[str, list[str]] = Field(
         {},
-        description="Reproduced: key column -> values whose cells a run may omit, such as models "
-        "that the user chooses.",
+        description="With `rebuilt`: key column -> values whose cells a run may omit, such as "
+        "models that the user chooses.",
     )
     varies: str | None = Field(
         None,
         min_length=10,
-        description="Surrogate data: why values differ between machines; `check-verdicts` then "
+        description="With `stand_in`: why values differ between machines; `check-verdicts` then "
         "skips the claims.",
     )
     settings: list[
         Annotated[str, Field(pattern=r"^([2-9] of [a-z0-9_.]+|[a-z0-9_.]+(\|[a-z0-9_.]+)*)$")]
     ] = Field(
         [],
-        description="Keys of `config.yaml` that only the user can set and that a run needs. `a|b` "
-        "is one of two; `3 of a` is three names under a key.",
+        description="Keys of `config.yaml` that the user must set for a run. `a|b` requires one of "
+        "two keys; `3 of a` requires a list of at least three values.",
     )
     speaks_if: list[SpeaksIf] = Field(
-        [], description="Surrogate data: what they must show before they count for a claim."
+        [],
+        description="With `stand_in`: conditions that the surrogate data must meet to test "
+        "a claim.",
     )
     not_testable: NotTestable | None = Field(
-        None, description="Surrogate data: claims that they cannot test by their nature."
+        None, description="With `stand_in`: claims that the surrogate data cannot test."
     )
 
     @model_validator(mode="after")
     def _check_state(self) -> TierCard:
         if self.state == "stand_in" and not self.name:
-            raise ValueError("a stand_in needs a `name` that says what it is run on")
+            raise ValueError("the state stand_in requires a `name` of the surrogate data")
         if self.state != "stand_in" and self.lacks:
-            raise ValueError("only a stand_in has `lacks`; others name cells in `not_run`")
+            raise ValueError("`lacks` requires the state stand_in; use `not_run` of the record")
         if self.state != "rebuilt" and self.may_lack:
-            raise ValueError("only what is rebuilt has `may_lack`; a stand_in has `lacks`")
+            raise ValueError("`may_lack` requires the state rebuilt; stand_in has `lacks`")
         if self.state != "stand_in" and self.varies:
-            raise ValueError("only a stand_in has `varies`; what is rebuilt must not vary")
+            raise ValueError("`varies` requires the state stand_in")
         if self.state != "stand_in" and self.speaks_if:
-            raise ValueError("only a stand_in has `speaks_if`; what is rebuilt speaks")
+            raise ValueError("`speaks_if` requires the state stand_in")
         if self.state != "stand_in" and self.not_testable:
-            raise ValueError("only a stand_in has `not_testable`; give a conclusion `inconclusive`")
+            raise ValueError(
+                "`not_testable` requires the state stand_in; use `inconclusive` of the claim"
+            )
         return self
 
     def can_test(self, conclusion: str) -> bool:
-        """Whether the tier's data can answer a conclusion, by its id."""
+        """Whether the tier's data can test a claim, by its id."""
         declared = self.not_testable
         return declared is None or conclusion not in (declared.conclusions or [conclusion])
 
 
 class Layout(CardFileModel):
-    """Which key columns are rows of a displayed table and which are columns."""
+    """Key columns in the rows and in the columns of a displayed table."""
 
     rows: list[str] = Field(description="Key columns down the table.")
     columns: list[str] = Field(description="Key columns across the table.")
 
 
 class Precision(CardFileModel):
-    """Precision of cells that differs from that of the rest of their metric."""
+    """Precision of cells that differs from that of their metric."""
 
     cells: Selector = Field(description="Selector of the cells.")
     decimals: int | Literal["text"] | None = Field(
-        None, description="As in the record's `decimals`; by default those of the metric."
+        None, description="Published decimals, or `text`; by default those of the metric."
     )
     measured: bool = Field(
         False,
-        description="Numbers without decimals: whether they are rounded measurements (a share in "
-        "whole percents) and not counts, labels or ranks.",
+        description="For numbers without decimals: whether they are rounded measurements, such as "
+        "percentages, and not counts, labels or ranks.",
     )
 
     @model_validator(mode="after")
     def _is_not_empty(self) -> Precision:
         if self.decimals is None and not self.measured:
-            raise ValueError("a precision needs `decimals`, or `measured: true`")
+            raise ValueError("a precision needs `decimals` or `measured: true`")
         if self.measured and self.decimals not in (0, None):
-            raise ValueError("`measured` is for numbers without decimals; others always are")
+            raise ValueError(
+                "`measured` is for numbers without decimals; those with decimals are always "
+                "measured"
+            )
         return self
 
 
 class Tolerance(CardFileModel):
-    """A distance within which a cell counts as close, derived from a named cause."""
+    """A distance within which a cell counts as close, derived from a stated cause."""
 
     cells: Selector = Field({}, description="Selector of the cells; by default all.")
     within: float | None = Field(
@@ -123,36 +132,36 @@ class Tolerance(CardFileModel):
     )
     from_spread: list[Tier] = Field(
         [],
-        description="Instead of `within`: tiers that train with several seeds, whose spread gives "
-        "the distance.",
+        description="Instead of `within`: tiers in which the distance is derived from the spread "
+        "over several seeds.",
     )
     print_is_mean_of: int = Field(
-        1, ge=1, description="Number of training runs of which the published value is the mean."
+        1, ge=1, description="Number of training runs that the published value is a mean of."
     )
     because: str = Field(
         min_length=10,
-        description="How the distance follows from a named cause, never from the observed one.",
+        description="Cause from which the distance follows; never the observed difference.",
     )
 
     @model_validator(mode="after")
     def _one_distance(self) -> Tolerance:
         if (self.within is None) == (not self.from_spread):
-            raise ValueError("a tolerance needs `within` or `from_spread`, and not both")
+            raise ValueError("a tolerance needs either `within` or `from_spread`")
         if self.within is not None and self.print_is_mean_of > 1:
-            raise ValueError("`print_is_mean_of` goes with `from_spread`, not with `within`")
+            raise ValueError("`print_is_mean_of` requires `from_spread` instead of `within`")
         return self
 
 
 class Quoted(CardFileModel):
-    """Published cells that are inputs, or that the paper took from elsewhere."""
+    """Published cells that are inputs, or that the paper quotes from elsewhere."""
 
     cells: Selector = Field({}, description="Selector of the cells; by default all.")
     because: str = Field(min_length=3, description="Why they are quoted.")
     is_input: bool = Field(False, description="Whether a rule may read these published values.")
     observations: bool = Field(
         False,
-        description="Whether these inputs are data and not results (votes, annotations), so that "
-        "values computed from them count as reproduced.",
+        description="Whether these inputs are data, such as votes or annotations, and not results; "
+        "values computed from them then count as reproduced.",
     )
     tiers: Annotated[list[Tier], Field(min_length=1)] = Field(
         list(TIERS), description="Tiers in which they are quoted."
@@ -163,27 +172,29 @@ class Derived(CardFileModel):
     """Published cells that a tier computes from other published values."""
 
     cells: Selector = Field({}, description="Selector of the cells; by default all.")
-    because: str = Field(min_length=10, description="From which published values, and how.")
+    because: str = Field(
+        min_length=10, description="Published values that they are computed from, and how."
+    )
     tiers: Annotated[list[Tier], Field(min_length=1)] = Field(
         list(TIERS), description="Tiers that compute them in this way."
     )
 
 
 class NotRun(CardFileModel):
-    """Published cells that a tier cannot compute although it reproduces others of the artefact."""
+    """Published cells that a tier cannot compute although it reproduces other cells."""
 
     cells: Selector = Field(description="Selector of the cells.")
     tier: Tier = Field(description="Tier that cannot compute them.")
-    needs: str = Field(min_length=3, description="What would be needed, in words.")
+    needs: str = Field(min_length=3, description="What computing them would require.")
 
 
 class Gives(CardFileModel):
-    """Reproduced value of published cells that an erratum explains."""
+    """Correct value of published cells, by which an erratum explains the reproduced value."""
 
-    cells: Selector = Field(description="Selector of cells that the erratum selects too.")
+    cells: Selector = Field(description="Selector of some of the erratum's cells.")
     value: str = Field(
         min_length=1,
-        description="Reproduced value at the published precision; only it is explained.",
+        description="Reproduced value at the published precision; other values are not explained.",
     )
 
 
@@ -192,69 +203,74 @@ class Erratum(CardFileModel):
 
     id: str = Field(pattern=r"^[a-z0-9_]+$", description="Name of the erratum.")
     where: Where = Field(
-        description="Place of the cause. `print`: the paper, shown by internal evidence; `copy`: a "
-        "transcription error; `method`: the value follows from another computation than the "
-        "described one; `undecided`: the cause is unknown."
+        description="Cause. `print`: an error of the paper, shown by internal evidence; `copy`: a "
+        "transcription error; `method`: the value was computed differently from the paper's "
+        "description; `undecided`: unknown."
     )
     cells: list[Selector] = Field(
-        [], description="Selectors of the cells that it explains; none if the text is wrong."
+        [], description="Selectors of the cells that it explains; empty if the text is wrong."
     )
     gives: list[Gives] = Field(
         [],
-        description="Reproduced values that it explains; a cell with another value differs.",
+        description="Reproduced values that it explains; cells with any other value differ.",
     )
     finding: str = Field(min_length=10, description="What is wrong.")
-    evidence: str = Field(min_length=10, description="How that is known.")
+    evidence: str = Field(min_length=10, description="Evidence for the finding.")
     audit: str | None = Field(
         None,
-        description="Function in `audits.py` of the chapter that shows it from published values.",
+        description="Function in `audits.py` of the chapter that tests the finding on published "
+        "values.",
     )
     source: str | None = Field(None, description="Section or page of the paper.")
     same_as: str | None = Field(
         None,
         pattern=r"^\w+/\w+ [a-z0-9_]+$",
-        description="The same erratum in another record, as `KEY/table_2 ID`; both count once.",
+        description="The same erratum in another record, as `KEY/table_2 ID`; the two count as "
+        "one.",
     )
 
 
 class Card(CardFileModel):
-    """Everything known about one table, figure, passage of text or drawing."""
+    """Record of a table, figure, passage of text or drawing."""
 
     kind: Literal["table", "figure", "text", "drawing"] = Field(
-        description="What it is; a passage of text is `text`."
+        description="Kind of artefact; `text` is a passage of text."
     )
-    title: str = Field(min_length=5, description="Title in your words.")
+    title: str = Field(min_length=5, description="Title in your own words.")
     source: str = Field(min_length=2, description="Section or page of the paper.")
     tiers: Annotated[dict[Tier, TierCard], Field(min_length=1)] = Field(
-        description="What each tier gives."
+        description="State and requirements of each tier."
     )
     layout: Layout | None = Field(None, description="Rows and columns of the displayed table.")
     readings: str | None = Field(
         None,
-        description="Column that only the reproduced table has, with results for several settings "
-        "that the paper leaves open.",
+        description="Column that only the reproduced table has: a setting that the paper does not "
+        "specify, with a result for each of its values.",
     )
     names: dict[str, str] = Field(
         {},
-        description="Headings of key columns and metrics, and labels, as published. `Attribution "
-        "quality | Recall` is a heading below that of a group of columns.",
+        description="Published headings of key columns and metrics, and published labels. "
+        "`Attribution quality | Recall` puts `Recall` under a spanning heading.",
     )
     labels: list[str] = Field(
         [],
-        description="Key columns that only describe another one; claims are tested without them.",
+        description="Key columns that only describe other key columns; claims are tested without "
+        "them.",
     )
     decimals: dict[str, int | Literal["text"]] = Field(
         {},
-        description="Metric -> published decimals, or `text` to compare strings; `all` is for "
-        "every other metric.",
+        description="Metric -> published decimals, or `text` to compare strings; `all` applies to "
+        "all other metrics.",
     )
     precision: list[Precision] = Field(
-        [], description="Cells with another precision than their metric, and rounded whole numbers."
+        [],
+        description="Cells whose precision differs from that of their metric, and measurements "
+        "rounded to whole numbers.",
     )
     tolerances: list[Tolerance] = Field(
         [], description="Distances within which a cell counts as close."
     )
-    quoted: list[Quoted] = Field([], description="Cells that are inputs or come from elsewhere.")
+    quoted: list[Quoted] = Field([], description="Cells that are inputs or quoted from elsewhere.")
     derived: list[Derived] = Field(
         [], description="Cells that a tier computes from other published values."
     )
@@ -263,12 +279,12 @@ class Card(CardFileModel):
     )
     kinds: dict[Literal["number", "category", "identifier", "check"], list[Selector]] = Field(
         {},
-        description="Kinds of cells. By default a value is a `number` or, if it is not one, a "
-        "`category`. A `check` is not published in this form (such as a hash) and is not counted "
-        "as a cell.",
+        description="Kinds of cells; by default, numeric values are a `number` and other values a "
+        "`category`. A `check` does not count as a cell: the paper does not publish it in this "
+        "form (such as a hash).",
     )
     not_run: list[NotRun] = Field(
-        [], description="Cells that a tier cannot compute although it reproduces others."
+        [], description="Cells that a tier cannot compute although it reproduces other cells."
     )
     conclusions: list[Conclusion] = Field([], description="Claims of the paper.")
     errata: list[Erratum] = Field(
@@ -282,7 +298,7 @@ class Card(CardFileModel):
     def tables_read(self, tier: Tier) -> set[str]:
         """Supplementary tables that verdicts of a tier read, as predicates name them."""
         rules = self.tiers[tier].speaks_if if tier in self.tiers else []
-        seeds = {SEEDS} if any(tier in one.from_spread for one in self.tolerances) else set()
+        seeds = {SEEDS} if any(tier in entry.from_spread for entry in self.tolerances) else set()
         return seeds | {
             predicate.beside
             for entry in (*self.conclusions, *rules)
@@ -291,12 +307,12 @@ class Card(CardFileModel):
         }
 
     def artefacts_with_tables_read(self, tier: Tier) -> set[str]:
-        """Return the other artefacts beside which conclusions or `speaks_if` read a table."""
+        """Other artefacts whose tables the claims or conditions of a tier read."""
         return {owner for owner, _ in map(split_supplement_name, self.tables_read(tier)) if owner}
 
 
 def split_supplement_name(name: str) -> tuple[str, str]:
-    """Artefact of a supplementary table, and the table's suffix; either may be empty."""
+    """Split a table's name into artefact and suffix, either of which may be empty."""
     owner, dot, suffix = name.partition(".")
     if dot or re.match("(table|figure|text)_", name):
         return owner, suffix
@@ -307,10 +323,10 @@ class ChapterFile(CardFileModel):
     """A chapter, `chN.yaml`: the records of its tables, figures and passages of text."""
 
     chapter: str = Field(description='Number or letter, as text: `"1"`.')
-    title: str = Field(description="Title in your words.")
-    source: str | None = Field(None, description="Where the chapter is in the paper.")
+    title: str = Field(description="Title in your own words.")
+    source: str | None = Field(None, description="Pages or sections of the paper.")
     names: dict[str, str] = Field(
-        {}, description="`names` for all records of the chapter; a record may override them."
+        {}, description="Defaults for `names` of all records of the chapter."
     )
     artefacts: dict[str, Card] = Field(
         description="Records by id: `table_4_8`, `figure_A_1`, `text_4_3`.",
@@ -328,11 +344,11 @@ class PaperFile(CardFileModel):
     kind: Literal["thesis", "paper"] = Field(
         description="In a `thesis`, the number of a table begins with its chapter."
     )
-    reference: str = Field(description="Where it was published.")
-    # Its model is in `everycell.engine.publications`: what only the page shows is not part of the
-    # code behind results.
+    reference: str = Field(description="Venue or publisher.")
+    # Its model is in `everycell.engine.publications`, as only the page uses it: changes to that
+    # model must not rerun results.
     publication: dict[str, object] = Field(
-        {}, description="Where it can be read and cited, and where its code and data are."
+        {}, description="Identifiers and addresses of the paper, its code and its data."
     )
     facts: list[str] = Field(
         [], description="CSV files of the folder that are not published values of an artefact."

@@ -13,21 +13,18 @@ from everycell.engine.lineage import JobRecord, upstream
 from everycell.engine.registry import load_registry
 
 Kind = Literal["input", "parameter", "seed", "code", "version", "package", "behind", "file", "card"]
-#: Folders of the project itself: files elsewhere may lie in any cache.
+#: Folders of the project itself; released files may be in any cache.
 OWN = ("published/", "results/", "work/")
 
 
 class Model(BaseModel):
-    """Base of the findings of a comparison of two folders; immutable."""
+    """Immutable base of the models of a comparison."""
 
     model_config = ConfigDict(frozen=True)
 
 
 class Moved(Model):
-    """A cell of a table whose value differs, or a verdict or conclusion whose outcome differs.
-
-    `old` or `new` is None where the cell is in only one folder.
-    """
+    """A cell, verdict or claim that differs; `old` or `new` is None if only one folder has it."""
 
     key: str
     old: str | None
@@ -35,21 +32,20 @@ class Moved(Model):
 
 
 class Cause(Model):
-    """Something in which the receipts of the two folders differ.
+    """A difference that may explain why two results differ.
 
     Attributes
     ----------
     kind
-        `input`: a file that was read; `behind`: a setting of a job further up, or "input FILE" that
-        one read; `file`: a file that no longer matches its receipt; `card`: the basis of the
-        verdicts; the others are fields of a receipt.
+        `input`: an input file; `behind`: a setting or input ("input FILE") of an upstream job;
+        `file`: a file that no longer matches its receipt; `card`: the record; the other kinds are
+        fields of a receipt.
     name
-        Path (a released file that lies elsewhere: its key), parameter (nested names with dots),
-        package or part of a card. "card" alone if no part in the verdict files differs but the
-        judgement of the same table does: then a tolerance of the card, or the judging code, has
-        changed.
+        Path or registry key of a file, parameter (nested names with dots), package, or part of the
+        record. It is "card" if verdicts on the same table differ but the parts of the record in the
+        verdict files do not: a tolerance or the code that judges cells has changed.
     old, new
-        Value or hash; None if there is none.
+        Value or hash; None if that side has none.
     """
 
     kind: Kind
@@ -70,12 +66,12 @@ def changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Moved, ...]
 def causes_of(
     old: Mapping[str, Any], new: Mapping[str, Any], inputs: list[Cause], behind: list[Cause]
 ) -> Iterator[Cause]:
-    """Differences between two receipts, and between the jobs behind their inputs."""
+    """Differences between two receipts and between the upstream jobs of their inputs."""
     seeds = [{"seed": json.dumps(receipt.get("seed"))} for receipt in (old, new)]
     yield from of_kind("seed", *seeds)
     settings = [
         {
-            # The seed has a separate field.
+            # The receipt has a separate field for the seed.
             name: value
             for name, value in _flat(receipt.get("parameters") or {})
             if name != "seed"
@@ -94,48 +90,48 @@ def causes_of(
 
 
 def other_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Cause]:
-    """Inputs with other bytes; the same bytes under another path do not count."""
+    """Inputs whose content differs; the same content under another path does not count."""
     files = [{file["path"]: file["sha256"] for file in side["inputs"]} for side in (old, new)]
-    named_causes = [
+    hashes = [
         {path if path in other else key_or_path(path): digest for path, digest in side.items()}
         for side, other in (files, files[::-1])
     ]
-    changed = list(of_kind("input", *named_causes))
-    gone = Counter(cause.old for cause in changed if cause.new is None)
-    came = Counter(cause.new for cause in changed if cause.old is None)
-    moved = {"old": gone & came, "new": gone & came}
+    changed = list(of_kind("input", *hashes))
+    removed = Counter(cause.old for cause in changed if cause.new is None)
+    added = Counter(cause.new for cause in changed if cause.old is None)
+    renamed = {"old": removed & added, "new": removed & added}
     for cause in changed:
         side, digest = ("old", cause.old) if cause.new is None else ("new", cause.new)
-        if (cause.old is None or cause.new is None) and moved[side][digest]:
-            moved[side][digest] -= 1
+        if (cause.old is None or cause.new is None) and renamed[side][digest]:
+            renamed[side][digest] -= 1
         else:
             yield cause
 
 
 def key_or_path(path: str) -> str:
-    """Key of a released file, whichever cache it is in; other paths unchanged."""
+    """Registry key of a released file in any cache; other paths unchanged."""
     return path if path.startswith(OWN) else load_registry().key_in(path) or path
 
 
 class Behind:
-    """Differences between two folders' `lineage.json` in the jobs behind a file."""
+    """Differences between the upstream jobs of files in two folders, from their `lineage.json`."""
 
     def __init__(self, old: list[JobRecord], new: list[JobRecord]) -> None:
         self.jobs = (old, new)
-        self.known: dict[str, tuple[Cause, ...] | None] = {}
+        self.causes_by_path: dict[str, tuple[Cause, ...] | None] = {}
 
     def of(self, path: str) -> tuple[Cause, ...] | None:
-        """Differences between the jobs behind a file; None if a folder's record is incomplete."""
-        if path not in self.known:
-            self.known[path] = self._compared(path)
-        return self.known[path]
+        """Differences between the upstream jobs of a file; None if a lineage is incomplete."""
+        if path not in self.causes_by_path:
+            self.causes_by_path[path] = self._compare(path)
+        return self.causes_by_path[path]
 
     def all_of(self, paths: Iterable[str]) -> list[Cause]:
-        """Other settings and inputs of the jobs behind some files, each once."""
+        """Distinct differences between the upstream jobs of several files."""
         causes = (cause for path in paths for cause in self.of(path) or ())
         return list(dict.fromkeys(causes))
 
-    def _compared(self, path: str) -> tuple[Cause, ...] | None:
+    def _compare(self, path: str) -> tuple[Cause, ...] | None:
         old, new = (upstream(jobs, [path]) for jobs in self.jobs)
         if not old or not new:
             return None
@@ -150,8 +146,8 @@ class Behind:
             known = files[0].keys() & files[1].keys()
             sides = ({f"input {path}": side[path] for path in sorted(known)} for side in files)
             causes += of_kind("behind", *sides)
-        # A job of only one folder is named if a job reads other files in that folder; if none
-        # does, the other folder has no record of it.
+        # If a job is in only one lineage although no job reads different files, the other lineage
+        # is incomplete.
         is_complete = len(old) == len(new) == len(both) and all(
             files[0].keys() == files[1].keys() for files in read
         )
@@ -159,12 +155,12 @@ class Behind:
 
 
 def _read(job: JobRecord) -> dict[str, str]:
-    """Hashes of what a job read from outside, by key where it is a released file."""
+    """Hashes of the external files that a job read, by registry key or path."""
     return {key_or_path(path): digest for path, digest in job.hashes.items()}
 
 
 def of_kind(kind: Kind, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Cause]:
-    """Changes as causes of a kind.
+    """Differences between two mappings as causes of one kind.
 
     Examples
     --------
@@ -181,29 +177,30 @@ def _code(code: Mapping[str, Any]) -> str:
 
 
 def _settings(old: JobRecord, new: JobRecord) -> tuple[dict[str, str], dict[str, str]]:
-    """Settings of a job in two folders, under one name if they are of the same kind."""
+    """Settings of a job in two folders, under the same names."""
     at = f"{old.rule} {old.outputs[0]}"
-    causes = []
+    settings_by_side = []
     for job in (old, new):
         read = ", ".join(sorted(map(key_or_path, job.inputs)))
-        causes.append({f"{at}: rule": job.rule, f"{at}: inputs": read})
+        settings_by_side.append({f"{at}: rule": job.rule, f"{at}: inputs": read})
     unnamed = [
         bool(job.parameters) and all(name.startswith("#") for name in job.parameters)
         for job in (old, new)
     ]
     if not any(unnamed):
-        for settings, job in zip(causes, (old, new), strict=True):
+        for settings, job in zip(settings_by_side, (old, new), strict=True):
             settings |= {f"{at}: {name}": value for name, value in job.parameters.items()}
-        return causes[0], causes[1]
+        return settings_by_side[0], settings_by_side[1]
     # One side has values without names: compare only values that the other side lacks entirely.
     values = [Counter(job.parameters.values()) for job in (old, new)]
-    alone = [values[0] - values[1], values[1] - values[0]]
-    # A record leaves out values that are not of Python's built-in types; a list of names does not.
-    if any(few for few, without in zip(alone, unnamed, strict=True) if without):
-        for settings, few in zip(causes, alone, strict=True):
-            if few:
-                settings[f"{at}: parameters"] = ", ".join(sorted(few.elements()))
-    return causes[0], causes[1]
+    extra_values = [values[0] - values[1], values[1] - values[0]]
+    # Values without names come from Snakemake's records, which omit values that are not of
+    # Python's built-in types, so extra values of the side with names do not show a difference.
+    if any(extra for extra, is_unnamed in zip(extra_values, unnamed, strict=True) if is_unnamed):
+        for settings, extra in zip(settings_by_side, extra_values, strict=True):
+            if extra:
+                settings[f"{at}: parameters"] = ", ".join(sorted(extra.elements()))
+    return settings_by_side[0], settings_by_side[1]
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

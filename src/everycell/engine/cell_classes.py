@@ -1,4 +1,4 @@
-"""Kind of each published cell, and origin of the value that it is compared with."""
+"""Classes of published cells: their kind, and the origin of their reproduced value."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from everycell.engine.published_cells import is_number
 from everycell.engine.reports import CellFlag, CellKind, CellOrigin, Verdict
 from everycell.engine.tiers import Tier
 
-#: Measures of retrieval effectiveness and p-values, by the name of a metric.
+#: Names of measures of retrieval effectiveness.
 _EFFECTIVENESS = re.compile(
     r"(n?dcg|m?ap|m?rr|recall|success|err|bpref|rprec)(\(rel=\d+\))?(@\d+)?"
     r"|[pr](\(rel=\d+\))?@\d+",
     re.IGNORECASE,
 )
-# `P` alone is precision.
+#: Names of p-values; a capital `P` alone is precision.
 _P_VALUE = re.compile(r"(.* )?(p|[Pp][_-]value)")
 
 
@@ -30,17 +30,14 @@ class CellClass(NamedTuple):
     flag: CellFlag | None = None
     verdict: Verdict = "not_run"
 
-    def judged(self, verdict: Verdict) -> CellClass:
-        """Class of the cell with its verdict: what is quoted or not run has no computed value."""
-        without_value: dict[Verdict, CellOrigin] = {"quoted": "quoted", "not_run": "none"}
-        return self._replace(origin=without_value.get(verdict, self.origin), verdict=verdict)
+    def with_verdict(self, verdict: Verdict) -> CellClass:
+        """Set the verdict, and the origin if the verdict means that no value was computed."""
+        uncomputed: dict[Verdict, CellOrigin] = {"quoted": "quoted", "not_run": "none"}
+        return self._replace(origin=uncomputed.get(verdict, self.origin), verdict=verdict)
 
 
-def described(artefact: Artefact, tier: Tier | None) -> list[CellClass]:
-    """Class of each published cell if it is computed in a tier, in the order of `cells`.
-
-    A cell is a number unless it is compared as text; the card declares other kinds.
-    """
+def classify_cells(artefact: Artefact, tier: Tier | None) -> list[CellClass]:
+    """Classify the published cells, if they are computed in a tier, in the order of `cells`."""
     table, card = artefact.cells, artefact.card
     if table.empty:
         return []

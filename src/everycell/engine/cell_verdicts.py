@@ -1,6 +1,6 @@
-"""Verdict of each published cell: the first rule that applies decides.
+"""Verdicts on published cells: the first rule that applies decides.
 
-A verdict is two-sided: a score above the published one is not better, it differs.
+Verdicts are two-sided: a score above the published one differs as much as one below it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from everycell.engine.artefacts import Artefact, CellPrecision
 from everycell.engine.cards import Erratum, State, Where
-from everycell.engine.cell_classes import described
+from everycell.engine.cell_classes import classify_cells
 from everycell.engine.conclusions import FindTable
 from everycell.engine.judging import judge
 from everycell.engine.published_cells import CardError, Selector, as_number
@@ -23,26 +23,26 @@ from everycell.engine.tolerances import Allowed, allowed
 class _Ruling(NamedTuple):
     verdict: Verdict
     why: str
-    #: Place of the cause, if an erratum explains the cell.
+    #: Cause, if an erratum explains the cell.
     source: Where | None = None
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """A published cell with its value in a tier, and what the record declares of it."""
+    """A published cell with its value in a tier and its declarations in the record."""
 
     published: str
-    #: Our value, None if there is none.
+    #: Reproduced value, if any.
     value: Any
     precision: CellPrecision
     tolerance: Allowed
-    #: Why it is quoted or not run, if the record says so.
+    #: Ruling if the record declares the cell as quoted or not run.
     excluded: _Ruling | None
-    #: From which other published cells it follows.
+    #: How the cell follows from other published values, if it does.
     derived: str | None
-    #: An erratum, with the value that it explains.
+    #: Correct value with the erratum that gives it.
     erratum: tuple[str, Erratum] | None
-    #: State of the tier, and what it needs.
+    #: State and requirements of the tier.
     state: State
     needs: str
 
@@ -52,7 +52,7 @@ class _Cell:
 
     @property
     def comparison(self) -> Verdict:
-        """Equal, close or differs."""
+        """Comparison with the published value: equal, close or differs."""
         return self.compared_with(self.published, self.tolerance.within)
 
 
@@ -67,12 +67,12 @@ def _without_value(cell: _Cell) -> _Ruling | None:
 
 
 def _explained(cell: _Cell) -> _Ruling | None:
-    """An erratum says what is right, so one unit off is no rounding; other values still differ."""
+    """Rule on cells with an erratum: only the exact correct value is explained."""
     consistent = ("equal", "close") if cell.derived else ("equal",)
     if cell.erratum is None or cell.comparison in consistent:
         return None
-    right, erratum = cell.erratum
-    if cell.compared_with(right) != "equal":
+    correct_value, erratum = cell.erratum
+    if cell.compared_with(correct_value) != "equal":
         return None
     unknown = erratum.where == "undecided"
     verdict: Verdict = "inconsistent" if cell.derived else "differs" if unknown else "explained"
@@ -97,7 +97,7 @@ _RULES: tuple[Callable[[_Cell], _Ruling | None], ...] = (
 )
 
 
-def judged_cells(
+def judge_cells(
     artefact: Artefact,
     tier: Tier,
     values: Mapping[tuple[str, ...], Any],
@@ -105,14 +105,14 @@ def judged_cells(
     beside: FindTable,
     reading: str,
 ) -> list[JudgedCell]:
-    """Judge each published cell against our values by key, empty if the tier was not run."""
+    """Judge published cells against reproduced values by key, which are empty without a run."""
     if artefact.cells.empty:
         return []
     keys = artefact.key_columns
     cells = zip(
         artefact.cells[keys].to_dict("records"),
         _with_declarations(artefact, tier, values, state, beside),
-        described(artefact, tier),
+        classify_cells(artefact, tier),
         strict=True,
     )
     judged = []
@@ -125,14 +125,14 @@ def judged_cells(
             value = str(value) if cell.precision.decimals == "text" or number is None else number
         judged.append(
             JudgedCell(
-                key={str(column): part for column, part in key.items()},
+                key={str(column): name for column, name in key.items()},
                 printed=cell.published,
                 rebuilt=value,
                 verdict=verdict,
                 why=why or None,
                 source=source,
                 kind=cell_class.kind,
-                origin=cell_class.judged(verdict).origin,
+                origin=cell_class.with_verdict(verdict).origin,
                 flag=cell_class.flag,
                 tolerance=None if value is None else cell.tolerance.within or None,
             )
@@ -147,7 +147,7 @@ def _with_declarations(
     state: State,
     beside: FindTable,
 ) -> Iterator[_Cell]:
-    """Published cells in their order, each with what the record declares of it."""
+    """Published cells in their order, with their declarations in the record."""
     card, table, declared = artefact.card, artefact.cells, artefact.card.tiers[tier]
 
     def rows(selector: Selector) -> list[int]:
@@ -159,8 +159,9 @@ def _with_declarations(
         for row in rows(entry.cells) if entry.tier == tier else ():
             if keys[row] in values:
                 raise CardError(
-                    f"{artefact.card_path}: `not_run` names the cell {' / '.join(keys[row])} of "
-                    f"{artefact.name}, which tier {tier} reproduces; drop it from `not_run`."
+                    f"{artefact.card_path}: `not_run` of {artefact.name} selects the cell "
+                    f"{' / '.join(keys[row])}, which tier {tier} reproduces; exclude it from "
+                    "`not_run`."
                 )
             excluded[row] = _Ruling("not_run", entry.needs)
     for quoted in card.quoted:
@@ -183,8 +184,8 @@ def _with_declarations(
         if value is None and state == "rebuilt" and row not in excluded and not may_lack:
             raise CardError(
                 f"{artefact.id}: the reproduced table lacks the published cell "
-                f"{' / '.join(key)}; reproduce it, or say in `not_run` of {artefact.card_path} "
-                f"what it needs in tier {tier}."
+                f"{' / '.join(key)}; reproduce it, or add it to `not_run` for tier {tier} in "
+                f"{artefact.card_path}."
             )
         yield _Cell(
             published=content["value"],

@@ -1,4 +1,4 @@
-"""Checks of the claims of a record: their predicates, tests and surrogate data."""
+"""Checks of the claims of a record."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from everycell.engine.cards import split_supplement_name
 from everycell.engine.claims import Predicate
 from everycell.engine.published_cells import CardError, Selector, key_columns
 
-#: Keys that lead from a record to a fault, or the row of a published cell; and the sentence.
+#: Where a fault is (keys from the record down, or the row of a published cell), and its sentence.
 Fault = tuple[tuple[str | int, ...] | int, str]
 
 
 def check_supplements(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
-    """Supplementary tables that predicates read and no record names."""
+    """Find supplementary tables that predicates read but no record declares."""
     for keys, predicate in _predicates(artefact):
         if predicate.beside is None:
             continue
@@ -25,7 +25,7 @@ def check_supplements(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
             yield (
                 (*keys, "beside"),
                 f"a predicate reads the table {predicate.beside!r}, which no record of "
-                f"{paper.key} has; name it in `beside`.",
+                f"{paper.key} declares; add it to `beside` of a record.",
             )
 
 
@@ -41,37 +41,37 @@ def _predicates(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], Pre
 
 
 def check_untestable(artefact: Artefact) -> Iterator[Fault]:
-    """Claims that surrogate data test or leave out."""
+    """Check which claims each tier on surrogate data can test."""
     known = [conclusion.id for conclusion in artefact.card.conclusions]
     for name, tier in artefact.card.tiers.items():
-        silent = tier.not_testable
-        if silent and not known:
+        exclusion = tier.not_testable
+        if exclusion and not known:
             yield (
                 ("tiers", name, "not_testable"),
-                f"`not_testable` of tier {name} covers no claim; drop it.",
+                f"`not_testable` of tier {name} applies to no claim; remove it.",
             )
         names_by_field = {
             "speaks_if": [name for rule in tier.speaks_if for name in rule.conclusions],
-            "not_testable": (silent.conclusions or []) if silent else [],
+            "not_testable": (exclusion.conclusions or []) if exclusion else [],
         }
         for field, names in names_by_field.items():
             for unknown in sorted(set(names).difference(known)):
                 yield (
                     ("tiers", name, field),
-                    f"`{field}` names {unknown!r}; its conclusions are {known}.",
+                    f"`{field}` has the unknown claim {unknown!r}; the claims are {known}.",
                 )
         for number, entry in enumerate(artefact.card.conclusions):
-            on_other_data = any("stand_in" in part.tested_on for part in entry.holds_if)
-            if tier.state == "stand_in" and not on_other_data and tier.can_test(entry.id):
+            on_surrogate_data = any("stand_in" in part.tested_on for part in entry.holds_if)
+            if tier.state == "stand_in" and not on_surrogate_data and tier.can_test(entry.id):
                 yield (
                     ("conclusions", number),
-                    f"no predicate of {entry.id} is tested on surrogate data; name it in "
+                    f"no predicate of {entry.id} is tested on surrogate data; add the claim to "
                     "`not_testable` of the tier, with the reason.",
                 )
 
 
 def check_claims(artefact: Artefact) -> Iterator[Fault]:
-    """Claims whose predicates name no published cell, and ids that occur twice."""
+    """Find claims that select no published cell, and duplicate ids."""
     labels = artefact.card.labels
     try:
         cells = artefact.unlabelled(artefact.cells)
@@ -81,16 +81,16 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
     names = key_columns(cells)
     published = set(cells[names].itertuples(index=False, name=None))
     for number, conclusion in enumerate(artefact.card.conclusions):
-        where = f"conclusion {conclusion.id}"
+        where = f"claim {conclusion.id}"
         if conclusion.test and not any(part.tests_significance for part in conclusion.holds_if):
             yield (
                 ("conclusions", number, "test"),
-                f"{where} names a `test`, but no predicate reads a p-value, an interval or a "
-                "marker; add one, or drop `test`.",
+                f"{where} has a `test`, but no predicate reads a p-value, interval or marker; add "
+                "one or remove `test`.",
             )
         for part, predicate in enumerate(conclusion.holds_if):
             keys = ("conclusions", number, "holds_if", part)
-            # The contents of supplementary tables and of surrogate data are not known before a run.
+            # Cells of supplementary tables and of surrogate data are unknown before a run.
             if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
                 continue
             labels_used = set(labels) & {
@@ -99,8 +99,8 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
             if labels_used:
                 yield (
                     keys,
-                    f"{where} names the label {sorted(labels_used)[0]!r}, which only describes "
-                    f"other columns; name cells by {names}.",
+                    f"{where} uses the label column {sorted(labels_used)[0]!r}, which only "
+                    f"describes other columns; select cells by {names}.",
                 )
                 continue
             if fault := selector_fault(artefact, predicate.cells):
@@ -109,19 +109,20 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
             selected = cells[artefact.select(predicate.cells)][names].to_dict("records")
             for override in predicate.moves:
                 unknown = [column for column in override if column not in names]
-                # Applied to each selected cell, an override must lead to a published cell.
-                lost = [
+                # Applied to the key of a selected cell, an override must give that of another.
+                missing = [
                     key for key in selected if tuple((key | override).values()) not in published
                 ]
                 if unknown:
                     yield (
                         keys,
-                        f"{where} names the column {unknown[0]!r}; the cells have {names}.",
+                        f"{where} has the unknown column {unknown[0]!r}; the key columns are "
+                        f"{names}.",
                     )
-                elif lost:
+                elif missing:
                     yield (
                         keys,
-                        f"{where} compares with a cell that does not exist, {lost[0] | override}.",
+                        f"{where} reads a cell that does not exist: {missing[0] | override}.",
                     )
     for field in ("conclusions", "errata"):
         ids = [entry.id for entry in getattr(artefact.card, field)]
@@ -129,12 +130,12 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
             if name in ids[:number]:
                 yield (
                     (field, number),
-                    f"the id {name!r} occurs {ids.count(name)} times; give each its own.",
+                    f"the id {name!r} occurs {ids.count(name)} times; ids must be unique.",
                 )
 
 
 def selector_fault(artefact: Artefact, selector: Selector) -> str:
-    """Why a selector names no cell; nothing if it does."""
+    """Why a selector selects no cell; empty if it selects any."""
     try:
         artefact.select(selector)
     except CardError as error:

@@ -1,4 +1,4 @@
-"""Models of claims: sentences of a paper as predicates over the cells of its tables."""
+"""Models of claims: predicates over the cells of a paper's tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everycell.engine.published_cells import Selector
 #: Tables that a predicate can be tested on.
 Kind = Literal["printed", "rebuilt", "stand_in"]
 KINDS: tuple[Kind, ...] = ("printed", "rebuilt", "stand_in")
-#: Names of metrics that are the outcome of a significance test.
+#: Names of metrics that are outcomes of significance tests.
 _SIGNIFICANCE = re.compile(r"p([_ -].+)?|(.+ )?significant")
 
 
@@ -26,17 +26,16 @@ class CardFileModel(BaseModel):
 class Predicate(CardFileModel):
     """A claim as a test over the cells of one table.
 
-    Each cell that `cells` selects is compared with `value`, or with the cell whose key differs from
-    its own only in `other`. The claim holds if `quantifier` of the comparisons are true. A
-    difference that is not significant is not decisive: a comparison is undecided if its interval
-    (`low` and `high`, or `interval`) contains the value, if its p-value is not below `alpha`, or if
-    the marker shows no significance (`sign`, `letters`).
+    Each cell that `cells` selects is compared with `value`, or with the cell whose key differs only
+    in the columns of `other`. The claim is supported if `quantifier` of the comparisons are true. A
+    comparison is inconclusive if its interval (`low` and `high`, or `interval`) contains the value,
+    if its p-value is not below `alpha`, or if its marker shows no significance (`sign`, `letters`).
     """
 
     quantifier: Literal["all", "any", "all but one", "none", "most", "almost all"] = Field(
         "all",
-        description="How many comparisons must be true. `most` is more than half. `almost all` is "
-        "nine tenths or more; it is contradicted at half or less, and inconclusive in between.",
+        description="How many comparisons must be true. `most`: more than half. `almost all`: at "
+        "least 90 %; contradicted at 50 % or less and inconclusive in between.",
     )
     cells: Selector = Field(description="Selector of the cells to compare.")
     op: Literal["<", "<=", ">", ">=", "==", "!=", "in", "not in", "contains", "lacks"] = Field(
@@ -46,24 +45,29 @@ class Predicate(CardFileModel):
         None, description="Number, text or (for `in`) list to compare with."
     )
     other: dict[str, str] | None = Field(
-        None, description="Instead of `value`: key columns in which the other cell differs."
+        None,
+        description="Instead of `value`: the cell to compare with, by the key columns in which it "
+        "differs.",
     )
     minus: dict[str, str] | None = Field(
-        None, description="Key columns of a cell to subtract first: a difference is compared."
+        None,
+        description="A cell to subtract first, by the key columns in which it differs; the "
+        "difference is compared.",
     )
     other_minus: dict[str, str] | None = Field(
         None, description="With `minus` and `other`: the same for the other cell."
     )
     over: dict[str, str] | None = Field(
         None,
-        description="With `value`: key columns of a cell to divide by, so as to compare a share.",
+        description="With `value`: a cell to divide by, by the key columns in which it differs; "
+        "the ratio is compared.",
     )
     beside: str | None = Field(
         None,
         pattern=r"^((table|figure|text)_\w+\.)?\w+$",
-        description="Table of the cells, if it is not the artefact's own: the suffix of a "
-        "supplementary table (`tests`), one of another artefact of the paper "
-        "(`table_5_1.intervals`), or the other artefact's own table (`table_5_1`).",
+        description="Table of the cells; by default the artefact's own. A supplementary table "
+        "(`tests`), that of another artefact of the paper (`table_5_1.intervals`), or another "
+        "artefact's own table (`table_5_1`).",
     )
     reads: str = Field(
         "value",
@@ -72,42 +76,47 @@ class Predicate(CardFileModel):
     )
     tested_on: Annotated[list[Kind], Field(min_length=1)] = Field(
         list(KINDS),
-        description="Tables that it is tested on. The paper has no supplementary tables.",
+        description="Tables that it is tested on; a predicate with `beside` is never tested on the "
+        "published values.",
     )
     low: dict[str, str] | None = Field(
-        None, description="With `high`: key columns of the lower bound of an interval."
+        None,
+        description="With `high`: lower bound of an interval, by the key columns in which its cell "
+        "differs.",
     )
     high: dict[str, str] | None = Field(
         None,
-        description="Key columns of the upper bound; inconclusive if `value` is in the interval.",
+        description="With `low`: upper bound; inconclusive if `value` is in the interval.",
     )
     interval: bool = Field(
         False,
         description="Whether the bounds are in the columns `low` and `high` of the cell's row.",
     )
     p: dict[str, str] | None = Field(
-        None, description="Key columns of a p-value; inconclusive if it is not below `alpha`."
+        None,
+        description="A p-value, by the key columns in which its cell differs; inconclusive if it "
+        "is not below `alpha`.",
     )
-    alpha: float = Field(0.05, gt=0, lt=1, description="Level of significance.")
+    alpha: float = Field(0.05, gt=0, lt=1, description="Significance level.")
     sign: str | None = Field(
         None,
         min_length=1,
-        description="Sign in the marker of a significant cell, such as †; inconclusive without it.",
+        description="Sign in the marker of significant cells, such as †; inconclusive without it.",
     )
     letters: bool | Literal["stand_in"] = Field(
         False,
-        description="Whether the marker of the greater cell must name the smaller one by its value "
-        "in the column of `other` (`a-d` names four). `stand_in`: only in surrogate data, which "
-        "have fewer queries.",
+        description="Whether the marker of the greater cell must contain the letter of the smaller "
+        "cell, its value in the column of `other` (`a-d` is a range of four letters). `stand_in`: "
+        "only on surrogate data, which have fewer queries.",
     )
-    absolute: bool = Field(False, description="Whether signs are ignored, as in 'further away'.")
+    absolute: bool = Field(False, description="Whether absolute values are compared.")
     undecided_if_equal: bool = Field(
-        False, description="Whether a comparison (`<` or `>`) of equal numbers is inconclusive."
+        False, description="Whether comparisons (`<` or `>`) of equal numbers are inconclusive."
     )
 
     @property
     def tests_significance(self) -> bool:
-        """Whether a p-value, an interval or a marker is read."""
+        """Whether the predicate reads a p-value, an interval or a marker."""
         names = [
             value
             for values in self.cells.values()
@@ -121,62 +130,65 @@ class Predicate(CardFileModel):
 
     @property
     def moves(self) -> list[dict[str, str]]:
-        """Key columns that lead from a cell to each other cell of its comparison."""
-        ways = [self.other, self.low, self.high, self.p, self.minus, self.over]
+        """Changes of a cell's key that give the other cells of its comparison."""
+        overrides = [self.other, self.low, self.high, self.p, self.minus, self.over]
         return [
-            *filter(None, ways),
+            *filter(None, overrides),
             *([(self.other or {}) | self.other_minus] if self.other_minus else []),
         ]
 
     @model_validator(mode="after")
     def _one_side(self) -> Predicate:
         if (self.value is None) == (self.other is None):
-            raise ValueError("a predicate needs `value` or `other`, and not both")
+            raise ValueError("a predicate needs either `value` or `other`")
         if (self.low is None) != (self.high is None):
-            raise ValueError("`low` and `high` go together")
+            raise ValueError("`low` and `high` must be used together")
         with_interval = self.interval or self.low is not None
         if with_interval and self.value is None:
-            raise ValueError("an interval (`interval`, `low`, `high`) is tested against a `value`")
+            raise ValueError("an interval (`interval`, `low`, `high`) requires a `value`")
         if self.interval and self.low is not None:
-            raise ValueError("an interval is given by `interval` or by `low` and `high`, not both")
+            raise ValueError("`interval` cannot be combined with `low` and `high`")
         if (self.op in ("in", "not in")) != isinstance(self.value, list):
-            raise ValueError("`in` and `not in` need a list as `value`, other comparisons none")
+            raise ValueError("`value` must be a list for `in` and `not in`, and only for them")
         if self.op in ("contains", "lacks") and not isinstance(self.value, str):
-            raise ValueError("`contains` and `lacks` need a text as `value`")
+            raise ValueError("`contains` and `lacks` require text as `value`")
         if self.absolute and with_interval:
-            raise ValueError("an interval has signs, so `absolute` does not go with it")
+            raise ValueError("`absolute` cannot be combined with an interval")
         if self.undecided_if_equal and self.op not in ("<", ">"):
-            raise ValueError("`undecided_if_equal` goes with `<` and `>` alone")
+            raise ValueError("`undecided_if_equal` requires the comparison `<` or `>`")
         if self.op in ("<", "<=", ">", ">=") and isinstance(self.value, str):
-            raise ValueError(f"`{self.op}` needs a number as `value`, without quotation marks")
+            raise ValueError(f"`{self.op}` requires a number as `value`, without quotation marks")
         return self
 
     @model_validator(mode="after")
     def _sides_of_significance(self) -> Predicate:
         if self.letters and (self.other is None or len(self.other) != 1):
-            raise ValueError("`letters` needs `other` with one column, whose value is a letter")
+            raise ValueError("`letters` requires `other` with one column, whose value is a letter")
         if self.reads == "marker" and self.op in ("<", "<=", ">", ">="):
             raise ValueError("a marker is text: compare it with `contains`, `lacks`, `==` or `in`")
         if self.other_minus is not None and (self.other is None or self.minus is None):
-            raise ValueError("`other_minus` goes with `minus` and `other`")
+            raise ValueError("`other_minus` requires `minus` and `other`")
         if self.minus is not None and self.other is not None and self.other_minus is None:
-            raise ValueError("`minus` with `other` needs `other_minus`: one difference against one")
+            raise ValueError("`minus` with `other` requires `other_minus`")
         if self.over is not None and (self.other or self.minus):
-            raise ValueError("`over` goes with `value`: a share is compared with a number")
+            raise ValueError("`over` cannot be combined with `other` or `minus`")
         if self.interval and self.beside is None:
-            raise ValueError("`interval` reads the columns of a table `beside`; name it")
+            raise ValueError("`interval` requires a supplementary table; set `beside`")
         if self.reads not in ("value", "marker") and self.beside is None:
-            raise ValueError(f"`reads: {self.reads}` names a column of a table `beside`; name it")
+            raise ValueError(f"`reads: {self.reads}` requires a supplementary table; set `beside`")
         if self.beside is not None and self.tested_on == ["printed"]:
-            raise ValueError("`tested_on: [printed]`, but the paper has no supplementary table")
+            raise ValueError(
+                "`beside` cannot be combined with `tested_on: [printed]`, since a paper has no "
+                "supplementary tables"
+            )
         return self
 
 
 class SpeaksIf(CardFileModel):
-    """What surrogate data must show before they count for or against a claim.
+    """Condition that surrogate data must meet to test claims.
 
-    If `holds_if` does not hold, each comparison with one of the cells is inconclusive. A condition
-    with neither `cells` nor `conclusions` applies to the whole table, which is then not testable.
+    If it is not met, comparisons with any of the cells are inconclusive. If it has neither `cells`
+    nor `conclusions`, no claim of the table can be tested.
     """
 
     cells: Selector = Field({}, description="Cells that it applies to; by default all.")
@@ -184,30 +196,30 @@ class SpeaksIf(CardFileModel):
         [], description="Ids of the claims that it applies to; by default all."
     )
     holds_if: Annotated[list[Predicate], Field(min_length=1)] = Field(
-        description="Predicates, over the table or its supplementary tables; all must hold."
+        description="Predicates over the table or its supplementary tables, all of which must hold."
     )
     because: str = Field(
-        min_length=10, description="Why the surrogate data would not count otherwise."
+        min_length=10, description="Why surrogate data that fail it cannot test the claims."
     )
 
 
 class NotTestable(CardFileModel):
-    """Claims that other data than the paper's cannot test by their nature."""
+    """Claims that only the paper's own data can test."""
 
-    because: str = Field(min_length=10, description="One sentence for all of them.")
+    because: str = Field(min_length=10, description="Reason, in one sentence for all claims.")
     conclusions: Annotated[list[str], Field(min_length=1)] | None = Field(
         None, description="Ids of the claims; by default all claims of the record."
     )
 
 
 class Conclusion(CardFileModel):
-    """A claim of the paper, in our words, that the reproduced table can support or contradict."""
+    """A claim of the paper that a reproduced table can support or contradict."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$", description="Name of the claim.")
     claim: str = Field(
         min_length=10,
-        description="The claim, in your words. If the paper's words have no number ('strong'), "
-        "state your margin at the end, or declare the claim `inconclusive`.",
+        description="The claim, in your own words. If the paper's wording is vague ('strong'), "
+        "state your threshold at the end, or declare the claim `inconclusive`.",
     )
     source: str = Field(min_length=2, description="Section or page of the paper.")
     holds_if: Annotated[list[Predicate], Field(min_length=1)] = Field(
@@ -215,27 +227,26 @@ class Conclusion(CardFileModel):
     )
     test: str | None = Field(
         None,
-        description="Significance test, if the paper claims significance; a predicate must read "
-        "its outcome.",
+        description="Significance test, if the paper claims significance; at least one predicate "
+        "must read its outcome.",
     )
     on_print: Literal["holds", "fails", "undecided"] = Field(
         "holds",
-        description="Outcome on the published values. A claim that they contradict needs an "
-        "erratum.",
+        description="Outcome on the published values. A contradicted claim requires an erratum.",
     )
     inconclusive: str | None = Field(
         None,
         min_length=10,
-        description="Why nothing decides the claim, such as words without a number.",
+        description="Why the claim cannot be decided, such as vague wording.",
     )
     tests_must_agree: bool = Field(
         False,
-        description="Whether the predicates are one comparison by several tests, because the paper "
-        "names none; if they disagree, the claim is inconclusive.",
+        description="Whether the predicates make the same comparison with several tests, because "
+        "the paper does not specify one; if they disagree, the claim is inconclusive.",
     )
     erratum: str | None = Field(
         None,
-        description="Id of the record's erratum about this claim; while its cause is unknown, the "
+        description="Id of the record's erratum about this claim. If its cause is unknown, the "
         "claim is inconclusive instead of contradicted.",
     )
 
@@ -244,5 +255,5 @@ class Untested(CardFileModel):
     """A claim of a chapter that cannot be tested here."""
 
     source: str = Field(min_length=2, description="Section or page of the paper.")
-    claim: str = Field(min_length=10, description="The claim, in your words.")
+    claim: str = Field(min_length=10, description="The claim, in your own words.")
     reason: str = Field(min_length=10, description="Why it cannot be tested.")

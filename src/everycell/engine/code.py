@@ -1,4 +1,4 @@
-"""Which code a script runs: its import closure, and one hash over it."""
+"""Code that a script runs: its import closure and its hash."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-#: Folder that holds the package: `src` of a checkout, or that of all installed packages.
+#: Folder that contains the package: `src` of a checkout, or `site-packages`.
 LIBRARY = Path(__file__).absolute().parents[2]
-#: Where scripts are, below a repository and below the package.
+#: Folder of scripts in a repository and in the package.
 SCRIPTS = "workflow/scripts"
 
 
 def code_sha256(paths: Iterable[Path], root: Path) -> str:
-    """One hash over source files: their names, sorted, and their bytes.
-
-    Names are relative to `root`. Those of the package are as in a checkout, wherever it lies.
-    """
+    """Hash of the names and contents of source files; see `name_of_code` for the names."""
     digest = hashlib.sha256()
     for name, path in sorted((name_of_code(path, root), path) for path in paths):
         digest.update(f"{name}\0".encode())
@@ -28,7 +25,7 @@ def code_sha256(paths: Iterable[Path], root: Path) -> str:
 
 
 def name_of_code(path: Path, root: Path) -> str:
-    """Name of a source file, the same in each installation.
+    """Name of a source file, identical in all installations.
 
     Examples
     --------
@@ -41,81 +38,79 @@ def name_of_code(path: Path, root: Path) -> str:
 
 
 def roots_of_code(root: Path) -> tuple[Path, ...]:
-    """Folders in which a project's imports are found: its own package, else the installed one."""
+    """Folders of a project's imports; its own copy of the package replaces the installed one."""
     own = root / "src"
     return (own,) if (own / "everycell" / "__init__.py").exists() else (LIBRARY, own)
 
 
 def source_file(name: str, root: Path) -> Path:
-    """Source file of this name (see `name_of_code`) in a project, else in the package."""
+    """Source file with this name (see `name_of_code`), in the project if it has one."""
     own = root / name
     return own if own.exists() else roots_of_code(root)[0] / name.removeprefix("src/")
 
 
 def script_file(script: str, root: Path) -> Path:
-    """File of a script: the one of the package, else the one of the project.
-
-    What judges a result is the package's: a project cannot replace it by a script of that name.
-    """
+    """File of a script, in the package if it has one: a project must not replace its judges."""
     shared = shared_scripts(root) / f"{script}.py"
     return shared if shared.exists() else root / SCRIPTS / f"{script}.py"
 
 
 def shared_scripts(root: Path) -> Path:
-    """Folder of the scripts that all projects share."""
+    """Folder of the package's scripts, which all projects share."""
     return roots_of_code(root)[0] / "everycell" / SCRIPTS
 
 
 def ignored_scripts(root: Path) -> list[Path]:
-    """Scripts of a project that are never run, since the package has scripts of these names."""
+    """Scripts of a project that never run, since the package has scripts with the same names."""
     shared = shared_scripts(root)
     names = [path.relative_to(shared) for path in sorted(shared.rglob("*.py"))]
     return [root / SCRIPTS / name for name in names if (root / SCRIPTS / name).exists()]
 
 
 def hash_of_sources(paths: Iterable[Path], root: Path) -> str:
-    """Hash of source files and of all that they import from the project and the package."""
+    """Hash of source files and of everything that they import from project and package."""
     return code_sha256(files_of_sources(paths, root), root)
 
 
 def files_of_sources(paths: Iterable[Path], root: Path) -> set[Path]:
-    """Source files and all that they import from the project and the package."""
+    """Source files and everything that they import from project and package."""
     roots = roots_of_code(root)
     return {file for path in paths for file in imported_files(path, roots)}
 
 
-#: Data files beside a module that do not count as its code: a file of the registry is a separate
-#: input in a receipt, so that a new entry does not rerun results.
+#: Data files that do not count as code: released files are inputs in a receipt, so that a new
+#: registry entry does not rerun results.
 NOT_CODE = frozenset({"registry.yaml"})
 
 
 def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
-    r"""The project's files that a script runs: itself, its imports, their templates and data.
+    """Files of the project that a script runs: itself, its imports, their templates and data.
 
-    Imports are followed as written, also inside functions, through the folders of `roots`; those of
-    the script and its helper modules through its own folder too. Modules elsewhere (installed
-    packages) are skipped. A module's data is any file in its folder whose name occurs in it as a
-    string.
+    All import statements count, also those inside functions. Modules are searched for in `roots`
+    and, for the script and modules in its folder, in that folder. Installed packages are skipped. A
+    file next to a module counts as its data if its name occurs in the module as a string.
     """
     roots = tuple(roots)
-    # A string: comparing paths would add a tenth to the time that all scripts of a project take.
-    own, folder = (*roots, script.parent), f"{script.parent}/"
+    # Comparing strings instead of paths saves a tenth of the time for all scripts of a project.
+    script_roots, folder = (*roots, script.parent), f"{script.parent}/"
     files: set[Path] = set()
-    beside: set[Path] = set()
-    waiting = [script]
-    while waiting:
-        path = waiting.pop()
+    data_files: set[Path] = set()
+    pending = [script]
+    while pending:
+        path = pending.pop()
         if path not in files:
             files.add(path)
-            modules, data = _needs(path, own if str(path).startswith(folder) else roots)
-            waiting.extend(modules)
-            beside |= data
+            modules, data = _dependencies(
+                path, script_roots if str(path).startswith(folder) else roots
+            )
+            pending.extend(modules)
+            data_files |= data
     folders = {path.parent for path in files}
-    return files | beside | {template for folder in folders for template in _templates(folder)}
+    return files | data_files | {template for folder in folders for template in _templates(folder)}
 
 
-#: An import statement. Faster than parsing all modules, which would take a third of a dry run;
-#: words of a docstring that look like an import can only add a file.
+#: An import statement. Parsing all modules would take a third of a dry run. Docstring text that
+#: looks like an import can only add a file.
 IMPORT = re.compile(
     r"^[ \t]*(?:from[ ]+(?P<module>[\w.]+)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n#]+)"
     r"|import[ ]+(?P<modules>[^\n#]+))",
@@ -124,49 +119,48 @@ IMPORT = re.compile(
 
 
 def imported_names(text: str) -> list[str]:
-    r"""Modules that a file imports, and the names it takes from them, each once."""
+    """Distinct modules and names that a file imports."""
     names = []
     for match in IMPORT.finditer(text):
-        names += _listed(match["modules"] or "")
+        names += _split_names(match["modules"] or "")
         if match["module"]:
             module = match["module"]
-            names += [module, *(f"{module}.{name}" for name in _listed(match["names"]))]
+            names += [module, *(f"{module}.{name}" for name in _split_names(match["names"]))]
     return list(dict.fromkeys(names))
 
 
 @cache
-def _needs(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], frozenset[Path]]:
-    """Modules that a file imports, and the data files of its folder that it names."""
+def _dependencies(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], frozenset[Path]]:
+    """Modules that a file imports, and data files of its folder whose names it contains."""
     text = path.read_text(encoding="utf-8")
     modules = [
         file
         for name in imported_names(text)
         for root in roots
-        # The folder of the installed package has other packages too.
+        # `site-packages` contains other packages too.
         if root != LIBRARY or name.partition(".")[0] == "everycell"
-        # A file of that name beside a script does not replace it.
+        # A script's folder cannot shadow the standard library.
         if name.partition(".")[0] not in sys.stdlib_module_names
         for file in _files_of_module(root, name)
     ]
-    # As a complete string, in quotation marks of either kind.
     texts = set(re.findall(r"""["']([^"'\n]+)["']""", text)) - NOT_CODE
     return tuple(modules), frozenset(file for file in _data_in(path.parent) if file.name in texts)
 
 
-# Hundreds of files import the same modules, and a path costs more than what is read of it.
+# Hundreds of files import the same modules, and checking paths takes most of the time.
 
 
 @cache
 def _files_of_module(root: Path, name: str) -> tuple[Path, ...]:
-    """Files below a root that an import of a module reads: its own, and its packages'."""
+    """Files below a root that an import of a module reads, including its parent packages."""
     package, _, _ = name.rpartition(".")
     module = root.joinpath(*name.split("."))
-    above = _files_of_module(root, package) if package else ()
-    # Most imports are of installed packages. A folder may be a package without a file of its own.
-    if package and not above and not module.parent.is_dir():
+    package_files = _files_of_module(root, package) if package else ()
+    # A shortcut for installed packages; a namespace package has a folder but no files.
+    if package and not package_files and not module.parent.is_dir():
         return ()
-    own = (module.with_name(f"{module.name}.py"), module / "__init__.py")
-    return above + tuple(file for file in own if file.exists())
+    candidates = (module.with_name(f"{module.name}.py"), module / "__init__.py")
+    return package_files + tuple(file for file in candidates if file.exists())
 
 
 @cache
@@ -179,8 +173,8 @@ def _templates(folder: Path) -> tuple[Path, ...]:
     return tuple((folder / "templates").glob("*"))
 
 
-def _listed(names: str) -> list[str]:
+def _split_names(names: str) -> list[str]:
     """Names of an import statement, without their aliases."""
-    # A list over several lines may have comments.
-    listed = re.sub(r"#[^\n]*", "", names).strip("()\n ").split(",")
-    return [name.split()[0] for name in listed if name.split()]
+    # A list over several lines may contain comments.
+    parts = re.sub(r"#[^\n]*", "", names).strip("()\n ").split(",")
+    return [part.split()[0] for part in parts if part.split()]

@@ -1,7 +1,7 @@
 """One comparison of a predicate: a cell with a value, or with another cell.
 
-A comparison is true, false or undecided (None). Significance is given beside the two numbers: by an
-interval, by a p-value, or by the marker that the paper puts after a number.
+A comparison is true, false or undecided (None). An interval, a p-value or a marker (a sign after a
+published number) can show that a difference is not significant, which makes it undecided.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _NUMERIC: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a tidy table by their key."""
+    """Cells of a tidy table by key."""
 
     keys: list[str]
     columns: Mapping[str, Mapping[Key, Any]]
 
     @classmethod
     def of(cls, table: pd.DataFrame, keys: Sequence[str]) -> Cells:
-        """Read a table, shape (n, k), with these key columns; later rows win over earlier ones."""
+        """Read a table, shape (n, k), with these key columns; the last of duplicate rows counts."""
         content = {column: table[column].tolist() for column in table.columns}
         texts = (map(str, content.pop(column)) for column in keys)
         names = list(zip(*texts, strict=True)) if keys else [()] * len(table)
@@ -53,8 +53,8 @@ class Cells:
         """Keys of the cells, in the order of the table."""
         return list(self.columns["value"])
 
-    def selected(self, selector: Selector, names: Iterable[Key]) -> list[Key]:
-        """Keys that a selector matches, in their order; with an unknown column it matches none."""
+    def select(self, selector: Selector, names: Iterable[Key]) -> list[Key]:
+        """Keys that match a selector, in their order; none if it has an unknown column."""
         if not selector.keys() <= set(self.keys):
             return []
         conditions = [
@@ -63,15 +63,14 @@ class Cells:
         ]
         return [key for key in names if all(key[index] in values for index, values in conditions)]
 
-    def moved(self, key: Key, override: Mapping[str, str]) -> Key | None:
-        """Key with other values in some columns; None if the table has no such column."""
-        # A column that the table lacks leads to no cell, not back to this one.
+    def override_key(self, key: Key, override: Mapping[str, str]) -> Key | None:
+        """Replace parts of a key; None if the table lacks one of the columns."""
         if not override.keys() <= set(self.keys):
             return None
         return tuple({**dict(zip(self.keys, key, strict=True)), **override}.values())
 
     def read(self, key: Key | None, column: str = "value") -> Any:
-        """Content of a cell in a column, None if there is none."""
+        """Content of a cell in a column; None if it is missing."""
         if key is None:
             return None
         content = self.columns.get(column, {}).get(key)
@@ -83,7 +82,7 @@ class Cells:
 def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     """Truth of one comparison, None where it cannot be decided."""
     left = cells.read(key, predicate.reads)
-    against = cells.moved(key, predicate.other) if predicate.other is not None else None
+    against = cells.override_key(key, predicate.other) if predicate.other is not None else None
     right = predicate.value if predicate.other is None else cells.read(against, predicate.reads)
     if left is None or right is None:
         return None
@@ -92,8 +91,10 @@ def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     if isinstance(right, list):
         return (str(left) in right) == (predicate.op == "in")
     numbers = (
-        _share(cells, key, _less(cells, key, as_number(left), predicate.minus), predicate.over),
-        _less(cells, against, as_number(right), predicate.other_minus),
+        _divide(
+            cells, key, _subtract(cells, key, as_number(left), predicate.minus), predicate.over
+        ),
+        _subtract(cells, against, as_number(right), predicate.other_minus),
     )
     if predicate.reads == "marker" or None in numbers:
         if predicate.op in ("==", "!="):
@@ -105,49 +106,50 @@ def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
         return None
     if predicate.absolute:
         first, second = abs(first), abs(second)
-    # A mean of differences that cancel out may differ from 0 by rounding.
+    # A mean of differences that cancel out may differ from 0 by a rounding error.
     if predicate.undecided_if_equal and math.isclose(first, second, abs_tol=1e-9):
         return None
     return _NUMERIC[predicate.op](first, second)
 
 
-def _less(
+def _subtract(
     cells: Cells, key: Key | None, number: float | None, minus: Mapping[str, str] | None
 ) -> float | None:
-    """Subtract the cell that `minus` leads to; None without a number to subtract."""
+    """Subtract the cell of `minus`, if any; None if it is not a number."""
     if minus is None or number is None or key is None:
         return number
-    subtrahend = as_number(cells.read(cells.moved(key, minus)))
+    subtrahend = as_number(cells.read(cells.override_key(key, minus)))
     return None if subtrahend is None else number - subtrahend
 
 
-def _share(
+def _divide(
     cells: Cells, key: Key | None, number: float | None, over: Mapping[str, str] | None
 ) -> float | None:
-    """Divide by the cell that `over` leads to; None if there is nothing to divide by."""
+    """Divide by the cell of `over`, if any; None if it is zero or not a number."""
     if over is None or number is None or key is None:
         return number
-    divisor = as_number(cells.read(cells.moved(key, over)))
+    divisor = as_number(cells.read(cells.override_key(key, over)))
     return number / divisor if divisor else None
 
 
 def _is_significant(
     predicate: Predicate, cells: Cells, key: Key, against: Key | None, first: float, second: float
 ) -> bool:
-    """Whether the interval, p-value or marker allows a decision on the comparison."""
-    ends: list[float | None] = []
+    """Whether the interval, p-value or marker, if required, shows significance."""
+    bounds: list[float | None] = []
     if predicate.interval:
-        ends = [as_number(cells.read(key, end)) for end in ("low", "high")]
+        bounds = [as_number(cells.read(key, column)) for column in ("low", "high")]
     elif predicate.low is not None and predicate.high is not None:
-        ends = [
-            as_number(cells.read(cells.moved(key, end))) for end in (predicate.low, predicate.high)
+        bounds = [
+            as_number(cells.read(cells.override_key(key, override)))
+            for override in (predicate.low, predicate.high)
         ]
-    if ends:
-        low, high = ends
+    if bounds:
+        low, high = bounds
         if low is None or high is None or low <= second <= high:
             return False
     if predicate.p is not None:
-        p = as_number(cells.read(cells.moved(key, predicate.p)))
+        p = as_number(cells.read(cells.override_key(key, predicate.p)))
         if p is None or p >= predicate.alpha:
             return False
     if predicate.sign is not None and predicate.sign not in (cells.read(key, "marker") or ""):
@@ -162,7 +164,7 @@ def _is_significant(
 
 
 def expand_marker(marker: str) -> str:
-    """Expand the ranges of letters in a marker."""
+    """Expand ranges of letters in a marker: "a-d" becomes "abcd"."""
     return re.sub(
         r"([a-z])-([a-z])",
         lambda match: "".join(map(chr, range(ord(match[1]), ord(match[2]) + 1))),

@@ -1,4 +1,4 @@
-"""Loops that numba compiles at their first use and, where it can, caches on disk."""
+"""Loops that numba compiles at their first use and, if possible, caches on disk."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 @cache
 def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
-    """Loop as numba compiles it; a light installation without numba has ModuleNotFoundError."""
-    # numba takes a second to import, and many jobs compile nothing.
+    """Compile a loop with numba."""
+    # Importing numba takes a second, and many jobs compile nothing.
     import numba
 
     try:
         return numba.njit(cache=True)(loop)
     except RuntimeError:
-        # In a read-only checkout without a home, numba has no folder to write; it says so here.
+        # numba has no writable folder for its cache.
         return numba.njit(loop)

@@ -1,4 +1,4 @@
-"""Conclusions of the papers as tests over a table of cells."""
+"""Tests of the papers' claims on tables of cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everycell.engine.comparisons import Cells, Key, compare
 from everycell.engine.published_cells import key_columns
 
 Outcome = Literal["holds", "fails", "undecided", "not_testable"]
-#: Outcome of a claim, as a reader sees it.
+#: Displayed names of the outcomes of a claim.
 OUTCOME_NAMES: dict[str, str] = {
     "holds": "supported",
     "fails": "contradicted",
@@ -22,24 +22,24 @@ OUTCOME_NAMES: dict[str, str] = {
     "not_testable": "not testable here",
 }
 
-#: Our reading of "almost all", for which papers give no share: supported from nine tenths of the
-#: comparisons on, contradicted at half or less (then not even most are true), inconclusive in
-#: between. Both limits were set when 8 of 12 and 10 of 12 were known, and decide neither.
+#: Our interpretation of "almost all": supported if at least this share of the comparisons is true,
+#: contradicted at one half or less, inconclusive in between. We chose both limits when we already
+#: knew two results, 8 of 12 and 10 of 12; both are inconclusive.
 ALMOST_ALL = 0.9
-#: From the name of a supplementary table to the table, None if it is missing.
+#: Returns a supplementary table by name, or None if it is missing.
 FindTable = Callable[[str], pd.DataFrame | None]
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Outcome of a conclusion, and the reason."""
+    """Outcome of a claim, and the reason."""
 
     outcome: Outcome
     detail: str
 
 
 def no_table(name: str) -> pd.DataFrame | None:
-    """Find no supplementary table: published cells have none."""
+    """Return None, since published cells have no supplementary tables."""
     return None
 
 
@@ -56,20 +56,20 @@ def evaluate(
     """Test a claim on a tidy table of cells."""
     cells = Cells.of(table, key_columns(table))
     expected = [] if published is None else Cells.of(published, cells.keys).names
-    silent = [
+    unmet = [
         rule
         for rule in speaks_if
         if (not rule.conclusions or conclusion.id in rule.conclusions)
         and not _is_testable(rule, cells, kind, beside)
     ]
-    for rule in silent:
+    for rule in unmet:
         if not rule.cells and not rule.conclusions:
             return Decision("not_testable", rule.because)
     parts = [_on(part, kind) for part in conclusion.holds_if if _is_tested_on(part, kind)]
     if not parts:
         return Decision("undecided", "not tested on " + _TABLES[kind])
     results = [
-        _evaluate(part, *_table_of(part, cells, expected, beside), lacks or {}, silent)
+        _evaluate(part, *_table_of(part, cells, expected, beside), lacks or {}, unmet)
         for part in parts
     ]
     if conclusion.inconclusive:
@@ -104,7 +104,7 @@ def _is_tested_on(predicate: Predicate, kind: Kind) -> bool:
 
 
 def _on(predicate: Predicate, kind: Kind) -> Predicate:
-    """Return the predicate as it is tested on this kind of table."""
+    """Adapt a predicate to a kind of table."""
     if predicate.letters == "stand_in":
         return predicate.model_copy(update={"letters": kind == "stand_in"})
     return predicate
@@ -133,7 +133,7 @@ def _evaluate(
     cells: Cells | None,
     expected: Sequence[Key],
     lacks: Mapping[str, Sequence[str]],
-    silent: Sequence[SpeaksIf],
+    unmet: Sequence[SpeaksIf],
 ) -> Decision:
     if cells is None:
         return Decision("undecided", f"the supplementary table {predicate.beside!r} is missing")
@@ -149,16 +149,16 @@ def _evaluate(
         return Decision("undecided", f"the table has no column {absent[0]!r}")
     if predicate.reads not in cells.columns:
         return Decision("undecided", f"the table has no column {predicate.reads!r}")
-    selected = cells.selected(selector, dict.fromkeys([*cells.names, *expected]))
+    selected = cells.select(selector, dict.fromkeys([*cells.names, *expected]))
     for column, names in selector.items():
         present_names = {key[cells.keys.index(column)] for key in selected}
-        lost = [name for name in names if name not in present_names]
-        # A table without some of the selected cells must not count as complete.
-        if lost or not present_names:
-            return Decision("undecided", f"no cell has {column} = {(lost or names)[0]!r}")
+        missing = [name for name in names if name not in present_names]
+        # A claim must not be tested on only a part of its cells.
+        if missing or not present_names:
+            return Decision("undecided", f"no cell has {column} = {(missing or names)[0]!r}")
     true, false, unknown, reasons = [], [], [], {}
     for key in selected:
-        why = _reason_untestable(predicate, cells, key, silent)
+        why = _reason_untestable(predicate, cells, key, unmet)
         truth = None if why else compare(predicate, cells, key)
         (unknown if truth is None else true if truth else false).append(key)
         if why:
@@ -178,14 +178,17 @@ def _evaluate(
 
 
 def _reason_untestable(
-    predicate: Predicate, cells: Cells, key: Key, silent: Sequence[SpeaksIf]
+    predicate: Predicate, cells: Cells, key: Key, unmet: Sequence[SpeaksIf]
 ) -> str | None:
-    """Why a comparison is not allowed, None if it is."""
+    """Why a comparison cannot be tested; None if it can."""
     sides = [key]
-    if predicate.other is not None and (against := cells.moved(key, predicate.other)) is not None:
+    if (
+        predicate.other is not None
+        and (against := cells.override_key(key, predicate.other)) is not None
+    ):
         sides.append(against)
-    for rule in silent:
-        if cells.selected(rule.cells, sides):
+    for rule in unmet:
+        if cells.select(rule.cells, sides):
             return rule.because
     return None
 

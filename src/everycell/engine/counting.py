@@ -1,7 +1,6 @@
-"""Counts of cells and claims, the only source for README, page, commands and docs.
+"""Counts of cells and claims for README, page, commands and docs.
 
-Each cell and claim counts once, in the deepest tier that reproduces it from the paper's data, else
-on surrogate data.
+Each artefact counts once: in the deepest tier that reproduces it, or else on surrogate data.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any, Protocol, TypedDict, TypeVar
 
 from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import RUNNABLE, Card
-from everycell.engine.cell_classes import CellClass, described
+from everycell.engine.cell_classes import CellClass, classify_cells
 from everycell.engine.claims import Conclusion, Predicate
 from everycell.engine.comparisons import Cells
 from everycell.engine.published_cells import key_columns
@@ -27,22 +26,22 @@ from everycell.engine.reports import (
 )
 from everycell.engine.tiers import TIERS, Tier
 
-#: Verdicts on values that were not compared.
+#: Verdicts on cells that were not compared.
 UNCOMPARED: tuple[Verdict, ...] = ("quoted", "not_run")
-#: What a claim was tested on.
+#: Bases of tests of claims, from best to worst.
 BASES = ("data", "published inputs", "other cells", "surrogate data")
-#: Outcomes of a test; those that depend on the machine's training are not compared.
+#: Outcomes of tests of claims; `varies` means that the outcome depends on the machine.
 TESTED = ("holds", "fails", "undecided", "varies")
 #: Basis and outcome of claims that were not tested.
 NOT_RUN, UNTESTABLE = ("not run", ""), ("untestable", "")
 
 
 class Entry(Protocol):
-    """A report of an artefact in a tier; `everycell.engine.results.Result` is one."""
+    """A report of an artefact in a tier, such as `everycell.engine.results.Result`."""
 
     @property
     def artefact(self) -> Artefact:
-        """Card and published cells."""
+        """Record and published cells."""
 
     @property
     def tier(self) -> Tier:
@@ -81,16 +80,16 @@ class Counts:
         origin: str | Sequence[str] | None = None,
         flag: str | None = None,
     ) -> Counter[Verdict]:
-        """Cells by verdict, of a kind, an origin (or several) and with a flag."""
+        """Number of cells by verdict, optionally of one kind, of some origins or with a flag."""
         origins = (origin,) if isinstance(origin, str) else origin
         verdicts: Counter[Verdict] = Counter()
-        for one, count in self.cells.items():
+        for cell, count in self.cells.items():
             if (
-                kind in (None, one.kind)
-                and (origins is None or one.origin in origins)
-                and flag in (None, one.flag)
+                kind in (None, cell.kind)
+                and (origins is None or cell.origin in origins)
+                and flag in (None, cell.flag)
             ):
-                verdicts[one.verdict] += count
+                verdicts[cell.verdict] += count
         return verdicts
 
     @property
@@ -105,12 +104,12 @@ class Counts:
         return sum(verdicts[verdict] for verdict in ON_REBUILT)
 
     def outcomes(self, *bases: str) -> dict[str, int]:
-        """Outcome -> claims that were tested on one of these bases."""
-        return {out: sum(self.claims[base, out] for base in bases) for out in TESTED}
+        """Number of claims tested on any of these bases, by outcome."""
+        return {outcome: sum(self.claims[basis, outcome] for basis in bases) for outcome in TESTED}
 
     @property
     def tested(self) -> int:
-        """Claims that were tested on anything."""
+        """Claims that were tested on any basis."""
         return sum(self.outcomes(*BASES).values())
 
     @property
@@ -139,12 +138,12 @@ def count_chapters(
             counts.artefacts += 1
             entry = best.get(artefact.id)
             classes = cells_of(artefact, entry)
-            counts.cells.update(one for one in classes if one.kind != "check")
+            counts.cells.update(cell for cell in classes if cell.kind != "check")
             counts.claims.update(claims_of(artefact, entry))
             if entry is None:
                 states = {tier.state for tier in artefact.card.tiers.values()}
-                still = next((s for s in ("quoted", "drawing") if s in states), "not_run")
-                counts.states[still] += 1
+                state = next((s for s in ("quoted", "drawing") if s in states), "not_run")
+                counts.states[state] += 1
                 continue
             counts.states[entry.report.state] += 1
             counts.hollow += basis_of(artefact.card, entry) == "other cells"
@@ -152,7 +151,7 @@ def count_chapters(
 
 
 def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
-    """Class of each published cell, checks included, by the result that counts."""
+    """Class of each published cell, including checks, in the result that counts."""
     if entry and entry.report.state == "rebuilt" and entry.report.cells:
         return [
             CellClass(cell.kind, cell.origin, cell.flag, cell.verdict)
@@ -160,14 +159,14 @@ def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
         ]
     quoted = any(tier.state == "quoted" for tier in artefact.card.tiers.values())
     verdict = "quoted" if quoted and entry is None else "not_run"
-    classes = [one.judged(verdict) for one in described(artefact, None)]
+    classes = [cell.with_verdict(verdict) for cell in classify_cells(artefact, None)]
     if entry and entry.report.state == "stand_in":
-        return [one._replace(origin="surrogate data") for one in classes]
+        return [cell._replace(origin="surrogate data") for cell in classes]
     return classes
 
 
 def claims_of(artefact: Artefact, entry: Entry | None) -> list[tuple[str, str]]:
-    """Basis and outcome of each claim of an artefact in a result, if there is one."""
+    """Basis and outcome of each claim of an artefact in its result, if any."""
     if entry is None:
         return [NOT_RUN] * len(artefact.card.conclusions)
     outcomes, varies = [], artefact.card.tiers[entry.tier].varies
@@ -184,7 +183,7 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[tuple[str, str]]:
 
 
 def _origins_of_cells(artefact: Artefact, entry: Entry) -> Cells | None:
-    """Origin of each published cell, None where nothing is compared."""
+    """Origins of the published cells as a table; None if none is compared."""
     if entry.report.state == "stand_in" or not entry.report.cells:
         return None
     table = artefact.cells.assign(value=[cell.origin for cell in entry.report.cells])
@@ -199,24 +198,26 @@ def _basis_of_claim(claim: Conclusion, basis_of_table: str, cells: Cells | None)
     origins: set[str] = set()
     for part in claim.holds_if:
         if "rebuilt" in part.tested_on:
-            # Only published cells have an origin of their own, supplementary tables have none.
-            alone = cells if part.beside is None else None
-            origins |= {basis_of_table} if alone is None else _origins(part, alone)
+            # The cells of supplementary tables have the basis of the table.
+            if cells is None or part.beside is not None:
+                origins.add(basis_of_table)
+            else:
+                origins |= _origins(part, cells)
     return next((basis for basis in BASES if basis in origins), "")
 
 
 def _origins(part: Predicate, cells: Cells) -> set[str]:
-    """Best origin among the cells of each comparison, "none" if one of them was not run."""
+    """Best origins of the cells in each comparison; "none" if one of them was not run."""
     origins = set()
-    for key in cells.selected(part.cells, cells.names):
-        sides = {cells.read(cells.moved(key, move)) for move in ({}, *part.moves)}
+    for key in cells.select(part.cells, cells.names):
+        sides = {cells.read(cells.override_key(key, move)) for move in ({}, *part.moves)}
         best = next((basis for basis in BASES if basis in sides), "other cells")
         origins.add("none" if sides & {None, "none"} else best)
     return origins
 
 
 def best_entries(entries: Iterable[AnEntry]) -> dict[str, AnEntry]:
-    """Result in which each artefact counts: reproduced before surrogate data, then the deepest."""
+    """Result that counts for each artefact: reproduced if possible, then the deepest tier."""
     best: dict[str, AnEntry] = {}
     for entry in entries:
         known = best.get(entry.artefact.id)
@@ -237,29 +238,28 @@ def basis_of(card: Card, entry: Entry) -> str:
     for basis in ("data", "published inputs"):
         if basis in origins:
             return basis
-    derived = any(entry.tier in one.tiers for one in card.derived)
+    derived = any(entry.tier in origin.tiers for origin in card.derived)
     return "other cells" if origins or derived else "data"
 
 
 def total(counts: Iterable[Counts]) -> Counts:
     """Sum of the counts of chapters."""
-    counts_of_all = Counts()
-    for one in counts:
-        counts_of_all += one
-    return counts_of_all
+    sum_of_counts = Counts()
+    for chapter_counts in counts:
+        sum_of_counts += chapter_counts
+    return sum_of_counts
 
 
-#: Values of columns of ``cells.csv`` or ``claims.csv``.
 class CellFilter(TypedDict, total=False):
-    """Arguments of `Counts.verdicts`."""
+    """Arguments of `Counts.verdicts`: values of columns of ``cells.csv``."""
 
     kind: str
     origin: str
     flag: str
 
 
-#: Headline lines: name -> rows of ``cells.csv`` that count. A line "of them" is part of the line
-#: above it; the others add up to all published values.
+#: Headlines: name -> filter of ``cells.csv``. The cells of a line that begins with "of them" are
+#: part of another line; the other lines add up to all published values.
 HEADLINES: dict[str, CellFilter] = {
     "numbers computed from data": {"kind": "number", "origin": "data"},
     "of them effectiveness measures": {"kind": "number", "origin": "data", "flag": "effectiveness"},
@@ -279,7 +279,7 @@ HEADLINES: dict[str, CellFilter] = {
 }
 
 
-#: The same for claims and ``claims.csv``.
+#: Headlines of claims: name -> filter of ``claims.csv``.
 CLAIM_LINES: dict[str, dict[str, tuple[str, ...]]] = {
     "reproduced values": {"basis": ("data", "published inputs")},
     "published values alone": {"basis": ("other cells",)},
@@ -288,20 +288,20 @@ CLAIM_LINES: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def headlines(counts: Counts) -> dict[str, Counter[Verdict]]:
-    """Headline lines with their verdicts; lines without a cell are left out."""
+    """Headlines with their verdicts, without empty ones."""
     lines = {name: counts.verdicts(**where) for name, where in HEADLINES.items()}
     return {name: verdicts for name, verdicts in lines.items() if verdicts.total()}
 
 
 def headline(name: str, verdicts: Mapping[Verdict, int]) -> str:
-    """Text of a headline line; verdicts are given only if values were compared."""
+    """Text of a headline, with the verdicts if any values were compared."""
     line = f"{sum(verdicts.values()):,} {name}"
     compared = any(number for verdict, number in verdicts.items() if verdict not in UNCOMPARED)
     return f"{line}: {describe_verdicts(verdicts)}" if compared else line
 
 
 def claim_lines(counts: Counts) -> dict[str, str]:
-    """Basis of claims -> text of their outcomes."""
+    """Texts of the outcomes of claims, by basis."""
     lines = {}
     for name, where in CLAIM_LINES.items():
         outcomes = counts.outcomes(*where["basis"])
@@ -315,7 +315,7 @@ def claim_lines(counts: Counts) -> dict[str, str]:
 
 
 def as_query(where: Mapping[str, Any]) -> str:
-    """A filter as an expression for `pandas.DataFrame.query`.
+    """Format a filter as an expression for `pandas.DataFrame.query`.
 
     Examples
     --------
@@ -329,6 +329,6 @@ def as_query(where: Mapping[str, Any]) -> str:
 
 
 def describe_verdicts(verdicts: Mapping[Verdict, int]) -> str:
-    """Verdicts with their numbers."""
+    """Format verdicts with their counts."""
     counts = ((verdict, verdicts.get(verdict)) for verdict in VERDICTS)
     return ", ".join(f"{n:,} {VERDICT_NAMES[verdict]}" for verdict, n in counts if n) or "none"

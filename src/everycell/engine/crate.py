@@ -1,9 +1,9 @@
 """A results folder as a Workflow Run RO-Crate: one archive with its provenance.
 
-The crate follows the profile Workflow Run Crate 0.5, and so RO-Crate 1.1. It holds the results,
-their receipts and verdicts, the workflow, and the published facts that were read. Released data is
-identified by the URL at its pinned commit with its hash and licence, and never copied: it belongs
-to its authors. Intermediate files of the workflow are identified by their hash.
+The crate follows the profile Workflow Run Crate 0.5, which is based on RO-Crate 1.1. It contains
+the results with receipts and verdicts, the workflow, and the files of ``published/`` that were
+read. Released data belong to their authors: they are identified by URL, hash and licence, and not
+copied. Intermediate files are identified by their hash.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ PROFILES = {
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
 MIT = "https://spdx.org/licenses/MIT"
-#: The workflow's main file in a crate.
+#: Files and folders of the workflow that a crate contains.
 WORKFLOW = ("CITATION.cff", "LICENSE", "config.yaml", "envs", "results/README.md", "workflow")
-#: Files of those folders by name or suffix; what else lies there may be a key or an editor's copy.
+#: Names and suffixes of the files to include; other files may be keys or backup copies.
 WORKFLOW_FILES = frozenset(
     "Dockerfile .excludes .in .json .lock .md .overrides .py .rst .sh .smk .yaml".split()
 )
-#: RO-Crate 1.1 has no name for it; the Workflow Run profiles have this one.
+#: Terms of the Workflow Run profiles that RO-Crate 1.1 lacks.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 FORMATS = {
     ".csv": "text/csv",
@@ -76,10 +76,10 @@ def write_crate(
 ) -> Path:
     """Write a results folder as a zipped Workflow Run RO-Crate."""
     if not out.parent.is_dir():
-        raise ReceiptError(f"There is no folder {out.parent} to write {out.name} into; make it.")
+        raise ReceiptError(f"{out.parent} is not a folder; create it, or choose another one.")
     paths = receipts_in(results)
     if not paths:
-        raise ReceiptError(f"{results}: holds no receipt; run `everycell make` first.")
+        raise ReceiptError(f"{results}: contains no receipts; run `everycell make` first.")
     collected = collect(papers, results, project, audits=audits)
     faults = [fault for path in paths for fault in verify(path, project, results)]
     faults += [fault for result in collected for fault in result.faults]
@@ -88,15 +88,15 @@ def write_crate(
     if faults:
         first, *more = dict.fromkeys(faults)
         raise ReceiptError(
-            f"No crate is made of {results}, which does not verify: {first}"
-            + f" There is more, which `everycell verify {results}` names." * bool(more)
+            f"{results} failed verification, so no crate was written: {first}"
+            + f" Run `everycell verify {results}` for {len(more)} more." * bool(more)
         )
     _require_code(paths, results, project)
     pages = pages_of(results, collected, papers) if (results / INDEX).is_file() else {}
     for page in outdated_pages(results, pages):
         raise ReceiptError(
-            f"No crate is made of {results}: {page} is not the page of these results; "
-            "`everycell page` in the project that made them draws it again."
+            f"{results}: {page} does not match these results, so no crate was written; run "
+            "`everycell page` in the project that made them."
         )
     if (
         (results / NAME).is_file()
@@ -104,13 +104,13 @@ def write_crate(
         and read_lineage(results) != lineage_of(results, project, cache)
     ):
         raise ReceiptError(
-            f"No crate is made of {results}: {results / NAME} is not what Snakemake's records "
-            "give; `everycell page` writes it again."
+            f"{results / NAME} does not match Snakemake's records, so no crate was written; run "
+            "`everycell page`."
         )
     crate = _Crate(project, cache)
     for path in paths:
         crate.add_result(results, path)
-    # Other files beside the tiers are not results.
+    # Other files next to the folders of the tiers are not results.
     for name in (*pages, NAME):
         if (results / name).is_file():
             crate.add_file(results / name, f"results/{name}")
@@ -125,15 +125,15 @@ def write_crate(
 
 def _require_code(receipts: Sequence[Path], results: Path, project: Path) -> None:
     """Refuse results that were not made by the project's current code."""
-    foreign = made_by_other_code(receipts, project)
-    if foreign:
-        path, commit = next(iter(foreign.items()))
+    outdated = made_by_other_code(receipts, project)
+    if outdated:
+        path, commit = next(iter(outdated.items()))
         name = path.relative_to(results).as_posix().removesuffix(".receipt.json")
         raise ReceiptError(
-            f"No crate is made of {results}: {len(foreign)} of {len(receipts)} results come "
-            f"from other code than that of this project ({name}: commit {_short(commit)}, the "
-            f"project: {_short(commit_of(project))}); run snakemake again, or make the crate in a "
-            "checkout of that commit."
+            f"{results}: {len(outdated)} of {len(receipts)} results were made by a different "
+            f"version of the code ({name}: commit {_short(commit)}; this project: "
+            f"{_short(commit_of(project))}), so no crate was written; run snakemake again, or "
+            "write the crate in a checkout of that commit."
         )
 
 
@@ -142,11 +142,11 @@ def _short(commit: str | None) -> str:
 
 
 class _Crate:
-    """The crate under construction: the run of the workflow, and an action for each result."""
+    """A crate under construction, with the run of the workflow and an action for each result."""
 
     def __init__(self, project: Path, cache: str) -> None:
         self.project = project
-        # As receipts name files below it.
+        # The path that receipts use.
         self.cache = relative(project / cache, project)
         self.registry = load_registry()
         self.crate = ROCrate(version="1.1")
@@ -167,8 +167,8 @@ class _Crate:
             lang="snakemake",
             properties={
                 "name": "everycell",
-                "description": "The workflow of the project that packed the crate; which commit "
-                "made a result is in the instrument of its action.",
+                "description": "The workflow of the project that wrote the crate. The instrument "
+                "of each action states the commit that made the result.",
                 "version": everycell.__version__,
                 "license": MIT,
                 "encodingFormat": "text/plain",
@@ -189,18 +189,18 @@ class _Crate:
             "config", "File", identifier="#config", description="Settings of the workflow."
         )
         self.entities["config.yaml"]["description"] = (
-            "Settings of the project that packed the crate; those that made a result are objects "
-            "of its action."
+            "Settings of the project that wrote the crate. The settings that made a result are "
+            "objects of its action."
         )
         config["workExample"] = self.entities["config.yaml"]
         self.entities["config.yaml"]["exampleOfWork"] = config
         self.workflow["input"] = config
         self.objects: dict[str, Entity] = {"config.yaml": self.entities["config.yaml"]}
-        self.made: list[Entity] = []
-        self.finished: list[str] = []
+        self.result_files: list[Entity] = []
+        self.end_times: list[str] = []
 
     def add(self, identifier: str, kind: str, **properties: Any) -> Entity:
-        """Add an entity that is not a file of the crate, or return it if it exists."""
+        """Add an entity that is not a file of the crate, unless it exists; return it."""
         if identifier not in self.entities:
             known = {name: value for name, value in properties.items() if value is not None}
             self.entities[identifier] = self.crate.add(
@@ -209,7 +209,7 @@ class _Crate:
         return self.entities[identifier]
 
     def add_file(self, path: Path, name: str) -> Entity:
-        """Add a file under a path in the crate."""
+        """Add a file to the crate under a path, unless it exists; return its entity."""
         if name not in self.entities:
             properties = {
                 "name": name,
@@ -221,14 +221,14 @@ class _Crate:
         return self.entities[name]
 
     def add_result(self, results: Path, receipt: Path) -> None:
-        """Add a result's files with the action that made them, as its receipt says."""
+        """Add the files of a result with the action that made them, from its receipt."""
         receipt_content = read_receipt(receipt)
         where = receipt.parent.relative_to(results).as_posix()
         outputs = [
             self.add_file(receipt.parent / output["path"], f"results/{where}/{output['path']}")
             for output in receipt_content["outputs"]
         ]
-        used = [self._input(source) for source in receipt_content["inputs"]]
+        inputs = [self._input(source) for source in receipt_content["inputs"]]
         action = f"#{receipt_content['tier']}/{receipt_content['artefact']}"
         settings = [
             self.add(
@@ -244,10 +244,10 @@ class _Crate:
             action,
             "CreateAction",
             name=f"Make {receipt_content['artefact']} ({receipt_content['tier']})",
-            description=f"As {receipt.name} says, which is part of this crate.",
+            description=f"Described by {receipt.name}, which is part of this crate.",
             instrument=self._software(receipt_content),
             agent=self.author,
-            object=[*used, *settings],
+            object=[*inputs, *settings],
             result=outputs,
             endTime=execution.get("finished"),
         )
@@ -256,12 +256,12 @@ class _Crate:
         for path in (receipt, receipt.with_name(f"{stem}.verdicts.json")):
             if path.is_file():
                 outputs.append(self.add_file(path, f"results/{where}/{path.name}"))
-        self.made += outputs
+        self.result_files += outputs
         if execution.get("finished"):
-            self.finished.append(execution["finished"])
+            self.end_times.append(execution["finished"])
 
     def _software(self, receipt: Mapping[str, Any]) -> Entity:
-        """The code that made a result, with the packages that it ran with, identified by hash."""
+        """Code and package versions that made a result, identified by their hash."""
         code = receipt["code"]
         packages = receipt.get("packages") or {}
         description = json.dumps([code, packages], sort_keys=True)
@@ -274,7 +274,7 @@ class _Crate:
         )
 
     def _input(self, source: Mapping[str, str]) -> Entity:
-        """A file that a result was made from: in the crate, behind its URL, or by its hash."""
+        """Entity of an input file: in the crate, at its URL, or only with its hash."""
         path = source["path"]
         if path not in self.objects:
             self.objects[path] = self._new_input(path, source["sha256"])
@@ -295,7 +295,7 @@ class _Crate:
         }
         origin = None
         if entry.origin is not None:
-            # The bytes behind the URL, whichever form was read.
+            # The file at the URL, even if the mirror's copy was read.
             origin = self.crate.add_file(
                 self.registry.url(key),
                 properties={
@@ -309,7 +309,7 @@ class _Crate:
             if digest == entry.origin.sha256:
                 return origin
         wheel = entry.wheel
-        # Unpacked, from a mirror as the registry's note says, or from a package.
+        # An unpacked file, a mirror's copy (see the registry's note), or a file of a package.
         return self.add(
             f"#data/{key}",
             "CreativeWork",
@@ -322,26 +322,26 @@ class _Crate:
         )
 
     def finish(self) -> ROCrate:
-        """Add the run as a whole; return the crate."""
+        """Add the run of the workflow and return the crate."""
         self.add(
             "#run",
             "CreateAction",
             name="Run of the everycell workflow",
-            description="The jobs that made all results of this crate, at one time or at several.",
+            description="The jobs that made the results of this crate, in one run or several.",
             instrument=self.workflow,
             agent=self.author,
             object=list(self.objects.values()),
-            result=self.made,
-            endTime=max(self.finished, default=None),
+            result=self.result_files,
+            endTime=max(self.end_times, default=None),
         )
         self.crate.root_dataset.append_to("mentions", self.entities["#run"])
-        if self.finished:
-            self.crate.root_dataset["datePublished"] = max(self.finished)
+        if self.end_times:
+            self.crate.root_dataset["datePublished"] = max(self.end_times)
         return self.crate
 
 
 def _settings(receipt: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Parameters of a result, and its seed if it is not among them."""
+    """Parameters and seed of a result."""
     parameters = receipt.get("parameters") or {}
     yield from parameters.items()
     if receipt.get("seed") is not None and "seed" not in parameters:

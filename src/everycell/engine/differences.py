@@ -1,4 +1,4 @@
-"""Differences between two results folders: which cells moved, and what explains it."""
+"""Differences between two results folders, with possible causes."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ SUFFIX = ".receipt.json"
 
 
 class Difference(Model):
-    """How a result in the second folder differs from that in the first.
+    """Difference between the results of one artefact in two folders.
 
-    `unexplained` are input files that both folders made with the same settings; `unrecorded` are
-    those whose origin is missing from a folder's `lineage.json`.
+    `unexplained` has input files that differ although both folders made them with the same
+    settings, and `unrecorded` those whose origin is missing from the lineage of a folder.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Difference(Model):
 
     @property
     def same(self) -> bool:
-        """Whether all files, verdicts and conclusions are the same, however they were made."""
+        """Whether all files, verdicts and outcomes of claims are identical."""
         return not (self.only_in or self.cells or self.verdicts or self.conclusions or self.files)
 
 
@@ -80,69 +80,78 @@ def _compare(name: str, first: Path, second: Path, behind: Behind) -> Difference
         files.append({})
         for output in receipt["outputs"]:
             path = stem.parent / output["path"]
-            real = sha256(path) if path.is_file() else None
-            files[side][output["path"]] = real
-            if real != output["sha256"]:
+            digest = sha256(path) if path.is_file() else None
+            files[side][output["path"]] = digest
+            if digest != output["sha256"]:
                 sides: list[str | None] = [None, None]
-                sides[side] = real or "missing"
+                sides[side] = digest or "missing"
                 edited.append(Cause(kind="file", name=output["path"], old=sides[0], new=sides[1]))
-    other = sorted(
+    changed_files = sorted(
         path for path in {**files[0], **files[1]} if files[0].get(path) != files[1].get(path)
     )
     cells = [
-        moved
-        for path in other
+        change
+        for path in changed_files
         if path.endswith(".csv")
-        for moved in _moved_cells(
+        for change in _changed_cells(
             *(stem.parent / path for stem in stems),
-            beside="" if path == f"{stems[0].name}.csv" else f"{path}: ",
+            prefix="" if path == f"{stems[0].name}.csv" else f"{path}: ",
         )
     ]
-    judged = [_judgements(stem) for stem in stems]
+    judgements = [_judgements(stem) for stem in stems]
     # If only the table was requested, there are no verdicts, which is not a difference.
     verdicts, conclusions, cards = (
-        zip(*judged, strict=True) if all(judged) else (({}, {}), ({}, {}), ({}, {}))
+        zip(*judgements, strict=True) if all(judgements) else (({}, {}), ({}, {}), ({}, {}))
     )
-    by_card = list(of_kind("card", *cards))
-    judged_otherwise = verdicts[0] != verdicts[1] or conclusions[0] != conclusions[1]
-    if judged_otherwise and not by_card and not other:
-        by_card = [Cause(kind="card", name="card", old=None, new=None)]
+    card_causes = list(of_kind("card", *cards))
+    has_new_outcomes = verdicts[0] != verdicts[1] or conclusions[0] != conclusions[1]
+    if has_new_outcomes and not card_causes and not changed_files:
+        card_causes = [Cause(kind="card", name="card", old=None, new=None)]
     inputs = list(other_inputs(*receipts))
     # A file that only one side has needs no explanation.
-    both = [cause.name for cause in inputs if cause.old and cause.new]
-    intermediate = [path for path in both if path.startswith("work/")]
-    # A file that is also a direct input of the result is named once.
+    shared_inputs = [cause.name for cause in inputs if cause.old and cause.new]
+    intermediate = [path for path in shared_inputs if path.startswith("work/")]
+    # Do not list an input of the result again as an input of an upstream job.
     direct = {(f"input {key_or_path(cause.name)}", cause.old, cause.new) for cause in inputs}
-    further = [
-        cause for cause in behind.all_of(both) if (cause.name, cause.old, cause.new) not in direct
+    upstream_causes = [
+        cause
+        for cause in behind.all_of(shared_inputs)
+        if (cause.name, cause.old, cause.new) not in direct
     ]
     return Difference(
         name=name,
         cells=tuple(cells),
         verdicts=changes(*verdicts),
         conclusions=changes(*conclusions),
-        files=tuple(other),
-        causes=(*edited, *causes_of(receipts[0], receipts[1], inputs, further), *by_card),
+        files=tuple(changed_files),
+        causes=(
+            *edited,
+            *causes_of(receipts[0], receipts[1], inputs, upstream_causes),
+            *card_causes,
+        ),
         unexplained=tuple(path for path in intermediate if behind.of(path) == ()),
         unrecorded=tuple(path for path in intermediate if behind.of(path) is None),
     )
 
 
-def _moved_cells(old: Path, new: Path, *, beside: str) -> tuple[Moved, ...]:
-    """Cells with another value; rows, if a file is not a table of cells."""
+def _changed_cells(old: Path, new: Path, *, prefix: str) -> tuple[Moved, ...]:
+    """Cells whose values differ between two files; `prefix` is added to their keys."""
     tables = [_cells_of(path) for path in (old, new)]
-    return tuple(moved.model_copy(update={"key": beside + moved.key}) for moved in changes(*tables))
+    return tuple(
+        change.model_copy(update={"key": prefix + change.key}) for change in changes(*tables)
+    )
 
 
 def _cells_of(path: Path) -> dict[str, str]:
-    """Text of each cell by key: the columns before `value`, or the number of its row and column."""
+    """Text of each cell by key: its key columns, or else its row number and column."""
     if not path.is_file():
         return {}
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (ValueError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
         raise ReceiptError(
-            f"{path}: is not a table ({str(error).strip()}); remove it and rebuild it."
+            f"{path}: cannot be read as CSV ({str(error).strip()}); remove it and run snakemake "
+            "again."
         ) from None
     columns = list(table.columns)
     if "value" in columns:
@@ -161,7 +170,7 @@ def _cells_of(path: Path) -> dict[str, str]:
 
 
 def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]] | None:
-    """Verdicts by cell, outcomes by conclusion, parts of the card; None without a verdict file."""
+    """Verdicts by cell, outcomes by claim, and parts of the record; None without a verdict file."""
     path = stem.with_name(f"{stem.name}.verdicts.json")
     if not path.is_file():
         return None
@@ -172,8 +181,8 @@ def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, s
         return verdicts, outcomes, dict(_of_card(report))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReceiptError(
-            f"{path}: holds no verdicts ({type(error).__name__}: {error}); remove it and run "
-            "snakemake again."
+            f"{path}: is not a valid verdict file ({type(error).__name__}: {error}); remove it "
+            "and run snakemake again."
         ) from None
 
 
@@ -183,13 +192,13 @@ def _verdict(cell: Mapping[str, Any]) -> str:
 
 
 def _of_card(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Parts of the card and of the published cells in a verdict file."""
+    """Parts of the record and published values in a verdict file."""
     for cell in report["cells"]:
         if "printed" in cell:
             yield f"published {' / '.join(cell['key'].values())}", str(cell["printed"])
-    for what, entries in (("conclusion", report["conclusions"]), ("erratum", report.get("errata"))):
+    for kind, entries in (("conclusion", report["conclusions"]), ("erratum", report.get("errata"))):
         for entry in entries or []:
             for part in ("claim", "source", "test", "where", "finding", "evidence"):
                 if part in entry:
-                    name = f"{part} of {what} {entry['id']}"
+                    name = f"{part} of {kind} {entry['id']}"
                     yield name, json.dumps(entry[part], ensure_ascii=False)

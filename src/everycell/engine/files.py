@@ -1,4 +1,4 @@
-"""Files: written atomically, identified by their hash, and never newer than the present."""
+"""Atomic writes, hashes and modification times of files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes | str) -> Path:
-    r"""Write a file under a temporary name in its folder, then rename it."""
+    """Write a file under a temporary name in its folder, then rename it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        # mkstemp makes files that only their owner can read; results should be readable by others.
+        # mkstemp creates files that only their owner can read; others should read results too.
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(name, 0o666 & ~umask)
@@ -36,14 +36,14 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    r"""Give a temporary path for a file or folder that moves to `path` once it is complete.
+    r"""Yield a temporary path, and move what is written there to `path` if no error occurs.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "new" / "a.txt"
-    >>> with atomic_path(path) as place:
-    ...     _ = place.write_text("a\n")
+    >>> with atomic_path(path) as draft:
+    ...     _ = draft.write_text("a\n")
     ...     path.exists()
     False
     >>> path.read_text(), [p.name for p in path.parent.iterdir()]
@@ -57,14 +57,14 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def sha256(path: Path) -> str:
-    """Hash of a file's bytes."""
+    """SHA-256 hash of a file."""
     with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def open_regular(path: Path) -> BufferedReader:
-    """Open a file for reading, or refuse a pipe, which might never end, and a device."""
-    # Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
+    """Open a regular file for reading; refuse pipes and devices, which might never end."""
+    # Without O_NONBLOCK, opening a pipe blocks until another process opens it for writing.
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
@@ -73,7 +73,7 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def fingerprint(path: Path) -> str:
-    """Hash of a file's bytes, or of a folder's files with their names.
+    """Hash of a file, or of the names and contents of a folder's files.
 
     Examples
     --------
@@ -93,12 +93,14 @@ def fingerprint(path: Path) -> str:
 
 
 def has_fingerprint(path: Path, digest: str) -> bool:
-    """Whether a file or folder has this fingerprint; what is neither, as a pipe, never has."""
+    """Whether a path is a file or folder with this fingerprint."""
     return (path.is_file() or path.is_dir()) and fingerprint(path) == digest
 
 
 def end_future_times(folders: Iterable[Path]) -> int:
-    """Give files from the future times just before the present, in the same order; count them.
+    """Move modification times in the future to just before now; return the number of files.
+
+    The order of these times is kept.
 
     Examples
     --------
@@ -115,12 +117,12 @@ def end_future_times(folders: Iterable[Path]) -> int:
     now, future = time.time_ns(), {}
     for folder, _, names in itertools.chain.from_iterable(map(os.walk, folders)):
         for path in (Path(folder, name) for name in names):
-            # Another process may remove its temporary files here.
+            # Another process may remove its temporary files meanwhile.
             with suppress(OSError):
-                # A link may lead to files of others, such as a mirror's.
+                # A link may lead to files outside the project, such as a mirror's.
                 if (at := path.lstat().st_mtime_ns) > now and not path.is_symlink():
                     future[path] = at
-    # Microseconds, since not every file system has finer times.
+    # One microsecond apart, since not all file systems have a finer resolution.
     order = {at: now - 1000 * age for age, at in enumerate(sorted({*future.values()})[::-1], 1)}
     changed = 0
     for path, at in future.items():

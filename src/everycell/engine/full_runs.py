@@ -1,8 +1,7 @@
-"""Requirements of the full tier: corpora and models with licences, memory, hours, requests.
+"""Requirements of the full tier: corpora, models, licences, memory, time and requests.
 
-``published/full.yaml``, and ``published/KEY/full.yaml`` for those of one paper, list corpora,
-models and the runs that read them, each with the artefacts that need it. The workflow prints them
-before a run, ``everycell doctor --full`` checks them, ``docs/run-in-full.md`` shows them.
+``published/full.yaml`` and ``published/KEY/full.yaml`` list corpora and models, and the runs that
+read them with the artefacts that need these runs.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from everycell.engine.published_cells import CardError
 Key = Annotated[str, Field(pattern=r"^[a-z0-9_.]+$")]
 ArtefactId = Annotated[str, Field(pattern=r"^[a-z0-9]+/(table|figure|text)_\w+$")]
 
-#: Name of a model on the hub, perhaps with a revision such as a commit or ``refs/pr/1``.
+#: Name of a model on the hub, optionally with a revision such as a commit or ``refs/pr/1``.
 HUB_NAME = r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(@[\w./-]+)?"
 
-#: Value of a key of config.yaml for a corpus that is downloaded automatically.
+#: Value in config.yaml for a corpus to be downloaded automatically.
 FETCH = "fetch"
-#: Note on a corpus or runs that no known fact identifies.
+#: Note on a corpus or run files without facts to identify them.
 NOTHING_KNOWN = "no known facts; accepted under its name"
 
 
@@ -36,38 +35,38 @@ class Material(CardFileModel):
     """A corpus, index, model or run file that a run of the full tier reads."""
 
     title: str = Field(min_length=5, description="Name, for readers.")
-    kind: Literal["corpus", "index", "model", "runs"] = Field(description="What it is.")
-    gb: float = Field(gt=0, description="Disk that it needs as it is used, in GB.")
-    unpacking_gb: float = Field(0, ge=0, description="Additional disk while it is unpacked, in GB.")
+    kind: Literal["corpus", "index", "model", "runs"] = Field(description="Kind of material.")
+    gb: float = Field(gt=0, description="Disk space in GB.")
+    unpacking_gb: float = Field(
+        0, ge=0, description="Additional disk space while it is unpacked, in GB."
+    )
     licence: str = Field(min_length=3, description="Licence or terms, as its makers state them.")
-    page: str = Field(pattern=r"^[a-z/0-9-]+\.md$", description="Page of docs/ that says more.")
+    page: str = Field(pattern=r"^[a-z/0-9-]+\.md$", description="Page of docs/ that describes it.")
     settings: list[Key] = Field(
         [], description="Keys of `config.yaml` for its folder, its file or its name on a hub."
     )
     holds: list[str] = Field(
         [],
-        description="Patterns of files that its folder must have. `{ginger.words}` is the value of "
-        "that key; `a|b` is one of two names.",
+        description="Patterns of the files that its folder must contain. `{ginger.words}` is "
+        "replaced by the value of that key; `a|b` matches either name.",
     )
-    corpus: str | None = Field(
-        None, description="Name under which it is downloaded if a key is `fetch`."
-    )
+    corpus: str | None = Field(None, description="Name of the download if a key is `fetch`.")
     facts: dict[str, FileFacts] = Field(
-        {}, description="File (named as in `holds`) -> facts that identify it."
+        {}, description="File, as in `holds` -> facts that identify it."
     )
     nothing_known: bool = Field(
         False,
-        description="Whether no fact identifies it. A download is then checked by the hash of its "
-        "archive alone.",
+        description="Whether there are no facts to identify it; of a download, only the hash of "
+        "the archive is then checked.",
     )
     hosts: list[Annotated[str, Field(pattern=r"^https://")]] = Field(
-        [], description="Addresses that it is downloaded from; none if only the user has it."
+        [], description="Addresses of downloads; empty if the user must provide it."
     )
     packages: list[str] = Field(
-        [], description="Packages that fetch or read it and that not every environment has."
+        [], description="Packages that fetch or read it and that some environments lack."
     )
     optional: bool = Field(
-        False, description="Whether a run without it makes a part of the results."
+        False, description="Whether a run without it still makes some of the results."
     )
 
     @property
@@ -76,16 +75,16 @@ class Material(CardFileModel):
         return self.gb + self.unpacking_gb
 
     @model_validator(mode="after")
-    def _facts_have_a_place(self) -> Material:
+    def _check_facts(self) -> Material:
         if self.facts and len(self.settings) != 1:
-            raise ValueError("`facts` need exactly one key in `settings`, which names their files")
+            raise ValueError("`facts` require exactly one key in `settings`")
         if self.facts and self.nothing_known:
-            raise ValueError("`facts` with `nothing_known`; keep one")
+            raise ValueError("`facts` cannot be combined with `nothing_known`; remove one of them")
         return self
 
 
 class FullRun(CardFileModel):
-    """A part of the full tier that several artefacts may share, and what it needs."""
+    """A run of the full tier, which several artefacts may share, and its requirements."""
 
     title: str = Field(min_length=5, description="Name, for readers.")
     artefacts: Annotated[list[ArtefactId], Field(min_length=1)] = Field(
@@ -93,29 +92,27 @@ class FullRun(CardFileModel):
     )
     materials: list[str] = Field([], description="Names of the materials that it reads.")
     models: list[Key] = Field(
-        [], description="Keys of `config.yaml` that hold names of language models."
+        [], description="Keys of `config.yaml` whose values are names of language models."
     )
     memory_gb: float = Field(gt=0, description="Memory of its largest job, in GB.")
     work_gb: float = Field(ge=0, description="Disk for its intermediate files, in GB.")
     gpu_gb: float = Field(
         0,
         ge=0,
-        description="Memory of the GPU in GB; 0 without one. With `models`, that of a model like "
-        "the paper's on this machine.",
+        description="GPU memory in GB; 0 if no GPU is needed. With `models`, the memory to run a "
+        "model like the paper's on this machine.",
     )
-    gpu_hours: float = Field(
-        0, ge=0, description="Hours on a GPU of that size, without language models."
-    )
-    cpu_hours: float = Field(0, ge=0, description="Hours of one core.")
+    gpu_hours: float = Field(0, ge=0, description="GPU hours, without requests to language models.")
+    cpu_hours: float = Field(0, ge=0, description="Core hours.")
     requests: int = Field(0, ge=0, description="Requests per language model.")
-    prompt_tokens: int = Field(0, ge=0, description="Tokens of a prompt, on average.")
-    answer_tokens: int = Field(0, ge=0, description="Tokens of an answer, on average.")
+    prompt_tokens: int = Field(0, ge=0, description="Mean number of tokens per prompt.")
+    answer_tokens: int = Field(0, ge=0, description="Mean number of tokens per answer.")
     seconds_per_request: float = Field(
-        0, ge=0, description="Seconds per request on a GPU, one after the other."
+        0, ge=0, description="Seconds per request on a GPU if requests are sent one by one."
     )
     known_from: str = Field(
         min_length=10,
-        description="How these numbers are known: measured, calculated (how) or guessed.",
+        description="Basis of these numbers: measured, calculated (and how) or estimated.",
     )
 
     @model_validator(mode="after")
@@ -124,33 +121,33 @@ class FullRun(CardFileModel):
         if len({bool(size) for size in (*sizes, self.models)}) > 1:
             raise ValueError(
                 "`models`, `requests`, `prompt_tokens`, `answer_tokens` and `seconds_per_request` "
-                "go together"
+                "must be used together"
             )
         if self.gpu_hours and not self.gpu_gb:
-            raise ValueError("`gpu_hours` without `gpu_gb`")
+            raise ValueError("`gpu_hours` requires `gpu_gb`")
         return self
 
 
 class FullTier(CardFileModel):
-    """Requirements of the full tier: of one file, or of all together."""
+    """Requirements of the full tier, from one file or from all."""
 
     materials: dict[str, Material] = Field(
-        {}, description="Corpora, indexes, models and runs by name."
+        {}, description="Corpora, indexes, models and run files by name."
     )
     runs: dict[str, FullRun] = Field({}, description="Runs of the full tier by name.")
 
     def of(self, artefacts: Iterable[str]) -> dict[str, FullRun]:
-        """Runs that any of these artefacts needs, by name."""
+        """Runs that these artefacts need, by name."""
         ids = set(artefacts)
         return {name: run for name, run in self.runs.items() if ids & set(run.artefacts)}
 
     def materials_of(self, artefacts: Iterable[str]) -> dict[str, Material]:
-        """Materials that any of these artefacts needs, by name, each once."""
+        """Materials that these artefacts need, by name."""
         runs = self.of(artefacts).values()
         return {name: self.materials[name] for run in runs for name in run.materials}
 
     def takes(self, artefacts: Iterable[str]) -> str:
-        """One line on the joint requirements of these artefacts, for a single language model."""
+        """Format the joint requirements of these artefacts, for a single language model."""
         artefacts = list(artefacts)
         runs = list(self.of(artefacts).values())
         return format_requirements(
@@ -159,21 +156,21 @@ class FullTier(CardFileModel):
 
 
 def format_requirements(runs: list[FullRun], material_gb: float) -> str:
-    """One line on the time, memory and disk of runs, with the disk of their materials."""
+    """Format time, memory and disk space of runs and their materials in one line."""
     requirements = []
     if hours := sum(run.gpu_hours for run in runs):
         size = max(run.gpu_gb for run in runs if run.gpu_hours)
         requirements.append(f"{_hours(hours, 'GPU ')} ({number(size)} GB)")
     if hours := sum(run.cpu_hours for run in runs):
         requirements.append(_hours(hours, "CPU "))
-    if asking := [run for run in runs if run.requests]:
-        requests = sum(run.requests for run in asking)
-        sizes = [tokens(asking, kind) / 1e6 for kind in ("prompt", "answer")]
-        hours = sum(run.requests * run.seconds_per_request for run in asking) / 3600
+    if runs_with_requests := [run for run in runs if run.requests]:
+        requests = sum(run.requests for run in runs_with_requests)
+        sizes = [tokens(runs_with_requests, kind) / 1e6 for kind in ("prompt", "answer")]
+        hours = sum(run.requests * run.seconds_per_request for run in runs_with_requests) / 3600
         requirements.append(
             f"{requests:,} requests per language model ({number(sizes[0])} million tokens of "
             f"prompts, {number(sizes[1])} of answers; {_hours(hours)} on a GPU of "
-            f"{number(max(run.gpu_gb for run in asking))} GB, or an endpoint)"
+            f"{number(max(run.gpu_gb for run in runs_with_requests))} GB, or an endpoint)"
         )
     requirements.append(f"{number(material_gb + sum(run.work_gb for run in runs))} GB of disk")
     requirements.append(f"{number(max(run.memory_gb for run in runs))} GB of memory")
@@ -181,7 +178,7 @@ def format_requirements(runs: list[FullRun], material_gb: float) -> str:
 
 
 def tokens(runs: Iterable[FullRun], kind: Literal["prompt", "answer"]) -> int:
-    """Tokens of all requests of runs to one language model."""
+    """Number of tokens in all requests of runs to one language model."""
     return sum(run.requests * getattr(run, f"{kind}_tokens") for run in runs)
 
 
@@ -191,7 +188,7 @@ def _hours(value: float, kind: str = "") -> str:
 
 
 def number(value: float) -> str:
-    """Two significant digits below ten, whole numbers above.
+    """Format a number with two significant digits below ten, and as an integer above.
 
     Examples
     --------
@@ -202,21 +199,21 @@ def number(value: float) -> str:
 
 
 def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
-    """Read and join what is declared of all full tiers."""
+    """Read and merge the requirements of all full tiers, and check them against the records."""
     materials: dict[str, Material] = {}
     runs: dict[str, FullRun] = {}
     shared = published / "full.yaml"
     for file in [shared] * shared.exists() + sorted(published.glob("*/full.yaml")):
         declared = read_card_file(file, FullTier)
         for name in (materials.keys() & declared.materials) | (runs.keys() & declared.runs):
-            raise CardError(f"{file}: {name} is in another file too; rename it in one of them.")
+            raise CardError(f"{file}: {name} is also in another file; rename one of the two.")
         materials |= declared.materials
         runs |= declared.runs
         for name, run in declared.runs.items():
             for unknown in sorted(set(run.materials) - materials.keys()):
                 raise CardError(
                     f"{file}: {name} reads {unknown!r}, which is not declared; add it to "
-                    "`materials` or correct it."
+                    "`materials` or correct the name."
                 )
     runnable = {artefact.id for artefact in all_artefacts(papers) if runs_in_full(artefact)}
     for name, run in runs.items():
@@ -236,30 +233,30 @@ def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
 
 
 def runs_in_full(artefact: Artefact) -> bool:
-    """Whether a full run makes a result, by the record."""
+    """Whether the record of an artefact declares a full tier that can be run."""
     card = artefact.card.tiers.get("full")
     return card is not None and card.state in RUNNABLE
 
 
 def setting(settings: Any, key: str) -> Any:
-    """Value of a key such as ``ginger.full.model`` of a configuration."""
+    """Value of a dotted key, such as ``ginger.full.model``, in a configuration."""
     for part in key.split("."):
         settings = settings[part] if isinstance(settings, Mapping) else getattr(settings, part)
     return settings
 
 
 def required_files(settings: Any, material: Material) -> list[str]:
-    """Patterns of the files that a folder of a material must hold."""
+    """Patterns of the files that the folder of a material must contain."""
     return [filled(settings, pattern) for pattern in material.holds]
 
 
 def filled(settings: Any, pattern: str) -> str:
-    """Name of a file with the values of the keys that it names."""
+    """Fill in the values of the keys that a pattern of a file name contains."""
     return re.sub(r"\{(.+?)\}", lambda match: str(setting(settings, match[1])), pattern)
 
 
 def identifiable(settings: Any, tier: FullTier, artefact: str) -> list[str]:
-    """Configured materials of an artefact that facts identify."""
+    """Configured materials of an artefact that have identifying facts."""
     return [
         name
         for name, material in tier.materials_of([artefact]).items()
@@ -268,7 +265,7 @@ def identifiable(settings: Any, tier: FullTier, artefact: str) -> list[str]:
 
 
 def corpora_without(settings: Any, tier: FullTier, artefact: Artefact) -> list[Material]:
-    """Further corpora that an artefact could be made from, if they were configured."""
+    """Corpora that an artefact could be made from, but that are not configured."""
     keys = {key for keys in artefact.card.tiers["full"].settings for key in keys.split("|")}
     return [
         material
@@ -279,7 +276,7 @@ def corpora_without(settings: Any, tier: FullTier, artefact: Artefact) -> list[M
 
 
 def notes_on(settings: Any, tier: FullTier, artefact: Artefact) -> list[str]:
-    """Sentences on corpora that an artefact is made without, and on data without known facts."""
+    """Notes on corpora that are not configured and on data without identifying facts."""
     notes = [
         f"without {material.title}, since `{material.settings[0]}` is not set"
         for material in corpora_without(settings, tier, artefact)
@@ -292,9 +289,9 @@ def notes_on(settings: Any, tier: FullTier, artefact: Artefact) -> list[str]:
 
 
 def unset(settings: Any, artefact: Artefact) -> tuple[str, ...]:
-    """Keys that the full tier of an artefact waits for.
+    """Missing settings of an artefact's full tier.
 
-    "a|b" where one of two is enough, "3 of a" where a key must hold so many names.
+    "a|b" requires one of two keys, and "3 of a" at least three values.
     """
     return tuple(
         keys
@@ -312,7 +309,7 @@ def _is_set(settings: Any, key: str) -> bool:
 def configured_and_waiting(
     settings: Any, artefacts: Iterable[Artefact]
 ) -> tuple[list[Artefact], dict[tuple[str, ...], list[Artefact]]]:
-    """Artefacts with all of their settings, and the others by the keys they wait for."""
+    """Split artefacts into those that can be run, and the others by their missing settings."""
     configured: list[Artefact] = []
     waiting: dict[tuple[str, ...], list[Artefact]] = {}
     for artefact in artefacts:
@@ -324,7 +321,7 @@ def configured_and_waiting(
 
 
 def to_set(keys: Iterable[str]) -> str:
-    """Keys as part of a sentence.
+    """Format keys for a sentence.
 
     Examples
     --------
@@ -336,7 +333,7 @@ def to_set(keys: Iterable[str]) -> str:
 
 
 def easiest(waiting: Collection[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Keys to set for a first artefact, without those that ask for more than others do.
+    """Minimal sets of keys: those that do not include all keys of another set.
 
     Examples
     --------
@@ -348,11 +345,11 @@ def easiest(waiting: Collection[tuple[str, ...]]) -> list[tuple[str, ...]]:
         names = set(key.rpartition(" of ")[2].split("|"))
         return key == other or (" of " not in other and names <= set(other.split("|")))
 
-    def requires_more(keys: tuple[str, ...], less: tuple[str, ...]) -> bool:
-        return all(any(implies(key, other) for key in keys) for other in less)
+    def includes(keys: tuple[str, ...], fewer: tuple[str, ...]) -> bool:
+        return all(any(implies(key, other) for key in keys) for other in fewer)
 
     return [
         keys
         for keys in waiting
-        if not any(keys != fewer and requires_more(keys, fewer) for fewer in waiting)
+        if not any(keys != fewer and includes(keys, fewer) for fewer in waiting)
     ]

@@ -1,4 +1,4 @@
-"""Whether a corpus of the full tier is the published one: counts and hashes of its files."""
+"""Identification of the corpora of the full tier by counts and hashes of their files."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ from everycell.engine.files import sha256
 
 
 class FileFacts(CardFileModel):
-    """Facts that identify a file; only the stated ones are checked."""
+    """Facts that identify a file; those without a value are not checked."""
 
     lines: int | None = Field(None, description="Number of lines.")
     values: dict[int, int] = Field(
         {},
-        description="Column, from 1, of lines split at blanks (a CSV file: at commas, without its "
-        "header) -> number of its different values.",
+        description="Column (from 1) -> number of distinct values. Lines are split at whitespace; "
+        "those of a CSV file at commas, without the header.",
     )
     ids: dict[int, str] = Field(
         {},
-        description="Column -> sha256 of its different values, sorted, each followed by a line "
-        "feed.",
+        description="Column -> sha256 of its sorted distinct values, each followed by a line feed.",
     )
     keys: dict[str, int] = Field(
-        {}, description='Key of a JSON object -> number of keys of its value; `""`: of the file.'
+        {},
+        description='Key of a JSON object -> number of keys in its value; `""` is the object '
+        "itself.",
     )
     sha256: str | None = Field(None, description="Hash of the file.")
 
     @model_validator(mode="after")
     def _has_fact(self) -> FileFacts:
         if not self.model_dump(exclude_defaults=True):
-            raise ValueError("no fact; state one, or leave the file out")
+            raise ValueError("there are no facts; add one or remove the file")
         return self
 
 
 def facts_of(path: Path, stated: FileFacts) -> dict[str, Any]:
-    """Compute the facts of a file that `stated` has for the published one."""
+    """Compute those facts of a file that are stated for the published one."""
     facts: dict[str, Any] = {}
     if stated.lines is not None or stated.values or stated.ids:
         columns = sorted(stated.values.keys() | stated.ids.keys())
@@ -80,7 +81,7 @@ def _hash(values: set[bytes]) -> str:
 
 
 def _number_of_keys(path: Path, stated: Mapping[str, int]) -> dict[str, int]:
-    """Numbers of keys; 0 where there is no such object."""
+    """Number of keys of each object; 0 if it is missing."""
     try:
         content = json.loads(path.read_bytes())
     except ValueError:
@@ -92,12 +93,12 @@ def _number_of_keys(path: Path, stated: Mapping[str, int]) -> dict[str, int]:
     return numbers
 
 
-def difference(title: str, stated: Mapping[str, FileFacts], taken_facts: Mapping[str, Any]) -> str:
-    """First difference between stated and computed facts of a corpus; "" if none."""
+def difference(title: str, stated: Mapping[str, FileFacts], computed: Mapping[str, Any]) -> str:
+    """Describe the first difference between stated and computed facts; "" if there is none."""
     for file, facts in stated.items():
         for name, value in facts.model_dump(exclude_defaults=True).items():
-            other = taken_facts.get(file, {}).get(name)
-            if other == value:
+            actual = computed.get(file, {}).get(name)
+            if actual == value:
                 continue
-            return f"other data than {title} ({file}: {name} {other}, expected {value})"
+            return f"data other than {title} ({file}: {name} {actual}, expected {value})"
     return ""

@@ -1,4 +1,4 @@
-"""The frame of every script of the workflow: a log, and checked inputs."""
+"""Context of all scripts of the workflow, which logs messages and checks inputs."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from everycell.engine.orphans import end_with_snakemake
 from everycell.engine.released import check
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-#: Parameters that say what to run, and do not change results by themselves.
+#: Parameters that are not settings of a result.
 NO_SETTINGS = ("code", "modules", "script")
 
 
 class InputChangedError(Exception):
-    """An input of a job, or its code, changed while the job or its run was at work."""
+    """An input or the code of a job changed during the run."""
 
 
 def is_user_error(error: BaseException) -> bool:
-    """Whether an error's sentence is written for users; others keep their traceback.
+    """Whether an error's message is for users and needs no traceback.
 
-    This is so if the library defines the error, or raises a ValueError itself.
+    Errors that the library defines are, and a ValueError that the library raises.
     """
     if type(error).__module__.startswith("everycell."):
         return True
@@ -43,7 +43,7 @@ def is_user_error(error: BaseException) -> bool:
 
 
 def parameters_line(parameters: Mapping[str, Any]) -> str:
-    r"""Last line of the log of a successful job: its parameters by name."""
+    """Last line of the log of a successful job: its parameters as JSON."""
     values = {name: repr(value) for name, value in parameters.items()}
     return json.dumps({"parameters": values}, ensure_ascii=False)
 
@@ -51,17 +51,16 @@ def parameters_line(parameters: Mapping[str, Any]) -> str:
 class Job:
     """Context of a script: ``with Job(snakemake) as job: ...``.
 
-    On entry, messages go to the rule's log and all inputs are hashed; a fetched file must match the
-    registry. On a clean exit the inputs must be unchanged, and the log ends with the parameters. An
-    error ends the log, and is not repeated on the terminal where it ends the script. The script
-    also ends if the Snakemake that started it is gone, since a later run may be making the same
-    files.
+    On entry, it redirects messages to the rule's log, checks fetched files against the registry and
+    hashes all inputs. On a clean exit, it checks that the inputs are unchanged, and writes the
+    parameters to the log. Errors go to the log and not to the terminal. The script also ends when
+    its Snakemake process ends, since a later run may write the same files.
     """
 
     def __init__(self, snakemake: Any) -> None:
         self.snakemake = snakemake
-        #: What the job found out, such as the commit of a model or how many lines it left out. It
-        #: stands with the parameters at the end of the log, so in the lineage of results.
+        #: Facts about the run, such as the commit of a model or the number of skipped lines. They
+        #: are logged with the parameters, and so become part of the lineage of results.
         self.facts: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
@@ -69,14 +68,14 @@ class Job:
         self.started = time.monotonic()
         self.log = Path(self.snakemake.log[0]).open("w", buffering=1, encoding="utf-8")
         logging.basicConfig(stream=self.log, level=logging.INFO, format="%(message)s")
-        # It logs each request to a language model.
+        # This package logs every request to a language model.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
         logging.captureWarnings(True)
         sys.excepthook = lambda *error: None
         end_with_snakemake()
         try:
             self._check_inputs()
-            #: Each input with its hash from before the work.
+            #: Hash of each input before the job.
             self.inputs = {path: fingerprint(path) for path in map(Path, self.snakemake.input)}
             self._code = self._check_code()
         except BaseException as error:
@@ -92,7 +91,7 @@ class Job:
                 check(source, source.relative_to(cache).as_posix())
 
     def _check_code(self) -> dict[Path, str]:
-        """Hashes of the job's code, which must still be those with which the run began."""
+        """Hash the job's code; refuse code that changed after the run began."""
         params, root = self.snakemake.params, Path()
         expected: dict[tuple[Path, ...], str] = {
             (source_file(module, root),): digest
@@ -103,12 +102,12 @@ class Job:
             expected[script_file(params["script"], root), *modules] = params["code"]
         files: set[Path] = set()
         for paths, digest in expected.items():
-            known = {path for path in paths if path.is_file()}
-            code = files_of_sources(known, root)
-            if known != set(paths) or code_sha256(code, root) != digest:
+            existing = {path for path in paths if path.is_file()}
+            code = files_of_sources(existing, root)
+            if existing != set(paths) or code_sha256(code, root) != digest:
                 raise InputChangedError(
-                    f"{paths[0]}, or code that it imports, was changed after this run began; "
-                    "run the same command again."
+                    f"{paths[0]}, or code that it imports, changed after this run began; run the "
+                    "same command again."
                 )
             files |= code
         return {path: fingerprint(path) for path in files}
@@ -120,7 +119,7 @@ class Job:
 
     @property
     def seed(self) -> int | None:
-        """Seed among the parameters, if the rule has one."""
+        """Seed from the parameters, if the rule has one."""
         return self.snakemake.params.get("seed")
 
     @property
@@ -136,7 +135,7 @@ class Job:
         return first if first.is_dir() else first.parent
 
     def write_frame(self, frame: pd.DataFrame, output: str) -> None:
-        """Write an intermediate frame as Parquet to the output of this name."""
+        """Write an intermediate frame as Parquet to a named output."""
         frame.to_parquet(self.snakemake.output[output], index=False)
 
     def __exit__(
@@ -145,7 +144,7 @@ class Job:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Finish, or log what went wrong."""
+        """Finish the job, or log its error."""
         with self.log:
             try:
                 if error is None:
@@ -160,12 +159,12 @@ class Job:
                 self.log.write(parameters_line(parameters) + "\n")
 
     def _finish(self) -> None:
-        """Check, after the work, that inputs and code did not change meanwhile."""
+        """Check that inputs and code did not change while the job ran."""
         for path, before in (self.inputs | self._code).items():
             if not path.exists() or fingerprint(path) != before:
                 raise InputChangedError(
-                    f"{path} was {'changed' if path.exists() else 'removed'} while this job ran; "
-                    "its outputs are discarded, so run the same command again."
+                    f"{path} was {'changed' if path.exists() else 'removed'} while this job ran, "
+                    "so its outputs were discarded; run the same command again."
                 )
 
     def _log_error(self, error: BaseException) -> None:
@@ -173,8 +172,8 @@ class Job:
             self.log.write(f"{error}\n")
         elif isinstance(error, OSError) and error.errno in NO_SPACE:
             self.log.write(
-                f"A result cannot be written ({error.strerror}); make room, or raise the size "
-                "limit (ulimit -f, quota), and run the same command again.\n"
+                f"A result cannot be written ({error.strerror}); free disk space or raise the "
+                "size limit (ulimit -f, quota), and run the same command again.\n"
             )
         else:
             traceback.print_exception(error, file=self.log)

@@ -1,4 +1,4 @@
-"""JSON lines from users: each is checked, and an error names the file and the line."""
+"""Reading and checking of users' JSON lines files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Line = TypeVar("Line", bound=BaseModel)
 
 
 def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple[int, Line]]:
-    r"""Read the objects of a file, one per line; empty lines are skipped.
+    r"""Read the objects of a file with their line numbers; skip empty lines.
 
     Examples
     --------
@@ -27,9 +27,10 @@ def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple
     >>> lines = read_json_lines(path, Word, "docs/fairness.md")
     >>> next(lines)
     (1, Word(word='she'))
-    >>> next(lines)  # doctest: +ELLIPSIS
+    >>> next(lines)  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
-    ValueError: ...words.jsonl, line 2: word: Field required; give word as docs/fairness.md says.
+    ValueError: ...words.jsonl, line 2: word: Field required; expected the fields word (see
+    docs/fairness.md).
     """
     count = 0
     for number, line in text_lines(path):
@@ -39,7 +40,7 @@ def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple
             value = parse_json(line)
         except ValueError:
             raise ValueError(
-                f"{path}, line {number} is not JSON: give an object on each line."
+                f"{path}, line {number} is not JSON: write one JSON object per line."
             ) from None
         try:
             yield number, model.model_validate(value)
@@ -47,9 +48,9 @@ def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "the line"
             raise ValueError(
-                f"{path}, line {number}: {where}: {first['msg']}; give "
-                f"{', '.join(model.model_fields)} as {guide} says."
+                f"{path}, line {number}: {where}: {first['msg']}; expected the fields "
+                f"{', '.join(model.model_fields)} (see {guide})."
             ) from None
         count += 1
     if not count:
-        raise ValueError(f"{path} has no lines: give an object on each line.")
+        raise ValueError(f"{path} is empty: write one JSON object per line.")

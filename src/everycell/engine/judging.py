@@ -1,4 +1,4 @@
-"""How close a reproduced value is to the published one."""
+"""Comparison of a reproduced value with the published one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 from everycell.engine.published_cells import as_number, is_number
 
-#: Slack for the binary form of a decimal fraction, in units of the last published digit.
+#: Margin for floating-point errors, in units of the last published digit.
 _SLACK = 1e-6
 
 

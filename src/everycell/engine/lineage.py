@@ -1,4 +1,4 @@
-"""Lineage: the jobs behind the results, from fetched files through trained models to tables."""
+"""Lineage of results: the jobs that made them, from fetched files to tables."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from everycell.engine.validation import describe_fault
 from everycell.engine.verification import is_own, is_released
 
 NAME = "lineage.json"
-#: Folders of files that the workflow makes; everything else that a job reads came from outside.
+#: Folders of files that the workflow makes; all other inputs are external.
 MADE = ("work/", "results/")
-#: File size, in bytes, from which hashes are cached for the next time the lineage is written.
+#: Smallest size, in bytes, of files whose hashes are cached.
 LARGE = 1 << 24
 
 
 class JobRecord(BaseModel):
     """A job of the workflow.
 
-    `hashes` has the files that no job made. Snakemake's records have no names of parameters, so
-    these come from the job's log; if that is gone, they are "#1", "#2" and so on.
+    `hashes` has its external inputs. Snakemake's records lack the names of parameters, which come
+    from the job's log instead; without the log, the names are "#1", "#2" and so on.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -54,12 +54,12 @@ class _Lineage(BaseModel):
 def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
     """Jobs recorded by Snakemake in a project folder; empty if it never ran.
 
-    A record is a JSON file for each output, named by the output's path in base 64, in pieces if it
-    is long. Unfinished records are skipped.
+    Each output has a JSON file, whose name is the output's path in base 64; a long name is split
+    into folders. Records of incomplete jobs are skipped.
     """
     folder = project / ".snakemake" / "metadata"
     outputs: dict[tuple, list[str]] = {}
-    # Job -> its end, and hashes that Snakemake computed of small inputs then.
+    # End of each job, and Snakemake's hashes of its small inputs.
     ends: dict[tuple, float] = {}
     checksums: dict[tuple, dict[str, str]] = {}
     for path in folder.rglob("*"):
@@ -69,7 +69,7 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
         try:
             output = urlsafe_b64decode("".join(pieces)).decode()
             record = parse_json(text_of(path))
-            # A log belongs to only one job.
+            # Each log belongs to one job.
             parts = (tuple(sorted(record[key])) for key in ("input", "params", "log"))
             job = (record["rule"], *parts)
             end = float(record.get("endtime") or 0)
@@ -95,32 +95,32 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
         )
         for job, names in sorted(outputs.items())
     ]
-    hashes.keep()
+    hashes.save()
     return records
 
 
 class _Hashes:
-    """Hashes of the files that jobs read but the workflow does not make, with minimal reading.
+    """Hashes of external inputs, computed only if necessary.
 
-    A released file with a single accepted content is not read: each job checks the hashes of
-    fetched files before it uses them. Hashes of large files are cached in `.snakemake`.
+    Released files with a single accepted hash are not read, since each job checks them. Hashes of
+    large files are cached in `.snakemake`.
     """
 
     def __init__(self, project: Path, cache: str) -> None:
         self.project = project
         self.cache = Path(cache)
         self.registry = load_registry()
-        self.memory = project / ".snakemake" / "everycell.hashes.json"
+        self.cache_file = project / ".snakemake" / "everycell.hashes.json"
         try:
-            known = parse_json(text_of(self.memory))
+            cached = parse_json(text_of(self.cache_file))
         except (OSError, ValueError):
-            known = {}
-        self.known: dict[str, Any] = known if isinstance(known, dict) else {}
-        self.kept = dict(self.known)
-        self.read: dict[str, str] = {}
+            cached = {}
+        self.cached: dict[str, Any] = cached if isinstance(cached, dict) else {}
+        self.updated_cache = dict(self.cached)
+        self.computed: dict[str, str] = {}
 
     def of(self, inputs: Iterable[str], checksums: Mapping[str, str], end: float) -> dict[str, str]:
-        """Hashes of a job's inputs: from `checksums`, otherwise of files not newer than `end`."""
+        """Hashes of a job's external inputs, except for files that changed after its `end`."""
         hashes: dict[str, str] = {}
         for source in inputs:
             if source.startswith(MADE):
@@ -129,10 +129,10 @@ class _Hashes:
             if digest := checksums.get(source) or self._registered(source):
                 hashes[source] = digest
             elif local.is_dir():
-                below = sorted(path for path in local.rglob("*") if path.is_file())
-                names = [f"{source}/{path.relative_to(local).as_posix()}" for path in below]
-                hashes |= {name: digest for name in names if (digest := self._now(name, end))}
-            elif digest := self._now(source, end):
+                files = sorted(path for path in local.rglob("*") if path.is_file())
+                names = [f"{source}/{path.relative_to(local).as_posix()}" for path in files]
+                hashes |= {name: digest for name in names if (digest := self._hash(name, end))}
+            elif digest := self._hash(source, end):
                 hashes[source] = digest
         return dict(sorted(hashes.items()))
 
@@ -140,39 +140,44 @@ class _Hashes:
         path = Path(source)
         key = path.relative_to(self.cache).as_posix() if path.is_relative_to(self.cache) else ""
         entry = self.registry.files.get(key)
-        # An archive whose content hash is unknown beforehand may hold another content.
-        sure = entry and (entry.origin is None or entry.origin.content is not None)
-        return entry.contents[0] if entry and sure and len(entry.contents) == 1 else None
+        if entry is None or len(entry.contents) != 1:
+            return None
+        # Of some archives the registry has no content hash.
+        has_content_hash = entry.origin is None or entry.origin.content is not None
+        return entry.contents[0] if has_content_hash else None
 
-    def _now(self, source: str, end: float) -> str | None:
+    def _hash(self, source: str, end: float) -> str | None:
+        """Hash of a file; None if it changed after `end` or cannot be read."""
         path = self.project / source
         try:
             state = path.stat()
             if state.st_mtime > end:
                 return None
-            if source not in self.read:
-                self.read[source] = self._read(source, path, [state.st_size, state.st_mtime_ns])
+            if source not in self.computed:
+                self.computed[source] = self._compute(
+                    source, path, [state.st_size, state.st_mtime_ns]
+                )
         except OSError:
             return None
-        return self.read[source]
+        return self.computed[source]
 
-    def _read(self, source: str, path: Path, state: list[int]) -> str:
+    def _compute(self, source: str, path: Path, state: list[int]) -> str:
         if state[0] < LARGE:
             return sha256(path)
-        known = self.known.get(source)
-        same = isinstance(known, list) and known[:-1] == state
-        digest: str = known[-1] if same else sha256(path)
-        self.kept[source] = [*state, digest]
+        cached = self.cached.get(source)
+        is_valid = isinstance(cached, list) and cached[:-1] == state
+        digest: str = cached[-1] if is_valid else sha256(path)
+        self.updated_cache[source] = [*state, digest]
         return digest
 
-    def keep(self) -> None:
-        """Cache hashes of large files for the next time."""
-        if self.kept != self.known:
-            write_json(self.memory, self.kept)
+    def save(self) -> None:
+        """Write the cache of hashes if it changed."""
+        if self.updated_cache != self.cached:
+            write_json(self.cache_file, self.updated_cache)
 
 
 def _parameters_by_name(values: tuple[str, ...], logs: Iterable[Path]) -> dict[str, str]:
-    """Values with the names from a log, if it is the log of this run."""
+    """Parameters by name, from the log if it is of the same run; otherwise "#1", "#2" and so on."""
     for log in logs:
         try:
             last = text_of(log).rstrip("\n").rpartition("\n")[2]
@@ -190,25 +195,25 @@ def upstream(jobs: Iterable[JobRecord], files: Iterable[str]) -> list[JobRecord]
     jobs = list(jobs)
     maker = {path: index for index, job in enumerate(jobs) for path in job.outputs}
     indices: set[int] = set()
-    waiting = list(files)
-    while waiting:
-        # The file itself, or a folder around it that a job made.
-        path = waiting.pop()
+    pending = list(files)
+    while pending:
+        # A job may have made the file itself or one of its parent folders.
+        path = pending.pop()
         index = maker.get(path)
         if index is None:
             folders = map(str, PurePosixPath(path).parents)
             index = next((maker[folder] for folder in folders if folder in maker), None)
         if index is not None and index not in indices:
             indices.add(index)
-            waiting.extend(jobs[index].inputs)
+            pending.extend(jobs[index].inputs)
     return [jobs[index] for index in sorted(indices)]
 
 
 def write_lineage(results: Path, project: Path, cache: str = "resources") -> Path:
-    """Write the jobs behind all receipts of a results folder to `lineage.json` in it.
+    """Write the jobs that made the results of a folder to its `lineage.json`.
 
-    A receipt that cannot be read is skipped: `everycell verify` names it. Records of an earlier run
-    that Snakemake no longer has are kept.
+    Jobs that Snakemake no longer records are kept. Unreadable receipts are skipped;
+    `everycell verify` reports them.
     """
     path = results / NAME
     jobs = lineage_of(results, project, cache)
@@ -217,12 +222,12 @@ def write_lineage(results: Path, project: Path, cache: str = "resources") -> Pat
 
 
 def write_jobs(path: Path, jobs: list[dict[str, Any]]) -> None:
-    """Write jobs with the hash by which `read_lineage` finds an edit."""
+    """Write jobs with a hash, by which `read_lineage` detects edits."""
     write_json(path, {"jobs": jobs, "content_sha256": content_hash({"jobs": jobs})})
 
 
 def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[JobRecord]:
-    """Jobs behind all receipts of a results folder, as `write_lineage` writes them.
+    """Jobs that made the results of a folder, including those in its `lineage.json`.
 
     Examples
     --------
@@ -231,8 +236,8 @@ def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[J
     []
     """
     jobs = snakemake_jobs(project, cache)
-    known = {path for job in jobs for path in job.outputs}
-    jobs += [job for job in read_lineage(results) if not known & set(job.outputs)]
+    recorded = {path for job in jobs for path in job.outputs}
+    jobs += [job for job in read_lineage(results) if not recorded & set(job.outputs)]
     inputs: set[str] = set()
     for receipt in receipts_in(results):
         try:
@@ -243,9 +248,9 @@ def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[J
 
 
 def without_jobs(results: Path) -> list[str]:
-    """Files below `work/` behind a results folder that no job of its `lineage.json` made, sorted.
+    """Files below `work/` that results depend on but whose jobs are not in `lineage.json`, sorted.
 
-    It is empty if the page was made after the results; without a `lineage.json` it has all of them.
+    If `everycell page` ran after the results were made, there are none.
     """
     jobs = read_lineage(results)
     receipts = receipts_in(results)
@@ -255,20 +260,20 @@ def without_jobs(results: Path) -> list[str]:
     return sorted(
         path
         for path in used
-        # A job may make a folder from which another reads files.
+        # A job may have made a parent folder of the file.
         if path.startswith("work/")
         and outputs.isdisjoint({path, *map(str, PurePosixPath(path).parents)})
     )
 
 
 def contradictions(results: Path, project: Path) -> list[str]:
-    """Check that `lineage.json` is consistent, also with receipts and existing files."""
+    """Check `lineage.json` against itself, the receipts and existing files; return its faults."""
     path, jobs = results / NAME, read_lineage(results)
-    again = "`everycell page` in the project that made it writes it again"
-    makers = Counter(output for job in jobs for output in job.outputs)
+    job_counts = Counter(output for job in jobs for output in job.outputs)
     faults = [
-        f"{path}: says that two jobs made {output}; {again}."
-        for output, number in makers.items()
+        f"{path}: lists two jobs that made {output}; run `everycell page` in the project that made "
+        "the results."
+        for output, number in job_counts.items()
         if number > 1
     ]
     read: dict[str, str] = {}
@@ -278,11 +283,12 @@ def contradictions(results: Path, project: Path) -> list[str]:
     changed: dict[str, bool] = {}
     for job in jobs:
         for source, digest in job.hashes.items():
-            at = f"{path}: says that {job.rule} made {job.outputs[0]} from {source}"
+            at = f"{path}: {job.rule} made {job.outputs[0]} from {source}"
             if read.setdefault(source, digest) != digest:
                 faults.append(
-                    f"{at} with sha256 {digest[:12]}, and a receipt or another job has "
-                    f"{read[source][:12]}; run snakemake again where it was made."
+                    f"{at} with sha256 {digest[:12]}, but a receipt or another job has "
+                    f"{read[source][:12]}; run snakemake again in the project that made the "
+                    "results."
                 )
             elif Path(source).is_absolute() or (not own and is_released(source, digest)):
                 continue
@@ -291,14 +297,13 @@ def contradictions(results: Path, project: Path) -> list[str]:
                     local = project / source
                     changed[source] = local.exists() and not has_fingerprint(local, digest)
                 if changed[source]:
-                    advice = f"remove {job.outputs[0]} and run snakemake again"
-                    advice = advice if own else "it was made from another one"
-                    faults.append(f"{at}, which has other bytes here; {advice}.")
+                    advice = f"; remove {job.outputs[0]} and run snakemake again" if own else ""
+                    faults.append(f"{at}, but the file in this project differs{advice}.")
     return faults
 
 
 def read_lineage(results: Path) -> list[JobRecord]:
-    """Jobs behind a results folder; empty if nothing was written."""
+    """Jobs in the `lineage.json` of a results folder; empty if it does not exist."""
     path = results / NAME
     if not path.exists():
         return []
@@ -307,11 +312,11 @@ def read_lineage(results: Path) -> list[JobRecord]:
         lineage = _Lineage.model_validate(content)
         if content_hash(content) == lineage.content_sha256:
             return lineage.jobs
-        what = "it was edited after it was written"
+        reason = "it was edited after it was written"
     except ValidationError as error:
-        what = describe_fault(_Lineage, error).rstrip(".")
+        reason = describe_fault(_Lineage, error).rstrip(".")
     except (OSError, ValueError) as error:
-        what = str(error)
+        reason = str(error)
     raise ReceiptError(
-        f"{path}: holds no list of jobs ({what}); remove it, and `everycell page` writes it again."
+        f"{path}: is not a valid list of jobs ({reason}); remove it and run `everycell page`."
     )

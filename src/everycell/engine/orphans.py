@@ -1,7 +1,7 @@
-"""A job ends with the Snakemake that started it.
+"""End jobs whose Snakemake process has ended.
 
-If Snakemake is killed, its jobs live on. Such an orphan could overwrite files that a later run made
-with other settings. So each job watches its ancestors, and ends when one of them is gone.
+If Snakemake is killed, its jobs continue. Such an orphan could overwrite files that a later run
+made with different settings, so each job watches its ancestors and exits when one of them ends.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ PAUSE = 0.5
 
 
 def snakemake_ancestors() -> list[psutil.Process]:
-    """Ancestors of this process, up to the outermost Snakemake; empty if there is none.
+    """Ancestors of this process, up to the outermost Snakemake; empty without Snakemake.
 
-    On a cluster this is the job's Snakemake on its node, which may outlive the one that submitted
-    it.
+    On a cluster, this is the Snakemake process on the job's node, which may outlive the process
+    that submitted the job.
     """
     ancestors = psutil.Process().parents()
     while ancestors and not _is_snakemake(ancestors[-1]):
@@ -37,14 +37,14 @@ def _is_snakemake(process: psutil.Process) -> bool:
 
 def _is_alive(process: psutil.Process) -> bool:
     try:
-        # A process that reuses the id of an ended one does not count, nor does a zombie.
+        # `is_running` detects that another process reuses the id.
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
 
 
 def end_with_snakemake(ancestors: Sequence[psutil.Process] | None = None) -> None:
-    """End this process silently once one of its ancestors is gone."""
+    """End this process silently as soon as one of its ancestors ends."""
     watched = snakemake_ancestors() if ancestors is None else list(ancestors)
     if not watched:
         return

@@ -1,4 +1,4 @@
-"""Parquet files from others: their unpacked size is checked before anything is unpacked."""
+"""Check of the unpacked size of untrusted Parquet files, before they are unpacked."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pyarrow.parquet as pq
 from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import max_unpacked_size
 
-#: Rows allowed in a file of any size, and further rows per byte. A row with its own id takes a
-#: byte or more; a million rows of a constant column take almost nothing.
+#: Rows allowed in a file of any size, and additional rows per byte. Rows with distinct ids take at
+#: least a byte each; a million rows of a constant column take almost nothing.
 ROWS, ROWS_PER_BYTE = 1_000_000, 4
 
 
 def check_parquet_size(path: Path | str) -> None:
     """Refuse a Parquet file that unpacks to far more than its own size.
 
-    Only the metadata at its end is read. pyarrow detects files that lie about their sizes.
+    Only the metadata of the file are read; pyarrow detects wrong sizes in them.
     """
     path = Path(path)
     check_regular(path)
@@ -31,15 +31,14 @@ def check_parquet_size(path: Path | str) -> None:
         )
         rows = sum(metadata.row_group(group).num_rows for group in groups)
     size = path.stat().st_size
-    allowed = ROWS + ROWS_PER_BYTE * size
-    if rows > allowed:
+    max_rows = ROWS + ROWS_PER_BYTE * size
+    if rows > max_rows:
         raise ValueError(
-            f"{path} has {rows:,} rows in {size:,} bytes; expected at most {allowed:,} rows, "
-            "since each "
-            "has an id of its own: make the file again."
+            f"{path} has {rows:,} rows in {size:,} bytes; expected at most {max_rows:,} rows, "
+            "since each row has its own id. Write the file again."
         )
     if unpacked > max_unpacked_size(path):
         raise ValueError(
             f"{path} unpacks from {size:,} to {unpacked:,} bytes; expected at most "
-            f"{max_unpacked_size(path):,}: write the file again with less compression."
+            f"{max_unpacked_size(path):,}. Write the file again with less compression."
         )

@@ -1,4 +1,4 @@
-"""Where a paper is published, and where its code and data are: part of its `paper.yaml`."""
+"""Model of the field `publication` of `paper.yaml`."""
 
 from __future__ import annotations
 
@@ -22,33 +22,35 @@ class _Part(BaseModel):
 
 
 class Repository(_Part):
-    """A repository of code or data that belongs to the paper."""
+    """A repository with code or data of the paper."""
 
     url: Url = Field(description="Address.")
-    holds: str = Field(min_length=3, description="What it holds, in words.")
+    holds: str = Field(min_length=3, description="Description of its content.")
 
 
 class Origin(_Part):
     """The publication that a chapter of a thesis is based on."""
 
-    published: str = Field(min_length=3, description="Where and when, with pages if known.")
-    doi: Doi | None = Field(None, description="Without `https://doi.org/`.")
-    arxiv: ArXiv | None = Field(None, description="Identifier in quotes.")
+    published: str = Field(min_length=3, description="Venue and year, with pages if known.")
+    doi: Doi | None = Field(None, description="DOI without `https://doi.org/`.")
+    arxiv: ArXiv | None = Field(None, description="arXiv identifier, in quotation marks.")
 
 
 class Publication(_Part):
-    """Where a paper is published, and where its code and data are."""
+    """Identifiers and addresses of a paper, its code and its data."""
 
-    doi: Doi | None = Field(None, description="Without `https://doi.org/`.")
-    arxiv: ArXiv | None = Field(None, description='Identifier in quotes, as "2403.05975".')
+    doi: Doi | None = Field(None, description="DOI without `https://doi.org/`.")
+    arxiv: ArXiv | None = Field(
+        None, description='arXiv identifier, in quotation marks, such as "2403.05975".'
+    )
     isbn: Annotated[str, Field(pattern=r"^[0-9-]{13,17}$")] | None = Field(
-        None, description="Of a book or thesis."
+        None, description="ISBN of a book or thesis."
     )
     url: Url | None = Field(None, description="Page of the publisher or library.")
-    school: str | None = Field(None, description="University, of a thesis.")
-    booktitle: str | None = Field(None, description="Title of the proceedings, of a paper.")
+    school: str | None = Field(None, description="University of a thesis.")
+    booktitle: str | None = Field(None, description="Title of the proceedings.")
     pages: Annotated[str, Field(pattern=r"^\d+(-\d+)?$")] | None = Field(
-        None, description="Pages, as 3-19."
+        None, description="Pages, such as 3-19."
     )
     origins: dict[str, Origin] = Field({}, description="Chapter -> its earlier publication.")
     code: list[Repository] = Field([], description="Repositories of code.")
@@ -56,7 +58,7 @@ class Publication(_Part):
 
 
 def read_publication(folder: Path | None) -> Publication:
-    """Read a paper's publication from its `paper.yaml`."""
+    """Read and validate the field `publication` of a paper's `paper.yaml`."""
     if folder is None:
         return Publication()
     path = folder / "paper.yaml"

@@ -1,7 +1,6 @@
-"""Published cells: the tidy tables of ``published/``, one row per cell, read and selected from.
+"""Reading and selection of published cells: the tidy tables of ``published/``, one row per cell.
 
-The columns ``value, unit, marker, line, note`` describe a cell; all columns before ``value`` are
-its *key*, which a reproduced table repeats.
+The columns before ``value`` are the *key* of a cell, by which it is matched with a reproduced cell.
 """
 
 from __future__ import annotations
@@ -21,23 +20,23 @@ import pandas as pd
 from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import in_quotes
 
-#: Columns of a cells file that describe a cell rather than name it.
+#: Columns that are not part of a cell's key.
 DESCRIPTION = ("value", "unit", "marker", "line", "note")
 Selector = dict[str, str | list[str]]
 
 
 class CardError(Exception):
-    """A card, or its published cells, cannot be used; the message says where and why."""
+    """A record or its published cells are invalid; the message says where and why."""
 
 
 def is_number(text: str) -> bool:
-    """Whether a published value is a number (a sign is allowed, a unit is not)."""
+    """Whether a published value is a number; it may have a sign but no unit."""
     digits = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
     return re.fullmatch(digits, text.strip()) is not None
 
 
 def as_number(value: Any) -> float | None:
-    """Read a finite number, else None: "132_1" and "1e999", which `float` accepts, are none."""
+    """Convert to a finite number, or None; unlike `float`, reject "132_1" and "1e999"."""
     if isinstance(value, str) and not is_number(value):
         return None
     try:
@@ -48,12 +47,12 @@ def as_number(value: Any) -> float | None:
 
 
 def decimals_shown(text: str) -> int:
-    """Number of decimals of a published number, with powers of ten written out."""
+    """Number of decimals of a published number in positional notation."""
     return max(0, -int(Decimal(text.strip()).as_tuple().exponent))
 
 
 def key_columns(cells: pd.DataFrame) -> list[str]:
-    """Columns of a cells table that name a cell: all but those of `DESCRIPTION`.
+    """Key columns of a table of cells: all but those of `DESCRIPTION`.
 
     Examples
     --------
@@ -64,7 +63,7 @@ def key_columns(cells: pd.DataFrame) -> list[str]:
 
 
 def read_cells(path: Path) -> pd.DataFrame:
-    """Read a cells file as text; "None" and "-" are kept. An error has one line per fault."""
+    """Read a table of published cells as text; an error has one line per fault."""
     header, rows, faults = _read_rows(path)
     faults = faults or [*_faults(header, rows)]
     if faults:
@@ -73,12 +72,12 @@ def read_cells(path: Path) -> pd.DataFrame:
 
 
 def cell_lines(path: Path) -> list[int]:
-    """Line of each cell in its file, in the order of `read_cells`."""
+    """Line numbers of the cells in their file, in the order of `read_cells`."""
     return [line for line, _ in _read_rows(path)[1]]
 
 
 def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], list[str]]:
-    """Header, rows with the lines that they begin in, and what is not CSV."""
+    """Header, rows with their line numbers, and faults of the CSV format."""
     check_regular(path, CardError)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -88,55 +87,58 @@ def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], list
             for row in reader:
                 if len(row) > len(header):
                     faults.append(
-                        f", line {line}: has {len(row)} fields where {len(header)} are expected; "
-                        "write a decimal point and no comma, or put a text that has a comma in "
-                        "double quotes."
+                        f", line {line}: has {len(row)} fields, expected {len(header)}; use "
+                        "decimal points, and put text that contains a comma in double quotes."
                     )
                 # Blank lines are skipped.
                 rows += [(line, row + [""] * (len(header) - len(row)))] * bool(row)
                 line = reader.line_num + 1
     except (csv.Error, UnicodeDecodeError) as error:
-        raise CardError(f"{path}: cannot be read as CSV ({error}); restore the file.") from None
+        raise CardError(f"{path}: cannot be read as CSV ({error}); correct the file.") from None
     return header, rows, faults
 
 
 def _faults(header: list[str], rows: list[tuple[int, list[str]]]) -> Iterator[str]:
-    """What is wrong with a table of cells, each fault as the end of a sentence about the file."""
+    """Faults of a table of cells, each as a text to append to the path of the file."""
     keys = [column for column in header if column not in DESCRIPTION]
     if "value" not in header:
         near = get_close_matches("value", header, n=1)
-        form = "write one row per value, with commas between the columns"
-        hint = f"rename {in_quotes(near[0])}" if near else form
+        hint = (
+            f"Rename {in_quotes(near[0])}."
+            if near
+            else "Write one row per value, with columns separated by commas."
+        )
         columns = in_quotes(header, 300)
-        yield f", line 1: has no column `value`; the columns are {columns}; {hint}."
+        yield f", line 1: has no column `value`; the columns are {columns}. {hint}"
         return
     for column, number in Counter(header).items():
         if number > 1:
-            yield f", line 1: has {number} columns {in_quotes(column)}; give each its own name."
+            name = in_quotes(column)
+            yield f", line 1: has {number} columns named {name}; column names must be unique."
             return
     for column in header[header.index("value") :]:
         if column not in DESCRIPTION:
             yield (
-                f", line 1: the column {in_quotes(column)} comes after `value`, where only "
-                f"{', '.join(DESCRIPTION[1:])} may; move a column that names cells before `value`."
+                f", line 1: the column {in_quotes(column)} is after `value`, where only "
+                f"{', '.join(DESCRIPTION[1:])} are allowed; move key columns before `value`."
             )
             return
     if not keys:
-        yield ", line 1: has no key columns before `value`; name each cell by one."
+        yield ", line 1: has no key columns before `value`; add at least one."
         return
     if not rows:
-        yield ": holds no cells; delete the file or fill it."
+        yield ": contains no cells; add some or delete the file."
     lines: dict[tuple[str, ...], int] = {}
     for line, row in rows:
         cell = dict(zip(header, row, strict=True))
         key = tuple(cell[column] for column in keys)
         if not cell["value"].strip():
-            yield f", line {line}: has no value; write it, or drop the row."
+            yield f", line {line}: has no value; add it or remove the row."
         if key in lines:
             yield (
-                f", line {line}: a second cell for "
-                f"{in_quotes(dict(zip(keys, key, strict=True)), 300)}, which line {lines[key]} "
-                "has; each cell occurs once."
+                f", line {line}: repeats the cell "
+                f"{in_quotes(dict(zip(keys, key, strict=True)), 300)} of line {lines[key]}; remove "
+                "one of the two rows."
             )
         lines.setdefault(key, line)
 
@@ -144,7 +146,7 @@ def _faults(header: list[str], rows: list[tuple[int, list[str]]]) -> Iterator[st
 def select(
     table: pd.DataFrame, selector: Mapping[str, str | list[str]], *, where: str
 ) -> pd.Series:
-    """Rows of a tidy table that a selector names, as a boolean mask.
+    """Rows of a tidy table that match a selector, as a boolean mask.
 
     Examples
     --------
@@ -156,26 +158,32 @@ def select(
     for column, names in selector.items():
         if column not in table:
             raise CardError(
-                f"{where}: a selector names the column {column!r}; the cells have "
+                f"{where}: a selector has the unknown column {column!r}; the key columns are "
                 f"{key_columns(table)}."
             )
         values = [names] if isinstance(names, str) else list(names)
         unknown = set(values) - set(table[column])
         if unknown:
             raise CardError(
-                f"{where}: no cell has {column} = {sorted(unknown)[0]!r}; found are "
-                f"{sorted(set(table[column]))[:12]}."
+                f"{where}: no cell has {column} = {sorted(unknown)[0]!r}; the values are "
+                f"{_format_values(sorted(set(table[column])))}."
             )
         mask &= table[column].isin(values)
     if not mask.any():
-        raise CardError(f"{where}: no cell has {dict(selector)} all at once; correct the selector.")
+        raise CardError(f"{where}: no cell matches the selector {dict(selector)}; correct it.")
     return mask
+
+
+def _format_values(values: list[str], limit: int = 12) -> str:
+    """Format the first values, and the number of the others."""
+    suffix = f" and {len(values) - limit} more" if len(values) > limit else ""
+    return f"{values[:limit]}{suffix}"
 
 
 def select_any(
     table: pd.DataFrame, selectors: Iterable[Mapping[str, str | list[str]]], *, where: str
 ) -> pd.DataFrame:
-    """Rows of a tidy table that at least one selector names, in the order of the table.
+    """Rows of a tidy table that match at least one selector, in the order of the table.
 
     Examples
     --------
@@ -192,21 +200,21 @@ def select_any(
 
 
 def declared_cells(declared: Mapping[str, list[Selector]], artefact: str) -> pd.DataFrame:
-    """Published cells of an artefact that a rule declares as inputs, shape (n, k), all as text."""
+    """Published cells of an artefact that are declared as inputs of a rule, as text."""
     cells = read_cells(Path("published", f"{artefact}.csv"))
     return select_any(cells, declared[artefact], where=artefact)
 
 
 def unlabelled(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd.DataFrame:
-    """Drop the key columns that only describe another one."""
+    """Drop label columns, which only describe other key columns."""
     if not labels:
         return table
     rows = table.drop(columns=list(labels), errors="ignore")
     keys = key_columns(rows)
-    twice = rows.duplicated(keys)
-    if twice.any():
+    duplicates = rows.duplicated(keys)
+    if duplicates.any():
         raise CardError(
-            f"{where}: without the labels {list(labels)} two cells have the key "
-            f"{rows.loc[twice, keys].iloc[0].to_dict()}; distinguish them by another key column."
+            f"{where}: without the labels {list(labels)}, two cells have the same key "
+            f"{rows.loc[duplicates, keys].iloc[0].to_dict()}; remove a column from `labels`."
         )
     return rows

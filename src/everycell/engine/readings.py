@@ -1,10 +1,10 @@
-"""Readings: results for each of several settings, where a paper does not settle which one it used.
+"""Readings: alternative settings where a paper does not specify which one it used.
 
-Our table, and any supplementary table, then has one column more, which names the reading. All
-published cells are compared with the same reading, chosen by a rule that no card can change: the
-one with which most of them are equal after rounding, the first if two tie. Tolerances do not count,
-as they would favour the reading whose training runs differ most. On surrogate data the first one
-is taken.
+The reproduced table, and any supplementary table, then has an extra column with the reading. All
+published cells are compared with the same reading: the one with the most values that are equal
+after rounding, or the first of several in a tie. No record can change this rule. Tolerances are
+ignored, since they would favour the reading whose training runs differ most. On surrogate data, the
+first reading is used.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from everycell.engine.tiers import Tier
 def compared_reading(
     artefact: Artefact, tier: Tier, table: pd.DataFrame, beside: FindTable, *, surrogate: bool
 ) -> tuple[pd.DataFrame, FindTable, str]:
-    """Our table and supplementary tables in the compared reading, and why it is this one."""
+    """Restrict our tables to the reading to compare; also return why it was chosen."""
     column = artefact.card.readings
     if column is None or column not in table:
         return table, beside, ""
@@ -51,7 +51,7 @@ def compared_reading(
 
 
 def _equalities(artefact: Artefact, tier: Tier, table: pd.DataFrame) -> list[bool]:
-    """Whether our value rounds to the published one, for each cell that is compared in the tier."""
+    """Whether our value rounds to the published one, for each compared cell of the tier."""
     keys = artefact.key_columns
     values = dict(zip(table[keys].astype(str).itertuples(False, None), table["value"], strict=True))
     cells = zip(

@@ -1,4 +1,4 @@
-"""Results rebuilt in a separate folder, which proves that they follow from their inputs."""
+"""Rebuild results in a separate folder, to verify that they follow from their inputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everycell.engine.files import sha256
 from everycell.engine.receipts import made_by_other_code, read_receipt, receipts_in
 from everycell.engine.registry import load_registry
 
-#: Parts of a project that the workflow reads. Fetched files are linked, everything else is rebuilt.
+#: Files and folders of a project that are copied.
 PARTS = (
     "Snakefile",
     "config.yaml",
@@ -25,7 +25,7 @@ PARTS = (
     "src",
     "workflow",
 )
-#: Folders whose files a run makes.
+#: Folders of files that a run makes.
 MADE = ("work", "results")
 
 
@@ -38,7 +38,7 @@ class InputsMissingError(RebuildError):
 
 
 class CodeChangedError(RebuildError):
-    """The code of this project is not the one that made the result."""
+    """The code of this project differs from the code that made the result."""
 
 
 def find_receipts(names: Sequence[str], results: Path) -> list[Path]:
@@ -48,8 +48,8 @@ def find_receipts(names: Sequence[str], results: Path) -> list[Path]:
     --------
     >>> find_receipts(["sakai2023/table_1"], Path("/nowhere"))
     Traceback (most recent call last):
-    everycell.engine.rebuilding.RebuildError: No receipt in /nowhere is of 'sakai2023/table_1'; \
-name an existing result, such as TIER/PAPER/table_1.
+    everycell.engine.rebuilding.RebuildError: /nowhere contains no receipt of 'sakai2023/table_1'; \
+specify an existing result as TIER/PAPER/table_1.
     """
     receipts = receipts_in(results)
     matches = set()
@@ -61,7 +61,7 @@ name an existing result, such as TIER/PAPER/table_1.
         ]
         if not of_name:
             raise RebuildError(
-                f"No receipt in {results} is of {name!r}; name an existing result, such as "
+                f"{results} contains no receipt of {name!r}; specify an existing result as "
                 "TIER/PAPER/table_1."
             )
         matches.update(of_name)
@@ -80,15 +80,15 @@ def name_of(receipt: Path, results: Path) -> str:
 
 
 def check_origin(receipts: Sequence[Path], root: Path) -> None:
-    """Refuse to rebuild results that could not come out the same.
+    """Refuse to rebuild results whose code or input files have changed or are missing.
 
-    Files that a run makes, and released files that the cache lacks, are not checked: they are made
-    or fetched again.
+    Intermediate files, and released files that are not in the cache, are not checked: the run makes
+    or fetches them.
     """
     for path in made_by_other_code(receipts, root):
         raise CodeChangedError(
-            f"{path}: was made by other code than this project has; check out the commit that it "
-            "names, or run snakemake and verify what that makes."
+            f"{path}: was made by a different version of the code; check out the commit of the "
+            "receipt, or run snakemake and verify the new results."
         )
     for path in receipts:
         for source in read_receipt(path)["inputs"]:
@@ -99,12 +99,12 @@ def check_origin(receipts: Sequence[Path], root: Path) -> None:
                 continue
             if not local.is_file():
                 raise InputsMissingError(
-                    f"{local}: is missing, and {path} was made from it; put it there first."
+                    f"{local}: is missing, but {path} was made from it; restore the file."
                 )
             if sha256(local) != source["sha256"]:
                 raise InputsMissingError(
-                    f"{local}: is not the file that {path} was made from; put that one there, or "
-                    "run snakemake and verify what that makes."
+                    f"{local}: is not the file that {path} was made from; restore that file, or "
+                    "run snakemake and verify the new results."
                 )
 
 
@@ -121,19 +121,19 @@ def rebuild(names: Sequence[str], root: Path, folder: Path, cores: int) -> None:
     for name in ("resources", "data"):
         if (root / name).is_dir():
             (folder / name).symlink_to((root / name).resolve(), target_is_directory=True)
-    # For an artefact also the verdicts, which come after all of its files.
+    # The verdicts of an artefact depend on all of its files.
     targets = [
         f"results/{name}.{'verdicts.json' if name.count('/') == 2 else 'csv'}" for name in names
     ]
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "snakemake", "--cores", str(cores), "--", *targets],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(folder.resolve() / "src")},
         stdout=sys.stderr,
         check=False,
     )
-    if done.returncode:
+    if completed.returncode:
         raise RebuildError(
-            f"Snakemake ended with exit code {done.returncode}; its messages are above, its logs "
-            f"in {folder}/logs."
+            f"Snakemake failed with exit code {completed.returncode}; see its messages above and "
+            f"its logs in {folder}/logs."
         )

@@ -1,8 +1,8 @@
-"""Receipts: what each result was made from, in a form that can be verified later.
+"""Receipts: verifiable records of the inputs, code and settings that made a result.
 
-A receipt is in the folder of its result. Paths in `outputs` are relative to that folder, and those
-in `inputs` to the project, so that a copied results folder can still be checked.
-The block `execution` (time, memory, host) is the only one that differs between equal runs.
+A receipt is in the folder of its result. Paths in `outputs` are relative to that folder, and paths
+in `inputs` to the project, so that a copied results folder can be verified. Repeated runs differ
+only in the block `execution` (time, memory, host).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import parse_json, text_of
 from everycell.engine.validation import describe_fault
 
-#: Packages whose versions a receipt names: those that compute, or read inputs.
+#: Packages whose versions a receipt contains: those that compute or read inputs.
 PACKAGES = (
     "datasets",
     "faiss-cpu",
@@ -74,16 +74,16 @@ class _File(BaseModel):
 
 
 class _Output(BaseModel):
-    # In the receipt's folder: a result from elsewhere must not claim a file of this machine.
+    # A foreign receipt must not refer to files outside its folder.
     path: RelativePath
     sha256: str
 
 
 def _check_time(text: str) -> str:
-    """Refuse a time in another format than `write_receipt` has, since the crate copies it."""
+    """Refuse a time in any format but that of `write_receipt`, since the crate copies it."""
     time = datetime.fromisoformat(text)
     if time.tzinfo is None or time.isoformat() != text:
-        raise ValueError(f"{text!r} is not of the form 2026-01-31T12:00:00+00:00")
+        raise ValueError(f"{text!r} does not have the form 2026-01-31T12:00:00+00:00")
     return text
 
 
@@ -95,7 +95,7 @@ class _Execution(BaseModel):
 
 
 class _Receipt(BaseModel):
-    """Fields that a receipt needs to be verified; other fields are kept."""
+    """Fields that verification requires; other fields are kept."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -132,7 +132,7 @@ def made_by_other_code(receipts: Iterable[Path], project: Path) -> dict[Path, st
 
 
 def _processor() -> str:
-    """Architecture of this machine, and the name of its processor if known."""
+    """Architecture of this machine and, if known, the name of its processor."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -142,7 +142,7 @@ def _processor() -> str:
 
 
 def commit_of(root: Path) -> str | None:
-    """Commit that a project folder has checked out; None if it is not a clone."""
+    """Commit checked out in a project folder; None if it is not a Git repository."""
     try:
         completed = subprocess.run(
             ["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True
@@ -165,10 +165,10 @@ def write_receipt(
     seconds: float,
     root: Path,
 ) -> None:
-    """Write the receipt of a result, atomically.
+    """Write the receipt of a result atomically.
 
-    It ends with a hash of its content, so that an accidental or careless edit is detected. A forger
-    can compute that hash too: only rebuilding the result proves it.
+    A hash of its content detects accidental edits. It does not prevent forgery: only rebuilding the
+    result proves it.
     """
     receipt = {
         "artefact": artefact,
@@ -202,15 +202,15 @@ def write_receipt(
 
 
 def content_hash(receipt: Mapping[str, Any]) -> str:
-    """Hash of a receipt's content, except for `execution`, which differs between equal runs."""
+    """Hash of a receipt's content without `execution`, which differs between repeated runs."""
     content = {key: receipt[key] for key in receipt.keys() - {"execution", "content_sha256"}}
     text = json.dumps(content, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def receipts_in(results: Path) -> list[Path]:
-    """Receipts of a results folder, sorted; a tier or a paper's folder may be a link."""
-    # Patterns for each depth follow links; `rglob` does not.
+    """Receipts of a results folder, sorted; subfolders may be symbolic links."""
+    # Unlike `rglob`, these patterns follow links.
     return sorted([*results.glob("*/*.receipt.json"), *results.glob("*/*/*.receipt.json")])
 
 
@@ -221,14 +221,14 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def relative(path: Path, root: Path) -> str:
-    """Path of an input in a receipt: relative to the project, or absolute if it is outside.
+    """Path of an input for a receipt: relative to the project, or absolute if outside.
 
     Examples
     --------
     >>> relative(Path("/a/b/c"), Path("/a")), relative(Path("/d"), Path("/a"))
     ('b/c', '/d')
     """
-    # Links are not followed: a cache linked into the project keeps the name under which it is used.
+    # Links are not resolved: a cache that is linked into the project keeps its path there.
     full, base = Path(os.path.abspath(path)), Path(os.path.abspath(root))
     return (full.relative_to(base) if full.is_relative_to(base) else full).as_posix()
 
@@ -244,20 +244,22 @@ def _versions() -> dict[str, str]:
 
 
 def read_receipt(path: Path) -> dict[str, Any]:
-    """Read a receipt."""
+    """Read and validate a receipt."""
     try:
         receipt = parse_json(text_of(path), strict=True)
         checked = _Receipt.model_validate(receipt).model_dump()
         if content_hash(receipt) != checked["content_sha256"]:
             raise ReceiptError(
-                f"{path}: was edited after it was written (content_sha256 does not match its "
-                "content); delete the result and rebuild it."
+                f"{path}: was edited after it was written (its content does not match "
+                "content_sha256); delete the result and rebuild it."
             )
         return checked
     except OSError as error:
         raise ReceiptError(f"{path}: cannot be read ({error.strerror}); rebuild it.") from None
     except ValidationError as error:
-        what = describe_fault(_Receipt, error).rstrip(".")
+        reason = describe_fault(_Receipt, error).rstrip(".")
     except ValueError as error:
-        what = str(error)
-    raise ReceiptError(f"{path}: is not a receipt ({what}); delete the result and rebuild it.")
+        reason = str(error)
+    raise ReceiptError(
+        f"{path}: is not a valid receipt ({reason}); delete the result and rebuild it."
+    )

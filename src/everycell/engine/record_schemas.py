@@ -1,4 +1,4 @@
-"""JSON schemas of a paper's YAML files, by which editors complete and check them."""
+"""JSON schemas of a paper's YAML files, for completion and checks in editors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from everycell.engine.full_runs import FullTier
 from everycell.engine.publications import Publication
 from everycell.engine.registry import Registry
 
-#: Name of a file -> its model. The page alone reads a publication, so results do not depend on it.
+#: Models of the files by name. Only here does `PaperFile` include the model of a publication, since
+#: results must not depend on it.
 MODELS: dict[str, type[BaseModel]] = {
     "paper": create_model(
         "PaperFile",
@@ -27,12 +28,12 @@ MODELS: dict[str, type[BaseModel]] = {
 
 
 def model_of(path: Path) -> type[BaseModel] | None:
-    """Model of a YAML file of a paper; None if it has none."""
+    """Model of a YAML file of a paper; None for other files."""
     return MODELS.get("chapter" if path.stem.startswith("ch") else path.stem)
 
 
 def json_schemas() -> dict[str, str]:
-    """Text of each schema by the name of its file."""
+    """Schemas as text, by file name."""
     draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return {
         f"{name}.schema.json": json.dumps(draft | model.model_json_schema(), indent=2) + "\n"
@@ -41,7 +42,7 @@ def json_schemas() -> dict[str, str]:
 
 
 def write_schemas(folder: Path) -> None:
-    """Write each schema into a folder, which is made if it is missing."""
+    """Write the schemas to a folder, which is created if necessary."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in json_schemas().items():
         (folder / name).write_text(text, encoding="utf-8")

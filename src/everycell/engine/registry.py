@@ -1,4 +1,4 @@
-"""The data registry: which files were released, where they are and what they must hash to."""
+"""The data registry: released files with their sources and hashes."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from everycell.engine.registry_entries import (
 from everycell.engine.untrusted import has_secret
 from everycell.engine.yaml_files import read_model
 
-#: The parts of the registry, as messages name them.
+#: Files of the registry, for messages.
 _PLACES = "registry.yaml of everycell.engine and published/*/registry.yaml of the project folder"
 
 
 class Registry(Strict):
-    """All released files by key, with their sets and repositories.
+    """Released files by key, with their data sets and repositories.
 
     Examples
     --------
@@ -52,16 +52,16 @@ class Registry(Strict):
     def _names_resolve(self) -> Self:
         for key, entry in self.files.items():
             if set_of(key) not in self.sets:
-                raise ValueError(f"{key} belongs to no set of the registry")
+                raise ValueError(f"{key} does not belong to any data set of the registry")
             repository = entry.origin.repository if entry.origin else None
             if repository is not None and repository not in self.repositories:
-                raise ValueError(f"{key} names the unknown repository {repository}")
+                raise ValueError(f"{key} refers to the unknown repository {repository}")
             if entry.mirror and key_of(entry.mirror.path) != key:
-                raise ValueError(f"{key} is not the key of its mirror path {entry.mirror.path}")
+                raise ValueError(f"{key} does not match its mirror path {entry.mirror.path}")
         return self
 
     def entry(self, key: str) -> Entry:
-        """Return the entry of `key`."""
+        """Return the entry of a key, or suggest similar keys in an error."""
         if key in self.files:
             return self.files[key]
         near = difflib.get_close_matches(key, self.files, n=3, cutoff=0.5)
@@ -69,15 +69,15 @@ class Registry(Strict):
         raise UnknownKeyError(f"The data registry has no file {key!r}; {hint}")
 
     def data_set(self, key: str) -> DataSet:
-        """Return the set to which `key` belongs."""
+        """Return the data set of a key."""
         self.entry(key)
         return self.sets[set_of(key)]
 
     def keys(self, set_name: str) -> list[str]:
-        """Return the keys of a set that can be fetched, in the registry's order."""
+        """Return the keys of a data set's available files, in the registry's order."""
         if set_name not in self.sets:
             raise UnknownKeyError(
-                f"The data registry has no set {set_name!r}; its sets are {', '.join(self.sets)}."
+                f"The data registry has no set {set_name!r}; the sets are {', '.join(self.sets)}."
             )
         return [
             key
@@ -86,7 +86,7 @@ class Registry(Strict):
         ]
 
     def key_in(self, path: str) -> str | None:
-        """Key of a released file, from its path in any cache; None if it is not one.
+        """Key of a released file from its path in any cache; None for other files.
 
         Examples
         --------
@@ -100,7 +100,7 @@ class Registry(Strict):
         return next((key for key in keys if key in self.files), None)
 
     def url(self, key: str) -> str | None:
-        """Return the URL of the author's file, at its pinned commit; None if it has none."""
+        """Return the URL of the author's file at its pinned commit; None if it has no URL."""
         origin = self.entry(key).origin
         if origin is None or origin.repository is None:
             return origin.url if origin else None
@@ -108,18 +108,18 @@ class Registry(Strict):
         return "/".join((repository.host, origin.repository, repository.commit, quote(origin.path)))
 
 
-#: Data for several papers, or for none.
+#: Part of the registry that does not belong to a paper.
 SHARED = Path(__file__).with_name("registry.yaml")
 
 
 def load_registry(project: Path = Path()) -> Registry:
-    """Read and validate the registry: the part that all papers share, and that of each paper."""
+    """Read, merge and validate all files of the registry."""
     parts = sorted((project.resolve() / "published").glob("*/registry.yaml"))
     return _merged((SHARED, *parts))
 
 
 def forget_registry() -> None:
-    """Have the files read again, after one of them was written."""
+    """Clear the cache after a file of the registry was written."""
     _merged.cache_clear()
 
 
@@ -129,25 +129,21 @@ def _merged(paths: tuple[Path, ...]) -> Registry:
 
 
 def read_part(path: Path) -> Registry:
-    """Read and validate one file of the registry, which must be consistent by itself."""
+    """Read and validate one file of the registry, which must be self-contained."""
     registry = read_model(path, Registry, RegistryError)
     hosts = {key: entry.origin.url for key, entry in registry.files.items() if entry.origin}
     hosts |= {name: repository.host for name, repository in registry.repositories.items()}
     for key, url in hosts.items():
         if url and has_secret(url):
             raise RegistryError(
-                f"{path}: the URL of {key} holds a user, password or token, which messages and "
-                "receipts would show; name a public URL, or give the file as a mirror's."
+                f"{path}: the URL of {key} contains a user, password or token, which messages and "
+                "receipts would reveal; use a public URL, or put the file into the mirror."
             )
     return registry
 
 
 def merge_parts(parts: Iterable[tuple[Path, Registry]]) -> Registry:
-    """Put the parts of the registry together.
-
-    A repository may occur in several parts, at the same commit, so that a paper's part is
-    self-contained.
-    """
+    """Merge the parts of the registry; several parts may contain the same repository."""
     merged: dict[str, dict] = {"repositories": {}, "sets": {}, "files": {}}
     first_files: dict[tuple[str, str], Path] = {}
     for path, part in parts:
@@ -156,12 +152,12 @@ def merge_parts(parts: Iterable[tuple[Path, Registry]]) -> Registry:
                 first = first_files.setdefault((kind, key), path)
                 if kind == "repositories" and known.get(key, value) != value:
                     raise RegistryError(
-                        f"{path}: the repository {key} has another commit or licence than in "
-                        f"{first}; make them agree."
+                        f"{path}: the repository {key} differs from its entry in {first}; use the "
+                        "same commit, licence and host in both."
                     )
                 if kind != "repositories" and key in known:
                     raise RegistryError(
-                        f"{path}: `{kind}` has {key}, which is in {first} too; leave it in one."
+                        f"{path}: `{kind}` has {key}, which {first} also has; remove one of them."
                     )
                 known[key] = value
     return Registry.model_validate({kind: dict(sorted(of.items())) for kind, of in merged.items()})

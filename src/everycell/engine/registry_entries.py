@@ -1,8 +1,8 @@
-"""Entries of the data registry: one released file, its forms, its set and its repository.
+"""Models of the entries of the data registry.
 
-A file is named by its *key*, ``SET/path``, and is always stored unpacked under that key, so that
-one reader serves the author's file and the mirror's compressed copy. Some model weights come inside
-installed packages; such an entry names the package instead of a repository.
+The *key* of a file is ``SET/path``. The cache stores every file unpacked under its key, so that
+readers need not distinguish the author's file from a mirror's compressed copy. Some model weights
+are part of installed packages; their entries have a package instead of a repository.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Url = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+/\S+$")]
-# Also a wildcard of the rule that fetches.
+# Also a wildcard of the rule that fetches files.
 SetName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")]
-# Forward slashes only, and no part that starts with a dot: a key can never leave the cache folder.
+# No backslashes and no parts that begin with a dot, so that no key is outside the cache folder.
 _PART = r"[^/\\.\x00-\x1f][^/\\\x00-\x1f]*"
 RelativePath = Annotated[str, StringConstraints(pattern=f"^{_PART}(/{_PART})*$")]
 State = Literal["both", "mirror", "network", "wheel", "unavailable"]
@@ -28,15 +28,15 @@ class SourceError(Exception):
 
 
 class RegistryError(SourceError):
-    """A file of the registry cannot be used; the message names the file and the key."""
+    """A file of the registry is invalid; the message says where and why."""
 
 
 class UnknownKeyError(SourceError):
-    """The registry has no such key."""
+    """The registry does not have this key."""
 
 
 class UnavailableError(SourceError):
-    """The file is known, but neither a mirror nor the network can give it."""
+    """The registry has the file, but neither a mirror nor the network provides it."""
 
 
 class Strict(BaseModel):
@@ -46,13 +46,13 @@ class Strict(BaseModel):
 
 
 class Form(Strict):
-    """One form of a file: the bytes as stored in a mirror or behind a URL."""
+    """A form of a file: its bytes in a mirror or at a URL."""
 
     path: RelativePath = Field(description="Path in the mirror folder or in the repository.")
-    size: int = Field(gt=0, description="Bytes of the file as stored there.")
-    sha256: Sha256 = Field(description="Hash of the file as stored there.")
+    size: int = Field(gt=0, description="Size in bytes.")
+    sha256: Sha256 = Field(description="Hash of the file, packed or not.")
     packed: Literal["gzip", "tar"] | None = Field(
-        None, description="How it is packed; a tar archive holds exactly one file."
+        None, description="Compression; a tar archive must contain exactly one file."
     )
     content_sha256: Sha256 | None = Field(
         None, description="Hash of the unpacked content; required with `gzip`."
@@ -63,12 +63,12 @@ class Form(Strict):
         if self.packed is None and self.content_sha256 is not None:
             raise ValueError(f"{self.path} is not packed, so it must not have a content_sha256")
         if self.packed == "gzip" and self.content_sha256 is None:
-            raise ValueError(f"{self.path} is gzipped, so it needs a content_sha256")
+            raise ValueError(f"{self.path} is gzipped, so it requires a content_sha256")
         return self
 
     @property
     def content(self) -> str | None:
-        """Hash of the unpacked content, None if it is not known beforehand."""
+        """Hash of the unpacked content; None if the registry does not have it."""
         return self.content_sha256 if self.packed else self.sha256
 
 
@@ -76,23 +76,23 @@ class Origin(Form):
     """The author's file, in a repository at a pinned commit or at a URL."""
 
     repository: str | None = Field(
-        None, description="`OWNER/NAME` among `repositories`; `path` is the file's path there."
+        None, description="`OWNER/NAME` from `repositories`; `path` is the file's path there."
     )
     url: Url | None = Field(
-        None, description="Instead of `repository`: the file's address; `path` is its name."
+        None, description="Instead of `repository`: address of the file; `path` is its name."
     )
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
         if (self.repository is None) == (self.url is None):
-            raise ValueError(f"{self.path} needs either a `repository` or a `url`")
+            raise ValueError(f"{self.path} requires either a `repository` or a `url`")
         return self
 
 
 class WheelFile(Strict):
-    """A file inside an installed package; it is found by its name, and no code is imported."""
+    """A file of an installed package, which is not imported."""
 
-    distribution: str = Field(description="Name of the package, as pip knows it.")
+    distribution: str = Field(description="Name of the package on PyPI.")
     version: str = Field(description="The only accepted version.")
     path: RelativePath = Field(description="Path in the package.")
     size: int = Field(gt=0, description="Bytes of the file.")
@@ -100,38 +100,37 @@ class WheelFile(Strict):
 
 
 class Entry(Strict):
-    """One file of the registry: by its author's form, its mirror's form, both, or from a wheel.
-
-    `note` says what the mirror changed, why there is only a mirror form, or why there is none.
-    """
+    """A file of the registry, from its author, a mirror, both, or a package."""
 
     origin: Origin | None = Field(None, description="The author's file.")
     mirror: Form | None = Field(None, description="The file in a mirror folder.")
     wheel: WheelFile | None = Field(None, description="The file in an installed package.")
     note: str | None = Field(
-        None, description="What the mirror changed, or why there is only a mirror, or nothing."
+        None,
+        description="What the mirror changed, why only a mirror has the file, or why it is "
+        "unavailable.",
     )
 
     @model_validator(mode="after")
-    def _wheel_stands_alone(self) -> Self:
+    def _check_wheel(self) -> Self:
         if self.wheel and (self.origin or self.mirror):
-            raise ValueError(f"{self.wheel.path} is in a wheel, so it must have no other form")
+            raise ValueError("`wheel` cannot be combined with `origin` or `mirror`")
         return self
 
     @model_validator(mode="after")
-    def _note_where_needed(self) -> Self:
+    def _check_note(self) -> Self:
         has_source = self.origin is not None or self.wheel is not None
         if self.note is None and (not has_source or len(self.contents) > 1):
             raise ValueError(
-                "an entry without an author's form, or with two contents, needs a note"
+                "an entry without an `origin`, or with different contents, requires a `note`"
             )
         if self.origin and self.origin.packed == "tar" and self.note is None:
-            raise ValueError(f"{self.origin.path} is an archive, so the entry needs a note")
+            raise ValueError(f"{self.origin.path} is an archive, so the entry requires a `note`")
         return self
 
     @property
     def state(self) -> State:
-        """Where the file can be had: `both`, `mirror`, `network`, `wheel` or `unavailable`."""
+        """Sources of the file: `both`, `mirror`, `network`, `wheel` or `unavailable`."""
         if self.wheel:
             return "wheel"
         if self.origin and self.mirror:
@@ -142,42 +141,39 @@ class Entry(Strict):
 
     @property
     def contents(self) -> tuple[str, ...]:
-        """Accepted hashes of the unpacked content, the author's first, each once."""
-        known = [form.content for form in (self.origin, self.mirror) if form and form.content]
+        """Distinct accepted hashes of the unpacked content, the author's first."""
+        hashes = [form.content for form in (self.origin, self.mirror) if form and form.content]
         if self.wheel:
-            known.append(self.wheel.sha256)
-        return tuple(dict.fromkeys(known))
+            hashes.append(self.wheel.sha256)
+        return tuple(dict.fromkeys(hashes))
 
 
 class Repository(Strict):
-    """A repository at a pinned commit; `host` is replaced only by tests and by private copies."""
+    """A repository at a pinned commit."""
 
     commit: Commit = Field(description="Hash of the commit.")
     licence: str = Field(description="Licence, or `none stated`.")
-    host: str = Field("https://raw.githubusercontent.com", description="Server of its files.")
+    host: str = Field("https://raw.githubusercontent.com", description="Base URL of its files.")
 
 
 class DataSet(Strict):
-    """What a user should know of a set before it is downloaded.
-
-    `feeds` lists the artefacts that are rebuilt from it (empty: only surrogate data use it).
-    """
+    """Authors, licence and use of a data set."""
 
     authors: str = Field(description="Authors of the data.")
     paper: str = Field(description="Publication of the data.")
     licence: str = Field(description="Licence, or `none stated`.")
     feeds: list[str] = Field(
-        [], description="Artefacts that are made from it; none if only surrogate data use it."
+        [], description="Artefacts reproduced from it; empty if it serves only as surrogate data."
     )
 
 
 def set_of(key: str) -> str:
-    """Return the set of a key: its first folder."""
+    """Return the data set of a key: its first folder."""
     return key.partition("/")[0]
 
 
 def key_of(path: str) -> str:
-    """Return the key of a mirror path: without ``.gz``, but an archive keeps its whole name.
+    """Return the key of a mirror path: drop ``.gz``, except from the name of an archive.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Check, before each use, that a fetched file matches the registry."""
+"""Check that a fetched file matches the registry."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class DamagedFileError(SourceError):
 
 
 class CacheError(SourceError):
-    """The cache cannot be written: read-only, not a folder, or full."""
+    """The cache cannot be read or written."""
 
 
 def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
-    """Hash a fetched file again, as before each use."""
+    """Check the hash of a fetched file, as before each use."""
     path = Path(path)
     entry = (registry or load_registry()).entry(key)
     try:
@@ -33,28 +33,28 @@ def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
     except OSError as error:
         raise CacheError(
             f"{path} in the cache cannot be read ({error.strerror}); correct its permissions, or "
-            f"remove it and fetch {key} again."
+            f"remove the file and fetch {key} again."
         ) from error
     accepted = accepted_contents(path, entry)
     if digest not in accepted:
         raise DamagedFileError(
-            f"{path} has sha256 {digest}, but {key} must have {' or '.join(accepted)}: it was "
-            f"changed or damaged after it was fetched; keep a copy if it is yours, remove it "
-            f"(rm '{path}') and fetch again."
+            f"{path} has sha256 {digest}, expected {' or '.join(accepted)} for {key}: the file was "
+            f"changed or damaged after it was fetched. Remove it (rm '{path}') and fetch it again; "
+            "first copy any changes that you want to keep."
         )
     return path
 
 
 def kept_archive(path: Path) -> Path:
-    """Path of the author's archive, kept because the hash of its content is not registered."""
+    """Path of the author's archive, which is kept if its content has no registered hash."""
     return path.with_name(f".{path.name}.archive")
 
 
 def copy_member(archive: Path, target: SupportsWrite[bytes]) -> None:
-    """Copy the only file of a tar archive, whose hash was checked.
+    """Copy the only file of a tar archive whose hash was checked.
 
-    A name in an archive never says where something is written; links and devices are no files, and
-    a sparse member may say that it has terabytes of zeros.
+    File names in the archive are ignored, and so are links, devices and sparse files, which may
+    claim to have terabytes of zeros.
     """
     with tarfile.open(archive) as opened:
         members = [
@@ -62,35 +62,35 @@ def copy_member(archive: Path, target: SupportsWrite[bytes]) -> None:
             for member in opened
             if member.isfile()
             and not member.issparse()
-            # Archives made on a Mac carry a resource fork "._name" beside each file.
+            # macOS adds a resource fork "._name" for each file.
             and not Path(member.name).name.startswith("._")
         ]
         if len(members) != 1:
             raise SourceError(
-                f"{archive.name} holds {len(members)} files, expected is 1; report this, since its "
-                "hash is the registered one."
+                f"{archive.name} contains {len(members)} files, expected 1; its hash is the "
+                "registered one, so report this as an error of the registry."
             )
         content = opened.extractfile(members[0])
-        assert content is not None, "it is a regular file"
+        assert content is not None, "the member is a regular file"
         shutil.copyfileobj(content, target)
 
 
 class _Hash:
-    """A target that keeps only the hash of what is written."""
+    """A write-only file that computes the hash of its content."""
 
     def __init__(self) -> None:
-        self.found = hashlib.sha256()
+        self.digest = hashlib.sha256()
 
     def write(self, chunk: bytes) -> int:
-        self.found.update(chunk)
+        self.digest.update(chunk)
         return len(chunk)
 
 
 def accepted_contents(path: Path, entry: Entry) -> tuple[str, ...]:
     """Return the accepted hashes of the unpacked content at `path`.
 
-    Only the registry is believed: of an archive whose content has no registered hash, the archive
-    itself must lie beside, and have its registered hash.
+    For an archive whose content has no registered hash, the hash is computed from the archive next
+    to `path`, if that has its registered hash.
     """
     archive = kept_archive(path)
     if entry.origin is None or entry.origin.content is not None or not archive.is_file():
@@ -99,4 +99,4 @@ def accepted_contents(path: Path, entry: Entry) -> tuple[str, ...]:
         return entry.contents
     content = _Hash()
     copy_member(archive, content)
-    return (*entry.contents, content.found.hexdigest())
+    return (*entry.contents, content.digest.hexdigest())

@@ -1,4 +1,4 @@
-"""Content of a verdict file: the report of an artefact in a tier, as a model of its JSON."""
+"""Model of a verdict file: the report of an artefact in a tier."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 CellKind = Literal["number", "category", "identifier", "check"]
 CellOrigin = Literal["data", "published inputs", "other cells", "quoted", "surrogate data", "none"]
 CellFlag = Literal["effectiveness", "saturated"]
-#: Verdict, as a reader sees it.
+#: Displayed names of verdicts.
 VERDICT_NAMES: dict[Verdict, str] = {
     **{verdict: verdict for verdict in VERDICTS},
     "close": "within tolerance",
@@ -40,14 +40,14 @@ VERDICT_NAMES: dict[Verdict, str] = {
 ON_REBUILT: tuple[Verdict, ...] = ("equal", "close", "differs", "explained")
 #: Verdicts on a value that differs from the published one.
 OTHERWISE: tuple[Verdict, ...] = ("close", "differs", "explained", "inconsistent")
-#: Place of an erratum's cause -> its name. Only the first is an error of the paper.
+#: Displayed names of the causes of errata. Only the first is an error of the paper.
 PLACES: dict[Where, str] = {
     "print": "error in print",
     "copy": "transcription error of ours, not of the paper",
     "method": "method: the number follows from how it was computed",
     "undecided": "cause unknown",
 }
-#: State of an artefact in a tier, as a reader sees it.
+#: Displayed names of the states of an artefact in a tier.
 STATES: dict[State, str] = {
     "rebuilt": "reproduced",
     "stand_in": "surrogate data",
@@ -62,29 +62,29 @@ class _Part(BaseModel):
 
 
 class Markers(_Part):
-    """Markers of a compared cell, empty if there is none."""
+    """Markers of a compared cell; empty if missing."""
 
     printed: str
     rebuilt: str
 
 
 class JudgedCell(_Part):
-    """A published cell, its reproduced value (None if there is none to compare) and its verdict."""
+    """A published cell, its reproduced value (None if nothing is compared) and its verdict."""
 
     key: dict[str, str]
     printed: str
     rebuilt: float | str | None
     verdict: Verdict
     why: str | None
-    #: Place of the cause, for a cell that an erratum explains.
+    #: Cause, if an erratum explains the cell.
     source: Where | None = None
     kind: CellKind = "number"
-    #: Where the compared value comes from.
+    #: Origin of the reproduced value.
     origin: CellOrigin = "data"
     flag: CellFlag | None = None
-    #: Distance within which the values count as close, where more than rounding is allowed.
+    #: Distance within which the values count as close, if it exceeds rounding.
     tolerance: float | None = None
-    #: Only where both tables have markers, and one of the two is not empty.
+    #: Set only if both tables have markers and at least one marker is not empty.
     markers: Markers | None = None
 
     @property
@@ -95,7 +95,7 @@ class JudgedCell(_Part):
 
     @property
     def verdict_in_words(self) -> str:
-        """The same for a reader."""
+        """Displayed name of the verdict, with the cause of an explained cell."""
         return self.verdict_and_source.replace(self.verdict, VERDICT_NAMES[self.verdict])
 
     @property
@@ -107,7 +107,7 @@ class JudgedCell(_Part):
 
     @property
     def cause(self) -> str:
-        """Why the values are not equal: a place, rounding, a tolerance, or unknown."""
+        """Why the values differ: the cause of an erratum, rounding, a tolerance, or unknown."""
         if self.verdict not in OTHERWISE:
             return ""
         if self.source:
@@ -118,7 +118,7 @@ class JudgedCell(_Part):
 
     @property
     def distance_in_words(self) -> str:
-        """Difference, tolerance and its cause, for a reader; empty if the values are equal."""
+        """Text on difference and tolerance if the values are unequal numbers; otherwise `why`."""
         if self.verdict not in OTHERWISE or self.difference is None:
             return self.why or ""
         allowed = f"; tolerance {self.tolerance:.4g}" if self.tolerance else ""
@@ -156,7 +156,7 @@ class AuditOutcome(_Part):
 
 
 class JudgedErratum(_Part):
-    """An erratum of the card, with the finding of its audit."""
+    """An erratum of the record, with the finding of its audit."""
 
     id: str
     where: Where
@@ -167,35 +167,35 @@ class JudgedErratum(_Part):
 
 
 class Report(_Part):
-    """Verdicts, conclusions and errata of an artefact in a tier.
+    """Verdicts, outcomes of claims and errata of an artefact in a tier.
 
-    On surrogate data there are no cells: nothing is compared.
+    `cells` is empty on surrogate data, since nothing is compared.
     """
 
     artefact: str
     tier: Tier
     state: State
     cells: list[JudgedCell]
-    #: Number of cells by verdict, all verdicts named.
+    #: Number of cells by verdict, including verdicts without cells.
     verdicts: dict[Verdict, int]
     conclusions: list[JudgedConclusion]
     errata: list[JudgedErratum]
-    #: Names of the files beside the verdicts.
+    #: Names of the other files of the result.
     files: list[str]
-    #: In the full tier: how what was named differs from the paper's data, which makes it a
-    #: run on surrogate data of that name.
+    #: In the full tier: how the configured data differ from the paper's. If they do, the run is on
+    #: surrogate data with this name.
     foreign: str = ""
-    #: In the full tier: corpora that are not named, and data that nothing identifies.
+    #: In the full tier: notes on corpora that are not configured and on data without facts.
     notes: list[str] = []
-    #: Hash of the report with all that it was made from (`everycell.engine.results.seal_of`).
+    #: Hash of the report and its sources (`everycell.engine.results.seal_of`).
     seal: str = ""
 
 
 def reproduces_no_cell(card: Card, report: Report) -> bool:
-    """Whether a reproduced result is based only on published cells, and so tests only the paper.
+    """Whether a reproduced result is based only on published values.
 
-    This is so if all its cells are derived from others or quoted, or if none is published and its
-    card says that it is derived. A figure of other data without published cells does not count.
+    This is the case if all of its cells are derived or quoted, or if it has no published cells and
+    its record declares it as derived.
     """
     if report.state != "rebuilt":
         return False
@@ -205,7 +205,7 @@ def reproduces_no_cell(card: Card, report: Report) -> bool:
 
 
 def read_report(path: Path) -> Report:
-    """Read a verdict file."""
+    """Read and validate a verdict file."""
     try:
         return Report.model_validate(parse_json(text_of(path)))
     except ValidationError as error:
@@ -213,7 +213,7 @@ def read_report(path: Path) -> Report:
 
 
 def explained_by_source(cells: Iterable[JudgedCell]) -> dict[Where, int]:
-    """Number of explained cells by the place of the cause, with all places.
+    """Number of explained cells by cause, including causes without cells.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def explained_by_source(cells: Iterable[JudgedCell]) -> dict[Where, int]:
 
 
 def counted(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> str:
-    """Verdicts that occur, with their numbers, in words.
+    """Format the verdicts that occur with their counts.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def counted(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> 
 
 
 def summary_row(report: Report) -> dict[str, Any]:
-    """Report as ``everycell list --format json`` prints it: counts, without cells.
+    """Counts of a report for ``everycell list --format json``.
 
     Claims are counted on the reproduced values; those of an artefact that was not run are
     inconclusive.
@@ -257,5 +257,5 @@ def summary_row(report: Report) -> dict[str, Any]:
         "state": STATES[report.state],
         "verdicts": report.verdicts,
         "explained": explained_by_source(report.cells),
-        "claims": {OUTCOME_NAMES[one]: outcomes[one] for one in get_args(Outcome)},
+        "claims": {OUTCOME_NAMES[outcome]: outcomes[outcome] for outcome in get_args(Outcome)},
     }

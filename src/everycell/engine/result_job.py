@@ -1,4 +1,4 @@
-"""The frame of scripts that make results: displayed tables and figures, and their receipts."""
+"""Context of scripts that make results: tables and figures with their receipts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 class ResultJob(Job):
     """Context of a script that makes results: ``with ResultJob(snakemake) as job: ...``.
 
-    On a clean exit the receipt is written, with `facts`; on an error it is not.
+    On a clean exit, the receipt is written, including `facts`.
 
-    A job may make further artefacts, each with its own receipt: the names of their outputs start
-    with the artefact's (``figure_3_5_csv``, ``figure_3_5_receipt``). The parameter `faces` gives
-    the display settings of each card.
+    A job may make several artefacts, each with its own receipt. The outputs of additional artefacts
+    have the artefact's name as a prefix (``figure_3_5_csv``, ``figure_3_5_receipt``). The parameter
+    `faces` has the display settings of each artefact.
     """
 
     def __init__(self, snakemake: Any) -> None:
@@ -37,30 +37,30 @@ class ResultJob(Job):
         return cast(Tier, self.receipt.parts[1])
 
     def input_cells(self, artefact: str) -> pd.DataFrame:
-        """Published cells that a card declares as inputs: the only ones that a tier may read.
+        """Published cells that the record declares as inputs; a tier may read no others.
 
-        The parameter `declared` says which they are: a job reads no cards, so that their rules for
-        verdicts are not among its inputs.
+        Their selectors are in the parameter `declared`, since the record itself is not an input of
+        the job: a new tolerance or claim must not rerun results.
         """
         return declared_cells(self.snakemake.params.declared, artefact)
 
     def _display_settings(self, artefact: str) -> dict[str, Any]:
-        """Display settings from the card of an artefact of this job."""
+        """Display settings from the record of an artefact."""
         return self.snakemake.params.faces[artefact]
 
     def write_table(self, table: pd.DataFrame, note: str = "", artefact: str = "") -> None:
-        """Write the artefact's table with the title, layout and decimals of its card.
+        """Write an artefact's table with the title, layout and decimals of its record.
 
-        `note` follows the title, in brackets; `artefact` names a further one.
+        `note` is appended to the title in parentheses; `artefact` is the name of an additional one.
         """
-        from everycell.engine.render.tables.layout import NO_KEYS
+        from everycell.engine.render.tables.layout import VALUE_COLUMNS
         from everycell.engine.render.tables.table_files import write_table
 
         csv = Path(self.snakemake.output[f"{artefact}_csv" if artefact else "csv"])
         display = self._display_settings(csv.stem)
-        keys = [column for column in table.columns if column not in NO_KEYS]
+        keys = [column for column in table.columns if column not in VALUE_COLUMNS]
         layout = display["layout"] or {"rows": keys[:-1] or keys, "columns": keys[1:][-1:]}
-        # Readings, which the published table does not have, are shown side by side.
+        # Readings, which the published table does not have, become columns.
         readings = [key for key in keys if key not in (*layout["rows"], *layout["columns"])]
         write_table(
             table,
@@ -75,11 +75,11 @@ class ResultJob(Job):
     def write_supplement(
         self, table: pd.DataFrame, name: str, decimals: dict[str, int], artefact: str = ""
     ) -> None:
-        """Write a supplementary table of the artefact, or of a further one, with its title."""
-        from everycell.engine.render.tables.layout import NO_KEYS
+        """Write a supplementary table of an artefact with the title from the record."""
+        from everycell.engine.render.tables.layout import VALUE_COLUMNS
         from everycell.engine.render.tables.table_files import write_table
 
-        keys = [column for column in table.columns if column not in NO_KEYS]
+        keys = [column for column in table.columns if column not in VALUE_COLUMNS]
         output = f"{artefact}_{name}_csv" if artefact else f"{name}_csv"
         csv = Path(self.snakemake.output[output])
         display = self._display_settings(csv.name.partition(".")[0])
@@ -94,7 +94,7 @@ class ResultJob(Job):
         )
 
     def write_figure(self, plotted: pd.DataFrame, figure: Figure, name: str = "") -> None:
-        """Write a figure with the data that it plots; `name` for a supplementary one."""
+        """Write a figure and its data; `name` is that of a supplementary figure."""
         from everycell.engine.files import write_atomically
         from everycell.engine.render.figure_files import save_figure
 
@@ -108,7 +108,7 @@ class ResultJob(Job):
             self._write_receipt(receipt, files)
 
     def _receipts(self) -> dict[Path, list[Path]]:
-        """Each receipt with the files that it covers."""
+        """Files of each receipt."""
         output, outputs_by_receipt = self.snakemake.output, {}
         for name in output.keys():
             start, _, end = name.rpartition("_")
@@ -128,11 +128,11 @@ class ResultJob(Job):
 
     def _write_receipt(self, receipt: Path, outputs: list[Path]) -> None:
         parameters = self.settings | self.facts
-        # Of the faces, this artefact's own.
+        # The receipt needs only the artefact's own display settings.
         name = receipt.name.removesuffix(".receipt.json")
-        known = parameters.pop("faces", {})
-        if name in known:
-            parameters["face"] = known[name]
+        display_settings = parameters.pop("faces", {})
+        if name in display_settings:
+            parameters["face"] = display_settings[name]
         write_receipt(
             receipt,
             artefact="/".join(receipt.parts[2:]).removesuffix(".receipt.json"),

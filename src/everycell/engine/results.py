@@ -1,4 +1,4 @@
-"""Results found on disk: the report of every artefact in every tier that its card declares."""
+"""Results on disk: reports of all artefacts in the tiers that their records declare."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from everycell.engine.receipts import ReceiptError, read_receipt, write_json
 from everycell.engine.reports import Report, read_report
 from everycell.engine.text_files import check_regular
 from everycell.engine.tiers import Tier
-from everycell.engine.verdicts import NO_AUDITS, judged_errata, report
+from everycell.engine.verdicts import NO_AUDITS, judge_errata, report
 from everycell.engine.verification import verify
 
 #: Files of a result; the first two are required.
@@ -32,7 +32,7 @@ SUFFIXES = (".csv", ".receipt.json", ".verdicts.json")
 
 @dataclass(frozen=True)
 class Result:
-    """State of an artefact in a tier."""
+    """Report of an artefact in a tier, with the faults of its files."""
 
     artefact: Artefact
     tier: Tier
@@ -41,7 +41,7 @@ class Result:
 
     @property
     def is_run(self) -> bool:
-        """Whether a result is on disk, trusted or not."""
+        """Whether files of a result exist, valid or not."""
         return bool(self.faults) or self.report.state in RUNNABLE
 
 
@@ -51,25 +51,25 @@ def stem_of(artefact: Artefact, tier: Tier, results: Path) -> Path:
 
 
 def read_result(path: Path) -> pd.DataFrame:
-    """Read a reproduced table as text, which keeps "1.10", "132_1" and "None" as they are."""
+    """Read a reproduced table as text, so that "1.10", "132_1" and "None" do not change."""
     check_regular(path)
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
-    except ValueError as error:  # of pandas, for each thing that can be wrong with a CSV
+    except ValueError as error:  # The base of pandas' errors on invalid CSV files.
         raise ValueError(
             f"{path}: cannot be read as CSV ({error}); remove it and run snakemake again."
         ) from None
 
 
 def files_of(receipt: Path) -> list[str]:
-    """Names of the files that a receipt lists as made."""
+    """Names of the output files of a receipt."""
     return [output["path"] for output in read_receipt(receipt)["outputs"]]
 
 
 def find_supplements(artefact: Artefact, tier: Tier, results: Path, root: Path) -> FindTable:
-    """Find the supplementary tables of an artefact, or of another one of its paper."""
+    """Return a function that reads supplementary tables of an artefact or others of its paper."""
 
-    @cache  # several conclusions read the same table
+    @cache  # Several claims may read the same table.
     def find(name: str) -> pd.DataFrame | None:
         owner, suffix = split_supplement_name(name)
         stem = owner or artefact.name
@@ -77,7 +77,7 @@ def find_supplements(artefact: Artefact, tier: Tier, results: Path, root: Path) 
         path = receipt.with_name(f"{stem}.{suffix}.csv" if suffix else f"{stem}.csv")
         if not receipt.exists() or path.name not in files_of(receipt):
             return None
-        # The receipt of the artefact itself was verified before.
+        # The artefact's own receipt was already verified.
         for fault in verify(receipt, root, results) if owner else ():
             raise ReceiptError(fault)
         return read_result(path)
@@ -85,21 +85,21 @@ def find_supplements(artefact: Artefact, tier: Tier, results: Path, root: Path) 
     return find
 
 
-#: What a table of the full tier is of before its verdict, which looks at the data.
+#: Name of the data of a table of the full tier without verdicts, whose job identifies the data.
 UNIDENTIFIED = "data that are not identified before the verdicts are made"
 
 
 @cache
 def _judging_code() -> str:
-    """Hash of the code that makes reports."""
+    """Hash of the code that computes reports."""
     source = Path(everycell.__file__).parents[1]
     return code_sha256(imported_files(source / "everycell/engine/verdicts.py", [source]), source)
 
 
 def seal_of(report: Report, artefact: Artefact, results: Path) -> str:
-    """Hash of a report with the record, cells, tables and code that it was made from.
+    """Hash of a report and of the record, cells, tables and code that it was computed from.
 
-    A report whose seal is right need not be made again. Audits are not part of it.
+    A report with a valid seal need not be recomputed. The hash does not include audits.
     """
     stem, card = stem_of(artefact, report.tier, results), artefact.card
     tables = [stem.with_name(f"{stem.name}.csv"), artefact.cells_path]
@@ -117,13 +117,13 @@ def seal_of(report: Report, artefact: Artefact, results: Path) -> str:
 
 
 def write_report(path: Path, report: Report, artefact: Artefact, results: Path) -> None:
-    """Write a verdict file, sealed."""
+    """Write a verdict file with its seal."""
     seal = seal_of(report, artefact, results)
     write_json(path, report.model_copy(update={"seal": seal}).model_dump())
 
 
 def _sealed_report(path: Path, artefact: Artefact, tier: Tier, results: Path) -> Report | None:
-    """Content of a verdict file if it is the report of this result, and its seal is right."""
+    """Read a verdict file; None if it is not the report of this result or its seal is invalid."""
     try:
         stored = read_report(path)
         if (stored.artefact, stored.tier) != (artefact.id, tier):
@@ -136,57 +136,56 @@ def _sealed_report(path: Path, artefact: Artefact, tier: Tier, results: Path) ->
 def result_of(
     artefact: Artefact, tier: Tier, results: Path, root: Path, *, audits: FindAudits | None
 ) -> Result:
-    """Report of one artefact in one tier, checked against its receipt and its card.
+    """Result of an artefact in a tier, checked against its receipt and record.
 
-    Without `audits`, a sealed report is returned as it is: whether the other files of the result,
-    and those it was made from, are still the same is left to `everycell verify`.
+    Without `audits`, a report with a valid seal is returned without further checks of the files
+    behind it, which are left to `everycell verify`.
     """
-    known = NO_AUDITS if audits is None else audits(artefact.paper, artefact.chapter)
-    judged = _without_audits(artefact) if audits is None else artefact
+    chapter_audits = NO_AUDITS if audits is None else audits(artefact.paper, artefact.chapter)
+    judged_artefact = _without_audits(artefact) if audits is None else artefact
     stem = stem_of(artefact, tier, results)
     table, receipt, verdicts = (stem.with_name(stem.name + suffix) for suffix in SUFFIXES)
 
-    def untrusted(*faults: str) -> Result:
-        return Result(artefact, tier, report(judged, tier, audits=known), faults)
+    def without_values(*faults: str) -> Result:
+        return Result(artefact, tier, report(judged_artefact, tier, audits=chapter_audits), faults)
 
     if artefact.card.tiers[tier].state not in RUNNABLE or not any(
         path.exists() for path in (table, receipt, verdicts)
     ):
-        return untrusted()
+        return without_values()
     sealed = _sealed_report(verdicts, artefact, tier, results)
     if sealed and audits is None:
         return Result(artefact, tier, sealed)
     remedy = f"remove {stem}.* and run snakemake again"
     for path in (table, receipt):
         if not path.exists():
-            return untrusted(f"{path}: is missing from the folder of its result; {remedy}.")
+            return without_values(f"{path}: is missing; {remedy}.")
     faults = verify(receipt, root, results)
     if faults:
-        return untrusted(*faults)
-    if sealed and sealed.errata == judged_errata(artefact, known):
+        return without_values(*faults)
+    if sealed and sealed.errata == judge_errata(artefact, chapter_audits):
         return Result(artefact, tier, sealed)
     try:
         stored = read_report(verdicts) if verdicts.exists() else None
         recomputed = report(
-            judged,
+            judged_artefact,
             tier,
             read_result(table),
             files=files_of(receipt),
-            audits=known,
+            audits=chapter_audits,
             beside=find_supplements(artefact, tier, results, root),
             foreign=stored.foreign if stored else UNIDENTIFIED * (tier == "full"),
         )
     except (ValueError, CardError, ReceiptError) as error:
-        return untrusted(
-            f"{verdicts}: cannot be used ({error}); remove it and run snakemake again."
+        return without_values(
+            f"{verdicts}: cannot be checked ({error}); remove it and run snakemake again."
         )
-    if stored is None:  # only the table was asked for
+    if stored is None:  # Only the table was requested.
         return Result(artefact, tier, recomputed)
     unchecked = {"notes", "seal", *(["errata"] if audits is None else [])}
     if stored != recomputed.model_copy(update={name: getattr(stored, name) for name in unchecked}):
-        return untrusted(
-            f"{verdicts}: is not what its card and its table give now; remove it and run "
-            "snakemake again."
+        return without_values(
+            f"{verdicts}: does not match its record and table; remove it and run snakemake again."
         )
     return Result(artefact, tier, stored)
 
@@ -205,7 +204,7 @@ def collect(
     include: Callable[[Artefact, Tier], bool] = lambda artefact, tier: True,
     audits: FindAudits | None,
 ) -> list[Result]:
-    """Result of every artefact in every tier of its card, in the order of the cards."""
+    """Results of all artefacts in all tiers of their records, in the order of the records."""
     return [
         result_of(artefact, tier, results, root, audits=audits)
         for artefact in all_artefacts(papers)

@@ -1,4 +1,4 @@
-"""Base of all settings: a strict model, and the part of ``config.yaml`` that a job needs."""
+"""Base model of settings, and validation of ``config.yaml``."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from everycell.engine.validation import describe_fault
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used; the message names key, value and allowed values."""
+    """The configuration is invalid; the message states key, value and allowed values."""
 
 
 class Settings(BaseModel):
-    """A block of ``config.yaml``: no other keys, no conversion of types, immutable."""
+    """Immutable base of the blocks of ``config.yaml``, without extra keys or type conversion."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 def plain_path(path: str) -> str:
-    """Path without "~", a leading "./" or a slash at its end, so that one folder has one name.
+    """Normalise a path: expand "~", and remove a leading "./" and a trailing slash.
 
     Examples
     --------
@@ -50,13 +50,15 @@ def validated(model: type[Block], content: Any, *, name: str = "config.yaml") ->
     >>> validated(Study, {"sead": 1})
     Traceback (most recent call last):
         ...
-    everycell.engine.settings.ConfigError: config.yaml: `sead` is not a key (did you mean \
-`seed`?); allowed are: seed.
+    everycell.engine.settings.ConfigError: config.yaml: `sead` is not a valid key (did you mean \
+`seed`?); valid keys: seed.
     """
     if content is None:
         content = {}
     if not isinstance(content, Mapping):
-        raise ConfigError(f"{name}: holds a {type(content).__name__}; it must hold `key: value`.")
+        raise ConfigError(
+            f"{name}: contains a {type(content).__name__}, expected lines `key: value`."
+        )
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -64,8 +66,8 @@ def validated(model: type[Block], content: Any, *, name: str = "config.yaml") ->
 
 
 def part_of(config: Mapping[str, Any], model: type[Block]) -> Block:
-    """Validate the keys of a configuration that a model has, and ignore the others.
+    """Validate only the keys of a configuration that a model has.
 
-    A job that reads only its part does not depend on the settings of any other chapter.
+    A job then does not depend on the settings of other chapters.
     """
     return validated(model, {key: config[key] for key in model.model_fields if key in config})

@@ -1,4 +1,4 @@
-"""Spread over seeds: how much training runs differ that differ only in their seed."""
+"""Spread over seeds: variation between training runs that differ only in their seed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from everycell.engine.published_cells import CardError, as_number
 
 #: Suffix of the supplementary table.
 SEEDS = "seeds"
-#: Its last key column, and the values of that column, in order.
+#: Its last key column, and the values of that column.
 STATISTIC = "statistic"
 STATISTICS = ("mean", "standard deviation", "lowest", "highest", "seeds")
-#: Number of training runs from which a tolerance can be derived. With two, the factor is 15.6
-#: standard deviations, which would accept anything.
+#: Minimum number of training runs for a tolerance. With two, it would be 15.6 standard deviations,
+#: which would accept almost any value.
 FEWEST = 3
-#: Probability that one more training run lies within the tolerance.
+#: Probability that another training run is within the tolerance.
 COVERAGE = 0.95
 
 
 class Spread(NamedTuple):
-    """Summary of training runs in one cell; sample standard deviation (n - 1), NaN for one run."""
+    """Summary of a cell over training runs; `deviation` is divided by n - 1, and NaN for n = 1."""
 
     mean: float
     deviation: float
@@ -33,7 +33,7 @@ class Spread(NamedTuple):
 
 
 def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Supplementary table of the spread over seeds, for a table of means."""
+    """Make the supplementary table of the spread over seeds, for a table of means."""
     rows = []
     for key, values in cells.groupby(list(keys), sort=False, dropna=False)["value"]:
         numbers = values.astype(float)
@@ -43,24 +43,24 @@ def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
             for name, number in zip(STATISTICS, statistics, strict=True)
             if not math.isnan(number)
         ]
-    # The number of runs stays an integer.
+    # With this type, the number of runs remains an integer.
     return pd.DataFrame(rows, columns=[*keys, STATISTIC, "value"], dtype=object)
 
 
-def spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tuple, Spread]:
-    """Read a table of the spread over seeds, by cell."""
+def read_spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tuple, Spread]:
+    """Read the spreads of cells from a supplementary table."""
     missing = [name for name in (*keys, STATISTIC, "value") if name not in table]
     if missing:
         raise CardError(
             f"{where}: the table of seeds lacks the column {missing[0]!r}; it needs "
             f"{[*keys, STATISTIC, 'value']}."
         )
-    read: dict[tuple, dict[str, float | None]] = {}
+    statistics: dict[tuple, dict[str, float | None]] = {}
     columns = [*keys, STATISTIC, "value"]
     for *key, name, value in table[columns].itertuples(index=False, name=None):
-        read.setdefault(tuple(map(str, key)), {})[name] = as_number(value)
+        statistics.setdefault(tuple(map(str, key)), {})[name] = as_number(value)
     spreads_by_cell = {}
-    for key, values in read.items():
+    for key, values in statistics.items():
         mean, deviation, lowest, highest, seeds = (values.get(name) for name in STATISTICS)
         if mean is None or lowest is None or highest is None or seeds is None:
             raise CardError(
@@ -73,17 +73,16 @@ def spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tup
 
 
 def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
-    r"""How far the published value may be from our mean; None for fewer than three training runs.
+    r"""Tolerance for the distance from our mean; None for fewer than three training runs.
 
-    If the authors' :math:`m` runs are more draws from the same normal distribution, their mean lies
-    within :math:`\bar x \pm t_{n-1,\,0.975}\; s \sqrt{1/m + 1/n}` of :math:`n` runs with a
-    probability of 95 %. Source: W. Q. Meeker, G. J. Hahn and L. A. Escobar, *Statistical
-    Intervals*, 2nd edition, Wiley 2017, chapter 4: two-sided prediction interval for the mean of m
-    future observations of a normal distribution.
+    It is the half-width of the two-sided 95 % prediction interval for the mean of :math:`m` future
+    observations of a normal distribution, :math:`\bar x \pm t_{n-1,\,0.975}\; s \sqrt{1/m + 1/n}`
+    after :math:`n` observations (W. Q. Meeker, G. J. Hahn and L. A. Escobar, *Statistical
+    Intervals*, 2nd edition, Wiley 2017, chapter 4).
     """
     if spread.seeds < FEWEST:
         return None
-    # Few cards need it, and every verdict job would wait for it.
+    # Imported here since scipy is slow to import and few records need it.
     from scipy.special import stdtrit
 
     quantile = float(stdtrit(spread.seeds - 1, (1 + COVERAGE) / 2))
@@ -91,19 +90,19 @@ def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
 
 
 def describe_spread(spread: Spread, decimals: int, mean_of: int = 1) -> str:
-    """Say what a tolerance is derived from, with two digits more than published."""
+    """Describe the spread behind a tolerance, with two more digits than published."""
     within = tolerance_of(spread, mean_of)
     if within is None:
-        few = "1 training" if spread.seeds == 1 else f"{spread.seeds} trainings"
-        return f"Spread over seeds: {few}, too few for a tolerance; it takes {FEWEST}."
+        runs = "1 training run" if spread.seeds == 1 else f"{spread.seeds} training runs"
+        return f"Spread over seeds: {runs}, but a tolerance requires at least {FEWEST}."
     if within == 0:
-        return f"Spread over seeds: none, {spread.seeds} trainings gave the same number."
+        return f"Spread over seeds: none; {spread.seeds} training runs gave the same value."
     lowest, highest, mean, deviation, distance = (
         f"{number:.{decimals + 2}f}"
         for number in (spread.lowest, spread.highest, spread.mean, spread.deviation, within)
     )
     more = "one more" if mean_of == 1 else f"the mean of {mean_of} more"
     return (
-        f"Spread over seeds: {spread.seeds} trainings gave {lowest} to {highest} (mean {mean}, "
-        f"deviation {deviation}), so {more} is expected within {distance} of their mean."
+        f"Spread over seeds: {spread.seeds} training runs gave {lowest} to {highest} (mean {mean}, "
+        f"standard deviation {deviation}), so {more} is expected within {distance} of their mean."
     )

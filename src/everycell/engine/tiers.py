@@ -1,4 +1,4 @@
-"""The three depths of a rebuild, whose name is the first folder below ``results``."""
+"""Names of the three tiers, which are also the folders below ``results``."""
 
 from typing import Literal
 

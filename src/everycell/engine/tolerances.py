@@ -1,4 +1,4 @@
-"""How far a value may be from the published one: declared, or by the spread over seeds."""
+"""Tolerances of published cells: declared, or derived from the spread over seeds."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from everycell.engine.artefacts import Artefact, CellPrecision
 from everycell.engine.cards import Tolerance
 from everycell.engine.conclusions import FindTable
 from everycell.engine.published_cells import CardError
-from everycell.engine.spread import SEEDS, describe_spread, spreads, tolerance_of
+from everycell.engine.spread import SEEDS, describe_spread, read_spreads, tolerance_of
 from everycell.engine.tiers import Tier
 
 
 class Allowed(NamedTuple):
-    """Distance within which a cell is close."""
+    """Distance within which a cell counts as close, with the reason."""
 
     within: float = 0.0
     because: str = ""
@@ -22,7 +22,7 @@ class Allowed(NamedTuple):
 
 
 def is_rounded(precision: CellPrecision) -> bool:
-    """Whether a cell is a rounded measurement, not a count, label, rank or text.
+    """Whether a cell is a rounded measurement and not a count, label, rank or text.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def is_rounded(precision: CellPrecision) -> bool:
 def allowed(
     artefact: Artefact, tier: Tier, beside: FindTable, rebuilt: Collection[tuple[str, ...]]
 ) -> dict[int, Allowed]:
-    """Tolerances of the published cells that have one, by their index in `cells`."""
+    """Tolerances of published cells by their index in `cells`."""
     distances: dict[int, Allowed] = {}
     for tolerance in artefact.card.tolerances:
         indices = artefact.cells.index[artefact.select(tolerance.cells)]
@@ -56,24 +56,26 @@ def _of_seeds(
     table = beside(SEEDS)
     if table is None:
         raise CardError(
-            f"{artefact.card_path}: a tolerance of {artefact.name} follows `from_spread`, but no "
-            f"supplementary table {artefact.name}.{SEEDS}.csv exists; make it, or give `within`."
+            f"{artefact.card_path}: a tolerance of {artefact.name} uses `from_spread`, but the "
+            f"supplementary table {artefact.name}.{SEEDS}.csv does not exist; write it in the "
+            "rule, or use `within`."
         )
     keys = artefact.key_columns
-    known = spreads(table, keys, where=f"{artefact.id}.{SEEDS}")
+    spread_by_key = read_spreads(table, keys, where=f"{artefact.id}.{SEEDS}")
     distances = {}
     for index in indices:
         key, precision = tuple(artefact.cells.loc[index, keys]), artefact.precisions[index]
-        # Cells that the run left out (`may_lack`) have neither a spread nor a value to compare.
-        if not is_rounded(precision) or (key not in known and key not in rebuilt):
+        # Cells that the run omitted (`may_lack`) have neither a spread nor a value to compare.
+        if not is_rounded(precision) or (key not in spread_by_key and key not in rebuilt):
             continue
-        if key not in known:
+        if key not in spread_by_key:
             raise CardError(
-                f"{artefact.id}.{SEEDS}: the table of seeds has no cell {' / '.join(key)}, whose "
-                "tolerance follows `from_spread`; make it again."
+                f"{artefact.id}.{SEEDS}: the table of seeds lacks the cell {' / '.join(key)}, "
+                "whose tolerance uses `from_spread`; add it in the rule."
             )
         assert precision.decimals != "text"
-        cause = describe_spread(known[key], precision.decimals, tolerance.print_is_mean_of)
-        within = tolerance_of(known[key], tolerance.print_is_mean_of) or 0.0
+        spread = spread_by_key[key]
+        cause = describe_spread(spread, precision.decimals, tolerance.print_is_mean_of)
+        within = tolerance_of(spread, tolerance.print_is_mean_of) or 0.0
         distances[index] = Allowed(within, f"{cause} {tolerance.because}", derived=True)
     return distances

@@ -1,4 +1,4 @@
-"""Reading untrusted files: bounded values, and quotations that fit in an error's sentence."""
+"""Safe reading of untrusted files, and quotation of their content in messages."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from everycell.engine.files import open_regular
 if TYPE_CHECKING:
     from _typeshed import SupportsRead
 
-#: Largest number of characters in a Python literal; its parser takes some hundred bytes for
-#: each. The longest value in the released files is far below.
+#: Maximum length of a Python literal, since its parser uses some hundred bytes per character. All
+#: values in released files are much shorter.
 LITERAL = 1_000_000
-#: A packed file may hold this much, or `RATIO` times its own size.
+#: Allowed size of the content of any packed file.
 UNPACKED = 16 * 2**20
-#: Text shrinks to about a tenth; a file that shrinks to a hundredth was made to fill the memory.
+#: Allowed ratio of unpacked to packed size. It is about 10 for text; above 100, the file is
+#: probably a decompression bomb.
 RATIO = 100
-#: Control characters, those of the direction of writing, and surrogates, which cannot be printed.
+#: Control characters, including those for the direction of writing, and surrogates.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _SECRET_NAME = re.compile(
     r"key|secret|pass|pwd|auth|bearer|credential|cookie|session|jwt|signature|(?<![a-z])sig(?![a-z])"
@@ -33,7 +34,7 @@ _SECRET_VALUE = re.compile(r"(?:Bearer |Basic |sk-|hf_|gh[a-z]_|github_pat_|glpa
 
 
 def in_quotes(value: object, limit: int = 60) -> str:
-    r"""Quote a found value for an error: in one line, with the middle cut out if it is long.
+    r"""Quote a value for a message in one line, without the middle if it is long.
 
     Examples
     --------
@@ -53,9 +54,7 @@ def in_quotes(value: object, limit: int = 60) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Text with its control characters spelled out, so that no terminal obeys them.
-
-    Line breaks and tabs remain.
+    r"""Escape control characters except line breaks and tabs, so that a terminal ignores them.
 
     Examples
     --------
@@ -66,7 +65,7 @@ def printable(text: str) -> str:
 
 
 def looks_secret(name: str, value: str) -> bool:
-    """Whether a field seems to hold a key or password, by its name or how the value begins.
+    """Whether a field seems to contain a key or password, by its name or the prefix of its value.
 
     Examples
     --------
@@ -77,7 +76,7 @@ def looks_secret(name: str, value: str) -> bool:
 
 
 def has_secret(url: str) -> bool:
-    """Whether an address holds a user, password or token, which a registry would show.
+    """Whether a URL contains a user, password or token.
 
     Examples
     --------
@@ -103,7 +102,7 @@ def has_secret(url: str) -> bool:
 
 
 def text_of(path: Path) -> str:
-    """Read the text of a file, which must be a regular one: a pipe might never end.
+    """Read the text of a regular file; refuse pipes and devices, which might never end.
 
     Examples
     --------
@@ -120,7 +119,7 @@ def text_of(path: Path) -> str:
 
 
 def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
-    """Value of a JSON text.
+    """Parse JSON; with `strict`, refuse duplicate keys, NaN and infinity.
 
     Examples
     --------
@@ -128,10 +127,10 @@ def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
     {'a': [1]}
     >>> parse_json("[" * 100_000)
     Traceback (most recent call last):
-    ValueError: it has too many levels
+    ValueError: it is nested too deeply
     >>> parse_json('{"a": 1, "a": 2}', strict=True)
     Traceback (most recent call last):
-    ValueError: the key 'a' is given twice
+    ValueError: the key 'a' occurs twice
     """
     hooks: dict[str, Any] = {}
     if strict:
@@ -139,24 +138,24 @@ def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
     try:
         return json.loads(text, **hooks)
     except RecursionError:
-        raise ValueError("it has too many levels") from None
+        raise ValueError("it is nested too deeply") from None
 
 
 def _with_single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content: dict[str, Any] = {}
     for key, value in pairs:
         if key in content:
-            raise ValueError(f"the key {in_quotes(key)} is given twice")
+            raise ValueError(f"the key {in_quotes(key)} occurs twice")
         content[key] = value
     return content
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number of JSON")
+    raise ValueError(f"{name} is not a valid JSON number")
 
 
 def parse_literal(text: str) -> Any:
-    """Value of a Python literal; no code in it is run.
+    """Evaluate a Python literal without running code.
 
     Examples
     --------
@@ -167,17 +166,17 @@ def parse_literal(text: str) -> Any:
     ValueError: it is not a Python literal
     """
     if len(text) > LITERAL:
-        raise ValueError(f"it has {len(text):,} characters, and {LITERAL:,} are allowed")
+        raise ValueError(f"it has {len(text):,} characters, expected at most {LITERAL:,}")
     try:
         return ast.literal_eval(text)
     except (SyntaxError, TypeError, ValueError):
         raise ValueError("it is not a Python literal") from None
     except (MemoryError, RecursionError):
-        raise ValueError("it has too many levels") from None
+        raise ValueError("it is nested too deeply") from None
 
 
 def unpack(packed: SupportsRead[bytes], path: Path) -> bytes:
-    """Unpack a file, as long as its content is within bounds.
+    """Unpack a file unless its content exceeds `max_unpacked_size`.
 
     Examples
     --------
@@ -186,7 +185,7 @@ def unpack(packed: SupportsRead[bytes], path: Path) -> bytes:
     >>> _ = path.write_bytes(gzip.compress(bytes(20_000_000)))
     >>> unpack(gzip.open(path), path)
     Traceback (most recent call last):
-    ValueError: it holds more than 16,777,216 bytes in 19,465, too many for a text
+    ValueError: it unpacks from 19,465 to more than 16,777,216 bytes, too many for text
     """
     limit = max_unpacked_size(path)
     content = io.BytesIO()
@@ -194,14 +193,14 @@ def unpack(packed: SupportsRead[bytes], path: Path) -> bytes:
         content.write(chunk)
         if content.tell() > limit:
             raise ValueError(
-                f"it holds more than {limit:,} bytes in {path.stat().st_size:,}, too many for a "
-                "text"
+                f"it unpacks from {path.stat().st_size:,} to more than {limit:,} bytes, too many "
+                "for text"
             )
     return content.getvalue()
 
 
 def max_unpacked_size(path: Path) -> int:
-    """Bytes that a packed file may unpack to: `RATIO` times its size, and at least `UNPACKED`.
+    """Allowed size of a file's content: `RATIO` times its packed size, but at least `UNPACKED`.
 
     Examples
     --------

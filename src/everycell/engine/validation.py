@@ -1,4 +1,4 @@
-"""Pydantic's errors on a user's file, as one sentence."""
+"""Messages for pydantic's validation errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from everycell.engine.untrusted import printable
 
-#: JSON schema's words for the limits of a number.
+#: Plain words for the numeric bounds of JSON schemas.
 _LIMITS = {
     "minimum": "at least",
     "exclusiveMinimum": "above",
@@ -22,14 +22,14 @@ _WORDS = {
     "model_type": "a block of `key: value`",
     "dict_type": "a block of `key: value`",
     "invalid_key": "a key that is text",
-    "too_short": "{min_length} entries or more",
-    "string_too_short": "a text of {min_length} characters or more",
-    "string_pattern_mismatch": "a text of the form {pattern}",
+    "too_short": "at least {min_length} entries",
+    "string_too_short": "text of at least {min_length} characters",
+    "string_pattern_mismatch": "text that matches {pattern}",
 }
 
 
 def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
-    """One sentence for the first fault that pydantic found: key, value, and what is allowed.
+    """Describe the first error in one sentence: key, value and allowed values.
 
     Examples
     --------
@@ -40,27 +40,27 @@ def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
     ...     Study.model_validate({"seed": -1})
     ... except ValidationError as error:
     ...     print(describe_fault(Study, error))
-    `seed` is -1; allowed is: a number, at least 0, below 10.
+    `seed` is -1; expected a number, at least 0, below 10.
     """
     return _describe(model, error.errors()[0])[1]
 
 
 def describe_faults(model: type[BaseModel], error: ValidationError) -> dict[tuple[Any, ...], str]:
-    """Keys that lead to each fault -> a sentence about it."""
+    """Describe all errors, by the keys that lead to them."""
     sentences: dict[tuple[Any, ...], str] = {}
     for fault in error.errors():
         keys, sentence = _describe(model, fault)
         sentences.setdefault(keys, sentence)
-    # Of a union, pydantic reports each type; the fault within a list says more than "no text".
-    longer = {keys[:length] for keys in sentences for length in range(len(keys))}
-    return {keys: sentence for keys, sentence in sentences.items() if keys not in longer}
+    # For a union, pydantic reports an error per type; keep the one deepest in the file.
+    parents = {keys[:length] for keys in sentences for length in range(len(keys))}
+    return {keys: sentence for keys, sentence in sentences.items() if keys not in parents}
 
 
 def _describe(model: type[BaseModel], fault: Any) -> tuple[tuple[Any, ...], str]:
     location: list[Any] = []
     was_union = False
     for part in fault["loc"]:
-        # For a union, pydantic also names the type it tried, which is not a key of the file.
+        # For a union, pydantic adds the type that it tried, which is not a key of the file.
         was_union = not was_union and "anyOf" in _schema_at(model, location)
         location += [part] * (not was_union)
     keys = tuple(location)
@@ -72,19 +72,19 @@ def _describe(model: type[BaseModel], fault: Any) -> tuple[tuple[Any, ...], str]
         fields = list(_schema_at(model, location[:-1]).get("properties", {}))
         near = get_close_matches(str(location[-1]), fields, n=1)
         hint = f" (did you mean `{near[0]}`?)" if near else ""
-        return keys, f"{key} is not a key{hint}; allowed are: {', '.join(fields)}."
+        return keys, f"{key} is not a valid key{hint}; valid keys: {', '.join(fields)}."
     if fault["type"] == "missing":
         return keys, f"{key} is missing; add it."
     if fault["type"] == "value_error":
-        return keys, f"{key} does not hold together: {fault['msg'].removeprefix('Value error, ')}."
+        return keys, f"{key} is invalid: {fault['msg'].removeprefix('Value error, ')}."
     node = _schema_at(model, location)
     limits = [f"{word} {node[bound]}" for bound, word in _LIMITS.items() if bound in node]
-    allowed = fault["msg"].removeprefix("Input should be ")
+    expected = fault["msg"].removeprefix("Input should be ")
     if fault["type"] in _WORDS:
-        allowed = _WORDS[fault["type"]].format(**fault.get("ctx", {}))
+        expected = _WORDS[fault["type"]].format(**fault.get("ctx", {}))
     if limits and fault["type"].startswith(("greater_than", "less_than")):
-        allowed = "a number"
-    return keys, f"{key} is {value}; allowed is: {', '.join([allowed, *limits])}."
+        expected = "a number"
+    return keys, f"{key} is {value}; expected {', '.join([expected, *limits])}."
 
 
 def _short(value: Any, limit: int = 80) -> str:
@@ -98,14 +98,14 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _schema_at(model: type[BaseModel], location: list[Any]) -> dict[str, Any]:
-    """JSON schema of the key at a location; an empty one if there is no such key."""
+    """JSON schema of the key at a location; empty if it does not exist."""
     definitions = _schema(model).get("$defs", {})
 
     def alternatives(node: dict[str, Any]) -> list[dict[str, Any]]:
         if "$ref" in node:
             node = definitions[node["$ref"].rsplit("/", 1)[1]]
-        options = [one for one in node.get("anyOf", ()) if one.get("type") != "null"]
-        return [resolved for one in options for resolved in alternatives(one)] or [node]
+        options = [option for option in node.get("anyOf", ()) if option.get("type") != "null"]
+        return [resolved for option in options for resolved in alternatives(option)] or [node]
 
     node = _schema(model)
     for part in location:
@@ -113,8 +113,8 @@ def _schema_at(model: type[BaseModel], location: list[Any]) -> dict[str, Any]:
             if isinstance(part, int):
                 child = option.get("items", {})
             else:
-                further = option.get("additionalProperties") or {}
-                child = option.get("properties", {}).get(part, further)
+                default = option.get("additionalProperties") or {}
+                child = option.get("properties", {}).get(part, default)
             if child:
                 break
         node = child

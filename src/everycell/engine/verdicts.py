@@ -1,4 +1,4 @@
-"""Report of an artefact in a tier: verdicts of its cells, outcomes of its claims, its errata."""
+"""Report of an artefact in a tier: verdicts on cells, outcomes of claims, and errata."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
 from everycell.engine.cards import RUNNABLE, TierCard
-from everycell.engine.cell_verdicts import judged_cells
+from everycell.engine.cell_verdicts import judge_cells
 from everycell.engine.claims import Conclusion, Kind
 from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
 from everycell.engine.published_cells import CardError
@@ -28,7 +28,7 @@ from everycell.engine.reports import (
 )
 from everycell.engine.tiers import Tier
 
-#: For a chapter without audits.
+#: Audits of a chapter that has none.
 NO_AUDITS: Mapping[str, Audit] = MappingProxyType({})
 
 
@@ -46,17 +46,17 @@ def read_reproduced(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, 
         for row in table[[*keys, "value"]].itertuples(index=False)
     }
     if len(rebuilt) < len(table):
-        twice = table.loc[table.duplicated(keys), keys].iloc[0]
+        duplicate = table.loc[table.duplicated(keys), keys].iloc[0]
         raise CardError(
-            f"{artefact.id}: the table has the cell {' / '.join(map(str, twice))} twice; write it "
-            "once."
+            f"{artefact.id}: the reproduced table has the cell {' / '.join(map(str, duplicate))} "
+            "twice; write it once."
         )
     published = set(artefact.cells[keys].itertuples(index=False, name=None))
     unknown = [key for key in rebuilt if key not in published]
     if unknown:
         raise CardError(
             f"{artefact.id}: the rule produced the cell ({', '.join(unknown[0])}), which "
-            f"{artefact.name}.csv does not have. Use the key of the published table, or write the "
+            f"{artefact.name}.csv does not have. Use the keys of the published table, or write the "
             "value to a supplementary table."
         )
     return rebuilt
@@ -72,7 +72,7 @@ def report(
     beside: FindTable = no_table,
     foreign: str = "",
 ) -> Report:
-    """Verdicts, conclusions and errata of an artefact in a tier."""
+    """Compute verdicts, outcomes of claims and errata of an artefact in a tier."""
     if tier not in artefact.card.tiers:
         raise CardError(
             f"{artefact.id}: has no tier {tier!r}; its record declares "
@@ -95,12 +95,12 @@ def report(
         values = read_reproduced(artefact, rebuilt)
         if "marker" in rebuilt:
             markers = dict(zip(values, rebuilt["marker"].fillna(""), strict=True))
-        described = [column for column in ("value", "marker") if column in rebuilt]
-        rebuilt = rebuilt[[*artefact.key_columns, *described]]
+        columns = [column for column in ("value", "marker") if column in rebuilt]
+        rebuilt = rebuilt[[*artefact.key_columns, *columns]]
     cells = (
         []
         if declared.state == "stand_in"
-        else judged_cells(artefact, tier, values, state, beside, reading)
+        else judge_cells(artefact, tier, values, state, beside, reading)
     )
     cells = _with_markers(artefact, cells, markers)
     counts = Counter(cell.verdict for cell in cells if cell.kind != "check")
@@ -111,14 +111,14 @@ def report(
         cells=cells,
         verdicts={verdict: counts[verdict] for verdict in VERDICTS},
         conclusions=_conclusions(artefact, tier, rebuilt, beside),
-        errata=judged_errata(artefact, audits),
+        errata=judge_errata(artefact, audits),
         files=sorted(files or []),
         foreign=foreign,
     )
 
 
 def _on_other_data(artefact: Artefact, tier: Tier, name: str) -> Artefact:
-    """An artefact whose tier is run on surrogate data of that name."""
+    """Declare a tier of an artefact as run on surrogate data with this name."""
     card = artefact.card
     declared = TierCard(state="stand_in", needs=card.tiers[tier].needs, name=name)
     card = card.model_copy(update={"tiers": {**card.tiers, tier: declared}})
@@ -130,13 +130,13 @@ def _with_markers(
 ) -> list[JudgedCell]:
     if not rebuilt or "marker" not in artefact.cells:
         return cells
-    marked = []
+    cells_with_markers = []
     for cell, published in zip(cells, artefact.cells["marker"], strict=True):
         markers = Markers(printed=published, rebuilt=rebuilt.get(tuple(cell.key.values()), ""))
         if cell.rebuilt is not None and (markers.printed or markers.rebuilt):
             cell = cell.model_copy(update={"markers": markers})
-        marked.append(cell)
-    return marked
+        cells_with_markers.append(cell)
+    return cells_with_markers
 
 
 def _conclusions(
@@ -149,7 +149,7 @@ def _conclusions(
         return []
     declared = artefact.card.tiers[tier]
     kind: Kind = "stand_in" if declared.state == "stand_in" else "rebuilt"
-    # A figure may have no published number, and claims that are tested on its reproduced values.
+    # Claims of a figure without published numbers are tested on its reproduced values.
     published = None if artefact.cells.empty else artefact.unlabelled(artefact.cells)
     if rebuilt is not None:
         rebuilt = artefact.unlabelled(rebuilt)
@@ -157,16 +157,17 @@ def _conclusions(
             present = sorted(set(names).intersection(rebuilt.get(column, ())))
             if present:
                 raise CardError(
-                    f"{artefact.card_path}: `lacks` of {artefact.name} names {column} = "
-                    f"{present[0]!r}, which the surrogate data have; drop it from `lacks`."
+                    f"{artefact.card_path}: `lacks` of {artefact.name} has {column} = "
+                    f"{present[0]!r}, but the surrogate data have this value; remove it from "
+                    "`lacks`."
                 )
         if kind == "rebuilt" and published is not None:
-            # What the paper takes as given holds its published value in the reproduced table too.
+            # Cells that are inputs have their published value in the reproduced table.
             rebuilt = pd.concat([rebuilt, artefact.unlabelled(artefact.input_cells(tier))])
-    tested = []
+    judged_claims = []
     for conclusion in artefact.card.conclusions:
         on_printed = (
-            Decision("undecided", "the paper publishes no number of it")
+            Decision("undecided", "the paper publishes no numbers for it")
             if published is None
             else _unless_cause_unknown(artefact, conclusion, evaluate(conclusion, published))
         )
@@ -182,11 +183,11 @@ def _conclusions(
                 speaks_if=declared.speaks_if,
             )
             on_rebuilt = _unless_cause_unknown(artefact, conclusion, on_rebuilt)
-            # One reason for a table: what it does not show at all comes first.
-            silent = None if declared.can_test(conclusion.id) else declared.not_testable
-            if on_rebuilt.outcome != "not_testable" and silent is not None:
-                on_rebuilt = Decision("not_testable", silent.because)
-        tested.append(
+            # A reason that applies to the complete table takes precedence.
+            exclusion = None if declared.can_test(conclusion.id) else declared.not_testable
+            if on_rebuilt.outcome != "not_testable" and exclusion is not None:
+                on_rebuilt = Decision("not_testable", exclusion.because)
+        judged_claims.append(
             JudgedConclusion(
                 id=conclusion.id,
                 claim=conclusion.claim,
@@ -197,13 +198,13 @@ def _conclusions(
                 detail=on_rebuilt.detail if on_rebuilt else f"published: {on_printed.detail}",
             )
         )
-    return tested
+    return judged_claims
 
 
 def _unless_cause_unknown(
     artefact: Artefact, conclusion: Conclusion, decision: Decision
 ) -> Decision:
-    """Inconclusive instead of contradicted where the claim's erratum has no known cause."""
+    """Make a contradicted claim inconclusive if the cause of its erratum is unknown."""
     unknown = {erratum.id for erratum in artefact.card.errata if erratum.where == "undecided"}
     if decision.outcome != "fails" or conclusion.erratum not in unknown:
         return decision
@@ -211,8 +212,8 @@ def _unless_cause_unknown(
     return Decision("undecided", f"{decision.detail}; {why}")
 
 
-def judged_errata(artefact: Artefact, audits: Mapping[str, Audit]) -> list[JudgedErratum]:
-    """Errata of a card, each with what its audit finds."""
+def judge_errata(artefact: Artefact, audits: Mapping[str, Audit]) -> list[JudgedErratum]:
+    """Errata of a record with the findings of their audits."""
     errata = []
     for erratum in artefact.card.errata:
         finding = finding_of(erratum, artefact, audits)

@@ -1,4 +1,4 @@
-"""Check receipts against the existing files, without recomputing anything."""
+"""Check receipts against existing files without recomputing results."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.registry import load_registry
 from everycell.engine.tiers import Tier
 
-#: Forms of a table and of a figure; each CSV has all forms of one or the other.
+#: File formats of each table and each figure.
 TABLE_FORMS = ("csv", "md", "tex", "html")
 FIGURE_FORMS = ("csv", "pdf", "png", "svg")
-# The points of a drawing are too many for a table to read, so they are only a CSV file.
+#: End of the names of tables with plotted points, which are only written as CSV files.
 POINTS = ".points"
 
 
 def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
-    """Check a receipt against the files; one sentence for each fault, none if all are unchanged.
+    """Check a receipt against the files; return one sentence per fault.
 
-    A result no longer follows from an input that changed. Inputs that cannot be checked on this
-    machine (`absent_inputs`) are skipped.
+    Inputs that do not exist on this machine (`absent_inputs`) are skipped.
     """
     try:
         receipt = read_receipt(path)
@@ -37,7 +36,7 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
         if not path_of_output.is_file():
             faults.append(f"{path_of_output}: is missing, but {path.name} lists it; {remedy}.")
         elif sha256(path_of_output) != output["sha256"]:
-            faults.append(f"{path_of_output}: changed since it was made ({path.name}); {remedy}.")
+            faults.append(f"{path_of_output}: differs from its hash in {path.name}; {remedy}.")
     own = is_own(results, root)
     for source in receipt["inputs"]:
         used = _local_path(source["path"], root, results)
@@ -45,7 +44,7 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
         if released is False:
             faults.append(
                 f"{path}: was made from {source['path']} with sha256 {source['sha256']}, which "
-                f"is not a released content of it; {remedy}."
+                f"does not match the registry; {remedy}."
             )
         if released and not own:
             continue
@@ -55,17 +54,18 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
             faults.append(f"{used}: changed since {path} was made; {remedy}.")
         else:
             faults.append(f"{used}: is not the file that {path} was made from.")
-    made_by = receipt["code"].get("version")
-    if made_by != everycell.__version__:
+    version = receipt["code"].get("version")
+    if version != everycell.__version__:
         faults.append(
-            f"{path}: was made by everycell {made_by}, this is {everycell.__version__}; {remedy}."
+            f"{path}: was made by everycell {version}, but this is version "
+            f"{everycell.__version__}; {remedy}."
         )
     return faults
 
 
 def _misplaced(receipt: dict[str, Any], stem: Path, remedy: str) -> list[str]:
-    """Faults that show that a receipt belongs to another result."""
-    # A result directly below a tier, such as the table of all errata, belongs to no paper.
+    """Check that a receipt belongs to its result and lists all of its files."""
+    # A result directly below a tier, such as the table of all errata, does not belong to a paper.
     parts = stem.parts[-2:] if stem.parent.name in get_args(Tier) else stem.parts[-3:]
     tier, name = parts[0], "/".join(parts[1:])
     if (receipt["tier"], receipt["artefact"]) != (tier, name):
@@ -76,31 +76,32 @@ def _misplaced(receipt: dict[str, Any], stem: Path, remedy: str) -> list[str]:
     if f"{stem.name}.csv" not in {output["path"] for output in receipt["outputs"]}:
         return [f"{stem}.receipt.json: does not list {stem.name}.csv, its own table; {remedy}."]
     return [
-        f"{stem}.receipt.json: does not list {name}; {remedy}." for name in _lacking(receipt, stem)
+        f"{stem}.receipt.json: does not list {name}; {remedy}."
+        for name in _missing_files(receipt, stem)
     ]
 
 
-def _lacking(receipt: dict[str, Any], stem: Path) -> list[str]:
-    """Forms of tables and figures that a receipt should list and does not."""
+def _missing_files(receipt: dict[str, Any], stem: Path) -> list[str]:
+    """Files of tables and figures that are missing from a receipt."""
     listed = {output["path"] for output in receipt["outputs"]}
-    lacking = []
+    missing = []
     tables = {name.removesuffix(".csv") for name in listed if name.endswith(".csv")}
     for table in sorted(name for name in tables if not name.endswith(POINTS)):
-        pictures = any(f"{table}.{form}" in listed for form in FIGURE_FORMS[1:])
+        is_figure = any(f"{table}.{form}" in listed for form in FIGURE_FORMS[1:])
         if table == stem.name:
-            pictures = table.startswith("figure_")
-        forms = FIGURE_FORMS if pictures else TABLE_FORMS
-        lacking += [name for form in forms if (name := f"{table}.{form}") not in listed]
-    return lacking
+            is_figure = table.startswith("figure_")
+        forms = FIGURE_FORMS if is_figure else TABLE_FORMS
+        missing += [name for form in forms if (name := f"{table}.{form}") not in listed]
+    return missing
 
 
 def is_own(results: Path | None, root: Path) -> bool:
-    """Whether a results folder is the one that the project's own runs write."""
+    """Whether a results folder is that of the project itself."""
     return results is None or os.path.realpath(results) == os.path.realpath(root / "results")
 
 
 def is_released(path: str, digest: str) -> bool | None:
-    """Whether the registry accepts a hash for a file in any cache; None if it does not know it.
+    """Whether the registry accepts a hash for a file in any cache; None if it is not registered.
 
     Examples
     --------
@@ -119,12 +120,12 @@ def is_released(path: str, digest: str) -> bool | None:
     entry = registry.files[key]
     if digest in entry.contents:
         return True
-    # Of some archives only the packed form has a hash; the hash of the content is in a note.
+    # For the content of some archives, the registry has no hash.
     return False if entry.origin is None or entry.origin.content is not None else None
 
 
 def _local_path(source: str, root: Path, results: Path | None) -> Path | None:
-    """Path of an input of a receipt on this machine; None if only another project has it."""
+    """Path of a receipt's input on this machine; None for another project's intermediate files."""
     if results is None or is_own(results, root):
         return root / source
     first, *below = Path(source).parts
@@ -134,7 +135,7 @@ def _local_path(source: str, root: Path, results: Path | None) -> Path | None:
 
 
 def absent_inputs(path: Path, root: Path, results: Path | None = None) -> list[str]:
-    """Inputs of a receipt that are not on this machine, so that `verify` passes over them."""
+    """Inputs of a receipt that do not exist on this machine, so that `verify` skips them."""
     own = is_own(results, root)
     inputs = [
         source["path"]
@@ -142,6 +143,4 @@ def absent_inputs(path: Path, root: Path, results: Path | None = None) -> list[s
         if own or not is_released(source["path"], source["sha256"])
     ]
     paths = {source: _local_path(source, root, results) for source in inputs}
-    return [
-        source for source, path_here in paths.items() if path_here is None or not path_here.exists()
-    ]
+    return [source for source, local in paths.items() if local is None or not local.exists()]

@@ -1,4 +1,4 @@
-"""YAML that users write, read safely."""
+"""Safe reading of users' YAML files."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from typing import Any
 
 import yaml
 
-#: Most levels of a YAML text, and most values once each alias stands for what it names: many times
-#: what a card or the registry has.
+#: Maximum nesting depth of a YAML text, and maximum number of values after aliases are expanded.
+#: Both far exceed those of records and the registry.
 _LEVELS = 50
 _VALUES = 1_000_000
-#: libyaml's parser is eight times faster than the one in Python, which stands in where it is
-#: not compiled in.
+#: libyaml's parser, if available, is eight times as fast as the parser in Python.
 _Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_Parser):
-    """A safe loader that refuses a key that stands twice, of which YAML would drop the first."""
+    """A safe loader that refuses duplicate keys, of which PyYAML would keep only the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys: set[str] = set()
         for key, _ in node.value:
-            # A merge key may be repeated, and a key that it brings may be overridden.
+            # Merge keys may be repeated, and the keys that they merge may be overridden.
             if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
                 if key.value in keys:
                     raise yaml.constructor.ConstructorError(
@@ -34,11 +33,11 @@ class _Loader(_Parser):
 
 
 def load_yaml(text: str) -> Any:
-    r"""Parse YAML safely; a key that stands twice in a mapping is a fault."""
+    """Parse YAML safely; refuse duplicate keys."""
     try:
         _check_size(text)
         return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
-    # Of a date with a month 99, a tag !!int before a word, a number of 5,000 digits.
+    # For example: a date with month 99, !!int before a word, a number of 5,000 digits.
     except ValueError as error:
         raise yaml.constructor.ConstructorError(
             problem=f"a value cannot be read ({error})"
@@ -46,7 +45,7 @@ def load_yaml(text: str) -> Any:
 
 
 def _check_size(text: str) -> None:
-    """Refuse what libyaml crashes on, or what a few lines make huge through aliases of aliases."""
+    """Refuse deep nesting, on which libyaml crashes, and huge values from nested aliases."""
     open_nodes = [0]
     anchors: list[str | None] = [None]
     sizes: dict[str, int] = {}
@@ -63,19 +62,19 @@ def _check_size(text: str) -> None:
             open_nodes[-1] += sizes.get(event.anchor, 1)
         elif isinstance(event, yaml.ScalarEvent):
             open_nodes[-1] += 1
-        for what, number, limit in (
+        for unit, number, limit in (
             ("levels", len(open_nodes) - 1, _LEVELS),
-            ("values, aliases written out,", open_nodes[-1], _VALUES),
+            ("values (aliases expanded)", open_nodes[-1], _VALUES),
         ):
             if number > limit:
                 raise yaml.constructor.ConstructorError(
-                    problem=f"has more than {limit:,} {what} where a file has far fewer",
+                    problem=f"has more than {limit:,} {unit}, the limit for a file",
                     problem_mark=event.start_mark,
                 )
 
 
 def yaml_fault(error: yaml.YAMLError) -> str:
-    r"""Where and what is wrong with a YAML text.
+    r"""Format a YAML error with its line number.
 
     Examples
     --------
@@ -96,7 +95,7 @@ def _nodes(text: str) -> yaml.Node | None:
 
 
 def line_of(text: str, keys: Iterable[str | int]) -> int:
-    r"""Line of a value in a YAML text, by the keys that lead to it, or of its last known parent.
+    r"""Line of a value in a YAML text, by its keys; the line of its nearest parent if missing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""YAML files of a paper, read as their models; each fault is a sentence with file and line."""
+"""Reading of a paper's YAML files as models; each fault is a sentence with file and line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Content = TypeVar("_Content", bound=BaseModel)
 
 
 def read_model(path: Path, model: type[_Content], error: type[Exception]) -> _Content:
-    """Read a YAML file as its model; an error has one line for each fault of the file."""
+    """Read a YAML file as a model; an error has one line per fault."""
     try:
         text = text_of(path)
     except OSError as fault:
@@ -27,7 +27,7 @@ def read_model(path: Path, model: type[_Content], error: type[Exception]) -> _Co
         content = load_yaml(text)
         return model.model_validate({} if content is None else content)
     except yaml.YAMLError as fault:
-        raise error(f"{path}: is not YAML, {yaml_fault(fault)}; correct that line.") from None
+        raise error(f"{path}: is not valid YAML, {yaml_fault(fault)}; correct that line.") from None
     except ValidationError as fault:
         raise error(
             "\n".join(

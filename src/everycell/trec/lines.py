@@ -16,7 +16,12 @@ import pyarrow.csv
 
 from everycell.engine.arrays import FloatArray, IntArray
 from everycell.engine.frames import check_columns
-from everycell.engine.text_files import MARK, check_regular, mark_within, other_kind
+from everycell.engine.text_files import (
+    MARK,
+    check_regular,
+    describe_misplaced_mark,
+    detect_other_format,
+)
 from everycell.engine.untrusted import in_quotes, unpack
 
 Ranks = Literal["ignore", "error"]
@@ -123,7 +128,7 @@ def read_lines(
     try:
         # Check the first bytes before unpacking the file, which may be huge.
         with pa.input_stream(str(path), compression="detect") as stream:
-            packed = other_kind(stream.read(8))
+            packed = detect_other_format(stream.read(8))
         with pa.input_stream(str(path), compression="detect") as stream:
             plain = isinstance(stream, pa.OSFile)
             data = b"" if packed else stream.read() if plain else unpack(stream, path)
@@ -142,7 +147,7 @@ def read_lines(
     data = data.removeprefix(MARK)
     data, row_name = _without_comments(_one_blank_between_fields(data.rstrip()), path)
     if (first := data.find(MARK)) >= 0:
-        raise ValueError(mark_within(row_name(data.count(b"\n", 0, first))))
+        raise ValueError(describe_misplaced_mark(row_name(data.count(b"\n", 0, first))))
     if not data:
         raise ValueError(
             f"The {kind.name} file {path} is empty: it must have at least one line; create it "

@@ -126,7 +126,7 @@ def test_arms_that_cannot_be_compared(write):
     )
     assert "There is no arm 'ai'" in refused("citations", path, "--between", "human,ai")
     assert "--between is 'human'" in refused("citations", path, "--between", "human")
-    assert "has no lines" in refused("citations", write([], "empty.jsonl"))
+    assert "is empty" in refused("citations", write([], "empty.jsonl"))
 
 
 def predictions(seed: int) -> list[dict]:
@@ -178,7 +178,7 @@ def test_satisfaction_agrees_with_scikit_learn(write):
             {"id": "9", "satisfied": "yes", "predicted": True},
             "satisfied: Input should be a valid b",
         ),
-        ({"id": "9", "satisfied": True}, "predicted: Field required; give id, satisfied"),
+        ({"id": "9", "satisfied": True}, "predicted: Field required; expected the fields id"),
     ],
 )
 def test_invalid_predictions_are_refused(write, line, says):

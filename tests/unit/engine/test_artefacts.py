@@ -18,30 +18,30 @@ UNREADABLE = {
     "unknown key": (
         "source: p. 1",
         "source: p. 1\n    titel: x",
-        "`artefacts.table_1.titel` is not a key (did you mean `title`?); allowed are: kind, title,",
+        "`artefacts.table_1.titel` is not a valid key (did you mean `title`?); valid keys: kind,",
     ),
     "missing key": ("    source: p. 1\n", "", "`artefacts.table_1.source` is missing; add it."),
     "unknown tier": ("embedded", "embeded", "`artefacts.table_1.tiers.embeded.[key]` is 'embeded'"),
-    "no tier": ("{embedded: {state: rebuilt, needs: nothing}}", "{}", "is {}; allowed is: "),
+    "no tier": ("{embedded: {state: rebuilt, needs: nothing}}", "{}", "is {}; expected "),
     "unknown state": (
         "state: rebuilt",
         "state: done",
-        ".state` is 'done'; allowed is: 'rebuilt', ",
+        ".state` is 'done'; expected 'rebuilt', ",
     ),
     "stand-in without a name": (
         "state: rebuilt",
         "state: stand_in",
-        "`artefacts.table_1.tiers.embedded` does not hold together: a stand_in needs a `name`",
+        "`artefacts.table_1.tiers.embedded` is invalid: the state stand_in requires a `name`",
     ),
     "a tier that lacks cells and is no stand-in": (
         "needs: nothing",
         "needs: nothing, lacks: {row: [a]}",
-        "only a stand_in has `lacks`; others name cells in `not_run`",
+        "`lacks` requires the state stand_in; use `not_run` of the record",
     ),
     "no words for what a tier needs": (
         "needs: nothing",
         "needs: ''",
-        ".needs` is ''; allowed is: ",
+        ".needs` is ''; expected ",
     ),
     "tolerance without derivation": (
         "decimals:",
@@ -51,27 +51,27 @@ UNREADABLE = {
     "tolerance with a derivation too short": (
         "decimals:",
         "tolerances: [{within: 0.1, because: noise}]\n    decimals:",
-        ".because` is 'noise'; allowed is: a text of 10 characters or more.",
+        ".because` is 'noise'; expected text of at least 10 characters.",
     ),
     "tolerance of nothing": (
         "decimals:",
         "tolerances: [{within: 0, because: rounded inputs}]\n    decimals:",
-        ".within` is 0; allowed is: ",
+        ".within` is 0; expected ",
     ),
     "number in a selector": (
         "decimals:",
         "quoted: [{cells: {row: 3}, because: an input}]\n    decimals:",
-        ".cells.row` is 3; allowed is: a valid string.",
+        ".cells.row` is 3; expected a valid string.",
     ),
     "same card twice": (
         "    decimals: {AP: 2, n: 0}\n",
         "  table_1: {}\n",
-        "is not YAML, line 9: the key 'table_1' occurs twice; correct that line.",
+        "is not valid YAML, line 9: the key 'table_1' occurs twice; correct that line.",
     ),
-    "no artefact id": ("  table_1:", "  tab_1:", "'tab_1' is not an artefact id; write table_4_8,"),
-    "chapter as a number": ('chapter: "1"', "chapter: 1", "`chapter` is 1; allowed is: a valid"),
-    "another chapter": ('chapter: "1"', 'chapter: "2"', "says it is chapter '2'; rename the file"),
-    "broken YAML": ("title: First", "title: [First", "is not YAML, line "),
+    "no artefact id": ("  table_1:", "  tab_1:", "'tab_1' is not a valid artefact id; expected"),
+    "chapter as a number": ('chapter: "1"', "chapter: 1", "`chapter` is 1; expected a valid"),
+    "another chapter": ('chapter: "1"', 'chapter: "2"', "`chapter` is '2'; rename the file"),
+    "broken YAML": ("title: First", "title: [First", "is not valid YAML, line "),
 }
 
 
@@ -116,17 +116,20 @@ def test_each_fault_of_a_record_has_its_line(tmp_path):
 @pytest.mark.parametrize(
     ("predicate", "sentence"),
     [
-        ("{op: '>'}", "needs `value` or `other`, and not both"),
-        ("{op: '>', value: 1, other: {row: b}}", "needs `value` or `other`, and not both"),
-        ("{op: '>', value: 1, low: {row: b}}", "`low` and `high` go together"),
-        ("{op: '>', other: {row: b}, low: {row: a}, high: {row: b}}", "is tested against a"),
-        ("{op: '>', value: 1, low: {row: a}, high: {row: b}, absolute: true}", "has signs, so"),
-        ("{op: in, value: S}", "`in` and `not in` need a list"),
-        ("{op: in, other: {row: b}}", "`in` and `not in` need a list"),
-        ("{op: '==', value: [S, M]}", "`in` and `not in` need a list"),
-        ("{op: '<', value: '0.05'}", "`<` needs a number as `value`, without quotation marks"),
-        ("{op: '=', value: 1}", "allowed is: '<', '<='"),
-        ("{op: '<', value: 1, quantifier: every}", "allowed is: 'all', 'any'"),
+        ("{op: '>'}", "needs either `value` or `other`"),
+        ("{op: '>', value: 1, other: {row: b}}", "needs either `value` or `other`"),
+        ("{op: '>', value: 1, low: {row: b}}", "`low` and `high` must be used together"),
+        ("{op: '>', other: {row: b}, low: {row: a}, high: {row: b}}", "requires a `value`"),
+        (
+            "{op: '>', value: 1, low: {row: a}, high: {row: b}, absolute: true}",
+            "cannot be combined",
+        ),
+        ("{op: in, value: S}", "must be a list for `in` and `not in`"),
+        ("{op: in, other: {row: b}}", "must be a list for `in` and `not in`"),
+        ("{op: '==', value: [S, M]}", "must be a list for `in` and `not in`"),
+        ("{op: '<', value: '0.05'}", "`<` requires a number as `value`, without quotation marks"),
+        ("{op: '=', value: 1}", "expected '<', '<='"),
+        ("{op: '<', value: 1, quantifier: every}", "expected 'all', 'any'"),
     ],
 )
 def test_a_predicate_that_says_nothing(tmp_path, predicate, sentence):
@@ -142,18 +145,20 @@ def test_a_predicate_that_says_nothing(tmp_path, predicate, sentence):
 def test_one_name_in_two_chapters(tmp_path):
     write_paper(tmp_path)
     write_paper(tmp_path, chapter="2")
-    with pytest.raises(CardError, match=r"ch2.yaml, line 4: a second record for table_1"):
+    with pytest.raises(CardError, match=r"ch2.yaml, line 4: table_1 already has a record"):
         load_papers(tmp_path)
 
 
 def test_chapters_without_a_paper_are_not_passed_over(tmp_path):
     (write_paper(tmp_path) / "toy" / "paper.yaml").unlink()
-    with pytest.raises(CardError, match=r"ch1.yaml: there is no paper.yaml beside it"):
+    with pytest.raises(CardError, match=r"ch1.yaml: the folder has no paper.yaml"):
         load_papers(tmp_path)
 
 
 def test_a_folder_without_papers(tmp_path):
-    with pytest.raises(CardError, match=r"holds no paper; a paper is a folder with a paper.yaml"):
+    with pytest.raises(
+        CardError, match=r"contains no paper; a paper is a folder with a paper.yaml"
+    ):
         load_papers(tmp_path)
 
 
@@ -170,11 +175,13 @@ def test_an_unknown_id_brings_the_nearest(tmp_path, requested, nearest):
     papers = load_papers(write_paper(tmp_path, key="other"))
     with pytest.raises(CardError) as caught:
         find_artefact(papers, requested)
-    assert str(caught.value).startswith(f"{requested!r} is not an artefact; did you mean {nearest}")
+    assert str(caught.value).startswith(
+        f"{requested!r} is not a known artefact; did you mean {nearest}"
+    )
 
 
 def test_an_id_that_resembles_none(tmp_path):
-    with pytest.raises(CardError, match=r"'\?' is not an artefact; see `everycell list`."):
+    with pytest.raises(CardError, match=r"'\?' is not a known artefact; see `everycell list`."):
         find_artefact(load_papers(write_paper(tmp_path)), "?")
 
 

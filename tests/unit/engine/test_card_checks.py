@@ -25,11 +25,12 @@ def test_a_sound_paper_has_no_faults(tmp_path):
 ADDED = {
     "unknown row of a tolerance": (
         "tolerances: [{cells: {row: c}, within: 0.1, because: rounded inputs}]",
-        "toy/table_1: no cell has row = 'c'; found are ['a', 'b'].",
+        "toy/table_1: no cell has row = 'c'; the values are ['a', 'b'].",
     ),
     "unknown column of a selector": (
         "quoted: [{cells: {system: a}, because: an input}]",
-        "toy/table_1: a selector names the column 'system'; the cells have ['row', 'metric'].",
+        "toy/table_1: a selector has the unknown column 'system'; the key columns are "
+        "['row', 'metric'].",
     ),
     "unknown row of cells that are not run": (
         "not_run: [{cells: {row: c}, tier: full, needs: a GPU}]",
@@ -43,7 +44,7 @@ ADDED = {
     "a value given for a cell that the erratum does not name": (
         "errata: [{id: e, where: print, cells: [{row: a}], gives: [{cells: {row: b}, value: S}], "
         "finding: It is wrong., evidence: It cannot be.}]",
-        "erratum e gives a value for {'row': 'b'}, which its `cells` do not name",
+        "erratum e gives a value for {'row': 'b'}, which its `cells` do not select",
     ),
     "unknown row of a conclusion": (
         "conclusions: [{id: c, claim: Row c is good., source: p. 1, "
@@ -53,34 +54,35 @@ ADDED = {
     "comparison with a missing cell": (
         "conclusions: [{id: c, claim: Row a is better., source: p. 1, "
         "holds_if: [{cells: {row: a, metric: AP}, op: '>', other: {row: z}}]}]",
-        "toy/table_1: conclusion c compares with a cell that does not exist, "
-        "{'row': 'z', 'metric': 'AP'}.",
+        "toy/table_1: claim c reads a cell that does not exist: {'row': 'z', 'metric': 'AP'}.",
     ),
     "comparison along a missing column": (
         "conclusions: [{id: c, claim: Row a is better., source: p. 1, "
         "holds_if: [{cells: {row: a, metric: AP}, op: '>=', other: {system: z}}]}]",
-        "toy/table_1: conclusion c names the column 'system'; the cells have ['row', 'metric'].",
+        "toy/table_1: claim c has the unknown column 'system'; the key columns are "
+        "['row', 'metric'].",
     ),
     "two conclusions of one id": (
         "conclusions: [&c {id: c, claim: Row a is good., source: p. 1, "
         "holds_if: [{cells: {row: a}, op: '>', value: 0}]}, *c]",
-        "toy/table_1: the id 'c' occurs 2 times; give each its own.",
+        "toy/table_1: the id 'c' occurs 2 times; ids must be unique.",
     ),
     "a label without a column": (
         "labels: [model]",
-        "toy/table_1: `labels` names the column 'model'; the key columns are ['row', 'metric'].",
+        "toy/table_1: `labels` contains 'model', which is not a key column; the key columns are "
+        "['row', 'metric'].",
     ),
     "a label that distinguishes two cells": (
         "labels: [row]",
-        "toy/table_1: without the labels ['row'] two cells have the key {'metric': 'AP'}",
+        "toy/table_1: without the labels ['row'], two cells have the same key {'metric': 'AP'}",
     ),
     "layout without a key column": (
         "layout: {rows: [row], columns: []}",
-        "toy/table_1: `layout` names ['row']; it must name each key column once",
+        "toy/table_1: `layout` has the columns ['row']; it must have each key column once",
     ),
     "layout with a column twice": (
         "layout: {rows: [row], columns: [metric, row]}",
-        "`layout` names ['row', 'metric', 'row']",
+        "`layout` has the columns ['row', 'metric', 'row']",
     ),
 }
 
@@ -101,7 +103,7 @@ BETTER = (
 
 
 def test_a_stand_in_lacks_only_what_is_printed(tmp_path):
-    for row, faults in (("b", []), ("c", ["toy/table_1: no cell has row = 'c'; found are"])):
+    for row, faults in (("b", []), ("c", ["toy/table_1: no cell has row = 'c'; the values are"])):
         state = f"{{state: stand_in, name: toys, needs: nothing, lacks: {{row: [{row}]}}}}"
         card = CARD.replace("{state: rebuilt, needs: nothing}", state)
         result = check(tmp_path, card)
@@ -126,8 +128,8 @@ def test_conclusions_leave_labels_out(tmp_path):
 def test_a_conclusion_that_names_a_label(tmp_path, sound, naming):
     assert sound in BETTER
     assert check(tmp_path, CARD + BETTER.replace(sound, naming), LABELLED) == [
-        "toy/table_1: conclusion c names the label 'model', which only describes other columns; "
-        "name cells by ['row', 'metric']."
+        "toy/table_1: claim c uses the label column 'model', which only describes other columns; "
+        "select cells by ['row', 'metric']."
     ]
 
 
@@ -137,16 +139,22 @@ def test_a_selector_whose_values_never_meet_in_a_cell(tmp_path):
     quoted = "    quoted: [{cells: {row: a, metric: F1}, because: an input}]\n"
     [fault] = check(tmp_path, card + quoted, cells)
     assert fault == (
-        "toy/table_1: no cell has {'row': 'a', 'metric': 'F1'} all at once; correct the selector."
+        "toy/table_1: no cell matches the selector {'row': 'a', 'metric': 'F1'}; correct it."
     )
 
 
 @pytest.mark.parametrize(
     ("decimals", "sentence"),
     [
-        ("{AP: 2}", "`decimals` says nothing of the metric 'n'; declare its digits, or text."),
-        ("{AP: 2, n: 0, F1: 3}", "`decimals` names the metric 'F1'; found are ['AP', 'n']."),
-        ("{AP: 1, n: 0}", "table_1.csv, line 2: '0.30' shows more digits than the 1 declared."),
+        ("{AP: 2}", "`decimals` lacks the metric 'n'; add its number of decimals, or text."),
+        (
+            "{AP: 2, n: 0, F1: 3}",
+            "`decimals` has the metric 'F1', which no cell has; the metrics are ['AP', 'n'].",
+        ),
+        (
+            "{AP: 1, n: 0}",
+            "table_1.csv, line 2: '0.30' has more decimals than the 1 in the record.",
+        ),
     ],
 )
 def test_decimals_and_metrics_fit(tmp_path, decimals, sentence):
@@ -162,8 +170,8 @@ def test_decimals_of_metrics_need_a_column_of_that_name(tmp_path):
     cells = CELLS.replace("metric", "measure")
     [first, _] = check(tmp_path, cells=cells)
     assert first == (
-        f"toy/table_1: `decimals` names 'AP', but {tmp_path}/toy/table_1.csv has no column "
-        "`metric`; declare `all`, or name the column of measures `metric`."
+        f"toy/table_1: `decimals` has the key 'AP', but {tmp_path}/toy/table_1.csv has no column "
+        "`metric`; use the key `all`, or rename the column of measures to `metric`."
     )
     assert check(tmp_path, CARD.replace("{AP: 2, n: 0}", "{all: 2}"), cells=cells) == []
 
@@ -171,7 +179,7 @@ def test_decimals_of_metrics_need_a_column_of_that_name(tmp_path):
 def test_cells_without_metrics_need_decimals_for_all(tmp_path):
     card = CARD.replace("decimals: {AP: 2, n: 0}", "layout: {rows: [row], columns: []}")
     [fault] = check(tmp_path, card, "row,value\na,0.3\n")
-    assert "`decimals` says nothing of the metric 'all'" in fault
+    assert "`decimals` lacks the metric 'all'" in fault
 
 
 @pytest.mark.parametrize("value", ["about 30", "-", "1,000", "0.3*", "NaN", "0x1"])
@@ -179,7 +187,7 @@ def test_a_number_that_cannot_be_parsed(tmp_path, value):
     cells = CELLS.replace("0.30", f'"{value}"')
     [fault] = check(tmp_path, cells=cells)
     path = tmp_path / "toy" / "table_1.csv"
-    assert fault == f"{path}, line 2: {value!r} is not a number, but `decimals` declares 2 digits."
+    assert fault == f"{path}, line 2: {value!r} is not a number, but `decimals` of the record is 2."
 
 
 def test_a_dash_needs_no_decimals_where_no_number_is_reported(tmp_path):
@@ -194,19 +202,19 @@ def test_text_is_compared_as_text_where_the_card_says_so(tmp_path):
 
 
 BROKEN_CELLS = {
-    "duplicate": (CELLS + "a,AP,0.31\n", "line 6: a second cell for {'row': 'a', 'metric': 'AP'}"),
+    "duplicate": (CELLS + "a,AP,0.31\n", "line 6: repeats the cell {'row': 'a', 'metric': 'AP'}"),
     "no value": (CELLS.replace("value", "result"), "has no column `value`"),
-    "header only": ("row,metric,value\n", "holds no cells; delete the file or fill it."),
+    "header only": ("row,metric,value\n", "contains no cells; add some or delete the file."),
     "empty": ("", "line 1: has no column `value`"),
     "row too short": (CELLS + "c,AP\n", "line 6: has no value"),
-    "row too long": (CELLS + "c,AP,0.1,,5\n", "line 6: has 5 fields where 3 are expected; write"),
-    "decimal comma": (CELLS + "c,AP,0,1\n", "line 6: has 4 fields where 3 are expected; write"),
-    "all rows too long": ("row,value\na,AP,0.1\n", "line 2: has 3 fields where 2 are expected"),
+    "row too long": (CELLS + "c,AP,0.1,,5\n", "line 6: has 5 fields, expected 3; use"),
+    "decimal comma": (CELLS + "c,AP,0,1\n", "line 6: has 4 fields, expected 3; use"),
+    "all rows too long": ("row,value\na,AP,0.1\n", "line 2: has 3 fields, expected 2"),
     "quotation mark": (CELLS + 'c,"AP,0.1\n', "cannot be read as CSV"),
-    "duplicate after a blank line": (CELLS + "\na,AP,0.31\n", "line 7: a second cell for"),
-    "column twice": ("row,row,value\na,b,0.3\n", "line 1: has 2 columns 'row'"),
+    "duplicate after a blank line": (CELLS + "\na,AP,0.31\n", "line 7: repeats the cell"),
+    "column twice": ("row,row,value\na,b,0.3\n", "line 1: has 2 columns named 'row'"),
     "no key": ("value\n0.1\n", "has no key columns before `value`"),
-    "key after value": ("row,metric,value,year\na,AP,0.3,1\n", "the column 'year' comes after"),
+    "key after value": ("row,metric,value,year\na,AP,0.3,1\n", "the column 'year' is after"),
 }
 
 
@@ -222,8 +230,8 @@ def test_a_card_that_points_at_no_cells(tmp_path):
     card += "evidence: It cannot be.}]\n"
     faults = check(tmp_path, card, cells=None)
     assert faults == [
-        f"toy/table_1: `{field}` selects cells, but there is no table_1.csv; add the published "
-        "cells or drop the field."
+        f"toy/table_1: `{field}` selects cells, but table_1.csv does not exist; add the "
+        "published cells or remove the field."
         for field in ("errata",)
     ]
 
@@ -246,7 +254,10 @@ def test_cells_without_a_card(tmp_path):
 def test_facts_need_no_card_but_must_be_there(tmp_path):
     about = PAPER.replace("}", ", facts: [targets.csv]}")
     [fault] = check(tmp_path, about=about)
-    assert fault.endswith("paper.yaml, line 1: `facts` names targets.csv, which does not exist.")
+    assert fault.endswith(
+        "paper.yaml, line 1: targets.csv in `facts` does not exist; add the file or remove it from "
+        "`facts`."
+    )
     (tmp_path / "toy" / "targets.csv").write_text("group,value\na,1\n")
     assert check_cards(load_papers(tmp_path)) == []
 
@@ -254,8 +265,17 @@ def test_facts_need_no_card_but_must_be_there(tmp_path):
 @pytest.mark.parametrize(
     ("name", "kind", "sentence"),
     [
-        ("table_1", "figure", "table_1 is of kind 'figure'; an id with 'table' is of kind table."),
-        ("figure_1", "table", "an id with 'figure' is of kind figure or drawing."),
+        (
+            "table_1",
+            "figure",
+            "table_1 has the kind 'figure'; an id that begins with 'table' requires the kind "
+            "table.",
+        ),
+        (
+            "figure_1",
+            "table",
+            "an id that begins with 'figure' requires the kind figure or drawing.",
+        ),
     ],
 )
 def test_an_id_of_another_kind(tmp_path, name, kind, sentence):
@@ -267,7 +287,7 @@ def test_an_id_of_another_kind(tmp_path, name, kind, sentence):
 def test_drawings_and_nothing_else_have_the_state_drawing(tmp_path, kind, state):
     card = CARD.replace("kind: table", f"kind: {kind}").replace("rebuilt", state)
     [fault] = check(tmp_path, card, name="figure_1")
-    assert f"figure_1 is of kind '{kind}', but its state in tier embedded is '{state}'" in fault
+    assert f"figure_1 has the kind '{kind}', but its state in tier embedded is '{state}'" in fault
 
 
 def test_a_card_of_another_chapter_of_a_thesis(tmp_path):
@@ -282,7 +302,7 @@ def test_a_paper_without_artefacts(tmp_path):
     home.mkdir()
     (home / "paper.yaml").write_text(PAPER)
     assert check_cards(load_papers(tmp_path)) == [
-        "toy: has no artefact; add a chapter file with records."
+        "toy: has no artefacts; add a chapter file with records."
     ]
 
 
@@ -294,7 +314,7 @@ def test_a_test_that_no_predicate_reads_is_decoration(tmp_path):
     names = BETTER.replace("claim:", "test: Paired t-test, claim:", 1)
     assert names != BETTER
     (fault,) = check(tmp_path, CARD + names, LABELLED)
-    assert "names a `test`, but no predicate reads a p-value" in fault
+    assert "has a `test`, but no predicate reads a p-value" in fault
     read = names.replace("other: {row: a}", "other: {row: a}, letters: true", 1)
     assert read != names
     assert check(tmp_path, CARD + read, LABELLED) == []
@@ -303,7 +323,7 @@ def test_a_test_that_no_predicate_reads_is_decoration(tmp_path):
 @pytest.mark.parametrize("name", ["tests", "table_1.tests", "table_9.tests"])
 def test_a_table_beside_must_be_named_on_its_card(tmp_path, name):
     reading = CARD + BETTER.replace("cells:", f"beside: {name}, cells:", 1)
-    assert "which no record of toy has" in "".join(check(tmp_path, reading, LABELLED))
+    assert "which no record of toy declares" in "".join(check(tmp_path, reading, LABELLED))
     if "9" not in name:
         names = reading + "    beside: {tests: Tests of the differences}\n"
         assert check(tmp_path / "named", names, LABELLED) == []
@@ -317,7 +337,7 @@ def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
     state = f"{{state: stand_in, name: toys, needs: nothing, speaks_if: [{rule}]}}"
     card = CARD.replace("{state: rebuilt, needs: nothing}", state) + BETTER
     assert check(tmp_path, card, LABELLED) == [
-        "toy/table_1: `speaks_if` names 'd'; its conclusions are ['c']."
+        "toy/table_1: `speaks_if` has the unknown claim 'd'; the claims are ['c']."
     ]
 
 
@@ -325,7 +345,7 @@ def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
     ("tested_on", "conclusions", "fault"),
     [
         ("", "[c]", ""),
-        ("", "[d]", "`not_testable` names 'd'"),
+        ("", "[d]", "`not_testable` has the unknown claim 'd'"),
         ("tested_on: [printed, rebuilt], ", "[c]", ""),
         ("tested_on: [printed, rebuilt], ", "null", ""),
         ("tested_on: [printed, rebuilt], ", None, "no predicate of c is tested on surrogate data"),

@@ -342,9 +342,9 @@ def test_a_result_of_one_folder_alone(pair):
 @pytest.mark.parametrize(
     ("name", "text", "expected_message"),
     [
-        ("table_1.receipt.json", "{", "is not a receipt"),
-        ("table_1.verdicts.json", "[]", "holds no verdicts"),
-        ("table_1.csv", 'a,"b', "is not a table"),
+        ("table_1.receipt.json", "{", "is not a valid receipt"),
+        ("table_1.verdicts.json", "[]", "is not a valid verdict file"),
+        ("table_1.csv", 'a,"b', "cannot be read as CSV"),
     ],
 )
 def test_what_cannot_be_read_is_named(pair, name, text, expected_message):

@@ -212,8 +212,8 @@ RUN = {
         ({}, "no run lists toy/table_1"),
         ({"a": RUN | {"materials": ["sqad"]}}, "a reads 'sqad', which is not declared"),
         ({"a": RUN | {"artefacts": ["toy/table_2"]}}, "'toy/table_2'"),
-        ({"a": RUN | {"requests": 3}}, "`seconds_per_request` go together"),
-        ({"a": RUN | {"gpu_hours": 3}}, "`gpu_hours` without `gpu_gb`"),
+        ({"a": RUN | {"requests": 3}}, "`seconds_per_request` must be used together"),
+        ({"a": RUN | {"gpu_hours": 3}}, "`gpu_hours` requires `gpu_gb`"),
         ({"a": {key: RUN[key] for key in RUN if key != "known_from"}}, "runs.a.known_from"),
     ],
 )
@@ -232,7 +232,7 @@ def test_a_faulty_declaration_is_one_sentence(tmp_path, runs, message):
 
 def test_facts_are_not_of_what_nothing_is_known_of(tier):
     stated = tier.materials["mq2008"].model_dump(exclude_defaults=True)
-    with pytest.raises(ValidationError, match="`facts` with `nothing_known`"):
+    with pytest.raises(ValidationError, match="`facts` cannot be combined with `nothing_known`"):
         Material.model_validate(stated | {"nothing_known": True})
 
 
@@ -243,5 +243,5 @@ def test_a_name_stands_once(tmp_path, repository):
             "{title: Toy paper, authors: N. N., year: 2026, kind: paper, reference: none}"
         )
         (tmp_path / name / "full.yaml").write_text(yaml.safe_dump({"runs": {"a": RUN}}))
-    with pytest.raises(CardError, match="a is in another file too"):
+    with pytest.raises(CardError, match="a is also in another file"):
         load_full_tier(tmp_path, load_papers(tmp_path))

@@ -58,14 +58,14 @@ def test_an_input_that_is_edited_while_the_job_runs_stops_it(job, path):
     with pytest.raises(InputChangedError), job:
         Path(path).write_text("other\n")
     changed = path.partition("/")[0]
-    assert Path("job.log").read_text().startswith(f"{changed} was changed while this job ran;")
+    assert Path("job.log").read_text().startswith(f"{changed} was changed while this job ran,")
 
 
 @pytest.mark.fault("edited_input")
 def test_an_input_that_is_removed_while_the_job_runs_stops_it(job):
     with pytest.raises(InputChangedError), job:
         Path("text").unlink()
-    assert Path("job.log").read_text().startswith("text was removed while this job ran;")
+    assert Path("job.log").read_text().startswith("text was removed while this job ran,")
 
 
 @pytest.mark.fault("edited_input")
@@ -99,7 +99,7 @@ def test_code_that_is_edited_after_the_run_began_stops_a_job(job, file, when):
     with pytest.raises(InputChangedError), job:
         edited.write_text(edited.read_text() + "\n# other\n")
     message = Path("job.log").read_text()
-    assert "was changed" in message and "Traceback" not in message and not Path("run").exists()
+    assert "changed" in message and "Traceback" not in message and not Path("run").exists()
 
 
 @pytest.mark.parametrize(

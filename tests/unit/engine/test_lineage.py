@@ -265,7 +265,7 @@ def test_verify_says_what_the_file_lacks_and_fails_where_it_is_broken(tmp_path, 
     assert code == 0 and NAME not in message
     (results / NAME).write_text("{")
     code, message = call()
-    assert code == 1 and message.startswith(f"{results / NAME}: holds no list of jobs")
+    assert code == 1 and message.startswith(f"{results / NAME}: is not a valid list of jobs")
 
 
 @pytest.mark.slow
@@ -310,11 +310,13 @@ def test_what_contradicts_the_receipts_or_the_files_here_is_named(tmp_path):
     [fault] = lineage_ids(
         job | {"hashes": true}, other | {"hashes": true | {"published/gone": "b"}}
     )
-    assert "rank made work/other from published/gone with sha256 b, and a receipt or " in fault
+    assert "rank made work/other from published/gone with sha256 b, but a receipt or " in fault
     [fault] = lineage_ids(job | {"hashes": {"published/toy.csv": "0" * 64}})
-    assert "from published/toy.csv, which has other bytes here; remove work/run and" in fault
+    assert (
+        "from published/toy.csv, but the file in this project differs; remove work/run and" in fault
+    )
     [fault] = lineage_ids(job, job)
-    assert "says that two jobs made work/run" in fault
+    assert "lists two jobs that made work/run" in fault
     # Elsewhere the other accepted content of a released file may lie under its key.
     elsewhere = tmp_path / "elsewhere"
     write(elsewhere / "resources" / key, "other")
@@ -322,12 +324,12 @@ def test_what_contradicts_the_receipts_or_the_files_here_is_named(tmp_path):
         released = job | {"hashes": {f"resources/{key}": accepted}}
         assert lineage_ids(released, project=elsewhere) == []
     [fault] = lineage_ids(job | {"hashes": {f"resources/{key}": "0" * 64}}, project=elsewhere)
-    assert "which has other bytes here; it was made from another one." in fault
+    assert "but the file in this project differs." in fault
     for put in (Path.mkdir, os.mkfifo):
         position = tmp_path / "published" / put.__name__
         put(position)
         [fault] = lineage_ids(job | {"hashes": {f"published/{position.name}": digest}})
-        assert f"from published/{position.name}, which has other bytes here" in fault
+        assert f"from published/{position.name}, but the file in this project differs" in fault
 
 
 def test_an_edit_of_what_was_written_is_named(tmp_path):
@@ -350,5 +352,5 @@ def test_a_folder_without_the_file_has_no_jobs(tmp_path):
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"jobs": [{"rule": "a"}]}'])
 def test_a_broken_file_is_named(tmp_path, text):
     (tmp_path / NAME).write_text(text)
-    with pytest.raises(ReceiptError, match=r"lineage\.json: holds no list of jobs"):
+    with pytest.raises(ReceiptError, match=r"lineage\.json: is not a valid list of jobs"):
         read_lineage(tmp_path)

@@ -97,7 +97,7 @@ def test_one_changed_byte_of_an_output_is_named(tmp_path):
     content[3] ^= 1
     product.write_bytes(content)
     [fault] = verify(receipt, tmp_path)
-    assert fault.startswith(f"{product}: changed since it was made")
+    assert fault.startswith(f"{product}: differs from its hash")
 
 
 @pytest.mark.fault("receipt")
@@ -160,7 +160,7 @@ def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_pa
     table = copy_folder / "embedded" / "toy" / "table_1.csv"
     table.write_bytes(table.read_bytes().replace(b"\n", b"\r\n"))
     code, report = call()
-    assert code == 1 and report.startswith(f"{table}: changed since it was made")
+    assert code == 1 and report.startswith(f"{table}: differs from its hash")
     assert "Traceback" not in report
 
 
@@ -251,7 +251,7 @@ def test_a_copied_folder_may_have_read_the_other_accepted_content(run_otherwise)
     assert fault.startswith(f"{local_file}: changed since")
     rewrite(receipt, inputs=[source | {"sha256": "0" * 64}])
     unknown, other = verify(receipt, project, copied)
-    assert "which is not a released content of it" in unknown
+    assert "which does not match the registry" in unknown
     assert other.startswith(f"{local_file}: is not the file that")
 
 
@@ -277,7 +277,7 @@ def test_a_result_of_another_version_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(everycell, "__version__", "99.0")
     [fault] = verify(receipt, tmp_path)
     assert fault.startswith(f"{receipt}: was made by everycell ")
-    assert "this is 99.0" in fault
+    assert "this is version 99.0" in fault
 
 
 BROKEN = {
@@ -307,7 +307,7 @@ def test_an_output_outside_the_folder_is_refused(tmp_path, path):
     content["outputs"][0]["path"] = path
     receipt.write_text(json.dumps(content))
     [fault] = verify(receipt, tmp_path)
-    assert "is not a receipt (`outputs.0.path` is" in fault
+    assert "is not a valid receipt (`outputs.0.path` is" in fault
 
 
 @pytest.mark.fault("receipt")
@@ -334,7 +334,7 @@ def test_a_receipt_without_its_time_is_refused_before_the_page_shows_it(tmp_path
     content = json.loads(receipt.read_text()) | {"execution": execution}
     receipt.write_text(json.dumps(content))
     [fault] = verify(receipt, tmp_path)
-    assert "is not a receipt (`execution" in fault
+    assert "is not a valid receipt (`execution" in fault
 
 
 @pytest.mark.fault("receipt")
@@ -344,7 +344,7 @@ def test_a_broken_receipt_is_named_and_no_traceback(tmp_path, kind):
     receipt = make(tmp_path)
     receipt.write_text(text)
     [fault] = verify(receipt, tmp_path)
-    assert fault.startswith(f"{receipt}: is not a receipt (") and why in fault
+    assert fault.startswith(f"{receipt}: is not a valid receipt (") and why in fault
     with pytest.raises(ReceiptError):
         read_receipt(receipt)
 
@@ -526,7 +526,7 @@ def test_a_receipt_with_a_doubled_key_or_no_number_is_none(tmp_path, field, forg
     assert field in text
     receipt.write_text(text.replace(field, forged))
     [fault] = verify(receipt, tmp_path)
-    assert fault.startswith(f"{receipt}: is not a receipt (")
+    assert fault.startswith(f"{receipt}: is not a valid receipt (")
     with pytest.raises(ReceiptError):
         read_receipt(receipt)
 
@@ -564,7 +564,7 @@ def test_an_input_that_was_never_released_so_is_named(tmp_path):
     key = "transparent-cis/pilot/qs3.csv"
     rewrite(receipt, inputs=[{"path": f"resources/{key}", "sha256": "0" * 64}])
     [fault] = verify(receipt, tmp_path)
-    assert "which is not a released content of it" in fault
+    assert "which does not match the registry" in fault
 
 
 def test_a_tier_that_is_a_link_is_verified(tmp_path, monkeypatch):
@@ -576,7 +576,7 @@ def test_a_tier_that_is_a_link_is_verified(tmp_path, monkeypatch):
     receipt.with_name("table_1.csv").write_text("edited")
     monkeypatch.chdir(ROOT)
     done = CliRunner().invoke(app, ["verify", str(tmp_path / "results")])
-    assert done.exit_code == 1 and "changed since it was made" in done.stdout
+    assert done.exit_code == 1 and "differs from its hash" in done.stdout
 
 
 @pytest.mark.parametrize("reader", ["receipts.read_receipt", "reports.read_report"])

@@ -362,7 +362,7 @@ def test_complex_numbers_do_not_lose_their_imaginary_part():
 def test_a_gzip_file_that_its_name_hides_and_one_that_is_none(tmp_path, kind):
     read, path = READERS[kind][0], tmp_path / "packed.txt"
     path.write_bytes(gzip.compress(b"q d"))
-    with pytest.raises(ValueError, match=r"packed with gzip, and its name does not say so: unpack"):
+    with pytest.raises(ValueError, match=r"its name does not end in .gz: rename"):
         read(path)
     path = tmp_path / "plain.gz"
     path.write_bytes(b"q d")

@@ -324,7 +324,7 @@ def test_what_does_not_stand_comes_first(index, page):
     assert "c / y / Size: published 8, reproduced 9" in output
     assert "! 1 value different, explained (1 in print)" in output
     assert "error in print" in output and "b / y / MAP: published 0.4, reproduced 0.100" in output
-    assert "figure_9.csv: changed since it was made." in output
+    assert "figure_9.csv: differs from its hash in" in output
     # Its claims count where it was reproduced.
     assert "surrogate data (made-up runs)" not in output
     assert "Receipt does not verify" in page.read_text()
@@ -349,12 +349,12 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     model = build_model(load_papers(tmp_path / "published"), result, results)
     assert len(model["papers"][0]["chapters"][0]["artefacts"][0]["tables"]) == 2
     for verdict in ("differs", "explained", "inconsistent"):
-        assert model["falls"]["count"][verdict] == model["cells"][verdict] == 1
-    [group] = model["falls"]["cells"]["differs"][0]["groups"]
+        assert model["failures"]["count"][verdict] == model["cells"][verdict] == 1
+    [group] = model["failures"]["cells"]["differs"][0]["groups"]
     assert group["cells"][0]["rebuilt"] == "0.220"
     # Undecided where it was released, and failing in full.
     assert model["conclusions"] == {"holds": 0, "fails": 1, "undecided": 0, "varies": 0}
-    assert [claim["tier"] for claim in model["falls"]["claims"]["rebuilt"]] == ["full"]
+    assert [claim["tier"] for claim in model["failures"]["claims"]["rebuilt"]] == ["full"]
 
 
 def test_a_stand_in_has_no_verdicts(page, tmp_path):
@@ -367,7 +367,9 @@ def test_a_stand_in_has_no_verdicts(page, tmp_path):
     assert one["state"] == "stand_in" and one["tables"] == []
     assert one["counts"] == {"stand_in": len(toys.CELLS)} and one["outcomes"] == []
     assert (model["cells"]["stand_in"], model["cells"]["not_run"]) == (len(toys.CELLS), 2)
-    assert [claim["stand_in"] for claim in model["falls"]["claims"]["stand_in"]] == ["made-up runs"]
+    assert [claim["stand_in"] for claim in model["failures"]["claims"]["stand_in"]] == [
+        "made-up runs"
+    ]
 
 
 def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
