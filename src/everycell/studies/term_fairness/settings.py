@@ -94,7 +94,7 @@ class MsMarco(Settings):
     """The MS MARCO passages and their rankers."""
 
     folder: PlainPath | None = Field(
-        None, description="Folder with collection.tsv and the judgements; null: no full level."
+        None, description="Folder with collection.tsv and the judgements; null: no full tier."
     )
     qrels: str = Field(
         "qrels.dev.tsv", min_length=1, description="File with judgements in this folder."
@@ -128,7 +128,7 @@ class Planted(Settings):
 
 
 class CrossFitting(Training):
-    """The cross-encoder of the released level, one model per fold of conversations."""
+    """The cross-encoder of the released tier, one model per fold of conversations."""
 
     folds: int = Field(5, ge=3, description="Number of folds of conversations.")
     pairs: int = Field(800, ge=10, description="Relevant training pairs per model.")

@@ -1,11 +1,11 @@
-"""Rankers and query sets of the experiment on group bias, by level."""
+"""Rankers and query sets of the experiment on group bias, by tier."""
 
 from __future__ import annotations
 
 from everycell.collections.planted_bias import RANKERS as PLANTED_RANKERS
 from everycell.studies.term_fairness.settings import TermFairness
 
-#: Level -> family, name and run of its rankers.
+#: Tier -> family, name and run of its rankers.
 RANKERS = {
     "embedded": [("planted", ranker, ranker) for ranker in PLANTED_RANKERS],
     "released": [
@@ -29,7 +29,7 @@ RANKERS = {
         ("Re-rankers", "TinyBERT_KD", "tinybert"),
     ],
 }
-#: Level -> query set -> folder, folder of the counterfactual, suffix of file names.
+#: Tier -> query set -> folder, folder of the counterfactual, suffix of file names.
 COUNTERFACTUALS = {
     "released": {
         "CAsT, exchanged": ("work/cast", "work/castswapped", ""),
@@ -45,7 +45,7 @@ COUNTERFACTUALS = {
         "QS2": ("work/msmarco", "work/msmarcoswapped", ".qs2"),
     },
 }
-#: Level -> name and run of rankers whose lists before and after an exchange are compared.
+#: Tier -> name and run of rankers whose lists before and after an exchange are compared.
 OVERLAP_ROWS = {
     "released": [
         ("BM25", "bm25"),
@@ -62,7 +62,7 @@ OVERLAP_ROWS = {
 
 
 def measured_sets(settings: TermFairness) -> dict[str, dict[str, tuple[str, str, int]]]:
-    """Query sets by level: folder, suffix of file names, and minimum relevance."""
+    """Query sets by tier: folder, suffix of file names, and minimum relevance."""
     return {
         "embedded": {"planted": ("work/planted", "", 1)},
         "released": {

@@ -8,17 +8,17 @@ from pydantic import Field, model_validator
 
 from everycell.engine.settings import Settings
 
-#: Level -> name in files -> ranker; the first is in the table.
+#: Tier -> name in files -> ranker; the first is in the table.
 RANKERS = {
     "released": {"minilm": "MiniLM, logistic head", "cross-encoder": "Cross-encoder"},
     "full": {"msmarco": "BERT-Mini"},
 }
-#: Methods that train a ranker; the full level reads their runs.
+#: Methods that train a ranker; the full tier reads their runs.
 TRAINED = ("ADV", "CODER")
 
 
 class MsMarco(Settings):
-    """Full level: a ranker of MS MARCO or its scores, and trained methods."""
+    """Full tier: a ranker of MS MARCO or its scores, and trained methods."""
 
     scores: str | None = Field(
         None,
@@ -90,7 +90,7 @@ class UncertainRanking(Settings):
     losses: list[float] = Field(
         [0.01, 0.02], min_length=1, description="Allowed losses of nDCG@100."
     )
-    msmarco: MsMarco = Field(MsMarco(), description="Full level.")
+    msmarco: MsMarco = Field(MsMarco(), description="Full tier.")
 
 
 #: Blocks of ``config.yaml`` by their keys.

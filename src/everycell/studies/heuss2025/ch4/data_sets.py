@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: Level -> data set -> its name in Figure 4.4.
+#: Tier -> data set -> its name in Figure 4.4.
 EXPLAINED_DATA = {
     "embedded": {"planted": "Planted", "pydocs": "pydocs"},
     "released": {"mq2008_fold1": "MQ2008", "mslr_slice": "MSLR slice (surrogate data)"},

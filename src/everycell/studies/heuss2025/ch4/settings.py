@@ -10,7 +10,7 @@ from everycell.engine.settings import Settings
 
 
 class Folders(Settings):
-    """Folders of the full level, each with train.txt and test.txt."""
+    """Folders of the full tier, each with train.txt and test.txt."""
 
     mq2008: str | None = Field(None, description="A fold of MQ2008 (LETOR 4.0).")
     mslr_web10k: str | None = Field(None, description="A fold of MSLR-WEB10K.")
@@ -36,7 +36,7 @@ class ListExplanations(Settings):
     lime_samples: int = Field(
         1000, ge=10, le=1_000_000, description="Masked inputs per linear model of LIME."
     )
-    folders: Folders = Field(Folders(), description="Data of the full level.")
+    folders: Folders = Field(Folders(), description="Data of the full tier.")
 
 
 #: Blocks of ``config.yaml`` by their keys.

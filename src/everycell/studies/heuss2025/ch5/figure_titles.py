@@ -8,7 +8,7 @@ FORGED = {
     "metrics": {"recovered": "recovered", "cites the forged document": "forged one cited"},
 }
 
-#: Level -> figure -> panel -> title. Simulated readers write statements, not sentences.
+#: Tier -> figure -> panel -> title. Simulated readers write statements, not sentences.
 SIZE_TITLES = {
     tier: {
         "3": {

@@ -1,4 +1,4 @@
-"""Requests of the full level to each language model."""
+"""Requests of the full tier to each language model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from everycell.language_models.scale import Load
 
 # Mean number of tokens of prompts with five documents of a hundred words, from recorded answers of
-# SmolLM2 at the released level.
+# SmolLM2 at the released tier.
 PROMPT, DOCUMENTS = 787, 5
 # Forged statements per question (section 5.4: 2,875 for 1,444 questions), and the maximum number of
 # prompts per statement: one with the forged document, and three controls if it is recovered.
@@ -15,7 +15,7 @@ FORGED, MAX_PROMPTS = 2875 / 1444, 4
 
 
 def full_loads(config: Any) -> list[Load]:
-    """Loads of the full level, computed from its settings."""
+    """Loads of the full tier, computed from its settings."""
     full = config.citation_faithfulness.full
     forged = round(full.questions * FORGED)
     requests = full.questions + MAX_PROMPTS * forged

@@ -12,7 +12,7 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class AttributedQuestions(Settings):
-    """Released level: attributors on Natural Questions."""
+    """Released tier: attributors on Natural Questions."""
 
     questions: int = Field(200, ge=2, le=2655, description="Maximum number of questions.")
     depth: int = Field(5, ge=1, le=20, description="Documents per question, retrieved by BM25.")
@@ -30,7 +30,7 @@ class AttributedQuestions(Settings):
 
 
 class AskedModels(Settings):
-    """Full level: language models that answer and cite."""
+    """Full tier: language models that answer and cite."""
 
     models: dict[str, Literal["spans", "own template"]] = Field(
         {},

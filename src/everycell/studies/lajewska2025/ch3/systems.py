@@ -55,7 +55,7 @@ CAST_MEASURES = {
     for year, cutoff in (("2020", 1000), ("2021", 500))
 }
 
-#: Level -> years whose runs it has.
+#: Tier -> years whose runs it has.
 CAST_YEARS = {"released": ["2021"], "full": ["2020", "2021"]}
 
 #: Percent changes reported in section 3.4: comparison, measure, bound of the range.

@@ -27,7 +27,7 @@ CLASSIFIERS = {
     "augmented_classifier": "CAsT-answerability augmented with SQuAD 2.0",
 }
 #: Our own training runs: name of the scores -> row of the supplementary tables. Those of the full
-#: level also have a row in the published table.
+#: tier also have a row in the published table.
 PUBLISHED = {"full": CLASSIFIERS["classifier"], "squad": CLASSIFIERS["augmented_classifier"]}
 NAMES = PUBLISHED | {"tiny": "BERT-tiny, all trained", "frozen": "MiniLM as it comes, regression"}
 WORDS = "TF-IDF of words, regression"

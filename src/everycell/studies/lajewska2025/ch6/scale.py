@@ -1,4 +1,4 @@
-"""Requests of the full level to each language model."""
+"""Requests of the full tier to each language model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PASSAGE, _RESPONSE, _FACT, _PROMPT, _TOKENS = 130, 100, 12, 150, 1.35
 
 
 def full_loads(config: Any) -> list[Load]:
-    """Loads of the full level, computed from its settings."""
+    """Loads of the full tier, computed from its settings."""
     ginger = config.ginger
     full, questions = ginger.full, ginger.full.questions
     batches = ceil(FACTS / BATCH)

@@ -22,7 +22,7 @@ Prompt = Literal[
 
 
 class ReleasedGinger(Settings):
-    """Released level: human nuggets, and nuggets of a classifier."""
+    """Released tier: human nuggets, and nuggets of a classifier."""
 
     models: dict[str, str] = Field(
         {"smollm2": "SmolLM2"},
@@ -34,7 +34,7 @@ class ReleasedGinger(Settings):
 
 
 class FullGinger(Settings):
-    """Full level: language models that judge the released responses, or write new ones."""
+    """Full tier: language models that judge the released responses, or write new ones."""
 
     model: str | None = Field(
         None,

@@ -17,7 +17,7 @@ from everycell.rag.grounded.responses import (
 )
 
 #: Methods of detection, clustering and ranking, as named in Table C.5. The neural ranker is duoT5
-#: or a surrogate, depending on the level.
+#: or a surrogate, depending on the tier.
 GOLD, DETECTED = "Gold", "GPT-4"
 DENSITY, LSA = "BERTopic", "LSA"
 NEURAL, BM25 = "DuoT5", "BM25"
