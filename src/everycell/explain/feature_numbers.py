@@ -32,8 +32,8 @@ def first_number(values: FloatArray, columns: int, infos: Sequence[str] = ()) ->
     if not candidates:
         raise ValueError(
             f"its features, up to number {values.shape[1] - 1}, do not fit the {columns} columns "
-            "of the model, whether they are numbered from 0 or from 1: give the file that belongs to "
-            "the model, or set --numbered-from"
+            "of the model, whether they are numbered from 0 or from 1: give the file that belongs "
+            "to the model, or set --numbered-from"
         )
     return candidates[0] if len(candidates) == 1 else None
 
