@@ -221,13 +221,13 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
             "folder: marco\n",
             "folder: null\n",
             "counts.parquet",
-            "folder` is null; this tier needs the published files of MS MARCO there",
+            "folder` is null; this tier needs the published files of MS MARCO. Set it",
         ),
         (
             "      bert: marco/cross",
             "      bert: marco",
             "runs/bert.qs1.run",
-            "rerankers.bert` is 'marco', which has no config.json; name a folder",
+            "rerankers.bert` is 'marco', which has no config.json. Set it to a folder",
         ),
     ],
 )

@@ -168,7 +168,7 @@ def test_table_6_8_needs_three_judges(clean: Project) -> None:
     configure(clean, judges={"smollm2": "GPT4o"})
     done = clean.snakemake("-n", "results/full/lajewska2025/table_6_8.csv")
     assert done.returncode != 0
-    assert "names no model for Claude and Gemini; Table 6.8 is the mean of three" in done.stdout
+    assert "has no model for Claude and Gemini. Table 6.8 is the mean of three" in done.stdout
 
 
 @pytest.mark.slow

@@ -1,14 +1,14 @@
-# The documentation as a site, and pictures of the rules.
+# The documentation site, and rule graphs.
 
 
 include: "documentation_inputs.smk"
 
 
-#: Targets whose rules are drawn.
+#: Targets with a rule graph.
 GRAPHS = ["all", *(target for target in TARGETS if "_ch" in target and TARGETS[target])]
 
 
-# Which rule takes its files from which, for the whole workflow or one chapter.
+# Dependencies between rules, for the complete workflow or one chapter.
 use rule step as rulegraph with:
     input:
         rules=[
@@ -31,10 +31,10 @@ use rule step as rulegraph with:
     params:
         **runs("rulegraph"),
     message:
-        "Drawing the rules of {wildcards.target}"
+        "Drawing the rule graph of {wildcards.target}"
 
 
-# Pages, cards, results on disk, rules and the library's docstrings as one site.
+# Pages, records, existing results, rule graphs and docstrings as one site.
 rule site:
     input:
         pages=[
@@ -56,12 +56,12 @@ rule site:
     resources:
         **needs(1000, 10),
     params:
-        # No inputs, which would be made again where they are out of date: a site shows what was made
-        # before it, and is built again when that differs.
+        # Results are not inputs, since outdated inputs would be reproduced. The site shows the
+        # existing results, and is rebuilt when they change.
         results=hash_of_shown_results,
     message:
         "Building the site results/site"
-    # A conda environment has all that the library needs, but not the library.
+    # A conda environment has the dependencies of the library, but not the library.
     shell:
         "export PYTHONPATH=src NO_MKDOCS_2_WARNING=1; "
         "python docs/check_numbers.py 2> {log} && "
@@ -69,7 +69,7 @@ rule site:
         "python docs/check_links.py {output.site} 2>> {log}"
 
 
-# What the first screen of the page looks like, for the README: `docs/images` holds copies.
+# Screenshots of the reproduction page for the README; `docs/images` has copies.
 use rule step as page_pictures with:
     input:
         page="results/index.html",
@@ -85,4 +85,4 @@ use rule step as page_pictures with:
     params:
         **runs("page_pictures"),
     message:
-        "Pictures of the page, light and dark"
+        "Screenshots of the page in light and dark mode"

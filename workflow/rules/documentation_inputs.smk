@@ -1,4 +1,4 @@
-# What the site shows.
+# Input functions of the rules of the documentation.
 import hashlib
 
 

@@ -1,19 +1,19 @@
-# Corpora, indexes and models of the full tier that are downloaded.
+# Downloads of corpora, indexes and models for the full tier.
 
 
-# Corpora where config.yaml has `fetch` in place of a folder.
-for fetched, known in CORPORA.items():
+# Corpora for which config.yaml has `fetch` instead of a folder.
+for fetched, corpus in CORPORA.items():
 
     rule:
         name:
             f"fetch_corpus_{fetched}"
         output:
-            [ensure(fetched_corpus(f"{fetched}/{file}"), non_empty=True) for file in known.files],
+            [ensure(fetched_corpus(f"{fetched}/{file}"), non_empty=True) for file in corpus.files],
         log:
             f"logs/fetch/corpora/{fetched}.log",
         benchmark:
             f"benchmarks/fetch/corpora/{fetched}.tsv"
-        # Nodes of a cluster seldom have a network.
+        # Compute nodes of a cluster often have no network.
         localrule: True
         conda:
             environment("corpora")
@@ -25,13 +25,13 @@ for fetched, known in CORPORA.items():
             folder=folder_of_corpus(fetched),
             downloads=SETTINGS.corpora.downloads,
         message:
-            "Fetching the corpus {params.corpus}"
+            "Downloading the corpus {params.corpus}"
         script:
             SCRIPT
 
 
-# An index by the name under which pyserini publishes it. It lies in pyserini's cache: 27 GB are not
-# copied, and the file here says which one it is.
+# An index by its name in pyserini. It stays in pyserini's cache, since it may have 27 GB; the output
+# file identifies it.
 rule fetch_index:
     output:
         ensure("work/published-indexes/{index}.json", non_empty=True),
@@ -51,12 +51,12 @@ rule fetch_index:
         network=SETTINGS.network,
         downloads=SETTINGS.corpora.downloads,
     message:
-        "Fetching the index {wildcards.index}"
+        "Downloading the index {wildcards.index}"
     script:
         SCRIPT
 
 
-# A model of the hub at "NAME" or "NAME@REVISION", with "--" in place of each slash.
+# A Hugging Face model "NAME" or "NAME@REVISION", with "--" for each slash.
 rule fetch_model:
     output:
         directory("work/hub-models/{model}"),
@@ -75,6 +75,6 @@ rule fetch_model:
         script="fetch_model",
         network=SETTINGS.network,
     message:
-        "Fetching the model {wildcards.model}"
+        "Downloading the model {wildcards.model}"
     script:
         SCRIPT

@@ -1,5 +1,5 @@
-# MS MARCO passages (full tier of group bias in ranked lists): 11 rankers on both query sets, and on
-# the collection with genders swapped.
+# MS MARCO passages (full tier of group bias in ranked lists): 11 rankers on both query sets, and BM25
+# and re-rankers on the collection with swapped genders.
 
 
 include: "msmarco_inputs.smk"
@@ -59,7 +59,7 @@ use rule torch_step as msmarco_encode_queries with:
         "Encoding the queries for {wildcards.ranker}"
 
 
-# Both sets in one search: an index of vectors takes minutes to read, and QS2 is a part of QS1.
+# One search for both sets, since loading a vector index takes minutes and QS2 is a subset of QS1.
 use rule step as msmarco_search with:
     input:
         queries="work/msmarco/queries.parquet",
@@ -111,7 +111,7 @@ use rule torch_step as msmarco_rerank with:
         "Re-ranking MS MARCO ({wildcards.reranker})"
 
 
-# What BM25 and the cross-encoders find where the passages have the other gender.
+# BM25 and the cross-encoders on passages with swapped genders.
 use rule step as msmarco_swapped_index with:
     input:
         collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from everycell.collections.msmarco import COLLECTION as MSMARCO_PASSAGES, QUERY_SETS
 
 MSMARCO = SETTINGS.term_fairness.msmarco
-#: What each index holds, and the kind of query encoder (everycell.learning.query_encoders).
+#: Content of each index, and the kind of query encoder (everycell.learning.query_encoders).
 MSMARCO_INDEXES = {
     "bm25": ("text", None),
     "unicoil": ("impacts", "unicoil"),
@@ -19,7 +19,7 @@ MSMARCO_RERANKERS = ("bert", "minilm", "tinybert")
 
 
 def msmarco_file(name):
-    """A published file in the folder that the user names, or fetched."""
+    """A published file in the user's folder, or downloaded."""
     return files_named_by_user(
         "term_fairness.msmarco.folder",
         [name],
@@ -41,8 +41,8 @@ def msmarco_model(reranker):
 def check_msmarco(rankers):
     """Reject rankers whose settings are incomplete.
 
-    Snakemake takes an error in a rule further up for a reason to try another one, so call it in
-    the input function of what is asked for.
+    Call it in the input function of the requested result: Snakemake reacts to an error in an
+    upstream rule by trying another rule.
     """
     for name in (MSMARCO_PASSAGES, MSMARCO.qrels):
         msmarco_file(name)
@@ -82,7 +82,7 @@ def msmarco_fetched_index(ranker):
 
 
 def msmarco_encoded(wildcards):
-    """Encoded queries, where an index wants them."""
+    """Encoded queries, if an index needs them."""
     if MSMARCO_INDEXES[wildcards.ranker][1] is None:
         return []
     return f"work/msmarco/encoded/{wildcards.ranker}.jsonl"
@@ -94,6 +94,6 @@ def msmarco_search_memory(wildcards, attempt):
     return memory(40000 if vectors else 8000)(wildcards, attempt)
 
 
-def msmarco_candidates(where):
-    """BM25's lists that the cross-encoders re-rank."""
-    return [f"work/{where}/runs/bm25.{name}.run" for name in QUERY_SETS]
+def msmarco_candidates(collection):
+    """BM25 runs that the cross-encoders re-rank."""
+    return [f"work/{collection}/runs/bm25.{name}.run" for name in QUERY_SETS]

@@ -1,4 +1,4 @@
-# Material that only the user can name, by its key in config.yaml, or that is fetched on request.
+# Material that the user provides, by its key in config.yaml, or that is downloaded on request.
 import re
 
 from everycell.engine.full_runs import FETCH, HUB_NAME
@@ -6,74 +6,74 @@ from everycell.sources.corpora import CORPORA
 
 
 def folder_of_corpus(name):
-    """Where the files of a corpus go, as a parameter."""
+    """Parameter function: the folder of a downloaded corpus."""
     return lambda wildcards: fetched_corpus(name)
 
 
 def is_language_model(name):
-    """Whether config.yaml has a language model of this name."""
+    """Whether config.yaml defines a language model with this name."""
     models = SETTINGS.language_models
     return name in models.local or name in models.endpoints
 
 
-#: Kinds of what only the user can name -> how a sentence asks for it, whether a name is one.
-NAMED = {
-    "folder": ("its folder", os.path.isdir),
-    "file": ("its file", os.path.isfile),
-    # The library looks for a name on the hub in its own cache.
-    "model": ("its folder or its name on the hub", lambda name: True),
-    # The same for pyserini's names, which have no slash.
+#: Kinds of user-provided material -> description for messages, and check of a setting.
+USER_MATERIAL = {
+    "folder": ("a folder", os.path.isdir),
+    "file": ("a file", os.path.isfile),
+    # The library looks up names of Hugging Face models in its own cache.
+    "model": ("a folder or the name of a Hugging Face model", lambda name: True),
+    # Names of pyserini's indexes have no slash.
     "index": (
-        "its folder or its name in pyserini",
+        "a folder or the name of an index in pyserini",
         lambda name: os.path.isdir(name) or "/" not in name,
     ),
-    "language model": ("one of `language_models`", is_language_model),
+    "language model": ("a name from `language_models`", is_language_model),
     "language models": (
-        "some of `language_models`",
+        "names from `language_models`",
         lambda names: all(map(is_language_model, names)),
     ),
 }
 
 
 def named_by_user(key, content, page, *, kind="folder", corpus=None):
-    """What only the user can name, by its key in config.yaml; folders and files as paths.
+    """User-provided material, by its key in config.yaml; folders and files as paths.
 
-    `content` says what is needed there, `page` which page of docs/ tells more. `corpus` is what
-    is downloaded if the key is `fetch`: "squad", or "squad/dev-v2.0.json".
+    `content` describes the material, `page` is a page of docs/ with details. `corpus` is downloaded
+    if the key is `fetch`: "squad", or a file such as "squad/dev-v2.0.json".
     """
-    named = setting(SETTINGS, key)
-    if corpus is not None and named == FETCH:
+    value = setting_value(SETTINGS, key)
+    if corpus is not None and value == FETCH:
         return Path(fetched_corpus(corpus))
-    what, is_one = NAMED[kind]
-    if not named or not is_one(named):
-        found = (
-            f"{named!r}, which is not a {kind}" if named else "null" if named is None else "empty"
+    expected, is_valid = USER_MATERIAL[kind]
+    if not value or not is_valid(value):
+        current = (
+            f"{value!r}, which is not a {kind}" if value else "null" if value is None else "empty"
         )
-        by_itself = f", write `{FETCH}` to have it fetched" if corpus else ""
+        download = f", or to `{FETCH}` to download it" if corpus else ""
         refuse(
-            f"config.yaml: `{key}` is {found}; this tier needs {content} there, so name "
-            f"{what}{by_itself} (docs/{page} says more), or ask for another tier."
+            f"config.yaml: `{key}` is {current}; this tier needs {content}. Set it to "
+            f"{expected}{download} (see docs/{page}), or run another tier."
         )
-    return Path(named) if kind in ("folder", "file") else named
+    return Path(value) if kind in ("folder", "file") else value
 
 
 def files_named_by_user(key, names, content, page, *, corpus=None):
-    """Files in a folder that the user names, or of a corpus that is downloaded."""
+    """Files in a folder that the user provides, or files of a downloaded corpus."""
     folder = named_by_user(key, content, page, corpus=corpus)
     is_fetched = corpus is not None and folder == Path(fetched_corpus(corpus))
     for name in names:
         if not is_fetched and not (folder / name).is_file():
             refuse(
-                f"config.yaml: `{key}` is {str(folder)!r}, which has no {name}; docs/{page} says "
-                "what it holds."
+                f"config.yaml: `{key}` is {str(folder)!r}, which has no {name}. docs/{page} lists "
+                "the required files."
             )
     return [str(folder / name) for name in names]
 
 
 def named_model_files(key, page, what, *, revision=None):
-    """Files of a model in a folder, or the folder into which a model of the hub is downloaded.
+    """Files of a model in a folder, or the folder into which a Hugging Face model is downloaded.
 
-    `revision` is what the configuration says of a name that has none itself.
+    `revision` is used for a name without a revision.
     """
     source = named_by_user(key, what, page, kind="model")
     if not os.path.isdir(source) and re.fullmatch(HUB_NAME, source):
@@ -81,7 +81,7 @@ def named_model_files(key, page, what, *, revision=None):
             source = f"{source}@{revision}"
         return ["work/hub-models/" + "--".join(Path(source).parts)]
     folder = named_by_user(key, what, page)
-    found = [
+    files = [
         file
         for pattern in (
             "config.json",
@@ -94,9 +94,9 @@ def named_model_files(key, page, what, *, revision=None):
         for file in sorted(folder.glob(pattern))
     ]
     for needed in ("config.json", "model*.safetensors"):
-        if not any(file.match(needed) for file in found):
+        if not any(file.match(needed) for file in files):
             refuse(
-                f"config.yaml: `{key}` is {str(folder)!r}, which has no {needed}; name a folder "
-                f"with {what}."
+                f"config.yaml: `{key}` is {str(folder)!r}, which has no {needed}. Set it to a "
+                f"folder with {what}."
             )
-    return [str(file) for file in found]
+    return [str(file) for file in files]

@@ -1,5 +1,5 @@
 # Stages of a retrieval experiment, for any collection and ranker: tokenise, index, score or search;
-# train, encode, re-rank. A chapter says in COLLECTIONS how a collection is treated, writes
+# train, encode, re-rank. A chapter configures its collections in COLLECTIONS, writes
 # work/{collection}/{documents,queries,candidates}.parquet and reads runs.
 
 
@@ -11,7 +11,7 @@ wildcard_constraints:
     tokens=r"SA|STM1|STM2|BERT-Token|BERT-Token-cut|SciBERT-Token",
 
 
-# Text as terms; the index takes them as they are.
+# Tokenised text; the index uses these terms without further analysis.
 use rule step as tokenise with:
     input:
         documents="work/{collection}/documents.parquet",
@@ -29,10 +29,10 @@ use rule step as tokenise with:
         name=tokenisation_of,
         first=first_terms_of,
     message:
-        "Terms of {wildcards.collection} ({wildcards.tokens})"
+        "Tokenising {wildcards.collection} ({wildcards.tokens})"
 
 
-# Feedback reads the terms of a document from an index with vectors, which a search does not need.
+# Feedback needs an index with term vectors; a search does not.
 use rule cached_step as index with:
     input:
         documents="work/{collection}/tokens/{tokens}/documents.parquet",
@@ -54,8 +54,8 @@ use rule cached_step as index with:
         "Lucene index of {wildcards.collection} ({wildcards.tokens}{wildcards.vectors})"
 
 
-# Scores of the candidates alone, with the statistics of the whole index; or the best documents of
-# all, for a collection that is searched.
+# Scores of the candidates, with statistics of the complete index; or the top documents of a search,
+# for a collection without candidates.
 use rule step as score_lexically with:
     input:
         index="work/{collection}/index/{tokens}",
@@ -77,7 +77,7 @@ use rule step as score_lexically with:
         "BM25 and language models on {wildcards.collection} ({wildcards.tokens})"
 
 
-# The language model with the other smoothing.
+# The language model with Dirichlet smoothing.
 use rule step as score_dirichlet with:
     input:
         index="work/{collection}/index/{tokens}",
@@ -95,10 +95,10 @@ use rule step as score_dirichlet with:
         **runs("retrieval/lucene_score"),
         **SCORING,
     message:
-        "BM25 and language models on {wildcards.collection} ({wildcards.tokens})"
+        "Dirichlet-smoothed language model on {wildcards.collection} ({wildcards.tokens})"
 
 
-# BM25 with the parameters that rank the validation queries best.
+# BM25 with the best parameters on the validation queries.
 use rule step as tune_bm25 with:
     input:
         index="work/{collection}/index/{tokens}",
@@ -149,7 +149,7 @@ use rule cached_step as train with:
         "Training {wildcards.kind} on {wildcards.collection} ({wildcards.trained_on})"
 
 
-# Documents and queries as a ranker sees them: once, whatever is done with the scores.
+# Documents and queries encoded by a ranker, once for all uses of the scores.
 use rule cached_step as encode with:
     input:
         documents="work/{collection}/documents.parquet",
@@ -171,7 +171,7 @@ use rule cached_step as encode with:
         "Encoding {wildcards.collection} ({wildcards.kind}, {wildcards.model})"
 
 
-# TILDEv2 on documents with terms that TILDE thinks likely and that they lack.
+# TILDEv2 on documents expanded with terms that TILDE proposes.
 use rule cached_step as encode_expanded with:
     input:
         documents="work/{collection}/documents.parquet",
@@ -196,7 +196,7 @@ use rule cached_step as encode_expanded with:
         "Encoding {wildcards.collection} with {wildcards.m} expansion terms ({wildcards.model})"
 
 
-# Scores of the candidates from what was encoded.
+# Scores of the candidates from encoded documents and queries.
 use rule step as rerank with:
     input:
         vectors="work/{collection}/encoded/{system}.npz",
@@ -215,8 +215,8 @@ use rule step as rerank with:
         "Re-ranking {wildcards.collection} ({wildcards.system})"
 
 
-# The same by a ranker that reads each pair, for the queries of what it was trained for alone; the
-# validation queries show whether it has learned it.
+# Scores of the candidates by a ranker that reads pairs, for the test queries, and for the validation
+# queries, which show whether the ranker has learned anything.
 use rule cached_step as rerank_pairs with:
     input:
         documents="work/{collection}/documents.parquet",

@@ -11,45 +11,45 @@ from everycell.learning.ranker import (
 from everycell.retrieval.stages import Collection, Lexical
 from everycell.text.tokenise import VOCABULARIES
 
-#: The collections by name: what the stages need to know of each. Chapters fill it in their own
-#: files, which are read later than the rules of the stages, so it is read by functions alone.
+#: Configurations of the collections, by name. The files of chapters add them later than this file
+#: is read, so only functions may read COLLECTIONS.
 COLLECTIONS = {}
-#: Encoders that come inside packages, for whichever chapter needs them.
+#: Encoders from installed packages, for all chapters.
 PACKAGED_ENCODERS = ("splade-tiny", "minilm")
 FETCHED_TOGETHER |= {encoder: registered_encoder(encoder) for encoder in PACKAGED_ENCODERS}
 FETCHED_TOGETHER["wordpiece-vocab"] = [resource(key) for key in VOCABULARIES.values()]
 
 
 def collection_of(wildcards):
-    """Treatment of the wildcard's collection."""
+    """Configuration of the wildcard's collection."""
     name = wildcards.collection
     if name not in COLLECTIONS:
         raise WorkflowError(
-            f"There is no collection {name!r}: name one of {', '.join(sorted(COLLECTIONS))}, or "
-            "put it into COLLECTIONS in the rules of its chapter."
+            f"Unknown collection {name!r}. Use one of {', '.join(sorted(COLLECTIONS))}, or add it "
+            "to COLLECTIONS in the rules of its chapter."
         )
     return COLLECTIONS[name]
 
 
 def of_collection(attribute):
-    """One property of the wildcard's collection, as a parameter."""
+    """Parameter function: an attribute of the wildcard's collection."""
     return lambda wildcards: getattr(collection_of(wildcards), attribute)
 
 
 def lexical(attribute):
-    """A parameter of the rankers of terms, by the wildcard's collection."""
+    """Parameter function: an option of the lexical rankers on the wildcard's collection."""
     return lambda wildcards: getattr(collection_of(wildcards).lexical, attribute)
 
 
 def candidates_to_score(wildcards):
-    """Candidate lists of the wildcard's collection; none where all its documents are searched."""
+    """Candidate lists of the wildcard's collection; none if the collection is searched."""
     if collection_of(wildcards).searched:
         return []
     return f"work/{wildcards.collection}/candidates.parquet"
 
 
 def vocabulary_of(wildcards):
-    """Vocabulary of a tokenisation into word pieces; none for other tokenisations."""
+    """Vocabulary file of a word-piece tokeniser; none for other tokenisers."""
     name = tokenisation_of(wildcards)
     if name not in VOCABULARIES:
         return []
@@ -57,20 +57,20 @@ def vocabulary_of(wildcards):
 
 
 def tokenisation_of(wildcards):
-    """Name of the tokenisation, whether or not documents are cut."""
+    """Name of the tokeniser, without the suffix for truncation."""
     return wildcards.tokens.removesuffix("-cut")
 
 
 def first_terms_of(wildcards):
-    """Number of terms after which a text is truncated for an encoder; None for no limit."""
+    """Maximum number of terms of a text that is truncated for an encoder; None for no limit."""
     if not wildcards.tokens.endswith("-cut"):
         return None
-    # Without the two special pieces.
+    # Two special tokens count towards the length.
     return collection_of(wildcards).lengths["text"] - 2
 
 
 def names_of(*kinds):
-    """Rankers of all these kinds, as the pattern of a wildcard."""
+    """Wildcard pattern for the names of rankers that are of all these kinds."""
     return "|".join(
         ranker.pattern
         for ranker in rankers_of(kinds[0])
@@ -79,9 +79,9 @@ def names_of(*kinds):
 
 
 def runs_ranker(script, name=None):
-    """As `runs`, for a script that asks a ranker: the one of this name or of the wildcard `kind`.
+    """Like `runs`, for a script that uses the ranker `name` or that of the wildcard `kind`.
 
-    The code is that of the script and of this ranker, since a script imports no other one.
+    The hash of the code covers the script and only this ranker, since no other is imported.
     """
 
     def code(wildcards):
@@ -95,32 +95,32 @@ def runs_ranker(script, name=None):
 
 @cache
 def hash_of_code_with_ranker(script, name):
-    """Hash of a script, of a ranker, and of the project's modules that they import."""
+    """Hash of a script, a ranker, and the modules of this project that they import."""
     ranker = source_file(f"src/{ranker_module(name).replace('.', '/')}.py", ROOT)
     return hash_of_sources([script_file(script, ROOT), ranker], ROOT)
 
 
 def training_of(part):
-    """One training option of the wildcard's ranker on the wildcard's collection."""
+    """Parameter function: a training option of the wildcard's ranker and collection."""
     return lambda wildcards: collection_of(wildcards).training(ranker_named(wildcards.kind))[part]
 
 
 def training_tasks_of(wildcards):
-    """Training tasks of a model: one by name, or all."""
+    """Training tasks of a model: a single task, or None for all."""
     return None if wildcards.trained_on == "all" else [wildcards.trained_on]
 
 
-#: How a model is trained, as parameters.
+#: Parameters for training a model.
 TRAINING = {name: training_of(name) for name in ("pairs", "negatives", "reading", "options")}
 TRAINING["tasks"] = training_tasks_of
-#: How the rankers of terms score, as parameters.
+#: Parameters of the lexical rankers.
 SCORING = {name: lexical(name) for name in ("bm25", "jelinek_mercer", "dirichlet", "hits")}
 
 
 def encoder_files(wildcards):
     """The wildcard's encoder: trained for its collection, or from the registry."""
-    made = collection_of(wildcards).encoders.get(wildcards.encoder)
-    return made or registered_encoder(wildcards.encoder)
+    own_encoder = collection_of(wildcards).encoders.get(wildcards.encoder)
+    return own_encoder or registered_encoder(wildcards.encoder)
 
 
 def model_files(wildcards):
@@ -131,26 +131,28 @@ def model_files(wildcards):
 
 
 def is_zero_shot(model):
-    """Whether a model is used without training, by its name."""
+    """Whether a model is used without training, according to its name."""
     return model.endswith(".zero-shot")
 
 
 def reading_of(wildcards):
-    """Truncation of the texts that the wildcard's ranker encodes."""
+    """Input options of the wildcard's ranker for encoding texts."""
     return encoded_as(wildcards, wildcards.kind, is_zero_shot(wildcards.model))
 
 
 def encoded_as(wildcards, name, zero_shot=False):
-    """Inputs of a ranker from the wildcard's collection."""
-    found = collection_of(wildcards)
-    return ranker_named(name).reading(found.lengths, zero_shot=zero_shot, proposals=found.proposals)
+    """Input options of a ranker on the wildcard's collection."""
+    options = collection_of(wildcards)
+    return ranker_named(name).reading(
+        options.lengths, zero_shot=zero_shot, proposals=options.proposals
+    )
 
 
 def expanded_reading_of(wildcards):
-    """The same for documents with their expansion."""
+    """Input options of TILDEv2 for expanded documents."""
     return encoded_as(wildcards, "tildev2-expanded")
 
 
 def pair_reading_of(wildcards):
-    """Truncation of a query and document pair for the wildcard's ranker."""
+    """Input options of the wildcard's ranker for pairs of a query and a document."""
     return ranker_named(wildcards.kind).pair_reading(collection_of(wildcards).lengths)

@@ -1,6 +1,6 @@
-# Group bias in ranked lists by the terms of groups, on any collection with documents.parquet,
-# counts.parquet and runs below work/{collection}. Included after the chapters, which say in
-# FAIRNESS_RESULTS what of it they show.
+# Group bias in ranked lists by group-specific terms, on any collection with documents.parquet,
+# counts.parquet and runs below work/{collection}. Included after the chapters, which register their
+# results in FAIRNESS_RESULTS.
 
 
 use rule step as count_terms with:
@@ -21,7 +21,7 @@ use rule step as count_terms with:
         "Group terms in the documents of {wildcards.collection}"
 
 
-# Both measures on lists that are published.
+# Both measures on published example lists.
 use rule figure as term_fairness_example with:
     input:
         documents=lambda wildcards: f"published/{lists_of_example(wildcards)}.csv",
@@ -30,21 +30,21 @@ use rule figure as term_fairness_example with:
     pathvars:
         result="embedded/{artefact_id}",
     wildcard_constraints:
-        artefact_id=shown_of("example"),
+        artefact_id=artefact_pattern("example"),
     params:
         **runs("term_fairness/example"),
         declared=lambda wildcards: declared_inputs(
             "embedded", *lists_of_example(wildcards).split("/")
         ),
-        # That of the NFaiRR authors' code, and that with which a document that has a gendered word
-        # is biased, as the text says of the example; it names no threshold.
+        # The threshold of the NFaiRR authors' code, and 0, with which every document with a gendered
+        # word is biased, as in the text of the example. The paper states no threshold.
         taus=[TAU, 0],
         read_with=0,
     message:
         "Two lists of four documents ({wildcards.artefact_id})"
 
 
-# The measures at every cut-off. A chapter has a rule of its own for planted rankings.
+# The measures at every cut-off. Chapters have their own rules for planted rankings.
 use rule figure as term_fairness_depth with:
     input:
         unpack(depth_inputs),
@@ -54,17 +54,17 @@ use rule figure as term_fairness_depth with:
         result="{tier}/{artefact_id}",
     wildcard_constraints:
         tier="released",
-        artefact_id=shown_of("depth"),
+        artefact_id=artefact_pattern("depth"),
     resources:
         **needs(1000),
     params:
         **runs("term_fairness/depth"),
         **DEPTH,
     message:
-        "Fairness over the depth of rankings ({wildcards.artefact_id}, released)"
+        "Fairness by depth of rankings ({wildcards.artefact_id}, released)"
 
 
-# The same where lists are long and many: a file of all points, and what is published as figure.
+# The same with more and longer lists: a file with all points, and a table with published points.
 use rule figure as term_fairness_depth_full with:
     input:
         unpack(depth_inputs),
@@ -75,14 +75,14 @@ use rule figure as term_fairness_depth_full with:
         result="{tier}/{artefact_id}",
     wildcard_constraints:
         tier="full",
-        artefact_id=shown_of("depth"),
+        artefact_id=artefact_pattern("depth"),
     resources:
         **needs(8000, 30),
     params:
         **runs("term_fairness/depth"),
         **DEPTH,
     message:
-        "Fairness over the depth of rankings on MS MARCO ({wildcards.artefact_id})"
+        "Fairness by depth of rankings on MS MARCO ({wildcards.artefact_id})"
 
 
 # Effectiveness and fairness of rankers.
@@ -93,7 +93,7 @@ use rule table as term_fairness_means_full with:
         result="{tier}/{artefact_id}",
     wildcard_constraints:
         tier="full",
-        artefact_id=shown_of("means"),
+        artefact_id=artefact_pattern("means"),
     resources:
         **needs(4000, 20),
     params:
@@ -103,7 +103,7 @@ use rule table as term_fairness_means_full with:
         "Effectiveness and group fairness on MS MARCO ({wildcards.artefact_id})"
 
 
-# The markers show what is fairer than BM25; the tests beside also show what is less fair.
+# Markers show rankers that are fairer than BM25; a supplement also tests whether they are less fair.
 use rule table as term_fairness_means with:
     input:
         unpack(means_inputs),
@@ -113,7 +113,7 @@ use rule table as term_fairness_means with:
         result="{tier}/{artefact_id}",
     wildcard_constraints:
         tier="released",
-        artefact_id=shown_of("means"),
+        artefact_id=artefact_pattern("means"),
     resources:
         **needs(4000, 20),
     params:
@@ -123,7 +123,7 @@ use rule table as term_fairness_means with:
         "Effectiveness and group fairness ({wildcards.artefact_id}, released)"
 
 
-# The same for rankers with planted effects, next to rankers without any: the negative control.
+# The same for rankers with planted effects, and for a negative control without effects.
 use rule table as term_fairness_means_planted with:
     input:
         unpack(means_inputs),
@@ -133,7 +133,7 @@ use rule table as term_fairness_means_planted with:
         result="{tier}/{artefact_id}",
     wildcard_constraints:
         tier="embedded",
-        artefact_id=shown_of("means"),
+        artefact_id=artefact_pattern("means"),
     params:
         **runs("term_fairness/means"),
         **MEANS,
@@ -142,7 +142,7 @@ use rule table as term_fairness_means_planted with:
         "Group fairness of synthetic rankers ({wildcards.artefact_id})"
 
 
-# Overlap of rankings before and after a gender swap, beside fairness.
+# Overlap of rankings before and after swapping genders, together with fairness.
 use rule table as term_fairness_overlap with:
     input:
         unpack(overlap_inputs),
@@ -150,7 +150,7 @@ use rule table as term_fairness_overlap with:
         result="{tier}/{artefact_id}",
     wildcard_constraints:
         tier="released|full",
-        artefact_id=shown_of("overlap"),
+        artefact_id=artefact_pattern("overlap"),
     resources:
         **needs(4000, 20),
     params:

@@ -1,4 +1,4 @@
-# Input functions and names of the rules that make collections for group bias, and rank them.
+# Input functions and names of the rules that create and rank collections for group bias.
 from everycell.collections.cast_passages import FILES as JUDGED_PASSAGES
 from everycell.collections.grepbias import DOCUMENTS as GREPBIAS_DOCUMENTS
 from everycell.collections.grepbias import QUERIES as GREPBIAS_QUERIES
@@ -17,7 +17,7 @@ COLLECTIONS |= {
         "grepbiasmaleswapped",
     )
 }
-#: Of the conversations of CAsT, one for each cross-fitted model.
+#: Folds of the conversations of CAsT, one per cross-fitted model.
 FOLDS = range(SETTINGS.term_fairness.cross_encoder.folds)
 
 

@@ -3,7 +3,7 @@ from everycell.collections.planted_bias import CONTROL
 from everycell.collections.planted_bias import RANKERS as PLANTED_RANKERS
 from everycell.collections.planted_bias import SYSTEMS as PLANTED
 
-# TAU is that of the measures, whose module brings scipy.stats: a second more for each start.
+# TAU is imported from here, since importing the module of the measures takes another second.
 from everycell.collections.planted_bias import TAU
 from everycell.studies.term_fairness.systems import (
     COUNTERFACTUALS,
@@ -14,12 +14,12 @@ from everycell.studies.term_fairness.systems import (
 
 FAIRNESS = SETTINGS.term_fairness
 MEASURED_SETS = measured_sets(FAIRNESS)
-#: What papers show of the experiment, by kind: artefact, as KEY/table_1 -> what is its own: of
-#: "example" the artefact whose published cells are the lists, of "means" the names of metrics.
+#: Results of papers by kind: artefact (KEY/table_1) -> option. The option of an "example" is the
+#: artefact with the published lists, that of "means" the names of metrics.
 FAIRNESS_RESULTS = {"example": {}, "depth": {}, "means": {}, "overlap": {}}
-#: Terms of the groups that the NFaiRR authors released.
+#: Group-specific terms released by the NFaiRR authors.
 WORD_LIST = "gender-bias-ir/fairr/wordlist_gender_representative.txt"
-#: What a swap of genders goes by. As an input of rules, so that their receipts name it.
+#: Pairs of words for swapping genders. An input of rules, so that receipts include it.
 GENDER_PAIRS = "src/everycell/text/gender_pairs.yaml"
 
 
@@ -29,7 +29,7 @@ def baseline_of(wildcards):
 
 
 def measured_files(folders, rankers):
-    """Runs and counts of a tier's query sets; `folders` is folder -> what its files end with."""
+    """Runs and counts of a tier's query sets; `folders` has pairs of a folder and a suffix."""
     if any("msmarco" in folder for folder, _ in folders):
         check_msmarco(rankers)
     return {
@@ -44,8 +44,8 @@ def measured_files(folders, rankers):
 
 def depth_inputs(wildcards):
     """Inputs of the measures at every cut-off: runs and counts of a tier."""
-    sets = [place[:2] for place in MEASURED_SETS[wildcards.tier].values()]
-    return measured_files(sets, [run for *_, run in depth_rankers(wildcards)])
+    folders = [query_set[:2] for query_set in MEASURED_SETS[wildcards.tier].values()]
+    return measured_files(folders, [run for *_, run in depth_rankers(wildcards)])
 
 
 def depth_rankers(wildcards):
@@ -65,10 +65,10 @@ def depth_systems(wildcards):
 
 
 def depth_cutoffs(wildcards):
-    """Last rank that is measured; the paper does not state its depth."""
+    """Largest cut-off; the paper does not state its own."""
     return {
         "embedded": FAIRNESS.planted.depth,
-        # As many as a re-ranker has.
+        # The depth of re-ranking.
         "released": FAIRNESS.cross_encoder.depth,
         "full": FAIRNESS.cutoffs,
     }[wildcards.tier]
@@ -76,10 +76,10 @@ def depth_cutoffs(wildcards):
 
 def means_inputs(wildcards):
     """Inputs of mean effectiveness and fairness: runs, counts and qrels of a tier."""
-    places = [place[:2] for place in MEASURED_SETS[wildcards.tier].values()]
+    folders = [query_set[:2] for query_set in MEASURED_SETS[wildcards.tier].values()]
     if wildcards.tier == "embedded":
-        places.append(("work/planted", CONTROL))
-    files = measured_files(places, [run for *_, run in RANKERS[wildcards.tier]])
+        folders.append(("work/planted", CONTROL))
+    files = measured_files(folders, [run for *_, run in RANKERS[wildcards.tier]])
     if wildcards.tier != "embedded":
         files["qrels"] = [
             f"{folder}/qrels{suffix}.parquet"
@@ -90,19 +90,19 @@ def means_inputs(wildcards):
 
 def overlap_inputs(wildcards):
     """Inputs of an overlap: runs before and after the swap, and counts."""
-    places = COUNTERFACTUALS[wildcards.tier].values()
+    query_sets = COUNTERFACTUALS[wildcards.tier].values()
     rankers = [run for _, run in OVERLAP_ROWS[wildcards.tier]]
-    files = measured_files([(folder, suffix) for folder, _, suffix in places], rankers)
+    files = measured_files([(folder, suffix) for folder, _, suffix in query_sets], rankers)
     files["counterfactuals"] = [
         f"{counterfactual}/runs/{ranker}{suffix}.run"
-        for _, counterfactual, suffix in places
+        for _, counterfactual, suffix in query_sets
         for ranker in rankers
     ]
     return files
 
 
-def shown_of(kind):
-    """Artefacts of a kind, as the pattern of a wildcard."""
+def artefact_pattern(kind):
+    """Wildcard pattern for the artefacts of a kind."""
     return "|".join(FAIRNESS_RESULTS[kind])
 
 

@@ -1,12 +1,12 @@
 # heuss2025, chapter 2: fair exposure when exposure is partly unknown (FELIX).
-# Lists, released ones or simulated ones with planted outliers -> ListNet, several seeds -> policies of
+# Lists (released, or simulated with planted outliers) -> ListNet with several seeds -> policies for
 # each list -> measures -> tables.
 
 
 include: "ch2_inputs.smk"
 
 
-# Table 2.1: how long lists are, and how many items are relevant.
+# Table 2.1: lengths of lists and numbers of relevant items.
 use rule table as heuss2025_ch2_lists with:
     input:
         **fair_lists(*FAIR_DATASETS),
@@ -20,7 +20,7 @@ use rule table as heuss2025_ch2_lists with:
         "Lists of TREC Fair Ranking (Table 2.1)"
 
 
-# Section 2.5: the numbers of lists that its text states.
+# Section 2.5: numbers of lists stated in the text.
 use rule table as heuss2025_ch2_list_numbers with:
     input:
         **fair_lists(*FAIR_DATASETS),
@@ -49,7 +49,7 @@ use rule step as heuss2025_ch2_planted with:
         "Lists with planted outliers ({wildcards.dataset})"
 
 
-# The ranker: a small network, trained with each seed; its scores of the test lists.
+# Scores of the test lists by the ranker, a small network trained with several seeds.
 use rule cached_step as heuss2025_ch2_train with:
     input:
         train=lists_of_dataset("train"),
@@ -67,15 +67,15 @@ use rule cached_step as heuss2025_ch2_train with:
     params:
         **runs("heuss2025/ch2/train"),
         readings=FAIR_EXPOSURE.readings,
-        seeds=trainings,
+        seeds=number_of_trainings,
         seed=SETTINGS.seed,
-        # The authors' code sets this seed before it draws what lists are filled up with.
+        # The seed in the authors' code for drawing items that fill up short lists.
         draw=71,
     message:
         "Training ListNet ({wildcards.dataset}, {wildcards.tier})"
 
 
-# Policies of each test list, and their measures: over the first ten ranks, and over all.
+# Policies for each test list and their measures, for the top ten ranks and for full rankings.
 use rule step as heuss2025_ch2_policies with:
     input:
         scores="work/heuss2025/ch2/{tier}/{dataset}.parquet",
@@ -119,7 +119,7 @@ use rule table as heuss2025_ch2_tables with:
         "Policies and outliers (Table 2.{wildcards.number}, {wildcards.tier})"
 
 
-# Section 2.7: how often ten random items hold an outlier.
+# Section 2.7: probability of an outlier among ten random items.
 use rule table as heuss2025_ch2_chances with:
     output:
         **table_files(tables=["errors"]),

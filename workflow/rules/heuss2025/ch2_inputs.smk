@@ -27,17 +27,17 @@ def lists_of_dataset(part):
 
 FETCHED_TOGETHER["felix-trec-fair-lists"] = list(fair_lists(*FAIR_DATASETS).values())
 
-#: Ranks of a ranking by the number of its table; all where there is none.
+#: Number of the table -> ranks of a ranking; None for all.
 RANKS = {"2": 10, "3": None}
 
 
-def trainings(wildcards):
+def number_of_trainings(wildcards):
     """Number of training runs; two show the effect of seeds on surrogate data."""
     return 2 if wildcards.tier == "embedded" else FAIR_EXPOSURE.seeds
 
 
 def readings_of_tier(wildcards):
-    """Rankers trained as in the text and as in the code; simulated lists: one of the two."""
+    """Training as in the text and as in the code; on simulated lists only the first."""
     both = list(FAIR_EXPOSURE.readings)
     return both[:1] if wildcards.tier == "embedded" else both
 
@@ -48,7 +48,7 @@ def policy_setup(wildcards):
         "ranks": RANKS[wildcards.number],
         "samples": FAIR_EXPOSURE.samples,
         "marginals": FAIR_EXPOSURE.marginals,
-        # What the text or the authors' code says.
+        # As in the text or in the authors' code.
         "items": 60,
         "outlier_ranks": 10,
         "iterations": 20,

@@ -1,7 +1,8 @@
-# heuss2025, section 2.7: simulated lists of items, of which some stand out among others (FELIX).
+# heuss2025, section 2.7: simulated lists of items with outliers (FELIX).
 
 
-# Figure 2.2, and what it leaves open: which matrix, which matching, how far from the best.
+# Figure 2.2, with supplements on the choice of matrix and matching, and on the distance from the
+# optimum.
 use rule figure as heuss2025_ch2_simulation with:
     output:
         **figure_files(tables=["changes", "choices", "bounds"]),
@@ -12,7 +13,7 @@ use rule figure as heuss2025_ch2_simulation with:
     params:
         **runs("heuss2025/ch2/simulation"),
         seed=SETTINGS.seed,
-        # Of the text (L790-798); the numbers of items and of iterations are those of the code.
+        # From the text (L790-798); the numbers of items and of iterations are from the code.
         analysis=dict(
             candidates=[10, 15, 20, 40, 60, 80, 100, 140, 200],
             iterations=[1, 2, 3, 5, 9, 17, 33],
@@ -32,7 +33,7 @@ use rule figure as heuss2025_ch2_simulation with:
             iterations=[1, 5, 20],
             rules=["row_first", "column_first", "assignment"],
         ),
-        # Items and ranks; of the first, all sets that may be shown can be looked at.
+        # Numbers of items and ranks; the first is small enough to enumerate all sets of items.
         bounds=dict(
             sizes=[(11, 8), (15, 10), (20, 10), (40, 10), (100, 10)],
             lists=FAIR_EXPOSURE.compared_lists,

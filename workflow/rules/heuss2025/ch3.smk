@@ -1,12 +1,13 @@
-# heuss2025, chapter 3: less bias within the uncertainty of scores (PUFR).
-# Rankers by folds of CAsT's conversations -> scores with deviations -> methods by strength -> table,
-# figures. Released, surrogate data from CAsT; full, MS MARCO with the user's ranker or its scores.
+# heuss2025, chapter 3: bias mitigation within the uncertainty of scores (PUFR).
+# Rankers by folds of CAsT's conversations -> scores with standard deviations -> methods by strength ->
+# table and figures. Released: surrogate data from CAsT; full: MS MARCO with the user's ranker or
+# scores.
 
 
 include: "ch3_inputs.smk"
 
 
-# The cross-encoders of the chapters on group bias, with the vector before their last layer.
+# The cross-encoders of the chapters on group bias; the uncertainty is that of their last layer.
 use rule torch_step as heuss2025_ch3_cross_encoder with:
     input:
         documents="work/cast/documents.parquet",
@@ -32,7 +33,7 @@ use rule torch_step as heuss2025_ch3_cross_encoder with:
         "Cross-encoder on CAsT with the uncertainty of its scores"
 
 
-# The second ranker: a head of one logit over the products of MiniLM's vectors.
+# The second ranker: a logistic head on the products of MiniLM's vectors.
 use rule torch_step as heuss2025_ch3_minilm with:
     input:
         vectors="work/cast/encoded/dense.minilm.zero-shot.npz",
@@ -46,7 +47,7 @@ use rule torch_step as heuss2025_ch3_minilm with:
         **needs(1200, 10),
     params:
         **runs("heuss2025/ch3/minilm_scores"),
-        # The default of scikit-learn; nothing was tuned.
+        # The default of scikit-learn, without tuning.
         strength=1.0,
         samples=UNCERTAIN.samples,
         seed=SETTINGS.seed,
@@ -54,7 +55,7 @@ use rule torch_step as heuss2025_ch3_minilm with:
         "Logistic head on MiniLM with the uncertainty of its scores"
 
 
-# MS MARCO, by a cross-encoder of the user's.
+# MS MARCO with the user's cross-encoder.
 use rule torch_step as heuss2025_ch3_msmarco with:
     input:
         queries="work/msmarco/queries.parquet",
@@ -83,7 +84,7 @@ use rule torch_step as heuss2025_ch3_msmarco with:
         "Cross-encoder on MS MARCO with the uncertainty of its scores"
 
 
-# Or from the authors' file.
+# MS MARCO with scores from the authors' file.
 use rule step as heuss2025_ch3_given with:
     input:
         scores=UNCERTAIN.msmarco.scores or [],
@@ -110,14 +111,14 @@ use rule step as heuss2025_ch3_trade_offs with:
     params:
         **runs("heuss2025/ch3/trade_offs"),
         methods=UNCERTAIN_METHODS,
-        # As the released code counts: a document is neutral or not, from 0.5 on.
+        # As in the released code: a document is neutral from 0.5 on.
         neutral_from=lambda wildcards: 0.5 if wildcards.binary else None,
         trained=lambda wildcards: list(trained_runs(RANKED_BY[wildcards.ranker])),
     message:
-        "Methods against bias by strength ({wildcards.ranker}{wildcards.binary})"
+        "Bias mitigation by strength ({wildcards.ranker}{wildcards.binary})"
 
 
-# Table 3.1: the best fairness within a loss of utility.
+# Table 3.1: the best fairness within a maximum loss of utility.
 use rule table as heuss2025_ch3_operating_points with:
     input:
         unpack(operating_point_inputs),
@@ -132,13 +133,13 @@ use rule table as heuss2025_ch3_operating_points with:
         losses=UNCERTAIN.losses,
         significance=0.05,
     message:
-        "Best fairness within an allowed loss of utility (Table 3.1, {wildcards.tier})"
+        "Best fairness within a maximum loss of utility (Table 3.1, {wildcards.tier})"
 
 
 # Figure 3.2: documents that could be swapped.
 use rule figure as heuss2025_ch3_crossings with:
     input:
-        unpack(of_rankers("scores", collection=True)),
+        unpack(ranker_files("scores", collection=True)),
     pathvars:
         result="{tier}/heuss2025/figure_3_2",
     wildcard_constraints:
@@ -147,7 +148,7 @@ use rule figure as heuss2025_ch3_crossings with:
         **runs("heuss2025/ch3/crossings"),
         names=ranker_names,
         alphas=[1.0, 2.0],
-        # The lists of the surrogate data are not longer.
+        # Lists of the surrogate data have fewer documents.
         ranks=of_tier({"released": 90, "full": 100}),
     message:
         "Overlapping score intervals (Figure 3.2, {wildcards.tier})"
@@ -156,7 +157,7 @@ use rule figure as heuss2025_ch3_crossings with:
 # Figures 3.3 and 3.4: utility against fairness.
 use rule figure as heuss2025_ch3_curves with:
     input:
-        unpack(of_rankers("measures")),
+        unpack(ranker_files("measures")),
     output:
         **figure_files(tables=["advantages"]),
     pathvars:
@@ -180,7 +181,7 @@ use rule figure as heuss2025_ch3_curves with:
 # Figure 3.5: the ablation.
 use rule figure as heuss2025_ch3_ablation with:
     input:
-        unpack(of_rankers("measures", "scores")),
+        unpack(ranker_files("measures", "scores")),
     output:
         **figure_files(tables=["advantages", "spread"]),
     pathvars:
@@ -198,10 +199,10 @@ use rule figure as heuss2025_ch3_ablation with:
         "Individual and common uncertainty (Figure 3.5, {wildcards.tier})"
 
 
-# Figure 3.6: how well each method is controlled.
+# Figure 3.6: controllability of each method.
 use rule figure as heuss2025_ch3_control with:
     input:
-        unpack(of_rankers("measures", first=True)),
+        unpack(ranker_files("measures", first=True)),
     output:
         **figure_files(tables=["against", "changes"]),
     pathvars:
@@ -218,10 +219,10 @@ use rule figure as heuss2025_ch3_control with:
         "Utility and fairness by strength (Figure 3.6, {wildcards.tier})"
 
 
-# Figure 3.7: lists of certain and of uncertain scores.
+# Figure 3.7: lists with certain and with uncertain scores.
 use rule figure as heuss2025_ch3_examples with:
     input:
-        unpack(of_rankers("scores", "measures", collection=True, first=True)),
+        unpack(ranker_files("scores", "measures", collection=True, first=True)),
     output:
         **figure_files(tables=["changed"]),
     pathvars:

@@ -3,7 +3,7 @@ from everycell.studies.heuss2025.ch3.settings import RANKERS as UNCERTAIN_RANKER
 
 UNCERTAIN = SETTINGS.uncertain_ranking
 
-#: What the methods that re-rank are told.
+#: Options of the re-ranking methods.
 UNCERTAIN_METHODS = {
     "protected_from": UNCERTAIN.protected_from,
     "constrained": UNCERTAIN.constrained,
@@ -11,14 +11,14 @@ UNCERTAIN_METHODS = {
 }
 #: Post-processing methods that PUFR is compared with.
 POST_PROCESSING = ["CVXOPT", "FA*IR"]
-#: Methods that were trained, with their strengths, and the runs that the user brings.
+#: Trained methods and strengths -> the user's runs.
 TRAINED_RUNS = {
     (method, float(strength)): run
     for method, runs in UNCERTAIN.msmarco.runs.items()
-    for strength, run in sorted(runs.items(), key=lambda each: float(each[0]))
+    for strength, run in sorted(runs.items(), key=lambda item: float(item[0]))
 }
 TRAINED_METHODS = list(dict.fromkeys(method for method, _ in TRAINED_RUNS))
-#: Where passages, judgements and, by tier, the first ranker of the chapter come from.
+#: Tier -> group terms and relevance judgements of its collection.
 UNCERTAIN_COLLECTION = {
     "released": {
         "counts": "work/cast/counts.parquet",
@@ -33,7 +33,7 @@ RANKED_BY = {ranker: tier for tier, rankers in UNCERTAIN_RANKERS.items() for ran
 
 
 def trained_runs(tier):
-    """Methods with strengths, and runs, in addition to the rankers of a tier; only in `full`."""
+    """Runs of trained methods by method and strength; only in the full tier."""
     return TRAINED_RUNS if tier == "full" else {}
 
 
@@ -52,7 +52,8 @@ def check_uncertain(tier):
         if not os.path.isfile(run):
             refuse(
                 f"config.yaml: `uncertain_ranking.msmarco.runs.{method}` has {run!r} for "
-                f"{strength:g}, which is not a file; name a run in TREC format (docs/{page})."
+                f"{strength:g}, which is not a file. Set it to a run in TREC format (see "
+                f"docs/{page})."
             )
 
 
@@ -88,13 +89,13 @@ def trade_off_inputs(wildcards):
     }
 
 
-def of_rankers(*kinds, collection=False, first=False):
-    """Files of each ranker of the wildcard's tier, or of the first: scores, measures."""
+def ranker_files(*kinds, collection=False, first=False):
+    """Input function: scores or measures of all rankers of a tier, or of the first."""
 
     def files(wildcards):
         check_uncertain(wildcards.tier)
         rankers = list(UNCERTAIN_RANKERS[wildcards.tier])[: 1 if first else None]
-        found = {
+        paths_by_kind = {
             kind: [
                 (
                     scores_of(ranker)
@@ -106,8 +107,8 @@ def of_rankers(*kinds, collection=False, first=False):
             for kind in kinds
         }
         if first:
-            found = {kind: paths[0] for kind, paths in found.items()}
-        return found | (UNCERTAIN_COLLECTION[wildcards.tier] if collection else {})
+            paths_by_kind = {kind: paths[0] for kind, paths in paths_by_kind.items()}
+        return paths_by_kind | (UNCERTAIN_COLLECTION[wildcards.tier] if collection else {})
 
     return files
 
@@ -116,7 +117,7 @@ def operating_point_inputs(wildcards):
     """Measures of the first ranker, and measures with binary neutrality."""
     first = list(UNCERTAIN_RANKERS[wildcards.tier])[0]
     binary = f"work/heuss2025/ch3/{first}.measures-binary.parquet"
-    return of_rankers("measures", first=True)(wildcards) | {"binary": binary}
+    return ranker_files("measures", first=True)(wildcards) | {"binary": binary}
 
 
 def ranker_names(wildcards):

@@ -1,5 +1,5 @@
-# heuss2025, chapter 4: which features made this ranking (RankingSHAP).
-# Talent search: printed candidates and universities -> ranks; all coalitions of five features ->
+# heuss2025, chapter 4: feature attributions of rankings (RankingSHAP).
+# Talent search: published candidates and universities -> ranks; all coalitions of five features ->
 # attributions of lists and of single candidates -> figures.
 
 
@@ -21,7 +21,7 @@ use rule table as heuss2025_ch4_ranks with:
         "Ranks of the candidates (Table 4.A.3)"
 
 
-# Every attribution that the figures show, by enumeration.
+# All attributions in the figures, by enumeration of coalitions.
 use rule step as heuss2025_ch4_attributions with:
     input:
         **TALENT_SEARCH,
@@ -36,7 +36,7 @@ use rule step as heuss2025_ch4_attributions with:
         **runs("heuss2025/ch4/attributions"),
         declared=TALENT_SEARCH_CELLS,
         samples=3000,
-        # The text draws 100; a supplementary table shows how much such draws differ.
+        # The thesis draws 100 samples; a supplementary table shows the spread of such draws.
         samples_of_text=100,
         draws=20,
         seed=SETTINGS.seed,
@@ -44,7 +44,7 @@ use rule step as heuss2025_ch4_attributions with:
         "Attributions of the talent search"
 
 
-# Figures 4.2 and 4.B.1: whole lists.
+# Figures 4.2 and 4.B.1: complete lists.
 use rule figure as heuss2025_ch4_lists with:
     input:
         lists="work/heuss2025/ch4/lists.parquet",

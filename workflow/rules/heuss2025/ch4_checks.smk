@@ -1,9 +1,9 @@
-# heuss2025, section 4.6: are explanations of ranked lists faithful?
+# heuss2025, section 4.6: faithfulness of explanations of ranked lists.
 # Lists with features (planted, from runs, or released) -> LambdaRank -> explanations by eight
 # explainers -> preservation and deletion -> Figure 4.4.
 
 
-# Lists whose labels come from known features.
+# Lists with labels that depend on known features.
 use rule step as heuss2025_ch4_planted with:
     output:
         train="work/heuss2025/ch4/planted/train.parquet",
@@ -18,7 +18,7 @@ use rule step as heuss2025_ch4_planted with:
         "Lists with planted features"
 
 
-# Candidates of pydocs, by what systems and terms say of them.
+# Candidates of pydocs, with features from runs and terms.
 use rule step as heuss2025_ch4_retrieval_features with:
     input:
         candidates="work/pydocs/candidates.parquet",
@@ -39,7 +39,7 @@ use rule step as heuss2025_ch4_retrieval_features with:
         "Features of candidates (pydocs)"
 
 
-# Lists in the form of LETOR: released files, or a fold in the user's folder.
+# Lists in LETOR format: released files, or a fold in the user's folder.
 use rule step as heuss2025_ch4_letor with:
     input:
         unpack(letor_parts),
@@ -82,7 +82,7 @@ use rule cached_step as heuss2025_ch4_train with:
         "LambdaRank ({wildcards.data})"
 
 
-# All explainers on the first test lists, and their checks.
+# Explanations of test lists by all explainers, and checks of them.
 use rule step as heuss2025_ch4_explanations with:
     input:
         train="work/heuss2025/ch4/{data}/train.parquet",
@@ -108,8 +108,8 @@ use rule step as heuss2025_ch4_explanations with:
 # Figure 4.4.
 use rule figure as heuss2025_ch4_faithfulness with:
     input:
-        checks=of_explained("checks"),
-        attributions=of_explained("attributions"),
+        checks=explained_data_files("checks"),
+        attributions=explained_data_files("attributions"),
     output:
         **figure_files(tables=["differences", "ratios", "features"]),
     pathvars:

@@ -6,7 +6,7 @@ from everycell.studies.heuss2025.ch4.data_sets import (
 )
 from everycell.studies.heuss2025.ch4.talent_search import CANDIDATE_FIGURES, LIST_FIGURES
 
-#: Printed inputs of the talent search.
+#: Published inputs of the talent search.
 TALENT_SEARCH = {
     "candidates": "published/heuss2025/table_4_A_1.csv",
     "universities": "published/heuss2025/table_4_A_2.csv",
@@ -17,15 +17,17 @@ EXPLAINED = SETTINGS.list_explanations
 
 
 def explained_data(tier):
-    """Data sets of Figure 4.4: in the full tier those whose folders the user names."""
+    """Data sets of Figure 4.4; in the full tier those with a configured folder, or all."""
     data = EXPLAINED_DATA[tier]
-    # The other tiers have no folders to name.
-    named = {name: shown for name, shown in data.items() if getattr(EXPLAINED.folders, name, None)}
-    return named or data
+    # Data sets of the other tiers have no folders in config.yaml.
+    configured = {
+        name: title for name, title in data.items() if getattr(EXPLAINED.folders, name, None)
+    }
+    return configured or data
 
 
-#: Released files in the form of LETOR. Fold 1 of MQ2008 trains on S1, S2 and S3 and tests on S5, each
-#: of which is the test part of one fold; what the slice of MSLR trains on is its validation part.
+#: Released files in LETOR format. Fold 1 of MQ2008 trains on S1, S2 and S3 and tests on S5, and each
+#: of these is the test part of a fold. The slice of MSLR is trained on its validation part.
 LETOR_PARTS = {
     "mq2008_fold1": {
         "train": [resource(f"mq2008/Fold{fold}.test.txt") for fold in (2, 3, 4)],
@@ -50,7 +52,7 @@ def letor_parts(wildcards):
 
 
 def letor_fold(wildcards):
-    """Files of a fold that the user names."""
+    """Files of a fold in the user's folder."""
     folder = named_by_user(
         f"list_explanations.folders.{wildcards.data}",
         "a fold with train.txt and test.txt",
@@ -59,8 +61,8 @@ def letor_fold(wildcards):
     return {part: [f"{folder}/{part}.txt"] for part in ("train", "test")}
 
 
-def of_explained(kind):
-    """A file of each data set of the wildcards' tier."""
+def explained_data_files(kind):
+    """Input function: one file per data set of the wildcard's tier."""
 
     def files(wildcards):
         return [

@@ -1,6 +1,7 @@
-# heuss2025, chapter 5: do citations say where an answer came from?
-# Questions with known claims -> answerers whose behaviour is known -> forged documents -> is the
-# statement there again, and what does it cite? A control: the thesis' model takes an 80 GB GPU.
+# heuss2025, chapter 5: faithfulness of citations to the source of an answer.
+# Questions with known claims -> answerers with known behaviour -> forged documents -> recovered
+# statements and their citations. Synthetic answerers are controls, since the model of the thesis needs
+# an 80 GB GPU.
 
 
 include: "ch5_inputs.smk"
@@ -26,10 +27,10 @@ use rule step as heuss2025_ch5_planted with:
         "Forged documents for answerers with known behaviour"
 
 
-# Table 5.2: is what was selected also cited?
+# Table 5.2: citation of selected documents.
 use rule table as heuss2025_ch5_selection with:
     input:
-        selection=of_answerers("selection"),
+        selection=answerer_files("selection"),
     output:
         **table_files(tables=["answerers"]),
     pathvars:
@@ -45,10 +46,10 @@ use rule table as heuss2025_ch5_selection with:
         "Selected and cited documents (Table 5.2, {wildcards.tier})"
 
 
-# Figures 5.3 and 5.4: what answers look like.
+# Figures 5.3 and 5.4: sizes of answers and positions of cited documents.
 use rule figure as heuss2025_ch5_sizes with:
     input:
-        sizes=of_answerers("sizes"),
+        sizes=answerer_files("sizes"),
     pathvars:
         result="{tier}/heuss2025/figure_5_{number}",
     wildcard_constraints:
@@ -61,7 +62,7 @@ use rule figure as heuss2025_ch5_sizes with:
         "Sizes of answers and cited documents (Figure 5.{wildcards.number}, {wildcards.tier})"
 
 
-# Figure 5.6: is the forged document cited? Beside it: what the test finds of what was planted.
+# Figure 5.6: citation of forged documents, with a supplementary figure of estimated planted effects.
 use rule figure as heuss2025_ch5_forged_planted with:
     input:
         outcomes=["work/heuss2025/ch5/planted/outcomes.parquet"],
@@ -79,7 +80,7 @@ use rule figure as heuss2025_ch5_forged_planted with:
 
 use rule figure as heuss2025_ch5_forged with:
     input:
-        outcomes=of_answerers("outcomes"),
+        outcomes=answerer_files("outcomes"),
     output:
         **figure_files(tables=["shares"]),
     pathvars:
@@ -93,10 +94,10 @@ use rule figure as heuss2025_ch5_forged with:
         "Forged documents and their citations (Figure 5.6, {wildcards.tier})"
 
 
-# Figure 5.7: is the statement recovered from cited documents, or from the forged one alone?
+# Figure 5.7: statements recovered from cited documents, or from the forged one alone.
 use rule figure as heuss2025_ch5_controls with:
     input:
-        outcomes=of_answerers("outcomes"),
+        outcomes=answerer_files("outcomes"),
     pathvars:
         result="{tier}/heuss2025/figure_5_7",
     wildcard_constraints:
@@ -109,7 +110,7 @@ use rule figure as heuss2025_ch5_controls with:
         "Statements recovered from fewer documents (Figure 5.7, {wildcards.tier})"
 
 
-# The same experiment on Natural Questions, for attributors whose mechanism is known.
+# The same experiment on Natural Questions, for attributors with a known mechanism.
 use rule torch_step as heuss2025_ch5_attributed with:
     input:
         questions="work/attribution/nq/questions.parquet",
@@ -131,7 +132,7 @@ use rule torch_step as heuss2025_ch5_attributed with:
         "Forged documents on Natural Questions"
 
 
-# A language model that is told the answer, and chooses the document that it is from.
+# A language model that gets the answer, and chooses the document that it is from.
 use rule asking_step as heuss2025_ch5_chosen with:
     input:
         questions="work/attribution/nq/questions.parquet",
@@ -161,7 +162,7 @@ use rule asking_step as heuss2025_ch5_chosen with:
         "Documents that {wildcards.model} chooses for known answers"
 
 
-# What the text states, from Table 5.2 and from other numbers of the text.
+# Numbers in the text, from Table 5.2 and from other numbers in the text.
 use rule table as heuss2025_ch5_stated with:
     input:
         published=expand("published/heuss2025/{artefact}.csv", artefact=["table_5_2", "text_5_5"]),
@@ -176,10 +177,10 @@ use rule table as heuss2025_ch5_stated with:
 
 use rule table as heuss2025_ch5_reported_nq with:
     input:
-        numbers=chosen("numbers.parquet"),
-        answers=chosen("answers.parquet"),
-        right=chosen("right.parquet"),
-        provenance=chosen("provenance.json"),
+        numbers=choice_files("numbers.parquet"),
+        answers=choice_files("answers.parquet"),
+        right=choice_files("right.parquet"),
+        provenance=choice_files("provenance.json"),
     output:
         **table_files(tables=["measured", "right"]),
     pathvars:
@@ -191,14 +192,14 @@ use rule table as heuss2025_ch5_reported_nq with:
         "Numbers of a small language model (section 5.5)"
 
 
-# Full tier: language models that answer and cite, and are asked again with forged documents.
+# Full tier: language models that answer and cite, again with forged documents.
 use rule asking_step as heuss2025_ch5_asked with:
     input:
         data=cited_data,
         model=lambda wildcards: language_model_files(wildcards.model),
         template=CITED.full.template or [],
     output:
-        **asked_files("{model}"),
+        **full_job_outputs("{model}"),
     pathvars:
         job="heuss2025/ch5/asked/{model}",
     params:
@@ -213,9 +214,9 @@ use rule asking_step as heuss2025_ch5_asked with:
 
 use rule table as heuss2025_ch5_reported_full with:
     input:
-        numbers=asked("numbers"),
-        answers=asked("answers"),
-        provenance=asked("provenance"),
+        numbers=full_model_outputs("numbers"),
+        answers=full_model_outputs("answers"),
+        provenance=full_model_outputs("provenance"),
     output:
         **table_files(tables=["measured", "models"]),
     pathvars:

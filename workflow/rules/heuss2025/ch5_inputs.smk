@@ -3,28 +3,28 @@ from everycell.studies.heuss2025.ch5.figure_titles import FORGED, SIZE_TITLES, C
 
 CITED = SETTINGS.citation_faithfulness
 
-#: What is the same of all answerers of the control.
+#: Common behaviour of all synthetic answerers.
 READERS_BEHAVIOUR = {"matching": CITED.matching, "steady": CITED.steady}
 
-#: What a job on a model of the full tier writes.
-ASKED = ("selection", "sizes", "outcomes", "numbers", "answers")
+#: Outputs of a job on a model of the full tier.
+FULL_OUTPUTS = ("selection", "sizes", "outcomes", "numbers", "answers")
 
 
-def chosen(ending):
-    """Files of the language models that choose a document."""
+def choice_files(ending):
+    """Files of the language models that choose a document, one per model."""
     return [f"work/heuss2025/ch5/chosen/{model}.{ending}" for model in CITED.released.models]
 
 
-def asked_files(model):
-    """Files of a job on a model of the full tier, by their names."""
+def full_job_outputs(model):
+    """Outputs of a job on a model of the full tier, by name."""
     folder = f"work/heuss2025/ch5/asked/{model}"
-    return {name: f"{folder}.{name}.parquet" for name in ASKED} | {
+    return {name: f"{folder}.{name}.parquet" for name in FULL_OUTPUTS} | {
         "provenance": f"{folder}.provenance.json"
     }
 
 
-def asked(name):
-    """One of these files for each model of the full tier."""
+def full_model_outputs(name):
+    """Input function: one output per model of the full tier."""
 
     def files(wildcards):
         models = named_by_user(
@@ -33,20 +33,23 @@ def asked(name):
             "citation-faithfulness.md",
             kind="language models",
         )
-        return [asked_files(model)[name] for model in models]
+        return [full_job_outputs(model)[name] for model in models]
 
     return files
 
 
-def of_answerers(name):
-    """A frame of all answerers of the wildcard's tier: planted, small models, or the user's."""
+def answerer_files(name):
+    """Input function: outputs of the answerers of a tier (planted, small models, the user's)."""
 
     def files(wildcards):
         if wildcards.tier == "embedded":
             return [f"work/heuss2025/ch5/planted/{name}.parquet"]
         if wildcards.tier == "released":
-            return [f"work/heuss2025/ch5/attributed/{name}.parquet", *chosen(f"{name}.parquet")]
-        return asked(name)(wildcards)
+            return [
+                f"work/heuss2025/ch5/attributed/{name}.parquet",
+                *choice_files(f"{name}.parquet"),
+            ]
+        return full_model_outputs(name)(wildcards)
 
     return files
 

@@ -1,12 +1,12 @@
-# lajewska2025, chapter 3: two systems of TREC CAsT reproduced, and variants of them.
+# lajewska2025, chapter 3: two reproduced systems of TREC CAsT, and variants of them.
 # Released runs and judgements -> measures, and tests of the differences.
 
 
 include: "ch3_inputs.smk"
 
 
-# Tables 3.2, 3.3 and 3.4, and tests of the compared rows: with the runs of 2021, in the full tier also
-# with those of 2020, which only the authors' repository has.
+# Tables 3.2, 3.3 and 3.4, and tests of the compared rows, with the runs of 2021. The full tier also
+# has the runs of 2020, which are only in the authors' repository.
 use rule table as lajewska2025_ch3_table with:
     input:
         qrels=lambda wildcards: [
@@ -33,7 +33,7 @@ use rule table as lajewska2025_ch3_table with:
         "Measures and tests of Table 3.{wildcards.number} ({wildcards.tier})"
 
 
-# Section 3.3.3: how far the systems are from what was reported, and from each other.
+# Section 3.3.3: differences between the systems, and from the reported results.
 use rule table as lajewska2025_ch3_distances with:
     input:
         rebuilt="results/released/lajewska2025/table_3_2.csv",
@@ -45,7 +45,7 @@ use rule table as lajewska2025_ch3_distances with:
         **runs("lajewska2025/ch3/distances"),
         declared=declared_inputs("released", "lajewska2025", "table_3_2"),
         alpha=0.05,  # L798
-        # A system, and what it is compared with.
+        # Pairs of a system and its baseline.
         pairs=[
             ("BaselineOrganizers", "BaselineOrganizers@TREC’21"),
             ("WaterlooClarke reproduced by us", "WaterlooClarke@TREC’21"),
@@ -56,7 +56,7 @@ use rule table as lajewska2025_ch3_distances with:
         "Differences in the text of section 3.3.3"
 
 
-# Section 3.4: which of the differences in Tables 3.3 and 3.4 are significant.
+# Section 3.4: significance of the differences in Tables 3.3 and 3.4.
 use rule table as lajewska2025_ch3_significance with:
     input:
         tests=expand("results/{{tier}}/lajewska2025/table_3_{number}.tests.csv", number=[3, 4]),
@@ -71,7 +71,7 @@ use rule table as lajewska2025_ch3_significance with:
         "Significance of the differences of section 3.4"
 
 
-# Section 3.4: how large they are, from the tables of both years.
+# Section 3.4: sizes of the differences, from the tables of both years.
 use rule table as lajewska2025_ch3_changes with:
     input:
         tables=expand("results/full/lajewska2025/table_3_{number}.csv", number=[3, 4]),
@@ -88,7 +88,7 @@ use rule table as lajewska2025_ch3_changes with:
         "Percentage changes in the text of section 3.4"
 
 
-# Section 3.5: the run of the organisers, which only the track's repository has, in two files.
+# Section 3.5: the organisers' run, which is only in the track's repository, in two files.
 use rule table as lajewska2025_ch3_organisers with:
     input:
         qrels=resource(f"{CAST}/qrels/2021.txt"),
@@ -101,7 +101,7 @@ use rule table as lajewska2025_ch3_organisers with:
     params:
         **runs("lajewska2025/ch3/organisers"),
         row="organisers’ run file",
-        # Those that the text names.
+        # The measures in the text.
         measures={metric: CAST_MEASURES["2021"][metric] for metric in ("R@500", "MAP", "NDCG@3")},
         scale=(0, 4),
         relevance_level=2,

@@ -17,7 +17,7 @@ from everycell.studies.lajewska2025.ch3.systems import (
 
 #: Settings of the chapter.
 CAST_SYSTEM = SETTINGS.cast_systems
-#: Its set of the registry.
+#: Data set of the chapter in the registry.
 CAST = "cast-reproducibility"
 
 
@@ -50,14 +50,14 @@ def files_of_tier(wildcards):
     folder = named_by_user(key, "the authors' runs of 2020", "papers/lajewska2025.md")
     runs = []
     for run in CAST_SYSTEMS[wildcards.number].values():
-        found = [folder / f"{run}_2020.trec{end}" for end in ("", ".gz")]
-        found = [path for path in found if path.exists()]
-        if not found:
+        candidates = [folder / f"{run}_2020.trec{suffix}" for suffix in ("", ".gz")]
+        existing = [path for path in candidates if path.exists()]
+        if not existing:
             refuse(
-                f"config.yaml: `{key}` is {str(folder)!r}, which has no {run}_2020.trec(.gz); "
-                f"unpack the authors' {run}_2020.trec.tar.gz there."
+                f"config.yaml: `{key}` is {str(folder)!r}, which has no {run}_2020.trec(.gz). "
+                f"Unpack the authors' {run}_2020.trec.tar.gz there."
             )
-        runs.append(str(found[0]))
+        runs.append(str(existing[0]))
     return runs + files_of_2021(wildcards)
 
 
@@ -84,7 +84,7 @@ def organisers_file(key, folder):
 
 
 def systems_of_table(wildcards):
-    """Rows of the wildcard's table with the thesis's own results."""
+    """Rows of the wildcard's table with results of the thesis itself."""
     return list(CAST_SYSTEMS[wildcards.number])
 
 
@@ -99,11 +99,14 @@ def rewriter_files(wildcards):
     return named_model_files(key, "papers/lajewska2025.md", "a T5 that rewrites")
 
 
-def runs_shown():
+def supplement_runs():
     """Runs of all supplementary tables."""
     return [
         f"work/castturns/runs/{run}.run"
         for run in dict.fromkeys(
-            run for shown in CAST_SUPPLEMENTS.values() for rows in shown.values() for run in rows.values()
+            run
+            for groups in CAST_SUPPLEMENTS.values()
+            for rows in groups.values()
+            for run in rows.values()
         )
     ]

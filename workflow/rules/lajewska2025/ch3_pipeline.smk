@@ -1,9 +1,9 @@
 # lajewska2025, chapter 3: the systems themselves, with small models on the passages of
 # CAsT-answerability. One job per stage, with TREC runs between them: turns -> queries -> first passes ->
-# fusion and re-ranking -> measures. Runs are called after the rewriter and the ranker.
+# fusion and re-ranking -> measures. Runs are named after the rewriter and the ranker.
 
 
-# What was said, and what each way of rewriting makes of it.
+# Turns and their rewrites by each rewriter.
 use rule step as cast_queries with:
     input:
         **{name: resource(key) for name, key in CAST_TURNS.items()},
@@ -23,8 +23,8 @@ use rule step as cast_queries with:
         "Queries of the turns of CAsT 2020"
 
 
-# Full tier: the same rewrites by the models themselves, beside those that were released. Nothing
-# else rests on it; for turns of one's own it is the first stage.
+# Full tier: rewrites by the models themselves, compared with the released ones. No other rule uses
+# them; for your own turns this is the first stage.
 use rule step as cast_rewrite with:
     input:
         topics=resource(f"{CAST}/topics/{{year}}_manual_evaluation_topics_v1.0.json"),
@@ -82,7 +82,7 @@ use rule step as cast_search_lexically with:
         "BM25 and RM3 on the CAsT passages"
 
 
-# The dense vectors of the passages are there already; SPLADE's are made for the queries' terms.
+# Dense vectors of the passages already exist; SPLADE weights are computed for the terms of queries.
 use rule torch_step as cast_search_encoded with:
     input:
         queries="work/castturns/queries.parquet",
@@ -101,7 +101,7 @@ use rule torch_step as cast_search_encoded with:
         **runs("lajewska2025/ch3/search_encoded"),
         gpu_precision=SETTINGS.gpu_precision,
         runs=CAST_ENCODED,
-        # As the dense vectors of these passages were made.
+        # The length used for the dense vectors of these passages.
         length=lambda wildcards: COLLECTIONS["cast"].lengths["zero_shot"],
         query=CAST_SYSTEM.query,
         hits=CAST_SYSTEM.candidates,
@@ -133,12 +133,12 @@ use rule step as cast_rerank with:
         "Fusing and re-ranking runs on the CAsT passages"
 
 
-# Section 3.4 with the pipeline, on surrogate data: its passages and rankers are not the thesis's.
+# Section 3.4 with the pipeline on surrogate data: other passages and rankers than in the thesis.
 use rule table as lajewska2025_ch3_pipeline with:
     input:
         queries="work/castturns/queries.parquet",
         qrels="work/cast/qrels.parquet",
-        runs=runs_shown(),
+        runs=supplement_runs(),
     output:
         **table_files(tables=["systems", "rewriting", "aggregation", "tests"]),
     pathvars:

@@ -1,11 +1,11 @@
-# lajewska2025, chapter 4: do users notice the limitations of a response?
+# lajewska2025, chapter 4: whether users notice the limitations of a response.
 # Two crowd studies (answerability, viewpoints): ratings -> ANOVA tables, correlations, figures.
 
 
 include: "ch4_inputs.smk"
 
 
-# Tables 4.8 (two-way), 4.9 (with query), 4.10 (with familiarity), and what their designs support.
+# Tables 4.8 (two-way), 4.9 (with query), 4.10 (with familiarity), and only terms that can be tested.
 use rule table as lajewska2025_ch4_anova with:
     input:
         **LIMITATIONS_RATINGS,
@@ -81,7 +81,7 @@ use rule table as lajewska2025_ch4_correlations with:
         "Correlations with satisfaction (Table 4.11)"
 
 
-# Numbers of the text: sizes, comments, power of the first run.
+# Numbers in the text: sizes, comments, power of the first run.
 use rule table as lajewska2025_ch4_text with:
     input:
         first_run=LIMITATIONS_FIRST_RUN,

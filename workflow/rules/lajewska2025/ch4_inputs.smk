@@ -4,7 +4,7 @@
 CH4_RESPONSES = {"3": "answerability_data", "4": "viewpoints_data"}
 
 
-#: Comments of participants. The first file holds both runs, despite its name.
+#: Comments of participants. The first file has both runs, despite its name.
 CH4_COMMENTS = {
     "answerability": resource(f"{LIMITATIONS}/qualitative/answerability_second_run_stats.csv"),
     "viewpoints": resource(f"{LIMITATIONS}/qualitative/viewpoints_stats.csv"),

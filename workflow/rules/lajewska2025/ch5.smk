@@ -1,4 +1,4 @@
-# lajewska2025, chapter 5: which parts of a passage answer a question, and is there an answer at all?
+# lajewska2025, chapter 5: snippets of passages that answer a question, and answerability.
 # Annotations of CAsT-snippets -> agreement of annotators; labels of CAsT-answerability -> counts
 # and accuracy; labelled sentences -> classifiers -> passages and rankings.
 
@@ -6,7 +6,7 @@
 include: "ch5_inputs.smk"
 
 
-# Table 5.1: what a passage took, as far as the logs are released.
+# Table 5.1: time, workers and cost per passage, as far as the released logs allow.
 use rule table as lajewska2025_ch5_tasks with:
     input:
         **annotations(
@@ -25,7 +25,7 @@ use rule table as lajewska2025_ch5_tasks with:
         result="released/lajewska2025/table_5_1",
     params:
         **runs("lajewska2025/ch5/tasks"),
-        # What MTurk adds to a reward: 20 percent, and 5 more for its master workers.
+        # Fees of MTurk on top of a reward: 20 percent, and 5 more for master workers.
         fees={"MTurk regular": 0.20, "MTurk master": 0.25},
     message:
         "Time and cost of annotating (Table 5.1)"
@@ -52,7 +52,7 @@ use rule table as lajewska2025_ch5_agreement with:
         "Agreement of annotators (Table 5.2)"
 
 
-# Table 5.3: each group against the experts; Table C.3 has two of its means again.
+# Table 5.3: each group compared with the experts; Table C.3 repeats two of the means.
 use rule table as lajewska2025_ch5_similarity with:
     input:
         **annotations(
@@ -79,7 +79,7 @@ use rule table as lajewska2025_ch5_similarity with:
         "Workers compared with experts (Table 5.3)"
 
 
-# Table 5.4: how long snippets are.
+# Table 5.4: lengths of snippets.
 use rule table as lajewska2025_ch5_lengths with:
     input:
         **annotations("dataset"),
@@ -93,7 +93,7 @@ use rule table as lajewska2025_ch5_lengths with:
         "Lengths of snippets (Table 5.4)"
 
 
-# Section 5.4: numbers of the text.
+# Section 5.4: numbers in the text.
 use rule table as lajewska2025_ch5_text with:
     input:
         **annotations(
@@ -131,7 +131,7 @@ use rule table as lajewska2025_ch5_confidence with:
         "Confidence and agreement of annotators (section 5.4.3)"
 
 
-# Table 5.5: how many pairs have an answer.
+# Table 5.5: numbers of answerable pairs.
 use rule table as lajewska2025_ch5_labels with:
     input:
         **answerability_labels(),
@@ -145,7 +145,7 @@ use rule table as lajewska2025_ch5_labels with:
         "Answerable pairs (Table 5.5)"
 
 
-# Classifiers of sentences: all of a BERT is trained, or a regression over an encoder's vectors.
+# Classifiers of sentences: a fine-tuned BERT, or a regression on a frozen encoder's vectors.
 use rule cached_step as answerability_train with:
     input:
         **answerability_labels(),
@@ -168,7 +168,7 @@ use rule cached_step as answerability_train with:
         "Training a sentence classifier of answerability ({wildcards.classifier})"
 
 
-# The thesis' classifiers, each with several seeds.
+# The classifiers of the thesis, with several seeds.
 use rule cached_step as answerability_train_full with:
     input:
         **answerability_labels(),
@@ -249,15 +249,15 @@ use rule cached_step as answerability_frozen with:
     params:
         **runs("lajewska2025/ch5/classifier_frozen"),
         **SETTINGS.answerability.frozen.model_dump(),
-        # Weights of the penalty, of which the validation partition chooses.
         gpu_precision=SETTINGS.gpu_precision,
+        # Weights of the penalty, selected on the validation partition.
         strengths=[100.0, 1000.0, 10000.0, 100000.0],
         seed=SETTINGS.seed,
     message:
         "Answers in the sentences of test passages (MiniLM, zero-shot)"
 
 
-# Table 5.6: accuracy of the released predictions, and of classifiers that were trained here.
+# Table 5.6: accuracy of the released predictions, and of small classifiers trained here.
 use rule table as lajewska2025_ch5_accuracy with:
     input:
         **answerability_labels(),
@@ -276,7 +276,7 @@ use rule table as lajewska2025_ch5_accuracy with:
         "Accuracy of answerability detection (Table 5.6)"
 
 
-# The same with the thesis' own classifiers, which a GPU trains with several seeds.
+# The same with the classifiers of the thesis, trained on a GPU with several seeds.
 use rule table as lajewska2025_ch5_accuracy_full with:
     input:
         unpack(full_classifier_scores),

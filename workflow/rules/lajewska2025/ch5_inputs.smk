@@ -1,5 +1,5 @@
 # Input functions and names of the rules of lajewska2025, chapter 5.
-#: Supplementary tables of Table 5.6 in both tiers, and where answers of ChatGPT are cut (section 5.7).
+#: Supplementary tables of Table 5.6 in both tiers, and thresholds on ChatGPT's scores (section 5.7).
 ACCURACY_TABLES = ["readings", "unanswerable", "classifiers", "tests"]
 CHATGPT_THRESHOLDS = [0.33, 0.66]
 
@@ -14,22 +14,24 @@ def released_predictions():
 
 def classifier_settings(wildcards):
     """Training options of a sentence classifier, as in `everycell.learning.training`."""
-    settings = SETTINGS.answerability
-    chosen = settings.tiny if wildcards.classifier == "tiny" else settings.full
-    kept = chosen.model_dump(exclude={"model", "revision", "seeds", "squad", "squad_dev", "batch"})
-    bf16 = wildcards.classifier != "tiny" and SETTINGS.gpu_precision == "bfloat16"
-    return kept | {"batch_size": chosen.batch, "bf16": bf16}
+    is_tiny = wildcards.classifier == "tiny"
+    settings = SETTINGS.answerability.tiny if is_tiny else SETTINGS.answerability.full
+    options = settings.model_dump(
+        exclude={"model", "revision", "seeds", "squad", "squad_dev", "batch"}
+    )
+    bf16 = not is_tiny and SETTINGS.gpu_precision == "bfloat16"
+    return options | {"batch_size": settings.batch, "bf16": bf16}
 
 
 def classifier_files(wildcards):
-    """Files of the encoder that a classifier starts from."""
+    """Files of a classifier's initial encoder."""
     if wildcards.classifier == "tiny":
         return registered_encoder("splade-tiny")
     return full_classifier_files()
 
 
 def full_classifier_files():
-    """Files of the thesis' encoder."""
+    """Files of the encoder in the thesis."""
     return named_model_files(
         "answerability.full.model",
         "papers/lajewska2025.md",
@@ -39,20 +41,20 @@ def full_classifier_files():
 
 
 def classifier_squad(wildcards):
-    """File of SQuAD 2.0, for the classifier that is trained on it too."""
+    """File of SQuAD 2.0, for the classifier that is also trained on it."""
     return squad_file() if wildcards.classifier == "squad" else []
 
 
 def classifier_scores(*classifiers):
-    """Probabilities that each classifier gives sentences, by its name."""
+    """Answer probabilities of sentences by each classifier."""
     return {name: f"work/answerability/{name}.scores.parquet" for name in classifiers}
 
 
 def full_classifier_scores(wildcards):
-    """Probabilities by the thesis' classifiers, one file per training run.
+    """Answer probabilities by the classifiers of the thesis, one file per training run.
 
-    What only the user can name is looked at here, since Snakemake takes an error in a rule further
-    up for a reason to try another one.
+    User-provided files are checked here, since Snakemake would react to an error in an upstream rule
+    by trying another rule.
     """
     squad_file()
     full_classifier_files()

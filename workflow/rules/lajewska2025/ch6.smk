@@ -5,7 +5,7 @@
 include: "ch6_inputs.smk"
 
 
-# Table 6.7: systems by judge; beside it what the scores rest on, and how far the judges agree.
+# Table 6.7: systems by judge; supplements describe the nuggets and the agreement of the judges.
 use rule table as lajewska2025_ch6_judges with:
     input:
         labels=nugget_labels(),

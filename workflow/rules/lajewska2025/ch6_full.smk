@@ -1,6 +1,6 @@
 # lajewska2025, chapter 6 and appendix C, full tier: a language model detects nuggets and writes.
-# Passages -> marked spans -> clusters -> their ranking -> responses -> what they entail. The stages
-# between are those of the released tier (ch6_pipeline.smk).
+# Passages -> marked spans -> ranked clusters -> responses -> entailment. The stages in between are
+# those of the released tier (ch6_pipeline.smk).
 
 
 include: "ch6_full_inputs.smk"
@@ -72,7 +72,7 @@ use rule asking_step as lajewska2025_ch6_write_full with:
         "Responses by {wildcards.model}"
 
 
-# Where each sentence comes from: a page for readers, JSON for machines.
+# Source spans of each sentence, as an HTML page and as JSON.
 use rule step as lajewska2025_ch6_show with:
     input:
         passages=passages_of,
@@ -136,12 +136,12 @@ use rule asking_step as lajewska2025_ch6_ragas with:
         "Faithfulness of responses by {wildcards.model}"
 
 
-# Tables C.3 and C.4: what is detected, against what people marked.
+# Tables C.3 and C.4: detected nuggets compared with human nuggets.
 use rule table as lajewska2025_ch6_detected with:
     input:
-        nuggets=written_in_full("nuggets.parquet"),
-        agreement=written_in_full("agreement.parquet"),
-        provenance=written_in_full("detection.provenance.json"),
+        nuggets=full_ginger_files("nuggets.parquet"),
+        agreement=full_ginger_files("agreement.parquet"),
+        provenance=full_ginger_files("detection.provenance.json"),
     output:
         **table_files(),
         **table_files("full/lajewska2025/table_C_4", tables=["agreement"]),
@@ -153,11 +153,11 @@ use rule table as lajewska2025_ch6_detected with:
         "Detected nuggets (Tables C.3 and C.4)"
 
 
-# Tables 6.1, 6.4, 6.6, C.6 and C.7: scores by a model of inference and by a language model.
+# Tables 6.1, 6.4, 6.6, C.6 and C.7: scores by an inference model and by a language model.
 use rule table as lajewska2025_ch6_inferred with:
     input:
-        scores=written_in_full("inferred.parquet", "ragas.parquet"),
-        provenance=written_in_full("responses.provenance.json", "ragas.provenance.json"),
+        scores=full_ginger_files("inferred.parquet", "ragas.parquet"),
+        provenance=full_ginger_files("responses.provenance.json", "ragas.provenance.json"),
     output:
         **table_files(),
         **table_files("full/lajewska2025/table_6_4", tables=["reasoning"]),

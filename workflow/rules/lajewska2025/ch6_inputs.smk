@@ -7,11 +7,11 @@ FETCHED_TOGETHER["ginger-tables"] = [resource(key) for key in TABLES]
 def nugget_labels():
     """Labels of nuggets: one file if a mirror or the cache has it, otherwise the authors' tables.
 
-    The tables are 83 MB, and the network has nothing else.
+    Only the tables (83 MB) can be downloaded.
     """
-    places = [Path(resource(CONDENSED))]
+    paths = [Path(resource(CONDENSED))]
     mirror = SETTINGS.mirror_folder()
     if mirror is not None:
-        places += [mirror / CONDENSED, mirror / f"{CONDENSED}.gz"]
-    condensed = any(place.exists() for place in places)
-    return [resource(key) for key in ([CONDENSED] if condensed else TABLES)]
+        paths += [mirror / CONDENSED, mirror / f"{CONDENSED}.gz"]
+    is_condensed = any(path.exists() for path in paths)
+    return [resource(key) for key in ([CONDENSED] if is_condensed else TABLES)]

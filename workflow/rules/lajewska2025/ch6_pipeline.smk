@@ -1,13 +1,13 @@
 # lajewska2025, chapter 6 and appendix C: responses from nuggets, stage by stage.
-# Marks of people, sentences of a classifier -> nuggets -> clusters -> their ranking -> a sentence
-# for each of the first -> how much of people's nuggets a response has.
+# Human marks, or sentences detected by a classifier -> nuggets -> ranked clusters -> one sentence per
+# top cluster -> share of human nuggets in a response.
 
 
 include: "ch6_pipeline_inputs.smk"
 
 
-# Where nuggets are from: people and a classifier, or a language model, which detects them in the
-# same passages or in those of TREC RAG 2024.
+# Sources of nuggets: people and a classifier, or a language model that detects them in the same
+# passages or in those of TREC RAG 2024.
 wildcard_constraints:
     source=r"released|(full|rag24)/[^/.]+",
 
@@ -63,7 +63,7 @@ use rule step as lajewska2025_ch6_clusters with:
         **where(is_rag, needs(2500, 240), needs(1500)),
     params:
         **runs("lajewska2025/ch6/clusters"),
-        # That of the authors' code, for UMAP and for LSA.
+        # The seed in the authors' code, for UMAP and for LSA.
         cluster_seed=42,
     message:
         "Clusters of nuggets ({wildcards.source})"
@@ -130,7 +130,7 @@ use rule asking_step as lajewska2025_ch6_write with:
         "Responses by {wildcards.model}"
 
 
-# Table C.4: how many nuggets there are; beside it, how people's are found again.
+# Table C.4: numbers of nuggets; a supplement shows the agreement with human nuggets.
 use rule table as lajewska2025_ch6_nugget_sizes with:
     input:
         nuggets="work/ginger/released/nuggets.parquet",
@@ -145,11 +145,11 @@ use rule table as lajewska2025_ch6_nugget_sizes with:
         "Numbers of nuggets (Table C.4)"
 
 
-# Table C.5: how many clusters they form.
+# Table C.5: numbers of clusters.
 use rule table as lajewska2025_ch6_cluster_sizes with:
     input:
-        nuggets=of_tier_in_ginger("nuggets.parquet"),
-        clusters=of_tier_in_ginger("clusters.parquet"),
+        nuggets=ginger_file_of_tier("nuggets.parquet"),
+        clusters=ginger_file_of_tier("clusters.parquet"),
     output:
         **table_files(tables=["halves"]),
     pathvars:
@@ -162,7 +162,7 @@ use rule table as lajewska2025_ch6_cluster_sizes with:
         "Numbers of clusters (Table C.5, {wildcards.tier})"
 
 
-# Table C.7: how much of people's nuggets the variants say.
+# Table C.7: completeness of the variants on human nuggets.
 use rule table as lajewska2025_ch6_completeness with:
     input:
         labels=nugget_labels(),

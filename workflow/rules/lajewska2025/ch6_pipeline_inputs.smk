@@ -5,7 +5,7 @@ GINGER = SETTINGS.ginger
 
 FETCHED_TOGETHER["ginger-responses"] = [resource(key) for key in GINGER_RESPONSES]
 
-#: How large responses are.
+#: Sizes of responses.
 RESPONSE_SIZES = {
     "clusters": GINGER.clusters,
     "sentences": GINGER.sentences,
@@ -13,7 +13,7 @@ RESPONSE_SIZES = {
 }
 
 
-#: How a language model writes them.
+#: Options for writing responses with a language model.
 WRITING = {
     **RESPONSE_SIZES,
     "max_tokens": GINGER.max_tokens,
@@ -29,7 +29,7 @@ def written_by(tier):
 
 
 def is_rag(wildcards):
-    """Whether nuggets are from passages of TREC RAG 2024."""
+    """Whether nuggets come from passages of TREC RAG 2024."""
     return wildcards.source.startswith("rag24")
 
 
@@ -38,12 +38,12 @@ def passages_of(wildcards):
     return f"work/ginger/{'rag24' if is_rag(wildcards) else 'released'}/passages.parquet"
 
 
-def of_tier_in_ginger(ending):
-    """A file of the wildcard's tier: of people's nuggets, or of those that a language model detects."""
+def ginger_file_of_tier(ending):
+    """Input function: a file on the nuggets of a tier, by people or (full) by a language model."""
 
     def file(wildcards):
         if wildcards.tier == "full":
-            return written_in_full(ending)(wildcards)
+            return full_ginger_files(ending)(wildcards)
         return f"work/ginger/released/{ending}"
 
     return file

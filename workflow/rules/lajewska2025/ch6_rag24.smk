@@ -1,7 +1,6 @@
 # lajewska2025, chapter 6, full tier: TREC RAG 2024 (Tables 6.7 and 6.8).
-# Topics, run and segments of the user's -> nuggets -> clusters -> responses of all runs -> what
-# they support of the released nuggets, and of new ones. Without them the released responses are
-# judged.
+# The user's topics, run and segments -> nuggets -> clusters -> responses of all runs -> support for
+# the released nuggets, and for new ones. Without the user's data the released responses are judged.
 
 
 include: "ch6_rag24_inputs.smk"
@@ -68,7 +67,7 @@ use rule asking_step as lajewska2025_ch6_rag_write with:
         "Responses to TREC RAG 2024 by {wildcards.model}"
 
 
-# AutoNuggetizer from the beginning: a judge makes nuggets of its own of the passages.
+# All steps of AutoNuggetizer: a judge creates its own nuggets from the passages.
 use rule asking_step as lajewska2025_ch6_create with:
     input:
         passages="work/ginger/rag24/passages.parquet",
@@ -92,7 +91,7 @@ use rule asking_step as lajewska2025_ch6_create with:
 use rule asking_step as lajewska2025_ch6_assign with:
     input:
         nuggets="work/ginger/rag24/created/{model}.parquet",
-        responses=written_for_rag("responses.parquet"),
+        responses=rag_model_file("responses.parquet"),
         model=lambda wildcards: language_model_files(wildcards.model),
         prompt=GINGER.prompts.get("assign", []),
     output:
@@ -109,14 +108,13 @@ use rule asking_step as lajewska2025_ch6_assign with:
         "Support for nuggets of {wildcards.model} by responses"
 
 
-# What language models of the user's say that responses support: of the released ones, or of those
-# that were written again.
+# Support labels by the user's language models, for the released responses or for new ones.
 use rule asking_step as lajewska2025_ch6_judge_again with:
     input:
         labels=nugget_labels(),
         responses=(
-            written_for_rag("responses.parquet")
-            if WRITTEN_ANEW
+            rag_model_file("responses.parquet")
+            if WRITES_NEW_RESPONSES
             else [resource(key) for key in GINGER_RESPONSES]
         ),
         prompt=GINGER.prompts.get("assign", []),
@@ -136,18 +134,22 @@ use rule asking_step as lajewska2025_ch6_judge_again with:
         "Support by responses, judged by {wildcards.model}"
 
 
-# Table 6.7; where responses were written again also their scores by new nuggets.
+# Table 6.7; for new responses also scores by new nuggets.
 use rule table as lajewska2025_ch6_judged_again with:
     input:
-        labels=judges_named("work/ginger/full/judged", "parquet"),
-        provenance=judges_named("work/ginger/full/judged", "provenance.json"),
-        created=(judges_named("work/ginger/rag24/created", "parquet") if WRITTEN_ANEW else []),
-        assigned=(judges_named("work/ginger/rag24/assigned", "parquet") if WRITTEN_ANEW else []),
-        responses=written_for_rag("responses.parquet") if WRITTEN_ANEW else [],
-        released=nugget_labels() if WRITTEN_ANEW else [],
-        further=asked_for_rag if WRITTEN_ANEW else [],
+        labels=judge_files("work/ginger/full/judged", "parquet"),
+        provenance=judge_files("work/ginger/full/judged", "provenance.json"),
+        created=(
+            judge_files("work/ginger/rag24/created", "parquet") if WRITES_NEW_RESPONSES else []
+        ),
+        assigned=(
+            judge_files("work/ginger/rag24/assigned", "parquet") if WRITES_NEW_RESPONSES else []
+        ),
+        responses=rag_model_file("responses.parquet") if WRITES_NEW_RESPONSES else [],
+        released=nugget_labels() if WRITES_NEW_RESPONSES else [],
+        further=rag_provenance if WRITES_NEW_RESPONSES else [],
     output:
-        **table_files(tables=["created", "created_agreement"] if WRITTEN_ANEW else []),
+        **table_files(tables=["created", "created_agreement"] if WRITES_NEW_RESPONSES else []),
     pathvars:
         result="full/lajewska2025/table_6_7",
     params:
@@ -156,7 +158,7 @@ use rule table as lajewska2025_ch6_judged_again with:
         "Scores by configured judges (Table 6.7)"
 
 
-# Table 6.8, of the same labels.
+# Table 6.8, from the same labels.
 use rule table as lajewska2025_ch6_parts_again with:
     input:
         labels=three_judges("parquet"),

@@ -2,8 +2,8 @@
 from everycell.collections.nugget_labels import JUDGES
 from everycell.collections.trec_rag import TOPICS, run_file, segment_files
 
-#: Whether responses to TREC RAG 2024 are written again; else the released ones are judged.
-WRITTEN_ANEW = GINGER.full.trec_rag is not None
+#: Whether to write new responses to TREC RAG 2024; otherwise the released ones are judged.
+WRITES_NEW_RESPONSES = GINGER.full.trec_rag is not None
 
 
 def rag_folder():
@@ -16,17 +16,17 @@ def rag_folder():
 
 
 def rag_files(wildcards):
-    """Topics and run; segments are far too many to hash, see `segment_sizes`."""
+    """Topics and run; the segments are too large to hash, see `segment_sizes`."""
     return [rag_folder() / TOPICS, run_file(rag_folder())]
 
 
 def segment_sizes(wildcards):
-    """Size of each file of segments; a change causes a new read."""
+    """Size of each segment file; a change reruns the job."""
     return {path.name: path.stat().st_size for path in segment_files(rag_folder())}
 
 
-def written_for_rag(ending):
-    """A file of the language model that detects and writes."""
+def rag_model_file(ending):
+    """Input function: a file of the language model that detects and writes."""
 
     def files(wildcards):
         model = named_by_user(
@@ -40,8 +40,8 @@ def written_for_rag(ending):
     return files
 
 
-def judges_named(folder, *endings):
-    """Files of the language models that judge."""
+def judge_files(folder, *endings):
+    """Input function: files of the language models that judge."""
 
     def files(wildcards):
         judges = named_by_user(
@@ -55,27 +55,27 @@ def judges_named(folder, *endings):
     return files
 
 
-def asked_for_rag(wildcards):
-    """Models and prompts for writing responses, and for creating and assigning nuggets."""
+def rag_provenance(wildcards):
+    """Provenance of the new responses, and of created and assigned nuggets."""
     ending = "provenance.json"
-    found = [written_for_rag(f"{step}.{ending}")(wildcards) for step in ("detection", "responses")]
+    paths = [rag_model_file(f"{step}.{ending}")(wildcards) for step in ("detection", "responses")]
     for step in ("created", "assigned"):
-        found += judges_named(f"work/ginger/rag24/{step}", ending)(wildcards)
-    return found
+        paths += judge_files(f"work/ginger/rag24/{step}", ending)(wildcards)
+    return paths
 
 
 def three_judges(ending):
-    """Labels by a language model for each judge of the thesis; Table 6.8 averages them."""
+    """Input function: labels by a language model for each judge of the thesis, for Table 6.8."""
 
     def files(wildcards):
-        found = judges_named("work/ginger/full/judged", ending)(wildcards)
-        lacking = set(JUDGES) - set(GINGER.full.judges.values())
-        if lacking:
+        paths = judge_files("work/ginger/full/judged", ending)(wildcards)
+        missing_judges = set(JUDGES) - set(GINGER.full.judges.values())
+        if missing_judges:
             refuse(
-                "config.yaml: `ginger.full.judges` names no model for "
-                f"{' and '.join(sorted(lacking))}; Table 6.8 is the mean of three judges, so name "
-                f"one for each of {', '.join(JUDGES)}, or ask for Table 6.7."
+                "config.yaml: `ginger.full.judges` has no model for "
+                f"{' and '.join(sorted(missing_judges))}. Table 6.8 is the mean of three judges; "
+                f"add a model for each of {', '.join(JUDGES)}, or run Table 6.7."
             )
-        return found
+        return paths
 
     return files

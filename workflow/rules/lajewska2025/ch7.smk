@@ -1,7 +1,7 @@
-# lajewska2025, chapter 7: do explanations help? One crowd study of ten conditions:
-# ratings -> ANOVA tables, a figure of means, numbers of the text.
+# lajewska2025, chapter 7: usefulness of explanations. One crowd study of ten conditions:
+# ratings -> ANOVA tables, a figure of means, numbers in the text.
 
-#: Its set of the registry, the ratings of its pilot and of the study, and codes of comments.
+#: Data set in the registry, ratings of the pilot and of the study, and coded comments.
 CH7 = "transparent-cis"
 CH7_PILOT = [resource(f"{CH7}/pilot/qs{number}.csv") for number in (3, 4, 7)]
 CH7_RATINGS = resource(f"{CH7}/user_study.csv")
@@ -10,7 +10,7 @@ FETCHED_TOGETHER[f"{CH7}-pilot"] = CH7_PILOT
 FETCHED_TOGETHER[CH7] = [CH7_RATINGS, CH7_COMMENTS]
 
 
-# Tables 7.4 and 7.5: one-way ANOVA of the ratings as printed, and beside it by worker.
+# Tables 7.4 and 7.5: one-way ANOVA of the ratings as published; a supplement has tests by worker.
 use rule table as lajewska2025_ch7_anova with:
     input:
         ratings=CH7_RATINGS,

@@ -1,7 +1,7 @@
-# lajewska2025, appendix A: who took part in the studies of chapter 4, and what experts thought.
+# lajewska2025, appendix A: participants in the studies of chapter 4, and expert scores.
 
 
-# Table A.1: who took part.
+# Table A.1: demographics of the participants.
 use rule table as lajewska2025_chA_demographics with:
     input:
         **LIMITATIONS_RATINGS,
@@ -14,7 +14,7 @@ use rule table as lajewska2025_chA_demographics with:
         "Demographics (Table A.1)"
 
 
-# Figure A.1: how experts scored the variants of the responses.
+# Figure A.1: expert scores of the variants of the responses.
 use rule figure as lajewska2025_chA_expert_scores with:
     input:
         experts=LIMITATIONS_EXPERTS,
@@ -22,7 +22,7 @@ use rule figure as lajewska2025_chA_expert_scores with:
         result="released/lajewska2025/figure_A_1",
     params:
         **runs("lajewska2025/chA/expert_scores"),
-        # Reach of the whiskers in interquartile ranges, as the authors' code sets it.
+        # Length of the whiskers in interquartile ranges, as in the authors' code.
         whiskers={"Diversity": 0.5, "Balance": 1.5},
     message:
         "Expert scores (Figure A.1)"

@@ -29,7 +29,7 @@ use rule table as lajewska2025_chB_sample with:
         result="released/lajewska2025/table_B_2",
     params:
         **runs("lajewska2025/chB/sample"),
-        # The thesis gives the second id twice; its third passage is the one that starts as published.
+        # The thesis lists the second id twice; the third id was identified by the text of its passage.
         turn="81_7",
         passages=["MARCO_7107975", "MARCO_8270733", "MARCO_8270735"],
     message:

@@ -1,7 +1,7 @@
 # lajewska2025, appendix C: votes of three pilots for two pairs of responses.
 
 
-# Table C.2: ANOVA of the printed votes.
+# Table C.2: ANOVA of the published votes.
 use rule table as lajewska2025_chC_votes with:
     input:
         votes="published/lajewska2025/table_C_2.csv",

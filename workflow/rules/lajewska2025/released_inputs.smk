@@ -1,15 +1,15 @@
-# Data that rules of several chapters of lajewska2025 read.
+# Data for rules of several chapters of lajewska2025.
 from everycell.collections.answerability import FILES as ANSWERABILITY_FILES
 from everycell.collections.snippet_files import CONFIDENCE_FILE, SELECTION_FILES
 from everycell.collections.snippet_files import FILES as ANNOTATION_FILES
 
-#: The set of the registry with the user studies of chapter 4, and their ratings, of all runs.
+#: Data set of the user studies of chapter 4 in the registry, and ratings of all runs.
 LIMITATIONS = "cis-response-limitations"
 LIMITATIONS_RATINGS = {
     "answerability": resource(f"{LIMITATIONS}/answerability_both_runs.csv"),
     "viewpoints": resource(f"{LIMITATIONS}/viewpoints.csv"),
 }
-#: Of these the ones of the first run.
+#: Ratings of the first run.
 LIMITATIONS_FIRST_RUN = resource(f"{LIMITATIONS}/answerability_first_run.csv")
 FETCHED_TOGETHER[f"{LIMITATIONS}-ratings"] = [
     *LIMITATIONS_RATINGS.values(),
@@ -36,7 +36,7 @@ def answerability_labels():
 
 
 def squad_file(part="squad", name="train-v2.0.json"):
-    """File of SQuAD 2.0, which the user names or has fetched."""
+    """File of SQuAD 2.0: the user's, or downloaded."""
     return named_by_user(
         f"answerability.full.{part}",
         f"{name} of SQuAD 2.0",
@@ -47,7 +47,7 @@ def squad_file(part="squad", name="train-v2.0.json"):
 
 
 def squad_files(wildcards):
-    """In the full tier: both files of SQuAD 2.0 that have answers."""
+    """Both files of SQuAD 2.0 with answers, in the full tier."""
     if wildcards.tier != "full":
         return {}
     return {"squad": [squad_file(), squad_file("squad_dev", "dev-v2.0.json")]}
@@ -59,7 +59,7 @@ def annotations(*groups):
     return {group: [resource(key) for key in files[group]] for group in groups}
 
 
-# What workers and experts marked in the preliminary study, and the batches of the data set.
+# Annotations of the preliminary study, and the batches of the data set.
 FETCHED_TOGETHER["cast-snippets-batches"] = [
     *annotations("dataset")["dataset"],
     resource(CONFIDENCE_FILE),

@@ -16,7 +16,7 @@ use rule table as sakai2023_gfrc with:
     params:
         **runs("sakai2023/ch1/gfrc"),
         declared=declared_inputs("embedded", "sakai2023", "figure_5"),
-        # 5 minutes of reading at 250 words a minute.
+        # 5 minutes of reading at 250 words per minute.
         budget=1250,
         gains={"L0": 0.0, "L1": 0.5, "L2": 1.0},
         # Groups by number of ratings are ordered, regions are not.
@@ -39,7 +39,7 @@ use rule table as sakai2023_gfr with:
         **runs("sakai2023/ch1/gfr"),
         runs=list(PILOT_RUNS),
         divergences=PILOT_DIVERGENCES,
-        # As the program of the task does.
+        # As in the evaluation program of the task.
         gains={"L0": 0, "L1": 1, "L2": 3},
     message:
         "Group fairness and relevance of ranked lists (section 2.1)"

@@ -6,8 +6,8 @@ from everycell.collections.fairweb import (
     TARGETS as PILOT_TARGETS,
 )
 
-#: How each attribute set is compared with its target: groups in an order as RATINGS of Table 2,
-#: others as its ORIGIN.
+#: Divergence between each attribute set and its target: ordered groups as RATINGS in Table 2,
+#: unordered groups as ORIGIN.
 PILOT_DIVERGENCES = {
     name: "JSD" if name in ("R-GENDER", "M-ORIGIN") else "RNOD" for name in MEMBERSHIPS
 }
