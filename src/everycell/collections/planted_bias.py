@@ -1,10 +1,10 @@
-r"""Synthetic rankings with a known group bias, which measures of bias must recover.
+r"""Synthetic rankings with a known group bias that measures must recover.
 
 .. math:: p(G_i|k) = \frac{\sum_{r \le k} w_r m_{ir} / l_r}{\sum_x \sum_{r \le k} w_r m_{xr} / l_r},
           \quad RBDF(k) = \frac{\sum_{r \le k} w_r [\sum_i m_{ir} > 0]}{\sum_{r \le k} w_r},
           \quad TED(k) = RBDF(k) \sum_i |p(G_i|k) - 1/G|
 
-Source: abolghasemi2026, Eqs. 4.1 to 4.13; the systems are this project's.
+Source of the measures: abolghasemi2026, Eqs. 4.1 to 4.13. The systems are our own.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-#: Groups and their terms, if the caller has none.
+#: Default groups and their terms.
 WORDS: Mapping[str, tuple[str, ...]] = {
     "female": ("she", "woman", "mother", "daughter", "sister"),
     "male": ("he", "man", "father", "son", "brother"),
 }
-#: How each system ranks. Which group is the first one changes from query to query.
+#: Documents that each system ranks. The first group changes from query to query.
 SYSTEMS: Mapping[str, str] = {
     "even": "every document has as many terms of each group",
     "neutral": "no document has a term",
@@ -35,20 +35,20 @@ SYSTEMS: Mapping[str, str] = {
     "drawn": "lengths, documents with a term and their terms are drawn, in shares that are drawn "
     "for each query",
 }
-#: Planted rankers -> by what share they are less biased than the baseline.
+#: Bias reduction of each planted ranker, as a share of the baseline's bias.
 RANKERS: Mapping[str, float] = {
     "baseline": 0.0,
     "fairer-0.3": 0.3,
     "fairer-0.4": 0.4,
     "fairer-0.5": 0.5,
 }
-#: Ending of the names of rankers without planted effects.
+#: Suffix of the names of rankers without planted effects.
 CONTROL = ".control"
-#: Number of group terms in a document that has any: of one group, or of each.
+#: Number of terms of a group in a document with terms of this group.
 TERMS = 2
-#: Number of group terms up to which NFaiRR takes a document as neutral, as in its authors' code.
+#: Largest number of group terms in a neutral document, as in the code of NFaiRR's authors.
 TAU = 1
-#: Steps from rank to rank, for two series that are spread evenly and apart.
+#: Irrational steps from rank to rank, which yield two evenly spread, unrelated series.
 _STEPS = np.array([[(math.sqrt(5) - 1) / 2], [math.sqrt(2) - 1]])
 #: Columns of a plan that are not groups.
 PLAN = ("system", "query", "rank", "document", "length")
@@ -64,7 +64,7 @@ _NEUTRAL = tuple(
 
 @dataclass(frozen=True)
 class PlantedBias:
-    """A collection with rankings whose bias is known."""
+    """Documents, the plan of their terms, runs, and the true values of the measures."""
 
     documents: pd.DataFrame
     plan: pd.DataFrame
@@ -81,7 +81,7 @@ def plant_bias(
     length: int = 40,
     seed: int = 0,
 ) -> PlantedBias:
-    """Make documents and rankings with a known bias."""
+    """Generate documents and rankings with a known bias."""
     groups = _checked_words(words)
     for name, value, minimum in (
         ("queries", queries, 1),
@@ -89,14 +89,14 @@ def plant_bias(
         ("length", length, TERMS * (len(groups) + 2)),
     ):
         if value < minimum:
-            raise ValueError(f"{name} is {value}; give {minimum} or more.")
+            raise ValueError(f"{name} is {value}; it must be at least {minimum}.")
     draw = np.random.default_rng(seed)
     lists = (
-        (system, number, *_ranking(system, len(groups), depth, length, draw))
+        (system, number, *_list_of_system(system, len(groups), depth, length, draw))
         for number in range(queries)
         for system in SYSTEMS
     )
-    return _planted(lists, words, draw)
+    return _build_collection(lists, words, draw)
 
 
 def plant_rankers(
@@ -108,7 +108,10 @@ def plant_rankers(
     seed: int = 0,
     effects: bool = True,
 ) -> PlantedBias:
-    """Make rankers that are less biased than a baseline, query by query."""
+    """Generate rankers that are less biased than a baseline for every query.
+
+    Without `effects`, the rankers differ only by chance.
+    """
     groups = _checked_words(words)
     draw = np.random.default_rng(seed)
     biases = draw.uniform(0.2, 1, (queries, 2))
@@ -118,36 +121,43 @@ def plant_rankers(
     else:
         rankers = {f"{ranker}{CONTROL}": 0.0 for ranker in RANKERS}
     lists = (
-        (name, number, *_ranker(bias * (1 - fairer), len(groups), depth, length, draw))
+        (name, number, *_biased_list(bias * (1 - reduction), len(groups), depth, length, draw))
         for number, bias in enumerate(biases)
-        for name, fairer in rankers.items()
+        for name, reduction in rankers.items()
     )
-    return _planted(lists, words, draw)
+    return _build_collection(lists, words, draw)
 
 
-def _ranker(
+def _biased_list(
     bias: np.ndarray, groups: int, depth: int, length: int, draw: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Terms and words by rank, as of `_ranking`; `bias` is the share and the leaning."""
-    ranks, one = np.arange(depth), np.eye(groups, dtype=np.int64)
+    """Term counts and lengths as in `_list_of_system`, for two levels of bias.
+
+    The first level is the share of documents with two terms instead of one, the second determines
+    the share of documents with terms of the first group.
+    """
+    ranks, unit_counts = np.arange(depth), np.eye(groups, dtype=np.int64)
     limits = np.array([bias[0], bias[1] + (1 - bias[1]) / groups])
-    # Steps of an irrational number, so that the first k documents have about the shares.
-    two, leans = (draw.uniform(size=(2, 1)) + ranks * _STEPS) % 1 < limits[:, None]
-    terms = 1 + two
-    return one[np.where(leans, 0, 1 + ranks % (groups - 1))] * terms[:, None], length * terms
+    # Irrational steps approximate the shares among the first k documents for every k.
+    has_two_terms, is_first_group = (draw.uniform(size=(2, 1)) + ranks * _STEPS) % 1 < limits[
+        :, None
+    ]
+    terms = 1 + has_two_terms
+    group_of_rank = np.where(is_first_group, 0, 1 + ranks % (groups - 1))
+    return unit_counts[group_of_rank] * terms[:, None], length * terms
 
 
-def _planted(
+def _build_collection(
     lists: Iterable[tuple[str, int, np.ndarray, np.ndarray]],
     words: Mapping[str, Collection[str]],
     draw: np.random.Generator,
 ) -> PlantedBias:
-    """Documents and rankings of planned lists: a system, the query's number, terms and words."""
+    """Build documents and runs of planned lists: system, query number, term counts, lengths."""
     groups = _checked_words(words)
     rows, documents = [], []
     for system, number, counts, lengths in lists:
         query = f"q{number + 1:03}"
-        # Rolled, so that the bias of single queries does not show in a mean over queries.
+        # The groups take turns, so that the bias of single queries cancels in a mean over queries.
         counts = np.roll(counts, number, axis=1)
         for rank, (terms, size) in enumerate(zip(counts, lengths, strict=True), 1):
             document = f"{system}.{query}.{rank:03}"
@@ -164,19 +174,19 @@ def _planted(
 
 
 def _checked_words(words: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
-    """Groups with their terms in lower case."""
+    """Check the groups, and return their terms in lower case."""
     if len(words) < 2:
-        raise ValueError(f"The groups are {list(words)}; give two or more.")
+        raise ValueError(f"The groups are {list(words)}; at least two are needed.")
     group_of: dict[str, str] = dict.fromkeys(_NEUTRAL, "neutral words")
     for group, terms in words.items():
         if group in PLAN or not terms or isinstance(terms, str):
             raise ValueError(
-                f"Group {group!r} has the terms {terms!r}; give it a name other than "
-                f"{', '.join(PLAN)} and a list of one term or more."
+                f"Group {group!r} has the terms {terms!r}; use a list of at least one term, and a "
+                f"group name other than {', '.join(PLAN)}."
             )
         for term in (term.lower() for term in terms):
             if not re.fullmatch(r"\w+", term):
-                raise ValueError(f"The term {term!r} is not a single word; give single words.")
+                raise ValueError(f"The term {term!r} is not a single word; use single words.")
             if group_of.setdefault(term, group) != group:
                 raise ValueError(
                     f"The term {term!r} is in {group!r} and in {group_of[term]!r}; remove it "
@@ -185,45 +195,45 @@ def _checked_words(words: Mapping[str, Collection[str]]) -> dict[str, tuple[str,
     return {group: tuple(term.lower() for term in terms) for group, terms in words.items()}
 
 
-def _ranking(
+def _list_of_system(
     system: str, groups: int, depth: int, length: int, draw: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Terms of each group (ranks x groups) and words (ranks) of a system's documents."""
+    """Term counts (ranks x groups) and lengths (ranks) of a system's documents."""
     ranks = np.arange(depth)
-    one = TERMS * np.eye(groups, dtype=np.int64)
+    one_group = TERMS * np.eye(groups, dtype=np.int64)
     lengths = np.full(depth, length)
     if system == "even":
         return np.full((depth, groups), TERMS), lengths
     if system == "neutral":
         return np.zeros((depth, groups), dtype=np.int64), lengths
     if system == "one-sided":
-        return one[np.zeros(depth, dtype=np.int64)], lengths
+        return one_group[np.zeros(depth, dtype=np.int64)], lengths
     if system == "skewed":
-        return (TERMS + 2 * one[0]) * np.ones((depth, 1), dtype=np.int64), lengths
+        return (TERMS + 2 * one_group[0]) * np.ones((depth, 1), dtype=np.int64), lengths
     if system == "alternating":
-        return one[ranks % groups], lengths
+        return one_group[ranks % groups], lengths
     if system == "turning":
-        return one[ranks * groups // depth], lengths
+        return one_group[ranks * groups // depth], lengths
     if system == "sparse":
-        return one[ranks // 4 % groups] * (ranks % 4 == 3)[:, None], lengths
+        return one_group[ranks // 4 % groups] * (ranks % 4 == 3)[:, None], lengths
     if system == "fading":
-        return one[0] * (ranks < math.ceil(depth / 4))[:, None], lengths
+        return one_group[0] * (ranks < math.ceil(depth / 4))[:, None], lengths
     lengths = draw.integers(length // 2, length + length // 2, size=depth, endpoint=True)
-    share, leaning = draw.uniform(), draw.dirichlet(np.ones(groups))
+    share, group_shares = draw.uniform(), draw.dirichlet(np.ones(groups))
     totals = draw.integers(1, TERMS + 1, size=depth, endpoint=True)
     totals *= draw.uniform(size=depth) < share
-    return draw.multinomial(totals, leaning), lengths
+    return draw.multinomial(totals, group_shares), lengths
 
 
 def _text(
     terms: Sequence[int], length: int, words: Sequence[tuple[str, ...]], draw: np.random.Generator
 ) -> str:
-    planted = [
+    group_terms = [
         str(word)
         for number, group in zip(terms, words, strict=True)
         for word in draw.choice(group, number)
     ]
-    text = [*planted, *map(str, draw.choice(_NEUTRAL, length - len(planted)))]
+    text = [*group_terms, *map(str, draw.choice(_NEUTRAL, length - len(group_terms)))]
     draw.shuffle(text)
     return " ".join(text)
 
@@ -234,12 +244,12 @@ def _run(plan: pd.DataFrame) -> pd.DataFrame:
 
 
 def planted_truth(plan: pd.DataFrame) -> pd.DataFrame:
-    """Compute the measures of every list from its plan, at every cut-off."""
+    """Compute the measures of every list at every cut-off from the plan."""
     groups = [column for column in plan.columns if column not in PLAN]
-    equal = 1 / len(groups)
-    highest = 2 * (1 - equal)
+    target = 1 / len(groups)
+    maximum = 2 * (1 - target)
     rows = []
-    # Written out rank by rank on purpose: the truth must not share code with the measures.
+    # A plain loop on purpose: the true values must not share code with the measures.
     for (system, query), documents in plan.groupby(["system", "query"], sort=False):
         exposure = [0.0] * len(groups)
         weights = representative = neutral = 0.0
@@ -247,18 +257,18 @@ def planted_truth(plan: pd.DataFrame) -> pd.DataFrame:
             weight = 1 / math.log2(rank + 1)
             total = sum(terms)
             exposure = [
-                sofar + weight * n / length for sofar, n in zip(exposure, terms, strict=True)
+                value + weight * n / length for value, n in zip(exposure, terms, strict=True)
             ]
             weights += weight
             representative += weight * (total > 0)
-            bias = sum(abs(n / total - equal) for n in terms) if total > TAU else 0.0
+            bias = sum(abs(n / total - target) for n in terms) if total > TAU else 0.0
             neutral += weight * (1 - bias)
-            exposed = sum(exposure)
-            shares = [part / exposed if exposed else math.nan for part in exposure]
-            divergence = sum(abs(share - equal) for share in shares)
-            factor = representative / weights
-            ted = divergence * factor if exposed else 0.0
-            measures = (factor, ted, neutral / weights, highest - ted, highest - divergence)
+            total_exposure = sum(exposure)
+            shares = [value / total_exposure if total_exposure else math.nan for value in exposure]
+            divergence = sum(abs(share - target) for share in shares)
+            rbdf = representative / weights
+            ted = divergence * rbdf if total_exposure else 0.0
+            measures = (rbdf, ted, neutral / weights, maximum - ted, maximum - divergence)
             rows.append((system, query, rank, *shares, *measures))
     measures = ["RBDF", "TED", "NFaiRR", "TExFAIR", "TExFAIR without RBDF"]
     return pd.DataFrame(rows, columns=["system", "query", "k", *groups, *measures])

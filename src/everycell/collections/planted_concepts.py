@@ -2,10 +2,10 @@ r"""Synthetic documents and queries whose relevance follows from planted concept
 
 .. math:: s(q, d) = \sum_{c \in q \cap d} w_d(c) + W |n_q \cap n_d|
 
-with the concepts c and names n that query and document share, and W = `NAME_WEIGHT`. So the
-best result is known. A ranker that matches words misses a share 1 - 1 / `TERMS` of the shared
-concepts; one that reads no cues takes all weights as equal; one that knows no names misses names.
-Each task of `CONTROLS` takes one of these away.
+where c are the concepts that query and document share, n their names, and W = `NAME_WEIGHT`. The
+best possible result is therefore known. A ranker that matches words misses a share 1 - 1 / `TERMS`
+of the shared concepts; a ranker that ignores cues treats all weights as equal; a ranker whose
+vocabulary lacks the names misses shared names. Each task of `CONTROLS` lacks one of these effects.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
 
-#: The task with all effects, its queries in few words, and the controls, each without one effect.
+#: The task with all effects, the same with short queries, and controls that lack one effect each.
 EFFECTS, SHORT = "all effects", "short queries"
 CONTROLS: Mapping[str, str] = {
     "names": "no names",
@@ -26,26 +26,26 @@ CONTROLS: Mapping[str, str] = {
     "weights": "equal weights",
 }
 TASKS = (EFFECTS, SHORT, *CONTROLS.values())
-#: Tasks that are tested and not trained: the counterparts, without one effect more, of queries
-#: without names and of short queries.
+#: Tasks without training queries: the task without names, also without mismatch, and the task with
+#: short queries, also without names.
 UNNAMED_WORDS, UNNAMED_SHORT = "no names or mismatch", "short without names"
 CHECKED = (*TASKS, UNNAMED_WORDS, UNNAMED_SHORT)
 PROBES = "single terms"
-#: Tasks with documents of their own; those of the others are those of the first.
+#: Tasks with their own documents; the other tasks use the documents of the first.
 _COLLECTIONS = (EFFECTS, CONTROLS["mismatch"], CONTROLS["weights"])
-#: Terms of a concept; concepts and cues of a collection; concepts of a document and a short query.
+#: Terms per concept; concepts and cues per collection; concepts per document and per short query.
 TERMS, CONCEPTS, CUES, IN_DOCUMENT, IN_SHORT = 2, 30, 16, 5, 3
-#: Documents of a name on average, its weight, and standard deviation of the noise of relevance.
+#: Mean number of documents per name, weight of a name, and standard deviation of the noise.
 DOCUMENTS_OF_NAME = 8
 NAME_WEIGHT, NOISE = 1.0, 0.1
-#: Documents of a list; how many of them are the best of all; how many are relevant.
+#: Documents per list; the number of top-scoring ones among them; the number of relevant ones.
 LISTED, BEST, RELEVANT = 30, 10, 5
 SETTING = "planted"
 
 
 @dataclass(frozen=True)
 class PlantedConcepts:
-    """A collection, the planted concepts in it, and the scores that rankers can reach."""
+    """A collection, the planted concepts, and the scores that ideal rankers give."""
 
     documents: pd.DataFrame
     benchmark: Benchmark
@@ -55,14 +55,14 @@ class PlantedConcepts:
 
     @property
     def vocabulary(self) -> list[str]:
-        """Words that an encoder knows: all but the names."""
+        """Vocabulary of encoders: all words except the names."""
         return [*self.terms["term"], *self.mentions["cue"].drop_duplicates().sort_values()]
 
 
 def planted_concepts(sizes: Mapping[str, int], seed: int) -> PlantedConcepts:
-    """Draw the collection, with as many queries of each task as `sizes` says by split.
+    """Generate the collection; `sizes` is the number of queries per split of a task.
 
-    There are three sets of documents, each as large as a task, so `sizes` must add up to more than
+    Each of the three sets of documents is as large as a task, so the sum of `sizes` must exceed
     `LISTED`.
     """
     rng = np.random.default_rng(seed)
@@ -71,9 +71,9 @@ def planted_concepts(sizes: Mapping[str, int], seed: int) -> PlantedConcepts:
     lists = pd.concat(
         [part.lists(rng, checks) for checks in (False, True) for part in parts], ignore_index=True
     )
-    keys, tested = ["query_id", "document_id"], lists[lists["split"] != "train"]
+    keys, test_lists = ["query_id", "document_id"], lists[lists["split"] != "train"]
     scores = {
-        name: tested[[*keys, name]].set_axis(["query", "document", "score"], axis="columns")
+        name: test_lists[[*keys, name]].set_axis(["query", "document", "score"], axis="columns")
         for name in ("concepts", "words", "no-names")
     }
     terms = pd.concat([part.terms for part in parts], ignore_index=True)
@@ -91,12 +91,12 @@ def planted_concepts(sizes: Mapping[str, int], seed: int) -> PlantedConcepts:
 
 
 def _words(rng: np.random.Generator) -> Iterator[str]:
-    """Words without a meaning, in random order, that no stemmer changes."""
+    """Yield meaningless words that no stemmer changes, in random order."""
     consonants, vowels, ends = "bdfgklmnprtvz", "aeiou", "bfgkp"
-    drawn = rng.permutation(len(consonants) ** 2 * len(vowels) ** 2 * len(ends))
+    order = rng.permutation(len(consonants) ** 2 * len(vowels) ** 2 * len(ends))
     letters = [consonants, vowels, consonants, vowels, ends]
     for positions in zip(
-        *np.unravel_index(drawn, [len(letter_set) for letter_set in letters]), strict=True
+        *np.unravel_index(order, [len(letter_set) for letter_set in letters]), strict=True
     ):
         yield "".join(
             letter_set[position] for letter_set, position in zip(letters, positions, strict=True)
@@ -104,7 +104,7 @@ def _words(rng: np.random.Generator) -> Iterator[str]:
 
 
 def _cues(rng: np.random.Generator) -> Iterator[str]:
-    """Stop words, which count in no query of TILDE; in random order."""
+    """Yield stop words, which TILDE ignores in queries, in random order."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     words = sorted(word for word in ENGLISH_STOP_WORDS if len(word) > 4 and word[:2] != "wh")
@@ -112,7 +112,7 @@ def _cues(rng: np.random.Generator) -> Iterator[str]:
 
 
 class _Part:
-    """Documents with words of their own, and the tasks on them."""
+    """A set of documents with its own words, and the tasks on it."""
 
     def __init__(
         self,
@@ -134,22 +134,22 @@ class _Part:
         form, cue = (rng.integers(bound, size=concepts.shape) for bound in (forms, CUES))
         self.name = rng.integers(len(names), size=self.size)
         rows = np.arange(self.size)[:, None]
-        #: Term of each concept in a document (-1: none), and its weight.
+        #: Index of the term of each concept in a document (-1 if absent), and the concept's weight.
         self.form = np.full((self.size, CONCEPTS), -1)
         self.form[rows, concepts] = form
         self.weight = np.zeros(self.form.shape)
-        equal = task == CONTROLS["weights"]
-        self.weight[rows, concepts] = cue_weights.mean() if equal else cue_weights[cue]
+        has_equal_weights = task == CONTROLS["weights"]
+        self.weight[rows, concepts] = cue_weights.mean() if has_equal_weights else cue_weights[cue]
 
         self.ids = np.array([f"{task.replace(' ', '-')}-{row:04}" for row in range(self.size)])
-        written = np.stack([cue_words[cue], terms[concepts, form]], axis=2)
-        self.words = [" ".join(row) for row in written.reshape(self.size, -1)]
+        cues_and_terms = np.stack([cue_words[cue], terms[concepts, form]], axis=2)
+        self.words = [" ".join(row) for row in cues_and_terms.reshape(self.size, -1)]
         self.texts = [f"{a} {b}" for a, b in zip(self.words, names[self.name], strict=True)]
-        few = zip(terms[concepts, form][:, :IN_SHORT], names[self.name], strict=True)
-        self.short = [" ".join([*row, name]) for row, name in few]
+        short_rows = zip(terms[concepts, form][:, :IN_SHORT], names[self.name], strict=True)
+        self.short = [" ".join([*row, name]) for row, name in short_rows]
         self.unnamed_short = [text.rpartition(" ")[0] for text in self.short]
-        self.few = np.full(self.form.shape, -1)
-        self.few[rows, concepts[:, :IN_SHORT]] = form[:, :IN_SHORT]
+        self.short_form = np.full(self.form.shape, -1)
+        self.short_form[rows, concepts[:, :IN_SHORT]] = form[:, :IN_SHORT]
 
         concept = np.array([f"{task}-{number}" for number in range(CONCEPTS)])
         self.documents = pd.DataFrame({"document_id": self.ids, "text": self.texts})
@@ -166,16 +166,16 @@ class _Part:
         )
 
     def tasks(self, checks: bool) -> Mapping[str, tuple[Sequence[str], np.ndarray, bool]]:
-        """Task -> texts of its queries, term of each concept in them, and whether names count."""
+        """Map tasks to query texts, the terms of concepts in them, and whether names count."""
         if self.task == CONTROLS["mismatch"] and checks:
             return {UNNAMED_WORDS: (self.words, self.form, False)}
         if self.task != EFFECTS:
             return {} if checks else {self.task: (self.texts, self.form, True)}
         if checks:
-            return {UNNAMED_SHORT: (self.unnamed_short, self.few, False)}
+            return {UNNAMED_SHORT: (self.unnamed_short, self.short_form, False)}
         return {
             EFFECTS: (self.texts, self.form, True),
-            SHORT: (self.short, self.few, True),
+            SHORT: (self.short, self.short_form, True),
             CONTROLS["names"]: (self.words, self.form, False),
         }
 
@@ -200,7 +200,7 @@ class _Part:
         return queries[queries["task"].isin(TASKS) | (queries["split"] != "train")]
 
     def lists(self, rng: np.random.Generator, checks: bool) -> pd.DataFrame:
-        """Lists of the tasks, with the planted scores."""
+        """Candidate lists of all tasks, with the planted scores."""
         frames = [
             self._list(task, form, names, row, query, rng)
             for task, (_, form, names) in self.tasks(checks).items()
@@ -218,31 +218,31 @@ class _Part:
         query: str,
         rng: np.random.Generator,
     ) -> pd.DataFrame:
-        """The best documents of a query and others that share something with it."""
+        """Candidate list of a query: the best documents, and others with a score above 0."""
         query_form = form[row]
         concepts = self.weight @ (query_form >= 0)
         words = np.where(self.form == query_form, self.weight, 0) @ (query_form >= 0)
-        same = NAME_WEIGHT * (self.name == self.name[row]) * names
+        name_score = NAME_WEIGHT * (self.name == self.name[row]) * names
         # Rounded, so that equal sums tie.
         total, words, concepts = (
-            part.round(6) for part in (concepts + same, words + same, concepts)
+            scores.round(6) for scores in (concepts + name_score, words + name_score, concepts)
         )
         is_candidate = (np.arange(self.size) != row) & (total > 0)
         pool = np.flatnonzero(is_candidate)
         best = pool[np.argsort(-total[pool], kind="stable")][:BEST]
-        further = rng.permutation(np.setdiff1d(pool, best))[: LISTED - len(best)]
-        listed = np.sort(np.concatenate([best, further]))
-        noisy = total[listed] + NOISE * rng.normal(size=len(listed))
+        others = rng.permutation(np.setdiff1d(pool, best))[: LISTED - len(best)]
+        candidates = np.sort(np.concatenate([best, others]))
+        noisy_scores = total[candidates] + NOISE * rng.normal(size=len(candidates))
         return pd.DataFrame(
             {
                 "setting": SETTING,
                 "task": task,
                 "split": self.splits[row],
                 "query_id": query,
-                "document_id": self.ids[listed],
-                "relevance": (np.argsort(np.argsort(-noisy)) < RELEVANT).astype(int),
-                "concepts": total[listed],
-                "words": words[listed],
-                "no-names": concepts[listed],
+                "document_id": self.ids[candidates],
+                "relevance": (np.argsort(np.argsort(-noisy_scores)) < RELEVANT).astype(int),
+                "concepts": total[candidates],
+                "words": words[candidates],
+                "no-names": concepts[candidates],
             }
         )

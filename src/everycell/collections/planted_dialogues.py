@@ -1,7 +1,7 @@
-"""Made-up task-oriented dialogues in which satisfaction is planted, with noise and imbalance.
+"""Synthetic task-oriented dialogues with known user satisfaction, label noise and imbalance.
 
-The label of a turn is that of abolghasemi2026, section 3.5.4: after the turn of the system and
-before the next turn of the user. Texts and faults are this project's.
+As in abolghasemi2026, section 3.5.4, a label is the satisfaction after a system turn and before the
+next user turn. The texts and faults are our own.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import pandas as pd
 
 from everycell.collections.satisfaction_samples import Sample
 
-#: Faults that a turn of the system can have.
+#: Possible faults of a system turn.
 FAULTS: Mapping[str, str] = {
-    "contradiction": "the right turn, with another value than the user's in one place",
-    "no answer": "the system cannot or does not know",
-    "asked again": "the system asks for what the user has said",
-    "beside the point": "the system speaks of something else",
+    "contradiction": "the correct turn with one of the user's values replaced",
+    "no answer": "the system is unable to help or does not know",
+    "asked again": "the system asks for a value that the user has already given",
+    "beside the point": "the system changes the subject",
 }
 #: Number of times that a user repeats a request before moving on.
 TRIES = 2
@@ -34,17 +34,17 @@ _TOWNS = ("Elmford", "Norwick", "Ashbury", "Port Leven", "Saltmere", "Hollin")
 
 @dataclass(frozen=True)
 class _Step:
-    """What the user wants at one point, and how the system serves it."""
+    """Wordings of a request and of correct system turns, and the slots that the user states."""
 
     user: tuple[str, ...]
-    right: tuple[str, ...]
-    stated: tuple[str, ...] = ()
+    correct: tuple[str, ...]
+    stated_slots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Domain:
     values: Mapping[str, tuple[str, ...]]
-    again: Mapping[str, str]
+    slot_questions: Mapping[str, str]
     steps: tuple[_Step, ...]
 
 
@@ -226,7 +226,7 @@ _NO_ANSWER = (
     "Something went wrong with my search, please try later.",
     "I could not find anything like that.",
 )
-_BESIDE = (
+_OFF_TOPIC = (
     "The museum opens at ten and is free on Sundays.",
     "Your taxi will be a white van.",
     "There are three cinemas in town. Which films do you like?",
@@ -242,7 +242,7 @@ _COMPLAINTS = (
 
 @dataclass(frozen=True)
 class PlantedDialogues:
-    """Samples whose satisfaction is known."""
+    """Samples with noisy labels, and the true satisfaction of each."""
 
     samples: tuple[Sample, ...]
     truth: pd.DataFrame
@@ -256,7 +256,7 @@ def plant_dialogues(
     seed: int = 0,
     benchmark: str = "planted",
 ) -> PlantedDialogues:
-    """Make dialogues with planted satisfaction."""
+    """Generate dialogues with known satisfaction."""
     for name, value, minimum, maximum in (
         ("dialogues", dialogues, 1, None),
         ("dissatisfied", dissatisfied, 0, 1),
@@ -264,9 +264,9 @@ def plant_dialogues(
         ("seed", seed, 0, None),
     ):
         if not (value >= minimum and (maximum is None or value <= maximum)):
-            allowed = f"{minimum} or more" if maximum is None else f"from {minimum} to {maximum}"
-            raise ValueError(f"{name} is {value}; give a number {allowed}.")
-    # A separate random stream, so that the noise changes no text.
+            bounds = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+            raise ValueError(f"{name} is {value}; it must be {bounds}.")
+    # The noise has its own random stream, so that it does not change the texts.
     draw, flips = (np.random.default_rng([seed, stream]) for stream in (0, 1))
     samples, rows = [], []
     for number in range(1, dialogues + 1):
@@ -283,25 +283,25 @@ def plant_dialogues(
 
 
 def _dialogue(dissatisfied: float, draw: np.random.Generator) -> list[tuple[str, str, str]]:
-    """Exchanges of one dialogue: turn of the user, turn of the system, fault or ""."""
+    """Generate the exchanges of a dialogue: user turn, system turn, fault or ""."""
     domain = _DOMAINS[_pick(tuple(_DOMAINS), draw)]
     wishes = {slot: _pick(values, draw) for slot, values in domain.values.items()}
     if "goal" in wishes:
-        wishes["goal"] = _other(domain.values["goal"], wishes["start"], draw)
+        wishes["goal"] = _pick_other(domain.values["goal"], wishes["start"], draw)
     wishes["code"] = "".join(str(digit) for digit in draw.integers(0, 10, 6))
     exchanges: list[tuple[str, str, str]] = []
-    known: list[str] = []
+    known_slots: list[str] = []
     for step in domain.steps:
         request = _pick(step.user, draw).format(**wishes)
-        known += step.stated
+        known_slots += step.stated_slots
         for attempt in range(1 + TRIES):
             user = request if attempt == 0 else _pick(_COMPLAINTS, draw).format(said=request)
-            right = _pick(step.right, draw)
-            wrong = bool(draw.random() < dissatisfied)
+            template = _pick(step.correct, draw)
+            is_faulty = bool(draw.random() < dissatisfied)
             system, fault = (
-                _wrong(right, wishes, known, domain, draw)
-                if wrong
-                else (right.format(**wishes), "")
+                _faulty_turn(template, wishes, known_slots, domain, draw)
+                if is_faulty
+                else (template.format(**wishes), "")
             )
             exchanges.append((user, system, fault))
             if not fault:
@@ -309,28 +309,28 @@ def _dialogue(dissatisfied: float, draw: np.random.Generator) -> list[tuple[str,
     return exchanges
 
 
-def _wrong(
-    right: str,
+def _faulty_turn(
+    template: str,
     wishes: Mapping[str, str],
-    known: list[str],
+    known_slots: list[str],
     domain: _Domain,
     draw: np.random.Generator,
 ) -> tuple[str, str]:
-    """A turn with a fault that is possible here, and the fault."""
-    repeated = [slot for slot in known if f"{{{slot}}}" in right]
-    fault = _pick([name for name in FAULTS if name != "contradiction" or repeated], draw)
+    """Generate a system turn with one of the faults that are possible here."""
+    slots = [slot for slot in known_slots if f"{{{slot}}}" in template]
+    fault = _pick([name for name in FAULTS if name != "contradiction" or slots], draw)
     if fault == "contradiction":
-        slot = _pick(repeated, draw)
-        changed = {**wishes, slot: _other(domain.values[slot], wishes[slot], draw)}
-        return right.format(**changed), fault
+        slot = _pick(slots, draw)
+        wrong_value = _pick_other(domain.values[slot], wishes[slot], draw)
+        return template.format(**{**wishes, slot: wrong_value}), fault
     if fault == "asked again":
-        return domain.again[_pick(known, draw)], fault
-    return _pick(_NO_ANSWER if fault == "no answer" else _BESIDE, draw), fault
+        return domain.slot_questions[_pick(known_slots, draw)], fault
+    return _pick(_NO_ANSWER if fault == "no answer" else _OFF_TOPIC, draw), fault
 
 
 def _pick(choices, draw: np.random.Generator):
     return choices[int(draw.integers(len(choices)))]
 
 
-def _other(values: tuple[str, ...], than: str, draw: np.random.Generator) -> str:
-    return _pick([value for value in values if value != than], draw)
+def _pick_other(values: tuple[str, ...], excluded: str, draw: np.random.Generator) -> str:
+    return _pick([value for value in values if value != excluded], draw)
