@@ -1,6 +1,6 @@
-# The project with its whole environment (4 GB), to try it or to archive it. It was not built where
-# it was written, which has no container runtime: .github/workflows/container.yml builds and tests it.
-# envs/Dockerfile is another image: the environments of Snakemake's jobs on a cluster.
+# The project with its complete environment (4 GB), for trying or archiving it. It was written without
+# a container runtime; .github/workflows/container.yml builds and tests it.
+# envs/Dockerfile is a different image, with the environments of Snakemake's jobs on a cluster.
 ARG BASE=python:3.11.13-bookworm
 FROM ${BASE}
 RUN useradd --create-home everycell && install --directory --owner everycell /everycell

@@ -1,17 +1,17 @@
-# Two commands matter: `make reproduce` and `make test`. Both set up .venv first, from the locks
-# in envs/, and do that only once. `make` alone prints what else there is.
+# The two main commands are `make reproduce` and `make test`. On the first run they set up .venv from
+# the locks in envs/. `make` without a target lists all targets.
 
 PYTHON ?= python3.11
 CORES ?= 2
 TARGET ?=
 WORKERS ?= 3
 PYTEST_ARGS ?=
-# Kills at random moments in `make test-faults`; the whole suite has two.
+# Number of kills at random moments in `make test-faults`; the default test suite has two.
 FAULT_KILLS ?= 13
 
-# uv does not read pip's settings, so the two that matter are handed on.
+# uv does not read pip's settings, so these two are passed on.
 FIND_LINKS := $(if $(PIP_FIND_LINKS),--find-links "$(PIP_FIND_LINKS)")
-# A folder of wheels may hold a CPU build of torch; without one uv picks the CPU build itself.
+# A folder of wheels may contain a CPU build of torch; otherwise uv selects the CPU build.
 TORCH_CPU := $(if $(PIP_FIND_LINKS),,--torch-backend cpu)
 ifdef PIP_INDEX_URL
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
@@ -21,23 +21,23 @@ UV := .venv/bin/uv
 UV_INSTALL := $(UV) pip install --quiet --compile-bytecode --python .venv/bin/python $(FIND_LINKS)
 UV_COMPILE := $(UV) pip compile --quiet --python-version 3.11 $(FIND_LINKS) \
   --generate-hashes --custom-compile-command "make locks"
-# Jobs find snakemake, everycell and python in the environment, whatever else is active.
+# Jobs use snakemake, everycell and python of .venv, even if another environment is active.
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 
-# A stamp is written only after its step went well. `unfinished` marks an installation that was
-# cut short: uv would take a half-copied package for installed, so then all is made again, as it
-# is when the interpreter is gone or the folder was moved (the scripts hold its old path).
+# A stamp is written only after its step succeeded. `unfinished` marks an interrupted installation.
+# In that case .venv is rebuilt, because uv would treat a half-copied package as installed. It is also
+# rebuilt if the interpreter is missing or the folder was moved (scripts contain its old path).
 STAMPS := .venv/stamps
-VENV_IS := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
+VENV_STATE := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
   && grep -qsF " $(CURDIR)/.venv" .venv/pyvenv.cfg \
   && .venv/bin/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
-  && echo whole)
+  && echo complete)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help reproduce test test-quick test-faults rehearse docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
   setup-cluster lint bench audit clean-results locks
-ifneq ($(VENV_IS),whole)
+ifneq ($(VENV_STATE),complete)
 .PHONY: $(STAMPS)/venv
 endif
 
@@ -49,40 +49,40 @@ help: ## print this list
 	@echo "  CORES=2  TARGET= (what needs no data; all: released data too)  PYTHON=python3.11"
 	@echo "  WORKERS=3 (parallel tests)  PYTEST_ARGS="
 
-reproduce: setup ## make TARGET (default: what needs no data), print a summary
+reproduce: setup ## reproduce TARGET (default: what needs no data), and print a summary
 	@$(IN_VENV) everycell make --cores $(CORES) $(TARGET)
 
 test: setup-test lint ## run the linters and the whole test suite
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -rs $(PYTEST_ARGS)
 
-# These tests hardly wait, so one worker a core is enough.
+# These tests hardly wait, so one worker per core is enough.
 test-quick: WORKERS = $(CORES)
-test-quick: setup-test lint ## the linters and the quick tests alone, in three to four minutes
+test-quick: setup-test lint ## run the linters and only the quick tests, in three to four minutes
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q --hypothesis-profile=quick \
 	  -m "not slow and not page and not cluster" $(PYTEST_ARGS)
 
-test-faults: setup-test ## damage on purpose, and the table of what survived in docs/reliability.md
+test-faults: setup-test ## run the fault tests, and update their table in docs/reliability.md
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q -m fault --kills=$(FAULT_KILLS) \
 	  --fault-table=docs/reliability.md $(PYTEST_ARGS)
 
-rehearse: setup-test ## run full tiers, chapter by chapter, on small material with stand-in servers
+rehearse: setup-test ## run the full tier of each chapter on small material with mock servers
 	EVERYCELL_REHEARSE=1 $(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -rs tests/rehearsal
 
-setup: setup-lucene setup-torch $(STAMPS)/corpora ## make .venv with all that a run needs (3 GB)
+setup: setup-lucene setup-torch $(STAMPS)/corpora ## install all that a run needs into .venv (3 GB)
 
-setup-lucene: $(STAMPS)/project $(STAMPS)/lucene ## of these, only the library and Lucene with a JDK
+setup-lucene: $(STAMPS)/project $(STAMPS)/lucene ## install only the library, Lucene and a JDK
 
-setup-torch: $(STAMPS)/project $(STAMPS)/torch $(STAMPS)/torch-cpu ## only the library, torch, weights
+setup-torch: $(STAMPS)/project $(STAMPS)/torch $(STAMPS)/torch-cpu ## install only the library, torch and weights
 
-setup-cluster: $(STAMPS)/project $(STAMPS)/cluster ## only the library and what sends jobs to Slurm
+setup-cluster: $(STAMPS)/project $(STAMPS)/cluster ## install only the library and the Slurm plugin
 
-setup-docs: setup $(STAMPS)/docs ## add what only the site needs
+setup-docs: setup $(STAMPS)/docs ## also install the tools for the documentation site
 
-setup-test: setup-docs setup-cluster $(STAMPS)/test ## add what only the tests need
+setup-test: setup-docs setup-cluster $(STAMPS)/test ## also install the test tools
 
-setup-bench: setup-test $(STAMPS)/bench ## add what only the benchmarks need
+setup-bench: setup-test $(STAMPS)/bench ## also install the packages for benchmarks
 
-docs: setup-docs ## build the documentation's site from what lies in results/
+docs: setup-docs ## build the documentation site, with the results in results/
 	$(IN_VENV) snakemake --cores $(CORES) site
 	@echo "Site: results/site/index.html"
 
@@ -93,21 +93,21 @@ lint: setup-test ## check style, types and words: ruff, pyrefly, snakefmt, banne
 	$(IN_VENV) snakefmt --check Snakefile workflow src/everycell/workflow/rules
 	$(IN_VENV) python docs/check_language.py
 
-# The planted faults measure the tests, not the speed.
-bench: setup-bench ## measure the speed ratios (minutes; not part of the tests)
+# planted_faults.py measures the tests, not speed.
+bench: setup-bench ## run the benchmarks (minutes; not part of the tests)
 	@set -e; for script in $(filter-out %/planted_faults.py,$(wildcard bench/*.py)); do echo "$$script"; $(IN_VENV) python "$$script"; done
 
-# pip-audit asks a public service, so no other environment has it.
-audit: $(STAMPS)/audit ## ask for known vulnerabilities of all locked packages (needs the network)
+# pip-audit queries a public service, so it has its own environment.
+audit: $(STAMPS)/audit ## check all locked packages for known vulnerabilities (needs the network)
 	@failed=; for lock in envs/*.lock; do echo "$$lock"; \
 	  .venv/audit/bin/pip-audit --strict --no-deps --disable-pip -r "$$lock" \
 	  || failed="$$failed $$lock"; done; \
-	if [ -n "$$failed" ]; then echo "make: for$$failed there are known vulnerabilities, or no" \
-	  "answer; the lines above say which. Raise the versions and run 'make locks'." >&2; exit 1; fi
+	if [ -n "$$failed" ]; then echo "make: known vulnerabilities in$$failed, or the check failed" \
+	  "(see above). Raise the versions and run 'make locks'." >&2; exit 1; fi
 
-# Each group keeps to the versions of the ones before it. Versions stay as they are while the .in
-# files allow them: delete a lock to take newer ones.
-locks: $(STAMPS)/venv ## make the locks again from envs/*.in, then the conda files
+# Each group uses the versions of the groups before it. Existing versions are kept if the .in files
+# allow them; delete a lock to update its versions.
+locks: $(STAMPS)/venv ## regenerate the locks from envs/*.in, and the conda files
 	$(UV_COMPILE) envs/base.in -o envs/base.lock
 	$(UV_COMPILE) -c envs/base.lock envs/installer.in -o envs/installer.lock
 	$(UV_COMPILE) -c envs/base.lock --overrides envs/test.overrides envs/test.in -o envs/test.lock
@@ -127,14 +127,14 @@ locks: $(STAMPS)/venv ## make the locks again from envs/*.in, then the conda fil
 	.venv/bin/python envs/make_conda.py
 	$(IN_VENV) python envs/make_container.py
 
-clean-results: ## remove what runs made; the environment and the download cache stay
+clean-results: ## delete results and logs, but not the environment and the download cache
 	find results -mindepth 1 -not -path results/README.md -delete
 	rm -rf logs benchmarks
 
 $(STAMPS)/venv: envs/installer.lock
-ifneq ($(VENV_IS),whole)
-	@if [ -e .venv ]; then echo ".venv is half made or was moved: making it again."; fi
-	@echo "Setting up .venv: 3 GB on disk in the end, downloaded once (less for setup-lucene alone)."
+ifneq ($(VENV_STATE),complete)
+	@if [ -e .venv ]; then echo ".venv is incomplete or was moved; rebuilding it."; fi
+	@echo "Setting up .venv, once; it needs 3 GB on disk (less for setup-lucene alone)."
 	python="$$(sh envs/find_python.sh "$(PYTHON)")" && \
 	  "$$python" -m venv --clear "$(CURDIR)/.venv"
 endif
@@ -143,7 +143,7 @@ endif
 	  -r envs/installer.lock
 	@rm .venv/unfinished && mkdir -p $(STAMPS) && touch $@
 
-# Complete locks need no resolution, hence --no-deps.
+# Locks are complete and need no resolution, hence --no-deps.
 $(addprefix $(STAMPS)/,base test docs lucene torch corpora bench cluster): $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
 	@touch .venv/unfinished
 	$(UV_INSTALL) --no-deps --require-hashes -r $<

@@ -1,4 +1,4 @@
-"""What the tests and the doctests of the library share: temporary files, numbers of examples."""
+"""Shared configuration of tests and doctests: temporary files and numbers of examples."""
 
 import gc
 import tempfile
@@ -7,22 +7,22 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-# No property test fails because the machine was busy. `make test-quick` tries fewer examples, but
-# where a test says how many.
+# No deadline, so that no property test fails on a busy machine. `make test-quick` tries fewer
+# examples, unless a test sets their number.
 settings.register_profile("everycell", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=20)
 settings.load_profile("everycell")
 
-#: Snakemake runs these; they are no modules with doctests.
+#: Scripts for Snakemake, which cannot be imported for doctests.
 collect_ignore_glob = ["src/everycell/workflow/scripts/*"]
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Look for no garbage until all tests are collected, nor later among what then stays.
+    """Disable garbage collection during test collection, and exclude collected objects later.
 
-    Imports and ten thousand tests leave little of it; to look for it takes a third of the time, and
-    libraries ask for that later too.
+    Imports and ten thousand tests leave little garbage, but searching for it takes a third of the
+    time.
     """
     gc.disable()
     try:
@@ -34,9 +34,9 @@ def pytest_collection():
 
 @pytest.fixture(scope="session", autouse=True)
 def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Put what code leaves in the temporary folder where pytest removes it after the run."""
+    """Move the temporary folder to a folder that pytest deletes after the run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("tmp")))
-        # Python looks at the variable once.
+        # Python caches the variable.
         patch.setattr(tempfile, "tempdir", None)
         yield

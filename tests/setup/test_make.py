@@ -146,7 +146,7 @@ def test_a_damaged_environment_is_made_again(set_up, damage):
     damage(set_up)
     planned = make(set_up, "-n", "setup").stdout
     assert f'-m venv --clear "{set_up}/.venv"' in planned
-    assert "half made or was moved" in planned
+    assert "is incomplete or was moved" in planned
     assert "-r envs/base.lock" in planned
 
 
@@ -165,7 +165,7 @@ def test_without_python_3_11_on_the_path_uv_finds_one(checkout, tmp_path):
     # A stub of uv: the real one needs a host that is unreachable here.
     (tools / "uv").write_text(
         '#!/bin/sh\n[ "$2" = install ] && : > "$0.installed"\n'
-        '[ -e "$0.installed" ] && echo /found/by/uv/python3.11\n'
+        '[ -e "$0.installed" ] && echo /path/by/uv/python3.11\n'
     )
     (tools / "uv").chmod(0o755)
     done = subprocess.run(
@@ -176,8 +176,8 @@ def test_without_python_3_11_on_the_path_uv_finds_one(checkout, tmp_path):
         text=True,
         check=False,
     )
-    assert done.stdout.split() == ["/found/by/uv/python3.11"]
-    assert "no python3.11 on the path" in done.stderr
+    assert done.stdout.split() == ["/path/by/uv/python3.11"]
+    assert "No python3.11 on the path" in done.stderr
 
 
 def test_set_up_names_its_size(checkout):
@@ -190,7 +190,7 @@ def test_another_python_is_refused(checkout):
     other.chmod(0o755)
     done = make(checkout, "setup", f"PYTHON={other}")
     assert done.returncode != 0
-    assert "is Python 3.8.1: everycell needs Python 3.11" in done.stderr
+    assert "is Python 3.8.1, but everycell needs Python 3.11" in done.stderr
     assert not (checkout / ".venv").exists()
 
 
@@ -222,7 +222,7 @@ def test_clean_results_keeps_the_readme(checkout):
     assert [path.name for path in (checkout / "results").iterdir()] == ["README.md"]
 
 
-@pytest.mark.parametrize(("code", "message"), [(0, ""), (1, "for envs/audit.lock envs/base.lock")])
+@pytest.mark.parametrize(("code", "message"), [(0, ""), (1, "in envs/audit.lock envs/base.lock")])
 def test_every_lock_is_audited_and_a_fault_is_an_error(set_up, code, message):
     # A stub of pip-audit: the service of the real one is unreachable here.
     stub = set_up / ".venv" / "audit" / "bin" / "pip-audit"
