@@ -33,7 +33,7 @@ def paths(files: str | Iterable[str]) -> list[Path]:
 
 
 def read_group(files: str | Iterable[str], group: str) -> pd.DataFrame:
-    """Annotations in a group's released files, the published number per text."""
+    """Annotations in a group's released files, as many per text as published."""
     return read_annotations(paths(files), per_text=GROUPS[group][2])
 
 

@@ -78,11 +78,11 @@ def viewpoints_study() -> UserStudy:
 def transparency_study() -> UserStudy:
     """Transparency study of chapter 7: 160 workers, 10 queries, 10 conditions, 1,600 ratings.
 
-    Between subjects: 16 workers per condition, each rating all 10 queries; factors
-    ``response_quality``, ``explanation_quality`` and ``presentation_mode`` with the levels of the
-    released data (V visual, T textual; the level ``"None"`` stands for "no explanation"), and
-    ``explanation``, which is only whether there is one. Source: lajewska2025, section 7.3, Table
-    7.3. The shares are those of the usefulness ratings.
+    Between subjects: 16 workers per condition, each rating all 10 queries. The factors are
+    ``response_quality``, ``explanation_quality`` and ``presentation_mode``, with the levels of the
+    released data (V visual, T textual, ``"None"`` without an explanation), and ``explanation``
+    (``"Given"`` or ``"None"``). Source: lajewska2025, section 7.3, Table 7.3. The shares are those
+    of the usefulness ratings.
     """
     worker, query = np.meshgrid(np.arange(160), np.arange(QUERIES), indexing="ij")
     number = 1 + worker.ravel() // 16

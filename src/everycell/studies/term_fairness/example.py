@@ -14,7 +14,7 @@ from everycell.metrics.texfair import texfair
 #: Published pattern -> label of such a document.
 GROUPS = {"F": "only female terms (she)", "M": "only male terms (he)"}
 #: Threshold of NFaiRR -> its meaning in this example.
-MEANING = {0: "one term counts", 1: "one term counts as none"}
+MEANING = {0: "one term counts", 1: "one term is ignored"}
 #: Words per document. The paper does not state it; the measures do not depend on it.
 LENGTH = 10
 

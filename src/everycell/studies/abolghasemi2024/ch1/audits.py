@@ -1,4 +1,4 @@
-"""Published numbers of the paper on TExFAIR compared with each other and with the thesis."""
+"""Consistency of the numbers of the TExFAIR paper, also with those of the thesis."""
 
 from __future__ import annotations
 

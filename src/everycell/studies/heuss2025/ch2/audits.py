@@ -1,4 +1,4 @@
-"""Published numbers of the chapter on FELIX compared with each other."""
+"""Consistency of the published numbers of the chapter on FELIX."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ def audit_heuss2025_deterministic_unmarked(cells: Cells) -> Finding:
         size = (column["value"].astype(float) - best).abs()
         smallest = size[column["marker"] == "*"].min()
         for index in column.index[(column["marker"] != "*") & (size > smallest)]:
-            cell = f"{metric} {column.at[index, 'row']}: difference {size[index]:.3f} unmarked"
-            faults.append(f"{cell}, another of {smallest:.3f} marked")
+            cell = (
+                f"{metric} {column.at[index, 'row']}: difference {size[index]:.3f} without marker"
+            )
+            faults.append(f"{cell}, {smallest:.3f} with marker")
     return holds_if_any(faults, "all differences that exceed a marked one are marked")

@@ -11,7 +11,7 @@ from everycell.collections.fair_ranking_lists import FEATURES
 INFORMATIVE = 6
 #: Minimum and maximum number of outliers in a list.
 OUTLIERS = (2, 4)
-#: Items per outlier above the minimum; in the complete list, too many outliers mask each other.
+#: Minimum number of items per outlier, for three or four outliers; too many mask each other.
 ITEMS_PER_OUTLIER = 12
 #: Minimum and maximum size of test lists, as of the released lists that are long enough.
 TEST_SIZES = {"TREC20": (20, 60), "TREC19": (10, 50)}

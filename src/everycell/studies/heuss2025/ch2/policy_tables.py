@@ -53,7 +53,7 @@ def run_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> 
 
 
 def select_readings(cells: pd.DataFrame, readings: Sequence[str]) -> pd.DataFrame:
-    """Cells of some interpretations; a single one needs no column `epochs`."""
+    """Cells for some interpretations; for a single one, drop the column `epochs`."""
     rows = cells[cells["epochs"].isin(readings)]
     return rows if len(readings) > 1 else rows.drop(columns="epochs")
 

@@ -1,4 +1,4 @@
-"""Published numbers of the chapter on PUFR compared with each other."""
+"""Consistency of the published numbers of the chapter on PUFR."""
 
 from __future__ import annotations
 

@@ -99,8 +99,8 @@ def trade_offs(
                 case "CVXOPT":
                     order = constrained_order(ranked, alpha, constrained)
                 case _:
-                    same = np.full(len(protected), mean)
-                    order = pufr(ranked.means, same, protected, alpha)
+                    deviations = np.full(len(protected), mean)
+                    order = pufr(ranked.means, deviations, protected, alpha)
             rows.append((method, alpha, ranked.query, *measures(ranked, order)))
     return pd.DataFrame(rows, columns=["method", "alpha", "query", *METRICS])
 

@@ -89,7 +89,7 @@ def pair_scores(
 
 
 def training_pairs(judgements: pd.DataFrame, pairs: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Queries with a relevant passage, and with the relevant passage of a different query.
+    """Pairs of queries with their own relevant passage, and with that of another query.
 
     Examples
     --------

@@ -11,7 +11,7 @@ FEATURES, WEIGHTS = 20, (1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
 DOCUMENTS = 20
 #: Shares of documents below the labels 1 to 4.
 _SHARES = (0.5, 0.75, 0.9, 0.97)
-#: Standard deviation of the noise in labels.
+#: Standard deviation of the noise that is added to weighted sums of features.
 _NOISE = 0.1
 
 
@@ -28,7 +28,7 @@ def planted_weights() -> np.ndarray:
 def planted_features(lists: int, rng: np.random.Generator) -> pd.DataFrame:
     """Draw lists of documents.
 
-    Features are uniform from 0 to 1. Labels from 0 to 4 are quantile ranges of the weighted sum of
+    Features are uniform from 0 to 1. Labels from 0 to 4 depend on quantiles of the weighted sum of
     features plus noise.
     """
     vectors = rng.random((lists * DOCUMENTS, FEATURES))

@@ -1,4 +1,4 @@
-"""Published numbers of the chapter on citation faithfulness compared with each other."""
+"""Consistency of the published numbers of the chapter on citation faithfulness."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def audit_heuss2025_columns_do_not_sum(cells: Cells) -> Finding:
 
 
 def audit_heuss2025_share_cited(cells: Cells) -> Finding:
-    """§ 5.5.2: 46 % of the predicted citations are cited; Table 5.2 has another share."""
+    """§ 5.5.2: 46 % of the predicted citations are cited; Table 5.2 gives a different share."""
     stated = 46
     column = rows_where(cells("table_5_2"), selection_step="Pred. Cited").astype({"value": int})
     share = (

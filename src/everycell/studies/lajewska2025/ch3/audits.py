@@ -1,4 +1,4 @@
-"""Published numbers of the chapter on reproducing CAsT systems compared with each other."""
+"""Consistency of the published numbers of the chapter on reproducing CAsT systems."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
 
     The opposite is true, both of the track's reported values and of the submitted run file.
     """
-    details, against = [], 0
+    details, contradictions = [], 0
     pairs = (
         ("BaselineOrganizers", "BaselineOrganizers@TREC’21"),
         ("WaterlooClarke reproduced by us", "WaterlooClarke@TREC’21"),
@@ -38,9 +38,9 @@ def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
         )
         shares = ", ".join(f"{100 * share:.1f}" for share in (baseline, *ours))
         details.append(f"{metric} {shares} %")
-        against += baseline < min(ours)
+        contradictions += baseline < min(ours)
     return Finding(
-        against == len(details),
+        contradictions == len(details),
         "relative differences (baseline; WaterlooClarke as reported; its run file): "
         + "; ".join(details),
     )
@@ -58,7 +58,7 @@ def audit_lajewska2025_table_3_3_feedback(cells: Cells) -> Finding:
             faults.append(
                 f"{cell.cast_year} {cell.row}: {cell.value}, without feedback {without:.4f}"
             )
-    return holds_if_any(faults, "all four rise")
+    return holds_if_any(faults, "all four scores rise")
 
 
 def audit_lajewska2025_table_3_3_exceptions(cells: Cells) -> Finding:

@@ -43,7 +43,7 @@ CAST_COMPARISONS = {
 }
 
 #: Year -> published metric -> measure. The thesis runs `trec_eval -c -l2 -M500` (-M1000 for 2020).
-#: No topic has that many relevant documents, so cutting the run or the measure is the same.
+#: No topic has that many relevant documents, so cutting off the run equals cutting off the measure.
 CAST_MEASURES = {
     year: {
         f"R@{cutoff}": f"R@{cutoff}",

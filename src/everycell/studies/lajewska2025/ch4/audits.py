@@ -1,4 +1,4 @@
-"""Published numbers of the crowd studies on limitations of responses compared with each other."""
+"""Consistency of the published numbers of the crowd studies on limitations of responses."""
 
 from __future__ import annotations
 

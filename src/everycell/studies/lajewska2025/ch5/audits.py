@@ -1,4 +1,4 @@
-"""Published numbers of the chapter on answerability compared with each other."""
+"""Consistency of the published numbers of the chapter on answerability."""
 
 from __future__ import annotations
 

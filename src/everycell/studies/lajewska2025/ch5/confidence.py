@@ -26,7 +26,7 @@ DECIMALS = {"n": 0, "r": 3, "p": 4, "low": 3, "high": 3, "single p < 0.05": 0, "
 
 
 def read_released(path: Path) -> pd.DataFrame:
-    """Agreement and mean confidence of each passage, as the authors counted them."""
+    """Agreement and mean confidence of each passage, as computed by the authors."""
     raw = read_table(path, ["QueryPassage", "Jaccard", "Confidence"], error=AnnotationError)
     rows = []
     for number, (name, *values) in enumerate(
@@ -57,7 +57,7 @@ def read_released(path: Path) -> pd.DataFrame:
 
 
 def add_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
-    """Add the agreement on the passage, its team, and how many marked nothing in it."""
+    """Add the agreement on the passage, its team, and its annotators without snippets."""
     has_confidence = annotations[X].notna()
     if not has_confidence.all():
         row = annotations[~has_confidence].iloc[0]

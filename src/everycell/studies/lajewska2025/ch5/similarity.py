@@ -1,4 +1,4 @@
-"""Table 5.3: similarity of what workers and experts marked in the same texts.
+"""Table 5.3: similarity of the marks of workers and experts in the same texts.
 
 The experts marked passages, which Punkt splits into sentences. The thesis identifies a worker's
 sentence by its number and compares character positions directly. The workers' copies of the first
@@ -35,7 +35,7 @@ READINGS: dict[Reading, str] = {
 def sentence_pairs(
     sentences: pd.DataFrame, passages: pd.DataFrame, reading: Reading
 ) -> Iterator[tuple[BoolArray, BoolArray]]:
-    """What workers and experts marked in each sentence.
+    """Marks of workers and experts in each sentence.
 
     Sentences whose number exceeds Punkt's count are skipped.
     """

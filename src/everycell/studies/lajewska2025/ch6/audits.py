@@ -1,4 +1,4 @@
-"""Published numbers of the chapter on GINGER compared with each other."""
+"""Consistency of the published numbers of the chapter on GINGER."""
 
 from __future__ import annotations
 

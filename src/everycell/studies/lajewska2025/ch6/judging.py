@@ -23,7 +23,7 @@ def judge_again(
     known_topics: Collection[str],
     template: Template | None = None,
 ) -> pd.DataFrame:
-    """Support labels of a new judge for the facts of a released one."""
+    """Support labels of a new judge for the facts of a released judge."""
     topic_ids = list(dict.fromkeys(responses["topic"]))[:topics]
     rows = list(responses[responses["topic"].isin(topic_ids)].itertuples(index=False))
     facts = dict(list(unify_importance(labels).groupby(["run", "topic"], sort=False)))

@@ -1,4 +1,4 @@
-"""Published numbers of the crowd study on explanations compared with each other."""
+"""Consistency of the published numbers of the crowd study on explanations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published numbers of the appendix on the two crowd studies compared with each other."""
+"""Consistency of the published numbers of the appendix on the two crowd studies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published numbers of the appendix on answerability data compared with each other."""
+"""Consistency of the published numbers of the appendix on answerability data."""
 
 from __future__ import annotations
 

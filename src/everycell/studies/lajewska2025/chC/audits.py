@@ -1,4 +1,4 @@
-"""Published numbers of the appendix on response generation compared with each other."""
+"""Consistency of the published numbers of the appendix on response generation."""
 
 from __future__ import annotations
 

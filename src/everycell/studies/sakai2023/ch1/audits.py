@@ -1,4 +1,4 @@
-"""Published numbers of the paper on GFRC compared with each other."""
+"""Consistency of the published numbers of the paper on GFRC."""
 
 from __future__ import annotations
 
