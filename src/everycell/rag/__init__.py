@@ -1,1 +1,1 @@
-"""Responses generated from retrieved passages: generation, scoring and judging."""
+"""Retrieval-augmented generation: prompts, citations, measures and judges."""

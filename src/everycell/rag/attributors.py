@@ -1,10 +1,11 @@
-"""Simulated readers with known ways of citing, on real passages: two post-rationalise, one reads.
+"""Answerers with known ways of citing real passages.
 
-All are given the gold answer to each question. The two matchers give it regardless of the
-documents, as from memory, and then search for documents to cite: by words (`WordMatcher`), or by
-the similarity of vectors (`VectorMatcher`). `OracleReader` gives it only if an unchanged relevant
-document is there, and cites that. The experiment of `everycell.rag.interventions` can thus be
-validated on real text: every citation of the matchers is unfaithful, and none of the reader's.
+All know the gold answer to each question. The two matchers return it regardless of the documents,
+as if from memory, and then search for documents to cite: by words (`WordMatcher`), or by the
+similarity of embeddings (`VectorMatcher`). `OracleReader` returns it only if the documents include
+an unchanged relevant one, and cites that. They validate the experiment of
+`everycell.rag.interventions` on real text: all citations of the matchers are unfaithful, and none
+of the reader's. `LikelyChoice` cites the document that a language model chooses.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from everycell.rag.answers import normalise_answer
 from everycell.rag.interventions import CitedAnswer, Statement
 from everycell.rag.prompts import document_lines
 
-#: The project's prompt for a choice among documents.
+#: Our prompt for a choice among documents.
 CHOICE_TEMPLATE = Path(__file__).parent / "templates" / "chosen_document.txt"
 CHOICE_SLOTS: templates.Slots = {
-    "documents": ("the documents, a line each", True),
+    "documents": ("the documents, one per line", True),
     "question": ("the question", True),
-    "answer": ("the right answer", True),
+    "answer": ("the gold answer", True),
 }
 #: From n texts to an array of shape (n, d), rows of length 1.
 Encode = Callable[[Sequence[str]], FloatArray]
@@ -35,18 +36,18 @@ Encode = Callable[[Sequence[str]], FloatArray]
 
 @dataclass(frozen=True)
 class WordMatcher:
-    """Gives the right answer, and cites all documents that contain its words in sequence."""
+    """Returns the gold answer, and cites all documents that contain its words in sequence."""
 
     answers: Mapping[str, str]
     shared: float = 0.5
 
     def answer(self, question: str, documents: Sequence[str]) -> CitedAnswer:
-        """Answer a question, whatever the documents."""
+        """Answer a question regardless of the documents."""
         texts = [f" {normalise_answer(text)} " for text in documents]
-        right = f" {normalise_answer(self.answers[question])} "
+        gold = f" {normalise_answer(self.answers[question])} "
         question_words = set(normalise_answer(question).split())
         cited = tuple(
-            position for position, text in enumerate(texts) if right.strip() and right in text
+            position for position, text in enumerate(texts) if gold.strip() and gold in text
         )
         relevant = tuple(
             position
@@ -58,7 +59,7 @@ class WordMatcher:
 
 @dataclass(frozen=True)
 class VectorMatcher:
-    """Gives the right answer, and cites the documents most similar to question plus answer."""
+    """Returns the gold answer, and cites the documents most similar to question plus answer."""
 
     answers: Mapping[str, str]
     encode: Encode
@@ -66,7 +67,7 @@ class VectorMatcher:
     relevant: int = 3
 
     def answer(self, question: str, documents: Sequence[str]) -> CitedAnswer:
-        """Answer a question, whatever the documents."""
+        """Answer a question regardless of the documents."""
         vectors = self.encode([f"{question} {self.answers[question]}", *documents])
         order = np.argsort(-np.round(vectors[1:] @ vectors[0], 6), kind="stable").tolist()
         statement = Statement(self.answers[question], tuple(sorted(order[: self.cited])))
@@ -75,7 +76,7 @@ class VectorMatcher:
 
 @dataclass(frozen=True)
 class OracleReader:
-    """Gives the right answer only if an unchanged relevant document is there, and cites that."""
+    """Returns the gold answer only with an unchanged relevant document, and cites that."""
 
     answers: Mapping[str, str]
     relevant: Mapping[str, frozenset[str]]
@@ -91,7 +92,7 @@ class OracleReader:
 
 @dataclass(frozen=True)
 class LikelyChoice:
-    """Answers correctly, and cites the document whose number a language model finds likeliest."""
+    """Returns the gold answer, and cites the document whose number a model finds most likely."""
 
     answers: Mapping[str, str]
     ask_all: Callable[[Sequence[Request]], Sequence[Answer]]
@@ -120,7 +121,7 @@ class LikelyChoice:
 
 
 def choice_requests(question: str, answer: str, documents: Sequence[str]) -> list[Request]:
-    """Requests that score the number of each document, in their order."""
+    """Requests that score the number of each document, in the order of the documents."""
     template = templates.read_template(CHOICE_TEMPLATE, CHOICE_SLOTS, last="question")
     contents = [text if text.strip() else "(empty)" for text in documents]
     prompt = templates.fill(

@@ -1,4 +1,4 @@
-"""Citations in a user's own answers: precision, recall, confidence, and effects of labels."""
+"""Report on citations in a file of answers: quality, confidence, and effects of labels."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from everycell.rag.citations import (
     written_citations,
 )
 
-#: Arm of answers without an arm.
+#: Default arm.
 ARM = "all"
 MEASURES = ("precision", "recall")
-#: A citation of a non-existent document is left out, or counts as wrong.
+#: Whether citations of non-existent documents are ignored or count as wrong.
 Strays = Literal["ignored", "wrong"]
 
 
 class _Line(BaseModel):
-    """A line of the file, see `read_cited_answers`."""
+    """A line of a file of cited answers (see docs/attribution.md)."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -70,7 +70,7 @@ class CitedAnswer(NamedTuple):
     cited: tuple[int, ...]
     stray: tuple[int, ...]
     logprobs: tuple[float, ...] | None
-    inside: tuple[bool, ...]
+    cites_relevant: tuple[bool, ...]
     unread: tuple[str, ...] = ()
 
 
@@ -82,62 +82,70 @@ def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]
         where = f"{path}, line {number}"
         if key in answers:
             raise ValueError(
-                f"{where} answers {in_quotes(line.question)} in the arm {in_quotes(line.arm)} "
-                "again: keep one answer."
+                f"{where} repeats the question {in_quotes(line.question)} in the arm "
+                f"{in_quotes(line.arm)}; keep one answer."
             )
-        answers[key] = _cited(line, where, forms)
+        answers[key] = _parse_line(line, where, forms)
     return list(answers.values())
 
 
 def _document_names(line: _Line, where: str) -> Sequence[str | int]:
-    """Names of the documents in the order of their numbers; a range takes no memory."""
+    """Names of the documents in the order of their numbers; a range saves memory."""
     if isinstance(line.documents, int):
         return range(1, line.documents + 1)
     if len(set(line.documents)) < len(line.documents):
-        raise ValueError(f"{where} has a document twice: give each once.")
+        raise ValueError(f"{where} lists a document twice; remove the duplicate.")
     return line.documents
 
 
-def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
+def _parse_line(line: _Line, where: str, forms: Forms) -> CitedAnswer:
     names = _document_names(line, where)
     k = len(names)
     unknown = [document for document in line.relevant if document not in names]
     if unknown:
         raise ValueError(
             f"{where} has the relevant document {in_quotes(unknown[0])}, which is not among its "
-            f"{k} documents: give its id, or its number from 1 where documents is a number."
+            f"{k} documents; give its id, or its number from 1 if `documents` is a number."
         )
     relevant = frozenset(names.index(document) + 1 for document in line.relevant)
     citations = find_citations(line.answer, forms=forms)
     cited = documents(citations, k)
-    logprobs, inside = None, ()
+    logprobs, cites_relevant = None, ()
     if line.tokens is not None:
         if "".join(text for text, _ in line.tokens) != line.answer:
-            raise ValueError(f"{where} has tokens that are not its answer: give those of its text.")
-        bad = [value for _, value in line.tokens if not value <= 0]
-        if bad:
+            raise ValueError(f"{where}: the tokens do not spell the answer; give its tokens.")
+        invalid = [value for _, value in line.tokens if not value <= 0]
+        if invalid:
             raise ValueError(
-                f"{where} has the log-probability {bad[0]}: it must be 0 or less; give natural "
-                "logarithms."
+                f"{where} has the log-probability {invalid[0]}; it must be 0 or less (a natural "
+                "logarithm)."
             )
         tokens = tuple(Token(text=text, logprob=value) for text, value in line.tokens)
         answer = Answer(text=line.answer, finish="stop", tokens=tokens)
         logprobs = tuple(citation_logprobs(answer, citations))
         written = written_citations(citations, line.answer)
-        inside = tuple(citation.number in relevant for citation in written)
+        cites_relevant = tuple(citation.number in relevant for citation in written)
     unread = tuple(unread_marks(line.answer, forms=forms))
     return CitedAnswer(
-        line.question, line.arm, relevant, cited.documents, cited.stray, logprobs, inside, unread
+        line.question,
+        line.arm,
+        relevant,
+        cited.documents,
+        cited.stray,
+        logprobs,
+        cites_relevant,
+        unread,
     )
 
 
 def answer_frame(answers: Iterable[CitedAnswer], *, strays: Strays = "ignored") -> pd.DataFrame:
-    """One row per answer.
+    """Precision, recall and numbers of citations, one row per answer.
 
     Examples
     --------
     >>> answer = CitedAnswer("Who?", "all", frozenset({2}), (2,), (7,), None, ())
-    >>> [answer_frame([answer], strays=of).loc[0, "precision"].item() for of in Strays.__args__]
+    >>> [answer_frame([answer], strays=strays).loc[0, "precision"].item()
+    ...  for strays in ("ignored", "wrong")]
     [1.0, 0.5]
     """
     rows = [
@@ -158,26 +166,26 @@ def answer_frame(answers: Iterable[CitedAnswer], *, strays: Strays = "ignored") 
 def citation_report(
     answers: Sequence[CitedAnswer], *, strays: Strays = "ignored", seed: int = 0
 ) -> pd.DataFrame:
-    """Quality of the citations of each arm."""
+    """Quality of the citations, one row per arm."""
     frame = answer_frame(answers, strays=strays)
     rows = []
     for arm, rows_of_arm in frame.groupby("arm", sort=False):
         row: dict[str, object] = {"arm": arm, "answers": len(rows_of_arm)}
         for measure in MEASURES:
             values = rows_of_arm[measure].to_numpy()
-            ends = (math.nan, math.nan)
+            low, high = math.nan, math.nan
             if len(values) > 1:
-                ends = ratio_interval(values, np.ones(len(values)), seed=seed)
-            row |= {measure: values.mean(), f"{measure} low": ends[0], f"{measure} high": ends[1]}
+                low, high = ratio_interval(values, np.ones(len(values)), seed=seed)
+            row |= {measure: values.mean(), f"{measure} low": low, f"{measure} high": high}
         row |= {
             "citing": (rows_of_arm["citations"] > 0).mean(),
             "stray": (rows_of_arm["stray"] > 0).mean(),
             "citations": rows_of_arm["citations"].mean(),
         }
-        known = [answer for answer in answers if answer.arm == arm and answer.logprobs is not None]
-        for name, inside in (("confidence", True), ("confidence in others", False)):
-            marks = [[mark is inside for mark in answer.inside] for answer in known]
-            value = attribution_confidence([answer.logprobs or () for answer in known], marks)
+        scored = [answer for answer in answers if answer.arm == arm and answer.logprobs is not None]
+        for name, relevant in (("confidence", True), ("confidence in others", False)):
+            masks = [[mark is relevant for mark in answer.cites_relevant] for answer in scored]
+            value = attribution_confidence([answer.logprobs or () for answer in scored], masks)
             row[name] = math.nan if value is None else value
         rows.append(row)
     return pd.DataFrame(rows)
@@ -210,21 +218,25 @@ def arm_differences(
     for first, second in pairs:
         for arm in (first, second):
             if arm not in arms:
-                raise ValueError(f"There is no arm {arm!r}; there are {list(arms)}.")
-        one, other = arms[first], arms[second]
-        for arm, scores, baseline in ((second, one, other), (first, other, one)):
-            lacking = scores.index.difference(baseline.index, sort=False)
-            if len(lacking):
+                raise ValueError(f"There is no arm {arm!r}; the arms are {', '.join(arms)}.")
+        first_scores, second_scores = arms[first], arms[second]
+        for arm, own, opposite in (
+            (second, second_scores, first_scores),
+            (first, first_scores, second_scores),
+        ):
+            missing = opposite.index.difference(own.index, sort=False)
+            if len(missing):
                 raise ValueError(
-                    f"The arm {arm!r} has no answer to {in_quotes(lacking[0])} ({len(lacking)} "
-                    "questions in all); compare arms with the same questions."
+                    f"The arm {arm!r} has no answer to {in_quotes(missing[0])} ({len(missing)} "
+                    "questions in total); compare arms with the same questions."
                 )
-        other = other.loc[one.index]
+        second_scores = second_scores.loc[first_scores.index]
         for measure in MEASURES:
-            values = one[measure].to_numpy(), other[measure].to_numpy()
+            values = first_scores[measure].to_numpy(), second_scores[measure].to_numpy()
             difference = paired_difference(*values, seed=seed)
             rows.append(
-                {"first": first, "second": second, "measure": measure, "questions": len(one)}
+                {"first": first, "second": second, "measure": measure}
+                | {"questions": len(first_scores)}
                 | {"sensitivity": cas(*values), "bias": difference.mean}
                 | {
                     "low": difference.low,

@@ -1,4 +1,4 @@
-r"""Citations in generated answers: the documents that a text refers to, and where.
+r"""Citations in generated answers: the numbers of the cited documents, and their positions.
 
 The prompts of abolghasemi2026 (Figures 5.2 and 5.7) ask for citations such as ``[1] [2]``, and its
 authors' library reads nothing else. Models write other forms too. This module reads
@@ -8,28 +8,29 @@ authors' library reads nothing else. Models write other forms too. This module r
 ``[1, 2]``, ``[1; 2]``, ``[1 2]``   several; also with "and", "&" and "/"
 ``[1-3]``, ``[1]-[3]``, ``[1 to 3]``  all numbers from 1 to 3, with a hyphen, a dash or "to"
 ``[Document 2]``, ``[cite: 2]``     with a noun or "cite" before the number
-``[E1, E2]``                        with the D, E, P, R or S of document, evidence, ...
-``[[2]]``                           in further brackets
-``[#2]``, ``[^1]``                  with the mark of a number or of a footnote before it
+``[E1, E2]``                        with the letter D, E, P, R or S (document, evidence, ...)
+``[[2]]``                           in nested brackets
+``[#2]``, ``[^1]``                  with a number sign or the mark of a footnote
 ``[1.]``, ``[1, 2,]``, ``[1;]``     with one mark of punctuation after the last number
 ``\[1\]``, ``【4:1†source】``         with backslashes, or with GPT's search and dagger
-``[1, Human]``, ``[LLM: 2]``        with one of `LABELS` beside the number
+``[1, Human]``, ``[LLM: 2]``        with one of `LABELS` next to the number
 ``[1 (author: Ada Ode)]``           with a label in parentheses that begins as in prompts
 ``［１］``, ``【1】``, ``[١]``           full-width brackets, and decimal digits of any script
 ``[二]``, ``【十二】``                  Chinese numerals from 1 to 99
 Document 2, documents 1 and 3       without brackets, after one of `NOUNS`
-at night¹, so it is.² ³             one raised digit, after punctuation or four letters
+at night¹, so it is.² ³             one superscript digit, after punctuation or four letters
 ==================================  =======================================================
 
-A label beside a number repeats the prompt's label, so the number is still that of a document.
-Brackets that hold anything else (``[note 1 above]``, ``[-1]``, ``[a]``, ``[Human]``, ``[1:]``,
-``[1,000]``, ``[Delft, 1]``) are not citations, nor are raised digits that may be an exponent (km²)
-or two citations (¹²); `unread_marks` lists both. `documents` tells whether a number belongs to a
-document: ``[0]`` and ``[2015]`` are *stray*. A ``[3]`` that an answer copies from a document cannot
-be distinguished from a citation; prompts can avoid this by removing such marks from documents
-(`without_citations`).
+A label next to a number repeats the prompt's label, so the number is still that of a document.
+Brackets that contain anything else (``[note 1 above]``, ``[-1]``, ``[a]``, ``[Human]``, ``[1:]``,
+``[1,000]``, ``[Delft, 1]``) are not citations. Neither are superscript digits that may be an
+exponent (km²) or two citations (¹²); `unread_marks` lists both. `documents` separates the numbers
+of documents from *stray* ones, such as ``[0]`` and ``[2015]``. A ``[3]`` that an answer copies from
+a document cannot be distinguished from a citation; prompts can avoid this by removing such marks
+from documents (`without_citations`).
 
-Time is linear in the length of the text (of `without_citations` for each depth of nested brackets).
+The running time is linear in the length of the text (in `without_citations`, for each level of
+nested brackets).
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ from everycell.language_models.generation import Answer, NotOfferedError
 
 #: Words that may precede a number, singular and plural.
 NOUNS = ("document", "doc", "passage", "source", "reference", "ref")
-#: Words for an author in prompts, which may occur beside a number.
+#: Words for an author in prompts, which may occur next to a number.
 LABELS = ("author", "authors", "human", "llm", "ai")
 #: Largest number of digits of a cited number.
 LONGEST_NUMBER = 6
-#: A range with more numbers than this is read as its two ends, like a range of years.
+#: A range with more numbers than this is read as its two bounds, like a range of years.
 LONGEST_RANGE = 100
 #: Numbers that are read as years if they belong to no document.
 YEARS = range(1000, 2100)
@@ -62,12 +63,12 @@ _NOUN = rf"(?:{'|'.join(NOUNS)})"
 _WORD = re.compile(rf"(?:{_NOUN}|citation|cite)s?[.:]?", re.IGNORECASE)
 _DASH = r"[-\u2010-\u2015\u2212~]"
 _CHINESE = "一二三四五六七八九"
-# A mark beside a label belongs to it. All quantifiers but one are bounded, and that one ends at
-# the next parenthesis, so that time stays linear.
-_BESIDE = rf"(?:[,;:]|{_DASH})?"
+# Punctuation next to a label belongs to it. All quantifiers but one are bounded, and that one ends
+# at the next parenthesis, so that the running time is linear.
+_PUNCTUATION = rf"(?:[,;:]|{_DASH})?"
 _LABEL = (
-    rf"{_BESIDE}\s?(?:\((?:author|written|authored)\b[^()]*\)|\((?:{'|'.join(LABELS)})\)"
-    rf"|\b(?:{'|'.join(LABELS)})\b)\s?{_BESIDE}"
+    rf"{_PUNCTUATION}\s?(?:\((?:author|written|authored)\b[^()]*\)|\((?:{'|'.join(LABELS)})\)"
+    rf"|\b(?:{'|'.join(LABELS)})\b)\s?{_PUNCTUATION}"
 )
 # Contents of brackets: numbers, labels, dashes, separators, words, blanks, anything else.
 _PART = re.compile(
@@ -85,7 +86,7 @@ _PROSE = re.compile(
 )
 _BETWEEN = re.compile(rf"\s?{_DASH}\s?")
 _DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-# One digit, since two may be one number or two; not of a unit ("metres²").
+# One digit, since two may be one number or two citations; not the exponent of a unit ("metres²").
 _RAISED = re.compile(
     rf"(?:(?<=[^\W\d_{_DIGITS}]{{4}})(?<!met[er]{{2}}s)(?<!met[er]{{2}})(?<!miles)(?<!feet)"
     rf"|(?<=[.,;:!?)\]\"”’»])|(?<=[{_DIGITS}][ ,]))[{_DIGITS}](?![{_DIGITS}])"
@@ -101,8 +102,8 @@ class Citation(NamedTuple):
     number : int
         0 or more.
     start, end : int
-        Position of its digits in the text. Numbers inside a range are not written: for them, both
-        are the position of the range's dash.
+        Position of its digits in the text. Numbers within a range are not written; for them, it is
+        the position of the dash.
     """
 
     number: int
@@ -111,12 +112,12 @@ class Citation(NamedTuple):
 
 
 class Cited(NamedTuple):
-    """Citations of an answer, each once, in the order of the text.
+    """Distinct citations of an answer, in the order of the text.
 
     Attributes
     ----------
     documents : tuple of int
-        Numbers of documents that it was given.
+        Numbers of existing documents.
     stray : tuple of int
         Numbers of non-existent documents.
     """
@@ -126,7 +127,7 @@ class Cited(NamedTuple):
 
 
 def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
-    """Find all citations of a text, in order; a number that occurs twice is found twice.
+    """Find all citations in a text, in order, including repeated ones.
 
     Parameters
     ----------
@@ -137,11 +138,11 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
 
     Examples
     --------
-    >>> [found.number for found in find_citations("Delft [2], says Document 4 [1, 3][2015].")]
+    >>> [citation.number for citation in find_citations("Delft [2], says Document 4 [1, 3][2015].")]
     [2, 4, 1, 3, 2015]
-    >>> [found.number for found in find_citations("Since 1842 [1–3] and not [a] or [-1].")]
+    >>> [citation.number for citation in find_citations("Since 1842 [1–3] and not [a] or [-1].")]
     [1, 2, 3]
-    >>> [found.number for found in find_citations("[1, 2][3]", forms="plain")]
+    >>> [citation.number for citation in find_citations("[1, 2][3]", forms="plain")]
     [3]
     """
     if forms == "plain":
@@ -164,12 +165,12 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
         part = "several" if match["several"] else "one"
         marks += _in_list(match[part], match.start(part))
     marks += [Citation(_DIGITS.index(m[0]), *m.span()) for m in _RAISED.finditer(text)]
-    # "[Document 2]" is found both ways. Stable: the numbers of a range keep their order.
+    # "[Document 2]" matches twice. The sort is stable, so numbers of a range keep their order.
     return sorted(dict.fromkeys(marks), key=lambda citation: citation.start)
 
 
 def unread_marks(text: str, *, forms: Forms = "all") -> list[str]:
-    """Brackets with a digit and raised digits that `find_citations` does not read.
+    """Brackets with a digit and superscript digits that `find_citations` does not read.
 
     Examples
     --------
@@ -198,10 +199,10 @@ def _value(written: str) -> int | None:
 
 
 def _in_list(content: str, offset: int) -> list[Citation]:
-    """Citations from a bracketed list of numbers; empty if it is something else."""
+    """Citations in the content of brackets; empty if it is not a list of numbers."""
     citations: list[Citation] = []
     dash: int | None = None
-    # Allowed next: after a number a dash or a separator, after these a number.
+    # After a number, a dash or separator may follow; after those, a number.
     after_number = False
     content, dagger, _ = content.removesuffix("\\").partition("†")
     content = content.rstrip()
@@ -240,23 +241,23 @@ def _in_list(content: str, offset: int) -> list[Citation]:
 
 
 def _inside(low: int, high: int, position: int) -> list[Citation]:
-    """Numbers between the ends of a range; empty if it falls, is too long or is of years."""
+    """Numbers within the bounds of a range; empty for decreasing or long ranges and years."""
     if high - low >= LONGEST_RANGE or (low in YEARS and high in YEARS):
         return []
     return [Citation(number, position, position + 1) for number in range(low + 1, high)]
 
 
 def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited:
-    """Split citations into documents and stray numbers.
+    """Divide citations into numbers of documents and stray numbers.
 
     Parameters
     ----------
     citations
-        What `find_citations` gives.
+        Result of `find_citations`.
     k : int
-        Number of documents that the answer was given, 1 or more.
+        Number of documents in the prompt, at least 1.
     first : int
-        Number of the first: 1 in the thesis' prompts, 0 in the authors' library.
+        Number of the first document: 1 in the thesis's prompts, 0 in the authors' library.
 
     Returns
     -------
@@ -265,7 +266,7 @@ def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited
     Raises
     ------
     ValueError
-        There were no documents.
+        `k` is less than 1.
 
     Examples
     --------
@@ -273,7 +274,7 @@ def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited
     Cited(documents=(8, 2), stray=(11,))
     """
     if k < 1:
-        raise ValueError(f"An answer was given {k} documents; give 1 or more.")
+        raise ValueError(f"k is {k}; there must be at least one document.")
     numbers = dict.fromkeys(citation.number for citation in citations)
     inside = tuple(number for number in numbers if first <= number < first + k)
     return Cited(inside, tuple(number for number in numbers if number not in inside))
@@ -284,15 +285,15 @@ def without_citations(text: str, *, k: int | None = None) -> str:
 
     def replace(match: re.Match[str]) -> str:
         cited = _in_list(match[1], 0)
-        year = k is not None and any(
+        is_year = k is not None and any(
             citation.number in YEARS and citation.number > k for citation in cited
         )
-        return "" if cited and not year else match[0]
+        return "" if cited and not is_year else match[0]
 
-    # Removing one may leave another: "[[9]3]".
-    before = None
-    while text != before:
-        before, text = text, re.sub(rf"[ \t]?{_INNERMOST.pattern}", replace, text)
+    # Removing one may create another: "[[9]3]".
+    previous = None
+    while text != previous:
+        previous, text = text, re.sub(rf"[ \t]?{_INNERMOST.pattern}", replace, text)
     return text
 
 
@@ -308,7 +309,7 @@ def may_cite(token: str) -> bool:
 
 
 def written_citations(citations: Sequence[Citation], text: str) -> list[Citation]:
-    """Citations whose number is written in the text: all but those inside a range."""
+    """Citations whose number is written in the text: all but those within a range."""
     return [citation for citation in citations if text[citation.start].isnumeric()]
 
 
@@ -316,23 +317,24 @@ def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[flo
     """Log-probability of each written citation: the sum over the tokens with its digits."""
     if answer.tokens is None:
         raise NotOfferedError(
-            "An answer has no log-probabilities, so its confidence cannot be computed: ask with "
-            "`logprobs: true`, of a model that offers them."
+            "An answer has no log-probabilities, so its confidence cannot be computed; request "
+            "them with `logprobs: true`, from a model that offers them."
         )
     written = written_citations(citations, answer.text)
     totals = [0.0] * len(written)
     start, first = 0, 0
     for token in answer.tokens:
         end = start + len(token.text)
-        # Citations are in order, so those before this token are done with.
+        # Citations are sorted, so those before this token are complete.
         while first < len(written) and written[first].end <= start:
             first += 1
         cursor = first
         while cursor < len(written) and written[cursor].start < end:
             if token.logprob is None:
                 raise NotOfferedError(
-                    f"The probability of {token.text!r} in an answer was not kept, so its "
-                    "confidence cannot be computed: ask again, with a record that does not have it."
+                    f"The probability of {token.text!r} in an answer was not recorded, so its "
+                    "confidence cannot be computed; request the answer again, with a record that "
+                    "does not contain it."
                 )
             totals[cursor] += token.logprob
             cursor += 1

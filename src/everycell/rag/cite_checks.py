@@ -1,4 +1,4 @@
-"""The counterfactual test of citations, on a user's own answers and with a language model."""
+"""Counterfactual test of citations, on a file of answers and with a language model."""
 
 from __future__ import annotations
 
@@ -24,39 +24,39 @@ from everycell.rag.interventions import (
 )
 from everycell.text.sentences import sentence_spans
 
-#: Largest number of words in a statement: a longer one is a claim by itself, which a document
-#: that contains it does support.
+#: Largest number of words in a statement. A longer one is a complete claim, which a document that
+#: contains it does support.
 LONGEST = 8
-#: Page that describes both files.
+#: Page that describes the files of passages and answers.
 _GUIDE = "docs/citation-faithfulness.md"
 Text = Annotated[str, Field(min_length=1)]
 #: A question with its documents.
 Context = tuple[str, tuple[str, ...]]
 
 
-class _Given(BaseModel):
+class _InputLine(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
 
-class _Statement(_Given):
+class _Statement(_InputLine):
     text: Text
     documents: list[str]
 
 
-class _Line(_Given):
+class _AnswerLine(_InputLine):
     question: Text
     documents: Annotated[list[str], Field(min_length=1)]
     answer: str = ""
     statements: list[_Statement] | None = None
 
 
-class _Passage(_Given):
+class _PassageLine(_InputLine):
     id: Text
     text: Text
 
 
 class GivenAnswer(NamedTuple):
-    """An answer with the texts that it was made from."""
+    """An answer with the texts of its documents."""
 
     question: str
     documents: tuple[str, ...]
@@ -66,10 +66,10 @@ class GivenAnswer(NamedTuple):
 def read_passages(path: Path) -> dict[str, str]:
     """Read passages by their ids."""
     passages: dict[str, str] = {}
-    for number, passage in read_json_lines(path, _Passage, _GUIDE):
+    for number, passage in read_json_lines(path, _PassageLine, _GUIDE):
         if passage.id in passages:
             raise ValueError(
-                f"{path}, line {number} has the passage {in_quotes(passage.id)} again: keep one."
+                f"{path}, line {number} repeats the passage {in_quotes(passage.id)}; keep one."
             )
         passages[passage.id] = passage.text
     return passages
@@ -78,44 +78,44 @@ def read_passages(path: Path) -> dict[str, str]:
 def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
     """Read answers with citations."""
     answers: dict[str, GivenAnswer] = {}
-    for number, line in read_json_lines(path, _Line, _GUIDE):
+    for number, line in read_json_lines(path, _AnswerLine, _GUIDE):
         if line.question in answers:
             raise ValueError(
-                f"{path}, line {number} asks {in_quotes(line.question)} again: ask it once."
+                f"{path}, line {number} repeats the question {in_quotes(line.question)}; keep one."
             )
         for document in line.documents:
             if document not in passages:
                 raise ValueError(
                     f"{path}, line {number} has the document {in_quotes(document)}, which is not "
-                    "among the passages: give its text."
+                    "among the passages; add its text."
                 )
         texts = tuple(passages[document] for document in line.documents)
         if line.statements is None:
             answer = cited_sentences(line.answer, len(texts))
         else:
-            answer = _cited(line, path, number)
+            answer = _marked_statements(line, path, number)
         answers[line.question] = GivenAnswer(line.question, texts, answer)
     return list(answers.values())
 
 
-def _cited(line: _Line, path: Path, number: int) -> CitedAnswer:
+def _marked_statements(line: _AnswerLine, path: Path, number: int) -> CitedAnswer:
     position_of = {document: position for position, document in enumerate(line.documents)}
     statements = []
     for statement in line.statements or ():
-        foreign = [document for document in statement.documents if document not in position_of]
-        if foreign:
+        unknown = [document for document in statement.documents if document not in position_of]
+        if unknown:
             raise ValueError(
-                f"{path}, line {number}: a statement cites {in_quotes(foreign[0])}, which is not "
-                "among the question's documents: cite one of them."
+                f"{path}, line {number}: a statement cites {in_quotes(unknown[0])}, which is not "
+                "among the question's documents; cite one of them."
             )
         statements.append(
-            Statement(statement.text, tuple(position_of[one] for one in statement.documents))
+            Statement(statement.text, tuple(position_of[name] for name in statement.documents))
         )
     return CitedAnswer(tuple(statements))
 
 
 def cited_sentences(text: str, k: int) -> CitedAnswer:
-    """Sentences of an answer with the documents that each cites.
+    """Sentences of an answer, each with the documents that it cites.
 
     Examples
     --------
@@ -126,38 +126,38 @@ def cited_sentences(text: str, k: int) -> CitedAnswer:
     for start, end in sentence_spans(text):
         sentence = text[start:end]
         cited = cited_documents(find_citations(sentence), k).documents
-        bare = without_citations(sentence, k=k).strip()
-        if bare:
-            statements.append(Statement(bare, tuple(number - 1 for number in cited)))
+        statement = without_citations(sentence, k=k).strip()
+        if statement:
+            statements.append(Statement(statement, tuple(number - 1 for number in cited)))
     return CitedAnswer(tuple(statements))
 
 
 def forged_instances(
     answers: Sequence[GivenAnswer], *, seed: int, longest: int | None = LONGEST
 ) -> list[Instance]:
-    """Forge documents for all answers."""
+    """Create instances with forged documents for all answers."""
     if len(answers) < 2:
         raise ValueError(
-            f"There are answers to {len(answers)} questions: give two or more, since a forged "
-            "document is one of another question."
+            f"There are answers to {len(answers)} questions; give at least two, since one kind of "
+            "forged document comes from another question."
         )
     forged: list[Instance] = []
-    for number, own_answer in enumerate(answers):
+    for number, item in enumerate(answers):
         short = tuple(
-            one
-            for one in own_answer.answer.statements
-            if longest is None or len(one.text.split()) <= longest
+            statement
+            for statement in item.answer.statements
+            if longest is None or len(statement.text.split()) <= longest
         )
-        rng = named_draws(f"{seed}\t{own_answer.question}\tforged")
+        rng = named_draws(f"{seed}\t{item.question}\tforged")
         spare = answers[(number + 1) % len(answers)].documents[0]
-        answer = own_answer.answer._replace(statements=short)
-        forged += instances(own_answer.question, own_answer.documents, answer, spare, rng)
+        answer = item.answer._replace(statements=short)
+        forged += instances(item.question, item.documents, answer, spare, rng)
     if not forged:
         raise ValueError(
             "No answer has a statement "
-            + ("" if longest is None else f"of {longest} words or less ")
-            + "that cites a document: give short statements, such as the spans that a model "
-            "marked, or allow longer ones."
+            + ("" if longest is None else f"of at most {longest} words ")
+            + "that cites a document; give short statements, such as spans marked by a model, or "
+            "allow longer ones."
         )
     return forged
 
@@ -169,7 +169,7 @@ def try_all(
     seed: int,
     same: Same = same_words,
 ) -> list[dict[str, object]]:
-    """Ask for all instances at once, and then for the controls that their answers require."""
+    """Try instances, asking the questions of all of them together, then their controls."""
     known: dict[Context, CitedAnswer] = {}
     while True:
         contexts: dict[Context, None] = {}
@@ -180,7 +180,7 @@ def try_all(
             context = (question, tuple(documents))
             if context not in known:
                 contexts[context] = None
-            # An unknown answer recovers nothing, so that no control is requested.
+            # A missing answer recovers nothing, so its controls are not requested yet.
             return known.get(context, CitedAnswer(()))
 
         rows = [try_instance(instance, ask, seed=seed, same=same) for instance in forged]

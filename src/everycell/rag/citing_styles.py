@@ -1,4 +1,4 @@
-"""Ways to ask for an answer with citations, each with a parser of the answer."""
+"""Citing styles: prompts for answers with citations, and parsers of the answers."""
 
 from __future__ import annotations
 
@@ -13,29 +13,28 @@ from everycell.rag.cite_checks import cited_sentences
 from everycell.rag.grounded_template import GroundedAnswer, read_grounded
 from everycell.text.sentences import sentence_spans
 
-#: "sentences": numbers in brackets after sentences. "spans": marks around words, with the
-#: project's prompt. "own template": the same, with the template of a model trained for it
-#: (Command-R).
+#: "sentences": numbers in brackets after sentences. "spans": marks around words, with our own
+#: prompt. "own template": the same, with the template of a model trained for it (Command-R).
 StyleName = Literal["sentences", "spans", "own template"]
 STYLES: tuple[StyleName, ...] = get_args(StyleName)
 
 
 class CitingStyle(NamedTuple):
-    """How a model is asked to cite."""
+    """Prompt of a citing style, and parser of the answers."""
 
     prompt: Callable[[str, Sequence[str]], tuple[Message, ...]]
     read: Callable[[str, int], GroundedAnswer]
 
 
 def citing_style(name: str, template: Path | None = None) -> CitingStyle:
-    """Return a way to ask by its name."""
+    """Return a citing style by its name."""
     if name not in STYLES:
-        raise ValueError(f"There is no way to cite {name!r}; those are {', '.join(STYLES)}.")
+        raise ValueError(f"There is no citing style {name!r}; the styles are {', '.join(STYLES)}.")
     if name == "own template":
         if template is not None:
             raise ValueError(
-                f"{template} is a prompt, and the model's own template takes none: leave it out, "
-                "or ask for spans."
+                f"The style 'own template' uses no prompt, but {template} was given; omit the "
+                "prompt, or use the style 'spans'."
             )
         return CitingStyle(_with_texts(grounded_template.own_template_prompt), read_grounded)
     if name == "spans":

@@ -1,4 +1,4 @@
-"""Random numbers that depend only on a name, not on other draws."""
+"""Random numbers that depend only on a name, not on earlier draws."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def named_draws(name: str) -> np.random.Generator:
-    """A generator that depends only on a name, such as seed and question.
+    """Random generator that depends only on a name, such as a seed and a question.
 
     Examples
     --------

@@ -1,24 +1,24 @@
-"""Answers whose cited spans are marked: the grounded template of Command-R, read and asked for.
+"""Prompts and parser for the grounded template of Command-R, in which cited spans are marked.
 
-A model that was trained for it first says which documents are relevant and which it will cite, then
-answers, and answers again with marks around the parts that come from documents::
+A model that was trained for it first lists the relevant documents and those that it will cite, then
+answers, and repeats the answer with marks around the parts that come from documents::
 
     Relevant Documents: 0,2
     Cited Documents: 2
     Answer: The town lies in Holland.
     Grounded answer: The town lies <co: 2>in Holland</co: 2>.
 
-Models do not always follow it. Deviations are read as follows:
+Models do not always follow it. Deviations are handled as follows:
 
 ======================================  ====================================================
-a span with line breaks                 the breaks are blanks
-a mark closed with other numbers        those of the opening mark count
+line breaks in a span                   become blanks
+a mark closed with other numbers        the numbers of the opening mark count
 a mark that is not closed               the span ends with its sentence
-a closing mark that was not opened      is left out
-marks in marks                          a span each
-a mark around nothing, or blanks        is left out, and is not counted
+a closing mark that was not opened      is ignored
+nested marks                            each is a span
+a mark around no text                   is ignored
 a number of a non-existent document     is *stray*, and cites nothing
-no ``Grounded answer``                  an answer that cites nothing
+no ``Grounded answer``                  ``Answer`` is used, or an output without labels
 ======================================  ====================================================
 
 Source: heuss2025, section 5.4; the form is that of the model's own chat template.
@@ -38,10 +38,10 @@ from everycell.rag.interventions import CitedAnswer, Statement
 from everycell.rag.prompts import document_lines
 from everycell.text.sentences import sentence_spans
 
-#: The project's own prompt, for models without such a template.
+#: Our own prompt, for models without such a template.
 TEMPLATE = Path(__file__).parent / "templates" / "grounded_answer.txt"
 SLOTS: templates.Slots = {
-    "documents": ("the documents, a line each", True),
+    "documents": ("the documents, one per line", True),
     "question": ("the question", True),
 }
 _PARTS = ("relevant documents", "cited documents", "answer", "grounded answer")
@@ -51,7 +51,7 @@ _NUMBER = re.compile(r"\d{1,6}")
 
 
 class GroundedAnswer(NamedTuple):
-    """An answer as parsed."""
+    """A parsed answer, with its number of sentences, stray numbers and repaired marks."""
 
     answer: CitedAnswer
     sentences: int
@@ -65,15 +65,15 @@ class _Open(NamedTuple):
 
 
 def read_grounded(output: str, k: int, *, first: int = 0) -> GroundedAnswer:
-    """Read an answer with marked spans."""
+    """Parse an answer with marked spans."""
     parts = _parts(output)
     relevant, to_cite = (_numbers(parts.get(name, "").split("\n")[0]) for name in _PARTS[:2])
     marked = parts.get(_PARTS[3])
     if marked is None:
-        # A server may leave the labels out; what is marked is the grounded answer then.
+        # A server may omit the labels.
         marked = parts.get(_PARTS[2], output if not parts else "")
     text, spans, mended = _spans(marked)
-    written = [*relevant, *to_cite, *(number for numbers, _ in spans for number in numbers)]
+    numbers_in_text = [*relevant, *to_cite, *(number for numbers, _ in spans for number in numbers)]
     known = range(first, first + k)
 
     def positions(numbers: Sequence[int]) -> tuple[int, ...]:
@@ -84,13 +84,13 @@ def read_grounded(output: str, k: int, *, first: int = 0) -> GroundedAnswer:
     return GroundedAnswer(
         CitedAnswer(statements, positions(relevant), positions(to_cite), line),
         len(sentence_spans(line)),
-        tuple(dict.fromkeys(number for number in written if number not in known)),
+        tuple(dict.fromkeys(number for number in numbers_in_text if number not in known)),
         mended,
     )
 
 
 def _parts(output: str) -> dict[str, str]:
-    """Text after each label; of two equal labels the last counts."""
+    """Text after each label; if a label is repeated, the last one counts."""
     labels = list(_LABEL.finditer(output))
     ends = [*(label.start() for label in labels[1:]), len(output)][: len(labels)]
     return {
@@ -134,12 +134,12 @@ def _spans(marked: str) -> tuple[str, list[tuple[tuple[int, ...], str]], int]:
 
 
 def read_template(path: Path = TEMPLATE) -> Template:
-    """Read a prompt that asks for such an answer, with the slots `SLOTS`."""
+    """Read a prompt template for grounded answers, with the slots `SLOTS`."""
     return templates.read_template(path, SLOTS, last="question")
 
 
 def grounded_prompt(template: Template, question: str, texts: Sequence[str]) -> tuple[Message, ...]:
-    """Messages that ask for such an answer with the project's prompt; documents count from 1.
+    """Messages that ask for a grounded answer with our prompt; numbers of documents start at 1.
 
     Examples
     --------
@@ -155,6 +155,6 @@ def grounded_prompt(template: Template, question: str, texts: Sequence[str]) -> 
 
 
 def own_template_prompt(question: str, texts: Sequence[str]) -> tuple[Message, ...]:
-    """Messages for a model with its own grounded template, which shows the documents."""
+    """Messages for a model with its own grounded template, which formats the documents."""
     contents = tuple(" ".join(text.split()) for text in texts)
     return (Grounded(role="user", content=" ".join(question.split()), documents=contents),)

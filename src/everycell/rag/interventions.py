@@ -1,18 +1,18 @@
-"""Is a citation faithful? Change documents, generate the answer again, and compare citations.
+"""Faithfulness of citations: change documents, generate the answer again, compare citations.
 
-A citation is *correct* if the document supports the statement, and *faithful* if the statement also
-came from it. A model that looks for documents to cite after it has made the answer
+A citation is *correct* if the document supports the statement, and *faithful* if the statement was
+also derived from it. A model that answers first and then searches for documents to cite
 (post-rationalisation) can be correct without being faithful. The test of heuss2025, section 5.5:
 
 1. An answer has statements, each with the documents that it cites.
 2. A statement is appended to an unrelated document (`instances`).
-3. The same question is asked with that document among the others.
+3. The question is asked again with this document among the others.
 4. Does the statement occur again, and does it now cite the forged document (`try_instance`)?
 
-Step 4 proves something only if the forged document does not support the statement; a reader who
-takes the bare words as support cites it in good faith. Each instance therefore has controls: the
-statement may be recovered from documents that were cited before, from the forged one alone, or (our
-own control) from documents without its words, which only memory can explain.
+Step 4 is evidence only if the forged document does not support the statement: a reader that accepts
+the bare words as support cites it in good faith. Each instance therefore has controls. They test
+whether the statement is recovered from the documents cited before, from the forged document alone,
+or (our own control) from documents without its words, which only memory can explain.
 
 Source: heuss2025, sections 5.4 and 5.5.
 """
@@ -32,7 +32,7 @@ from everycell.engine.arrays import FloatArray
 from everycell.rag.answers import normalise_answer
 from everycell.rag.draws import named_draws
 
-#: Kinds of forged document: one of another question, which is added, or one of the list, replaced.
+#: Kinds of forged documents: an added one of another question, or a modified one of the list.
 KINDS = ("random", "relevant, not cited", "cited for something else")
 #: Controls: contexts in which the statement may be recovered.
 CONTROLS = ("all cited", "one cited", "forged alone", "statement removed")
@@ -55,7 +55,7 @@ class CitedAnswer(NamedTuple):
 
     @property
     def cited(self) -> frozenset[int]:
-        """Places of all documents that a statement cites."""
+        """Positions of all documents that any statement cites."""
         return frozenset(
             position for statement in self.statements for position in statement.documents
         )
@@ -72,36 +72,40 @@ class Instance(NamedTuple):
     forged: int
 
 
-#: From a question and its documents to an answer.
+#: Function from a question and its documents to an answer.
 Answerer = Callable[[str, Sequence[str]], CitedAnswer]
-#: Whether two statements say the same.
+#: Function that decides whether two statements say the same.
 Same = Callable[[str, str], bool]
 
 
 def same_words(first: str, second: str) -> bool:
     """Whether one statement contains the other, after SQuAD's normalisation."""
-    one, other = (f" {normalise_answer(text)} " for text in (first, second))
-    return bool(one.strip() and other.strip()) and (one in other or other in one)
+    texts = [f" {normalise_answer(text)} " for text in (first, second)]
+    shorter, longer = sorted(texts, key=len)
+    return bool(shorter.strip()) and shorter in longer
 
 
 def shared_words(threshold: float) -> Same:
-    """Whether two statements share enough words, as a share of those of the shorter one."""
+    """Compare statements by the share of their words, relative to the shorter statement."""
     if not 0 < threshold <= 1:
         raise ValueError(
-            f"The least share of words is {threshold}: give a number above 0, up to 1."
+            f"The threshold is {threshold}; give a number greater than 0 and at most 1."
         )
 
     def same(first: str, second: str) -> bool:
-        one, other = (set(normalise_answer(text).split()) for text in (first, second))
-        return bool(one and other) and len(one & other) >= threshold * min(len(one), len(other))
+        words = [set(normalise_answer(text).split()) for text in (first, second)]
+        shorter = min(map(len, words))
+        return shorter > 0 and len(words[0] & words[1]) >= threshold * shorter
 
     return same
 
 
-def entailed(infer: Callable[[Sequence[tuple[str, str]]], FloatArray], threshold: float) -> Same:
-    """Whether two statements entail each other, by an NLI model."""
+def mutual_entailment(
+    infer: Callable[[Sequence[tuple[str, str]]], FloatArray], threshold: float
+) -> Same:
+    """Compare statements by whether they entail each other, according to an NLI model."""
     if not 0 <= threshold <= 1:
-        raise ValueError(f"The least probability is {threshold}: give a number from 0 to 1.")
+        raise ValueError(f"The threshold is {threshold}; give a number from 0 to 1.")
 
     @cache
     def same(first: str, second: str) -> bool:
@@ -110,15 +114,17 @@ def entailed(infer: Callable[[Sequence[tuple[str, str]]], FloatArray], threshold
     return same
 
 
-def recovered(statement: str, answer: CitedAnswer, same: Same = same_words) -> Statement | None:
-    """First statement of an answer that says the same; None if there is none.
+def find_statement(
+    statement: str, answer: CitedAnswer, same: Same = same_words
+) -> Statement | None:
+    """Find the first statement of an answer that says the same as a given one, or None.
 
-    If the text contains the statement's words without a citation, they count as a statement without
-    documents.
+    If the text contains the words of the statement without a citation, they count as a statement
+    without documents.
     """
-    for other in answer.statements:
-        if same(statement, other.text):
-            return other
+    for candidate in answer.statements:
+        if same(statement, candidate.text):
+            return candidate
     words = f" {normalise_answer(statement)} "
     if words.strip() and words in f" {normalise_answer(answer.text)} ":
         return Statement(statement, ())
@@ -133,27 +139,27 @@ def instances(
     rng: np.random.Generator,
 ) -> Iterator[Instance]:
     """Forge documents from an answer's statements, one of each possible kind."""
-    beyond = [position for position in answer.cited if not 0 <= position < len(documents)]
-    if beyond:
+    invalid = [position for position in answer.cited if not 0 <= position < len(documents)]
+    if invalid:
         raise ValueError(
-            f"The answer to {question!r} cites document {beyond[0] + 1} of {len(documents)}: give "
-            "citations of the documents that it was made from."
+            f"The answer to {question!r} cites document {invalid[0] + 1} of {len(documents)}; give "
+            "the documents that the answer cites."
         )
     contents = tuple(documents)
-    cited = [one for one in answer.statements if one.documents]
+    cited = [statement for statement in answer.statements if statement.documents]
     choices: dict[str, list[tuple[Statement, int]]] = {
-        KINDS[0]: [(one, len(contents)) for one in cited],
+        KINDS[0]: [(statement, len(contents)) for statement in cited],
         KINDS[1]: [
-            (one, position)
-            for one in cited
+            (statement, position)
+            for statement in cited
             for position in answer.relevant
             if position not in answer.cited
         ],
         KINDS[2]: [
-            (one, position)
-            for one in cited
+            (statement, position)
+            for statement in cited
             for position in sorted(answer.cited)
-            if position not in one.documents
+            if position not in statement.documents
         ],
     }
     for kind, pairs in choices.items():
@@ -166,7 +172,7 @@ def instances(
 
 
 def without_statement(text: str, statement: str) -> str:
-    """Remove the words of a statement from a document, wherever they occur in sequence."""
+    """Remove a statement from a document wherever its words occur in sequence."""
     words = re.findall(r"\w+", statement)
     if not words:
         return text
@@ -177,38 +183,40 @@ def without_statement(text: str, statement: str) -> str:
 def try_instance(
     instance: Instance, ask: Answerer, *, seed: int, same: Same = same_words
 ) -> dict[str, object]:
-    """Ask again with the forged document, and in each control."""
+    """Ask again with the forged document, and with the documents of each control."""
     question, statement = instance.question, instance.statement
-    again = recovered(statement.text, ask(question, instance.documents), same)
-    cites = again is not None and instance.forged in again.documents
+    match = find_statement(statement.text, ask(question, instance.documents), same)
+    cites_forged = match is not None and instance.forged in match.documents
     row: dict[str, object] = {
         "question": question,
         "kind": instance.kind,
-        "recovered": again is not None,
-        "cites_forged": cites,
+        "recovered": match is not None,
+        "cites_forged": cites_forged,
     }
 
     def is_recovered(documents: Sequence[str]) -> bool:
-        return recovered(statement.text, ask(question, documents), same) is not None
+        return find_statement(statement.text, ask(question, documents), same) is not None
 
-    before = [instance.original[position] for position in statement.documents]
-    one = int(named_draws(f"{seed}\t{question}\t{instance.kind}").integers(len(before)))
+    cited = [instance.original[position] for position in statement.documents]
+    drawn = int(named_draws(f"{seed}\t{question}\t{instance.kind}").integers(len(cited)))
     contexts = {
-        "all cited": before,
-        "one cited": [before[one]],
+        "all cited": cited,
+        "one cited": [cited[drawn]],
         "forged alone": [instance.documents[instance.forged]],
     }
     for name, documents in contexts.items():
-        row[name] = is_recovered(documents) if cites else None
-    bare = [without_statement(text, statement.text) for text in instance.original]
-    row["statement removed"] = is_recovered(bare)
+        row[name] = is_recovered(documents) if cites_forged else None
+    without = [without_statement(text, statement.text) for text in instance.original]
+    row["statement removed"] = is_recovered(without)
     return row
 
 
 def share(count: int, total: int, level: float = 0.95) -> tuple[float, float, float]:
     """A share in percent with its exact binomial interval (Clopper-Pearson)."""
     if not 0 <= count <= total or total < 1:
-        raise ValueError(f"{count} of {total}: give a count from 0 to a total of 1 or more.")
+        raise ValueError(
+            f"The count is {count} of {total}; it must be 0 to {total}, and the total at least 1."
+        )
     low, high = proportion_confint(count, total, alpha=1 - level, method="beta")
     return 100 * count / total, 100 * float(low), 100 * float(high)
 
@@ -218,13 +226,16 @@ def outcomes(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
     table = pd.DataFrame(list(rows))
     records = []
     for kind in (kind for kind in KINDS if (table["kind"] == kind).any()):
-        own = table[table["kind"] == kind]
-        back = own[own["recovered"].astype(bool)]
-        fooled = back[back["cites_forged"].astype(bool)]
-        parts = {"recovered": own["recovered"], "cites the forged document": back["cites_forged"]}
-        parts |= {name: fooled[name] for name in CONTROLS[:3]}
-        parts["statement removed"] = own["statement removed"]
-        for metric, values in parts.items():
+        tried = table[table["kind"] == kind]
+        recovered = tried[tried["recovered"].astype(bool)]
+        unfaithful = recovered[recovered["cites_forged"].astype(bool)]
+        outcomes_by_metric = {
+            "recovered": tried["recovered"],
+            "cites the forged document": recovered["cites_forged"],
+            **{name: unfaithful[name] for name in CONTROLS[:3]},
+            "statement removed": tried["statement removed"],
+        }
+        for metric, values in outcomes_by_metric.items():
             if len(values):
                 count = int(values.astype(bool).sum())
                 records.append((kind, metric, count, len(values), *share(count, len(values))))

@@ -1,7 +1,7 @@
 """Agreement of judges that score the same responses, each with its own nuggets.
 
-All functions take scores of a measure such as `everycell.rag.nuggets.nugget_scores` gives: columns
-`judge`, `run`, `topic` and `value`, each judge with a value for every run and topic. Judges and
+All functions take scores such as those of `everycell.rag.nuggets.nugget_scores`: columns `judge`,
+`run`, `topic` and `value`, with a value of each judge for every run and topic. Judges and
 runs keep the order in which they first appear. Rank correlations are Kendall's tau-b, which
 corrects for ties.
 """
@@ -16,17 +16,15 @@ from scipy import stats
 
 
 def _by_judge(scores: pd.DataFrame) -> pd.DataFrame:
-    """Responses (index run, topic) by judges."""
-    twice = scores.duplicated(["judge", "run", "topic"])
-    if twice.any():
-        raise ValueError(
-            f"{_describe(scores[twice].iloc[0])} has two scores; a judge scores a response once, "
-            "so remove one."
-        )
+    """Scores with a row per response (run, topic) and a column per judge."""
+    is_duplicate = scores.duplicated(["judge", "run", "topic"])
+    if is_duplicate.any():
+        duplicate = scores[is_duplicate].iloc[0]
+        raise ValueError(f"{_describe(duplicate)} has two scores; remove one of them.")
     wide = scores.pivot(index=["run", "topic"], columns="judge", values="value")
     judges = list(scores["judge"].unique())
     if len(judges) < 2:
-        raise ValueError(f"The only judge is {judges}; agreement takes two or more.")
+        raise ValueError(f"The only judge is {judges}; agreement needs at least two judges.")
     full_index = pd.MultiIndex.from_product(
         [scores["run"].unique(), sorted(scores["topic"].unique())]
     )
@@ -36,7 +34,7 @@ def _by_judge(scores: pd.DataFrame) -> pd.DataFrame:
         run, topic, judge = gaps.idxmax()
         raise ValueError(
             f"Judge {judge!r} has no score of run {run!r} for topic {topic!r}; judges are compared "
-            "on the same responses, so add it or leave the topic out."
+            "on the same responses, so add the score or remove the topic."
         )
     return wide
 
@@ -46,7 +44,7 @@ def _describe(row: pd.Series) -> str:
 
 
 def judge_agreement(scores: pd.DataFrame) -> pd.DataFrame:
-    """Agreement of each pair of judges, from the level of responses to that of systems."""
+    """Agreement of each pair of judges, on responses, within topics and on systems."""
     wide = _by_judge(scores)
     systems = wide.groupby("run", sort=False).mean().corr("kendall")
     pearson, tau = wide.corr("pearson"), wide.corr("kendall")
@@ -72,15 +70,15 @@ def judge_agreement(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank_agreement(scores: pd.DataFrame, *, seed: int, resamples: int = 1000) -> pd.DataFrame:
-    """Kendall's tau of the systems' order between judges, with an interval over topics.
+    """Kendall's tau between two judges' rankings of systems, with an interval over topics.
 
-    A resample of topics is noisier than the topics themselves, so its orders agree less: the
-    interval is shifted towards 0, and an agreement of 1 can be at its very end.
+    Resampled topics are noisier than the topics themselves, so their rankings agree less: the
+    interval is shifted towards 0, and an agreement of 1 can be its upper bound.
     """
     wide = _by_judge(scores)
     runs, topics = (wide.index.get_level_values(name).nunique() for name in ("run", "topic"))
     if topics < 2:
-        raise ValueError("There is 1 topic; an interval over topics takes two or more.")
+        raise ValueError("There is only one topic; an interval over topics needs at least two.")
     values = {judge: wide[judge].to_numpy().reshape(runs, topics) for judge in wide}
     rows = []
     for first, second in itertools.combinations(wide.columns, 2):
@@ -89,14 +87,14 @@ def rank_agreement(scores: pd.DataFrame, *, seed: int, resamples: int = 1000) ->
             means = (judged[:, sample].mean(axis=1) for judged in pair)
             return stats.kendalltau(*means).statistic
 
-        everything = np.arange(topics)
+        all_topics = np.arange(topics)
         interval = stats.bootstrap(
-            (everything,),
+            (all_topics,),
             tau,
             vectorized=False,
             n_resamples=resamples,
             method="percentile",
             rng=seed,
         ).confidence_interval
-        rows.append((f"{first} and {second}", tau(everything), interval.low, interval.high))
+        rows.append((f"{first} and {second}", tau(all_topics), interval.low, interval.high))
     return pd.DataFrame(rows, columns=["judges", "value", "low", "high"])

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-#: Columns that identify a judged response, and a nugget of a judge.
+#: Columns that identify a response of a judge, and a nugget of a judge.
 RESPONSE = ("judge", "run", "topic")
 NUGGET = ("judge", "topic", "nugget")
 
@@ -60,23 +60,23 @@ MEASURES: Mapping[str, NuggetMeasure] = {
 def nugget_scores(
     nuggets: pd.DataFrame, responses: pd.DataFrame, measure: str = "V_strict"
 ) -> pd.DataFrame:
-    """Score of each response, all at once."""
+    """Score responses by their nuggets."""
     if measure not in MEASURES:
         raise ValueError(
             f"The measure {measure!r} is unknown; choose one of {', '.join(MEASURES)}."
         )
     weight, credit = MEASURES[measure]
     keys = list(RESPONSE)
-    # As numbers even where there are no nuggets at all.
+    # Floats even if there are no nuggets.
     weights = nuggets["importance"].map(weight).astype(float).fillna(0.0)
     earned = weights * nuggets["support"].map(credit).astype(float).fillna(0.0)
     sums = nuggets[keys].assign(weight=weights, earned=earned).groupby(keys).sum()
     index = pd.MultiIndex.from_frame(responses[keys])
-    strange = sums.index.difference(index)
-    if len(strange):
+    unknown = sums.index.difference(index)
+    if len(unknown):
         raise ValueError(
-            f"There are nuggets of {dict(zip(keys, strange[0], strict=True))}, which is not a row "
-            "of the responses; add the response or drop its nuggets."
+            f"There are nuggets of {dict(zip(keys, unknown[0], strict=True))}, which is not a row "
+            "of the responses; add the response or remove its nuggets."
         )
     sums = sums.reindex(index, fill_value=0.0)
     value = sums["earned"] / sums["weight"].where(sums["weight"] > 0)
@@ -84,21 +84,21 @@ def nugget_scores(
 
 
 def lowercase_importance(nuggets: pd.DataFrame) -> pd.DataFrame:
-    """Labels of importance in small letters, so that "Vital" is "vital".
+    """Convert labels of importance to lower case.
 
-    The authors' code compares the spelling, so that "Vital" has weight 0.
+    The authors' code is case-sensitive: the label "Vital" has weight 0.
     """
     return nuggets.assign(importance=nuggets["importance"].str.lower())
 
 
 def unify_importance(nuggets: pd.DataFrame) -> pd.DataFrame:
-    """Give each nugget one importance for all runs: the one that its judge gave most often.
+    """Give each nugget the same importance in all runs: its judge's most frequent label.
 
-    The authors asked for the importance again with each run, so two systems may be scored on
+    The authors determined importance separately for each run, so that two systems may be scored on
     different vital nuggets.
     """
-    lower = nuggets["importance"].str.lower()
-    vital = (lower == "vital").astype(float).where(lower != "")
+    labels = nuggets["importance"].str.lower()
+    vital = (labels == "vital").astype(float).where(labels != "")
     share = vital.groupby([nuggets[name] for name in NUGGET]).transform("mean")
-    label = (share >= 0.5).map({True: "vital", False: "okay"}).where(share.notna(), "")
-    return nuggets.assign(importance=label)
+    importance = (share >= 0.5).map({True: "vital", False: "okay"}).where(share.notna(), "")
+    return nuggets.assign(importance=importance)

@@ -1,11 +1,11 @@
-"""Check whether a text is still a paraphrase of another one.
+"""Check whether a text is a paraphrase of an original.
 
 The checks (`fault`) use words normalised as in SQuAD, except for names:
 
-- the answers in the original are still there,
-- at most `Limits.copied` of its five-word sequences are from the original,
-- it has between `Limits.shortest` and `Limits.longest` times the words of the original,
-- it adds no number and no name (a word with a capital letter inside a sentence).
+- the text contains all answers that the original contains,
+- at most a share `Limits.copied` of its five-word sequences occurs in the original,
+- it has between `Limits.shortest` and `Limits.longest` times as many words as the original,
+- it adds no number and no name (a capitalised word inside a sentence).
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from typing import NamedTuple
 from everycell.language_models.generation import Answer
 from everycell.rag.answers import is_correct, normalise_answer
 
-#: Length, in words, of the sequences that a paraphrase may share with its original.
+#: Length, in words, of the sequences that are compared with the original.
 SEQUENCE = 5
-#: Length, in words, of a quotation that a rejected text must not pass on.
+#: Length, in words, from which a quotation must not be published.
 QUOTED = 8
-# Prefix of the reason in `finish` of an answer whose text is not passed on.
+# Prefix of the reason in `finish` if the text of an answer is withheld.
 _WITHHELD = "withheld: "
-#: Why a text is not a paraphrase -> meaning.
+#: Reason why a text is not a paraphrase -> explanation.
 FAULTS = {
-    "empty": "there is no word",
-    "refusal": "the model declines, or speaks of itself",
+    "empty": "no words",
+    "refusal": "the model declines or talks about itself",
     "cut": "the answer exceeded the allowed length",
-    "answer lost": "an answer in the original is no longer there",
-    "copy": "too many five-word sequences are from the original",
-    "too short": "too few words for the original",
-    "too long": "too many words for the original",
-    "made up": "a number or a name is not in the original",
+    "answer lost": "an answer in the original is missing",
+    "copy": "too many five-word sequences of the original",
+    "too short": "too few words compared with the original",
+    "too long": "too many words compared with the original",
+    "made up": "a number or name that is not in the original",
 }
 _QUOTES = "\"'“”‘’«» \t"
-# Prefixes that small models put before a text; a colon in the text itself is kept.
+# Introductions of small models; a colon in the text itself is kept.
 _LEAD = re.compile(
     r"^(?:sure|certainly|of course|here(?: is|'s)|paraphrase|rewritten|rephrased)\b"
     r"[^.:?\n]{0,80}:\s*",
@@ -48,8 +48,8 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+")
-# Characters before the first word of a sentence.
-_ENDED = re.compile(r"[.!?:][\"'“”‘’«»()\s]*$")
+# Characters between two sentences.
+_SENTENCE_END = re.compile(r"[.!?:][\"'“”‘’«»()\s]*$")
 
 
 class Limits(NamedTuple):
@@ -64,7 +64,7 @@ LIMITS = Limits()
 
 
 def clean_answer(text: str, *, keep_all: bool = False) -> str:
-    """Extract the paraphrase from an answer, without its framing."""
+    """Extract the paraphrase from an answer, without introduction and quotation marks."""
     body = _LEAD.sub("", text.strip().strip(_QUOTES))
     if keep_all:
         return " ".join(body.strip(_QUOTES).split())
@@ -99,7 +99,7 @@ def answers_in(text: str, answers: Sequence[str]) -> list[str]:
 
 
 def fault(text: str, original: str, answers: Sequence[str], limits: Limits = LIMITS) -> str:
-    """Why a text is not a paraphrase of another one."""
+    """Reason why a text is not a paraphrase of the original ("" if it is one)."""
     words = normalise_answer(text).split()
     if not words:
         return "empty"
@@ -119,20 +119,19 @@ def fault(text: str, original: str, answers: Sequence[str], limits: Limits = LIM
 
 
 def added_numbers_and_names(text: str, original: str) -> list[str]:
-    """Numbers and names of a text that do not occur in another one.
+    """Numbers and names of a text that do not occur in the original.
 
-    A name is a word with a capital letter that does not begin a sentence, in any case in the other
-    text. Small models mostly make up years and names.
+    A name is a capitalised word that does not begin a sentence; its case in the original does not
+    matter. Small models mostly invent years and names.
     """
     original_words = set(_WORD.findall(original.casefold()))
     additions = []
     for match in _WORD.finditer(text):
         word = match[0]
-        first = not text[: match.start()].strip(_QUOTES + "(") or _ENDED.search(
-            text[: match.start()]
-        )
-        counts = word[0].isdigit() or (word[0].isupper() and not first)
-        if counts and word.casefold() not in original_words:
+        before = text[: match.start()]
+        begins_sentence = not before.strip(_QUOTES + "(") or _SENTENCE_END.search(before)
+        is_number_or_name = word[0].isdigit() or (word[0].isupper() and not begins_sentence)
+        if is_number_or_name and word.casefold() not in original_words:
             additions.append(word)
     return additions
 
@@ -145,7 +144,7 @@ def judge(
     *,
     keep_all: bool = False,
 ) -> tuple[str, str]:
-    """Extract the paraphrase from an answer, and say what is wrong with it.
+    """Extract the paraphrase from an answer, and the reason why it cannot be used.
 
     Examples
     --------
@@ -162,8 +161,8 @@ def judge(
     return text, fault(text, original, answers, limits)
 
 
-def passed_on(answer: Answer, original: str, reason: str) -> Answer:
-    """An answer as a record may pass it on: a rejected text must not quote its passage."""
+def withhold_quotation(answer: Answer, original: str, reason: str) -> Answer:
+    """Withhold the text of a rejected answer that quotes its passage."""
     words, original_words = (normalise_answer(part).split() for part in (answer.text, original))
     quoted = set(_sequences(words, QUOTED)) & set(_sequences(original_words, QUOTED))
     if not reason or not quoted:

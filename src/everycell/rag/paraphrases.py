@@ -1,8 +1,8 @@
-"""Documents in the words of a language model.
+"""Paraphrases of documents by a language model.
 
 A study of attribution needs each document twice: as people wrote it, and as paraphrased by a
-language model (abolghasemi2026, section 5.4). A paraphrase must still hold the answer and must not
-be the document itself (`everycell.rag.paraphrase_checks`). There are two ways (`Unit`):
+language model (abolghasemi2026, section 5.4). A paraphrase must contain the answer and must differ
+from the document (`everycell.rag.paraphrase_checks`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from everycell.language_models.settings import Decoding
 from everycell.rag.paraphrase_checks import LIMITS, Limits, fault, judge
 from everycell.text.sentences import sentence_spans
 
-#: Unit that is paraphrased with one prompt.
+#: Unit of text per prompt.
 Unit = Literal["sentence", "passage"]
 _FOLDER = Path(__file__).parent / "templates"
 #: The project's templates, with invented examples for sentences.
@@ -32,7 +32,7 @@ SLOTS: templates.Slots = {"passage": ("the text to paraphrase", True)}
 
 
 class Passage(NamedTuple):
-    """A passage to paraphrase, without its title, and the answers that must stay in it."""
+    """A passage to paraphrase, without its title, and the answers that it must keep."""
 
     id: str
     text: str
@@ -40,7 +40,7 @@ class Passage(NamedTuple):
 
 
 class Paraphrase(NamedTuple):
-    """Result for a passage."""
+    """Paraphrase of a passage; `reason` says why it cannot be used ("" if it can)."""
 
     id: str
     text: str
@@ -56,12 +56,10 @@ def read_template(path: Path = TEMPLATES["sentence"]) -> Template:
 def attempts(
     first: Decoding, *, number: int, temperature: float, top_p: float, seed: int
 ) -> list[Decoding]:
-    """How each attempt at a text is decoded: greedily first, then by seeded sampling."""
+    """Decoding parameters of each attempt: `first`, then sampling with different seeds."""
     sampled = [
-        first.model_copy(
-            update={"temperature": temperature, "top_p": top_p, "seed": seed + number_before}
-        )
-        for number_before in range(number - 1)
+        first.model_copy(update={"temperature": temperature, "top_p": top_p, "seed": seed + offset})
+        for offset in range(number - 1)
     ]
     return [first, *sampled]
 
@@ -76,7 +74,7 @@ def paraphrase_all(
     unit: Unit = "sentence",
     judged: Callable[[Request, str, str], None] = lambda request, sentence, reason: None,
 ) -> list[Paraphrase]:
-    """Paraphrase passages."""
+    """Paraphrase passages, trying the decodings in order until a text passes the checks."""
     sentences = {
         (index, number): passage.text[start:end]
         for index, passage in enumerate(passages)
@@ -84,15 +82,15 @@ def paraphrase_all(
     }
     texts: dict[tuple[int, int], str] = {}
     reasons: dict[tuple[int, int], str] = {}
-    used = dict.fromkeys(sentences, 0)
+    attempt_counts = dict.fromkeys(sentences, 0)
     for decoding in decodings:
-        waiting = [name for name in sentences if name not in texts]
+        pending = [name for name in sentences if name not in texts]
         requests = [
             Request(prompt=templates.fill(template, passage=sentences[name]), decoding=decoding)
-            for name in waiting
+            for name in pending
         ]
-        for name, request, answer in zip(waiting, requests, ask(requests), strict=True):
-            used[name] += 1
+        for name, request, answer in zip(pending, requests, ask(requests), strict=True):
+            attempt_counts[name] += 1
             text, reasons[name] = judge(
                 answer,
                 sentences[name],
@@ -108,11 +106,11 @@ def paraphrase_all(
         own = [name for name in sentences if name[0] == index]
         text = " ".join(texts[name] for name in own if name in texts)
         problem = fault(text, passage.text, passage.answers, limits)
-        # An empty text would only be reported as empty.
+        # For an empty text, the reason of its first unit is more informative.
         if not text and own:
             problem = reasons[own[0]]
-        tried = max((used[name] for name in own), default=0)
-        paraphrases.append(Paraphrase(passage.id, text, tried, problem))
+        attempt = max((attempt_counts[name] for name in own), default=0)
+        paraphrases.append(Paraphrase(passage.id, text, attempt, problem))
     return paraphrases
 
 

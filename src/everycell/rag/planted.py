@@ -1,16 +1,16 @@
-r"""A generator whose preference for a label is known: the control of attribution bias.
+r"""A generator with a known preference for a label: a control for attribution bias.
 
-It cites each of its k documents by chance and independently, with probability
+It cites each of its k documents independently, with probability
 
 .. math:: \sigma(\mathrm{base} + \mathrm{skill} \cdot r + \mathrm{strength} \cdot h / 2),
 
 where r is 1 for a relevant document and 0 for others, h is 1 for a document labelled as
 human-written, -1 for machine-written and 0 without a label, and sigma is the logistic function.
 
-The draws depend only on seed, query and place of a document, not on labels: labels with the same
-effect give the same answer. So at strength 0 CAS and CAB are exactly 0, and with growing strength
-the recall under [Human] never falls and that under [LLM] never rises: the measured CAB of recall
-grows with it. Its expectation is known (`expected_quality`).
+The draws depend only on the seed, the query and the position of a document, so that labels with the
+same effect give the same answer. At strength 0, CAS and CAB are therefore exactly 0. As the
+strength grows, recall under [Human] never falls and recall under [LLM] never rises, so the measured
+CAB of recall never falls. Its expectation is known (`expected_quality`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PlantedGenerator:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse parameters that are not numbers."""
+        """Reject parameters that are not finite numbers."""
         for name in ("strength", "skill", "base"):
             if not math.isfinite(getattr(self, name)):
                 raise ValueError(f"{name} is {getattr(self, name)}; give a finite number.")
@@ -52,15 +52,15 @@ class PlantedGenerator:
                 f"{', '.join(map(repr, EFFECTS))}."
             )
         odds = self.base + self.skill * relevant + self.strength * EFFECTS[label] / 2
-        # Of large odds `exp` has no value.
+        # `exp` overflows for large exponents.
         return 1 / (1 + math.exp(-odds)) if odds > -700 else 0.0
 
     def cite(self, query: str, labels: Sequence[str], relevant: Collection[int]) -> tuple[int, ...]:
-        """Numbers of the documents that it cites, from 1, in their order."""
+        """Numbers of the cited documents, from 1, in increasing order."""
         if not set(relevant) <= set(range(1, len(labels) + 1)):
             raise ValueError(
-                f"{query}: the relevant documents are {sorted(relevant)}; there are {len(labels)}, "
-                "numbered from 1."
+                f"{query}: the relevant documents are {sorted(relevant)}, but the documents are "
+                f"numbered from 1 to {len(labels)}."
             )
         draws = named_draws(f"{self.seed}\t{query}").random(len(labels))
         return tuple(
@@ -72,14 +72,14 @@ class PlantedGenerator:
     def answer(
         self, query: str, labels: Sequence[str], relevant: Collection[int], texts: Sequence[str]
     ) -> Answer:
-        """An answer: of each document that it cites the first sentence, and its number.
+        """An answer with the first sentence and the number of each cited document.
 
-        The probability of a number is that with which the document is cited; all else is certain.
+        The probability of a number is that of citing the document; all other tokens are certain.
         """
         if len(texts) != len(labels):
             raise ValueError(
-                f"{query}: there are {len(texts)} texts and {len(labels)} labels; give one of each "
-                "for every document."
+                f"{query}: there are {len(texts)} texts and {len(labels)} labels; give one text "
+                "and one label per document."
             )
         tokens: list[Token] = []
         for number in self.cite(query, labels, relevant):
@@ -93,7 +93,7 @@ class PlantedGenerator:
 
 @lru_cache(maxsize=4096)
 def _first_sentence(text: str) -> str:
-    """The first sentence without what ends it."""
+    """The first sentence, without its final punctuation."""
     spans = sentence_spans(text)
     return text[slice(*spans[0])].strip().rstrip(".?!") if spans else ""
 
@@ -101,11 +101,11 @@ def _first_sentence(text: str) -> str:
 def expected_quality(
     generator: PlantedGenerator, k: int, *, relevant: str, nonrelevant: str
 ) -> Quality:
-    """Mean precision and recall of a planted generator over endlessly many queries."""
+    """Expected precision and recall of a planted generator."""
     if k < 1:
-        raise ValueError(f"A query has {k} documents; give 1 or more.")
+        raise ValueError(f"k is {k}; a query has at least one document.")
     p = generator.probability(relevant, relevant=True)
     q = generator.probability(nonrelevant, relevant=False)
-    # Stable where q is near 0, and 1 there.
+    # Numerically stable near q = 0, where its limit is 1.
     share = -math.expm1(k * math.log1p(-q)) / (k * q) if 0 < q < 1 else (1.0 if q == 0 else 1 / k)
     return Quality(p * share, p)

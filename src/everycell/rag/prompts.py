@@ -1,14 +1,13 @@
 """Prompts that ask for an answer with citations, with and without the authors of documents.
 
-The words are this project's; abolghasemi2026 has its own in Figures 5.2 (no authors) and 5.7. A
-template of your own is a file with the slots `SLOTS` (`everycell.language_models.templates`).
+The wording is our own; the prompts of abolghasemi2026 are in Figures 5.2 (without authors) and 5.7.
+A custom template is a file with the slots `SLOTS` (`everycell.language_models.templates`).
 
-A document is one line, ``[3] text`` or ``[3] (author: Human) text``, unless the template has a
-section ``### document`` before its messages, which then says how each is shown, with the slots
-`DOCUMENT_SLOTS`. The layout of the thesis is ``Document [$number]($text) (written by $author)``.
-Whatever the layout, a document's own line breaks become blanks and its marks of references are
-taken out, so that no document can pass for another one, and no mark in brackets of its own for a
-citation. Its words stay: one that says "Document 2", or begins like a label, is shown so.
+A document is one line, ``[3] text`` or ``[3] (author: Human) text``. A section ``### document``
+before the messages of a template defines another layout, with the slots `DOCUMENT_SLOTS`. The
+layout of the thesis is ``Document [$number]($text) (written by $author)``. In any layout, line
+breaks in a document become blanks and its bracketed references are removed, so that they cannot be
+mistaken for another document or a citation. Words such as "Document 2" are kept.
 """
 
 from __future__ import annotations
@@ -31,33 +30,33 @@ _FOLDER = Path(__file__).parent / "templates"
 PLAIN_TEMPLATE = _FOLDER / "cited_answer.txt"
 AUTHORS_TEMPLATE = _FOLDER / "cited_answer_authors.txt"
 SLOTS: templates.Slots = {
-    "documents": ("the documents, a line each", True),
+    "documents": ("the documents, one per line", True),
     "question": ("the question", True),
 }
-#: Slots of the section that says how a document is shown.
+#: Slots of the layout of a document.
 DOCUMENT_SLOTS: templates.Slots = {
-    "number": ("the number that is cited", True),
+    "number": ("the number to cite", True),
     "text": ("the text", True),
-    "author": ("who is said to have written it", False),
+    "author": ("the author to display", False),
 }
 _DOCUMENT = re.compile(r"\s*^### document[ \t]*\n(.*?)(?=^### |\Z)", re.MULTILINE | re.DOTALL)
-#: People's names for the extended labels, a line each.
+#: File of people's names for the extended labels, one per line.
 NAMES = Path(__file__).parent / "names.txt"
-#: Labels that a document may bear, beside none -> how a prompt says them.
+#: Label of a document (it may have none) -> its wording in prompts.
 LABELS: Mapping[str, str] = {"Human": "Human", "LLM": "LLM"}
-#: Label of language models in prompts that give the names of people.
+#: Wording of the label "LLM" in prompts with names of people.
 MACHINE = "AI"
 
 
 class PromptTemplate(NamedTuple):
-    """A template of prompts."""
+    """A prompt template: its messages, and the layout of a document, if it has one."""
 
     messages: Template
     document: Template | None
 
 
 def read_template(path: Path = PLAIN_TEMPLATE) -> PromptTemplate:
-    """Read a template: messages with `SLOTS`, perhaps after a section ``### document``."""
+    """Read a template: messages with `SLOTS`, optionally after a section ``### document``."""
     text = templates.read_text(path)
     document = None
     if (section := _DOCUMENT.match(text)) is not None:
@@ -72,15 +71,15 @@ def read_names(path: Path = NAMES) -> list[str]:
     try:
         text = whole_text(path)
     except OSError as error:
-        raise ValueError(f"{path} cannot be read as text ({error}); name another file.") from None
+        raise ValueError(f"{path} cannot be read as text ({error}); use another file.") from None
     names = [line.strip() for line in text.splitlines()]
     names = [name for name in names if name]
     if not names:
-        raise ValueError(f"{path} has no name; write one on each line.")
+        raise ValueError(f"{path} contains no names; write one per line.")
     for index, name in enumerate(names):
         if name in names[:index] or set(name) & set("()[]"):
             raise ValueError(
-                f"{path} has {in_quotes(name)}, which occurs twice or has a bracket; take it out."
+                f"{path}: the name {in_quotes(name)} occurs twice or has a bracket; remove it."
             )
     return names
 
@@ -88,24 +87,24 @@ def read_names(path: Path = NAMES) -> list[str]:
 def document_lines(
     texts: Sequence[str], authors: Sequence[str], layout: Template | None = None
 ) -> str:
-    """Documents as a prompt shows them."""
+    """Format documents for a prompt."""
     if not texts or len(texts) != len(authors):
         raise ValueError(
-            f"There are {len(texts)} documents and {len(authors)} authors; give one of each, and "
-            "one document or more."
+            f"There are {len(texts)} documents and {len(authors)} authors; give one author per "
+            "document, and at least one document."
         )
     lines = []
     for number, (text, author) in enumerate(zip(texts, authors, strict=True), start=1):
         content = " ".join(without_citations(text).split())
         if not content:
-            raise ValueError(f"Document {number} has no text; leave the question out.")
+            raise ValueError(f"Document {number} has no text; exclude the question.")
         if layout is None:
             label = f"(author: {author}) " if author else ""
             lines.append(f"[{number}] {label}{content}")
         elif ("author" in layout.get_identifiers()) != bool(author):
             raise ValueError(
-                f"The layout of documents is {layout.template!r}, and document {number} has "
-                f"{'an' if author else 'no'} author; use $author only where authors are named."
+                f"The layout of documents is {layout.template!r}, but document {number} has "
+                f"{'an' if author else 'no'} author; use $author if and only if documents have one."
             )
         else:
             lines.append(layout.substitute(number=number, text=content, author=author))
@@ -123,7 +122,7 @@ def cited_answer_prompt(
     )
 
 
-def shown_authors(
+def author_texts(
     labels: Sequence[str],
     *,
     names: Sequence[str] = (),
@@ -131,14 +130,14 @@ def shown_authors(
     words: Mapping[str, str] = LABELS,
     machine: str = MACHINE,
 ) -> list[str]:
-    """Text on an author in a prompt: the label itself, or the extended one (appendix 5.C)."""
+    """Authors as shown in a prompt: labels, or extended labels (appendix 5.C)."""
     for label in labels:
         if label and label not in LABELS:
             raise ValueError(f"A document has the label {label!r}; expected 'Human', 'LLM' or ''.")
     if not names:
         return [words[label] if label else "" for label in labels]
     if not all(name.strip() for name in names):
-        raise ValueError("The list of names has a blank one; take it out.")
+        raise ValueError("The list of names has a blank entry; remove it.")
     drawn = named_draws(key).integers(len(names), size=len(labels))
     people = (names[index] for index in drawn)
     return [

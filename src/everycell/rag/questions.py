@@ -1,4 +1,4 @@
-"""Questions with one gold document among those that a prompt shows."""
+"""Questions with exactly one gold document among the documents of the prompt."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pandas as pd
 from everycell.rag.draws import named_draws
 from everycell.trec.runs import trec_order
 
-Place = Literal["retrieved", "random"]
+GoldPosition = Literal["retrieved", "random"]
 #: Reason for excluding a question -> explanation.
 FAULTS = {
     "no gold": "no relevant document is known",
     "several gold": "more than one relevant document is known",
-    "not retrieved": "the relevant document is not among the first k",
+    "not retrieved": "the relevant document is not among the top k",
     "too few documents": "fewer than k were retrieved",
 }
 
 
 class Question(NamedTuple):
-    """A question as prompts show it."""
+    """A question with the documents of its prompt; `gold` is a position from 1."""
 
     id: str
     documents: tuple[str, ...]
@@ -33,34 +33,34 @@ def pick_questions(
     relevant: pd.DataFrame,
     *,
     k: int,
-    gold_position: Place = "retrieved",
+    gold_position: GoldPosition = "retrieved",
     seed: int = 0,
 ) -> tuple[list[Question], Counter[str]]:
-    """Questions whose first k documents hold exactly one relevant one."""
+    """Questions with one relevant document among the top k, and counts of excluded ones."""
     if k < 1:
-        raise ValueError(f"k is {k}; a prompt has 1 document or more.")
+        raise ValueError(f"k is {k}; a prompt has at least one document.")
     if gold_position not in ("retrieved", "random"):
-        raise ValueError(f"gold_position is {gold_position!r}; give 'retrieved' or 'random'.")
+        raise ValueError(f"gold_position is {gold_position!r}; expected 'retrieved' or 'random'.")
     lists = trec_order(run).groupby("query")["document"].agg(list)
-    right = relevant.groupby("query")["document"].agg(set)
+    relevant_by_query = relevant.groupby("query")["document"].agg(set)
     picked, faults = [], Counter[str]()
-    for query in sorted({*lists.index, *right.index}):
-        gold, documents_of = right.get(query, set()), lists.get(query, [])
+    for query in sorted({*lists.index, *relevant_by_query.index}):
+        gold, ranked = relevant_by_query.get(query, set()), lists.get(query, [])
         if len(gold) != 1:
             faults["several gold" if gold else "no gold"] += 1
             continue
         (answer,) = gold
-        distractors = [document for document in documents_of if document != answer]
+        distractors = [document for document in ranked if document != answer]
         if gold_position == "random":
             position = int(named_draws(f"{seed}\t{query}").integers(k))
-            nearest = distractors[: k - 1]
-            nearest.insert(position, answer)
+            documents = distractors[: k - 1]
+            documents.insert(position, answer)
         else:
-            nearest = documents_of[:k]
-        if len(nearest) < k:
+            documents = ranked[:k]
+        if len(documents) < k:
             faults["too few documents"] += 1
-        elif answer not in nearest:
+        elif answer not in documents:
             faults["not retrieved"] += 1
         else:
-            picked.append(Question(str(query), tuple(nearest), nearest.index(answer) + 1))
+            picked.append(Question(str(query), tuple(documents), documents.index(answer) + 1))
     return picked, faults

@@ -1,8 +1,8 @@
-"""Answers without what they copy from their documents, for records that are passed on.
+"""Answers without quotations from their documents, for records that are published.
 
-Small models repeat the passages of their prompt. A record with such answers would pass on parts of
-a data set, and what a study reads of an answer does not need them: its citations, the gold answers
-that it has, and why it ended.
+Small models repeat passages of their prompt, so a record of their answers would redistribute parts
+of a data set. Studies need only the citations of an answer, the gold answers that it contains, and
+the reason why it ended.
 """
 
 from __future__ import annotations
@@ -23,57 +23,60 @@ _WORD = re.compile(r"\w+")
 def without_quotations(
     answer: Answer, documents: Sequence[str], gold: Sequence[str]
 ) -> Answer | None:
-    """An answer in which `QUOTED` words or more that a document has in a row are left out."""
+    """Omit quotations of `QUOTED` or more words; None if citations or gold answers change."""
     citations = find_citations(answer.text)
     quoted = _quotations(answer.text, documents, {citation.start for citation in citations})
-    spans = [(start, end, _instead(answer.text[start:end], gold)) for start, end in quoted]
-    text, tokens = _replaced(answer, spans)
-    same = [mark.number for mark in citations] == [mark.number for mark in find_citations(text)]
+    spans = [(start, end, _replacement(answer.text[start:end], gold)) for start, end in quoted]
+    text, tokens = _replace_spans(answer, spans)
     before, after = (
-        [_hold_both(version, right) for right in gold] for version in (answer.text, text)
+        (
+            [citation.number for citation in find_citations(version)],
+            [_gold_matches(version, gold_answer) for gold_answer in gold],
+        )
+        for version in (answer.text, text)
     )
-    if not same or before != after:
+    if before != after:
         return None
     return answer.model_copy(update={"text": text, "tokens": tokens})
 
 
-def _hold_both(text: str, gold: str) -> tuple[bool, bool]:
-    """Whether a text contains a right answer, by its words and by its letters."""
-    return _holds(without_citations(text), gold, "words"), _holds(text, gold, "substring")
+def _gold_matches(text: str, gold: str) -> tuple[bool, bool]:
+    """Whether a text contains a gold answer, by words and by characters."""
+    return _contains(without_citations(text), gold, "words"), _contains(text, gold, "substring")
 
 
-def _holds(text: str, gold: str, match: Match) -> bool:
+def _contains(text: str, gold: str, match: Match) -> bool:
     return bool(usable_answers([gold], match=match)) and is_correct(text, [gold], match=match)
 
 
-def _instead(quotation: str, gold: Sequence[str]) -> str:
+def _replacement(quotation: str, gold: Sequence[str]) -> str:
     return OMITTED + "".join(
-        quoted + OMITTED for answer in gold if (quoted := _keep(quotation, answer)) is not None
+        match + OMITTED for answer in gold if (match := _match(quotation, answer)) is not None
     )
 
 
-def _keep(quotation: str, gold: str) -> str | None:
-    """What of a quotation a right answer leaves: itself, or the few words that have its letters."""
-    if _holds(without_citations(quotation), gold, "words"):
+def _match(quotation: str, gold: str) -> str | None:
+    """A gold answer in a quotation, or the few words that contain its characters."""
+    if _contains(without_citations(quotation), gold, "words"):
         return gold
     words = list(_WORD.finditer(quotation))
     for number in range(1, min(QUOTED, len(words) + 1)):
         for first, last in zip(words, words[number - 1 :], strict=False):
             run = quotation[first.start() : last.end()]
-            if _holds(run, gold, "substring"):
+            if _contains(run, gold, "substring"):
                 return run
     return None
 
 
 def _quotations(text: str, documents: Sequence[str], cited: Set[int]) -> list[tuple[int, int]]:
-    """Where quotations begin and end; none goes across the number of a citation."""
+    """Start and end of each quotation; no quotation includes the number of a citation."""
     passages = {
         sequence
         for document in documents
         for sequence in _sequences([word.lower() for word in _WORD.findall(document)])
     }
     words = list(_WORD.finditer(text))
-    # No document has a word with a blank, so that a citation ends a quotation.
+    # No word equals a blank, so a citation ends a quotation.
     names = [" " if word.start() in cited else word[0].lower() for word in words]
     quoted = [False] * len(words)
     for first, sequence in enumerate(_sequences(names)):
@@ -92,23 +95,24 @@ def _sequences(words: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(words[first : first + QUOTED]) for first in range(len(words) - QUOTED + 1)]
 
 
-def _replaced(
+def _replace_spans(
     answer: Answer, spans: Sequence[tuple[int, int, str]]
 ) -> tuple[str, tuple[Token, ...] | None]:
-    """Text and tokens with other texts in some places; a cut token loses its probability."""
+    """Text and tokens with replaced spans; a changed token loses its probability."""
     text = answer.text
-    for first, last, instead in reversed(spans):
-        text = text[:first] + instead + text[last:]
+    for first, last, replacement in reversed(spans):
+        text = text[:first] + replacement + text[last:]
     if answer.tokens is None:
         return text, None
     tokens: list[Token] = []
     start = 0
     for token in answer.tokens:
         end, cursor, pieces = start + len(token.text), start, []
-        for first, last, instead in spans:
+        for first, last, replacement in spans:
             if first < end and last > start:
-                # The replacement goes where the quotation begins.
-                pieces += [token.text[cursor - start : first - start], instead] * (first >= start)
+                # The replacement is inserted where the quotation begins.
+                if first >= start:
+                    pieces += [token.text[cursor - start : first - start], replacement]
                 cursor = min(last, end)
         if cursor == start and not pieces:
             tokens.append(token)

@@ -133,7 +133,7 @@ def test_a_second_call_sends_no_request_and_prints_the_same(files, server):
         (
             "answers.jsonl",
             json.dumps(ANSWERS[0]),
-            "line 3 asks 'When do owls hunt?' again",
+            "line 3 repeats the question 'When do owls hunt?'",
         ),
         (
             "answers.jsonl",
@@ -141,7 +141,7 @@ def test_a_second_call_sends_no_request_and_prints_the_same(files, server):
             '"statements": [{"text": "a fox", "documents": ["fox"]}]}',
             "line 3: a statement cites 'fox', which is not among the question's documents",
         ),
-        ("passages.jsonl", '{"id": "owl", "text": "again"}', "the passage 'owl' again"),
+        ("passages.jsonl", '{"id": "owl", "text": "again"}', "repeats the passage 'owl'"),
         (
             "passages.jsonl",
             '{"id": "hen", "text": ""}',
@@ -161,9 +161,9 @@ def test_answers_that_cannot_be_forged_are_reported(files, server):
     silent = {"question": "Who?", "documents": ["owl"], "answer": "An owl."}
     Path("answers.jsonl").write_text(f"{json.dumps(long)}\n{json.dumps(silent)}\n")
     command = ("answers.jsonl", "passages.jsonl", "--model", "gpt")
-    assert "No answer has a statement of 8 words or less" in refused(*command)
+    assert "No answer has a statement of at most 8 words" in refused(*command)
     Path("answers.jsonl").write_text(f"{json.dumps(ANSWERS[0])}\n")
-    assert "answers to 1 questions: give two or more" in refused(*command)
+    assert "answers to 1 questions; give at least two" in refused(*command)
     Path("answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in ANSWERS))
     assert "There is no language model 'none'" in refused(*command[:-1], "none")
     assert not server.seen

@@ -6,7 +6,7 @@ import pytest
 
 from everycell.collections.errors import CollectionError
 from everycell.collections.nq_open import COUNTS, KEY, read_nq_open
-from everycell.rag.answers import answer_holders, is_correct
+from everycell.rag.answers import is_correct, passages_with_answers
 from everycell.sources import fetch
 
 
@@ -92,7 +92,7 @@ def test_the_card_of_the_released_file(mirror, tmp_path, repository):
     result = read_nq_open(fetch(KEY, tmp_path, mirror=mirror, network=False))
     texts = dict(zip(result.passages["document_id"], result.passages["text"], strict=True))
     answers = dict(zip(result.questions["query_id"], result.questions["answers"], strict=True))
-    stored = set(answer_holders(texts, answers))
+    stored = set(passages_with_answers(texts, answers))
     gold = set(result.gold.itertuples(index=False, name=None))
     # The quick way and the plain one agree.
     few = result.questions["query_id"][:3]

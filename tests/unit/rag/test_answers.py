@@ -34,7 +34,7 @@ def test_a_gold_answer_of_an_article_matches_nothing():
 
 @pytest.mark.parametrize("gold", [[], ["the"], ["!"]])
 def test_without_gold_there_is_no_answer(gold):
-    with pytest.raises(ValueError, match="leave the question out"):
+    with pytest.raises(ValueError, match="exclude the question"):
         is_correct("Delft", gold)
 
 
@@ -75,5 +75,5 @@ def test_an_article_is_an_answer_where_articles_stay():
 
 
 def test_an_unknown_way_to_match_is_named():
-    with pytest.raises(ValueError, match="match is 'letters'; give one of substring, words"):
+    with pytest.raises(ValueError, match="match is 'letters'; expected one of substring, words"):
         is_correct("Delft", ["Delft"], match="letters")

@@ -116,7 +116,7 @@ def test_each_document_once_and_strays_apart():
     assert documents(result, 10) == Cited((8, 2), (0, 11))
     assert documents(result, 9, first=0) == Cited((8, 2, 0), (11,))
     assert documents([], 10) == Cited((), ())
-    with pytest.raises(ValueError, match="0 documents; give 1 or more"):
+    with pytest.raises(ValueError, match="there must be at least one document"):
         documents(result, 0)
 
 

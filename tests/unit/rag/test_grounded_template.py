@@ -125,10 +125,12 @@ def test_the_own_template_gets_documents_on_a_line() -> None:
 
 
 def test_ways_to_cite_are_refused_in_a_sentence(tmp_path) -> None:
-    with pytest.raises(ValueError, match="no way to cite 'marks'; those are sentences, spans, own"):
+    with pytest.raises(
+        ValueError, match="no citing style 'marks'; the styles are sentences, spans, own"
+    ):
         citing_style("marks")
     mine = tmp_path / "mine.txt"
-    with pytest.raises(ValueError, match="the model's own template takes none"):
+    with pytest.raises(ValueError, match="The style 'own template' uses no prompt"):
         citing_style("own template", mine)
     mine.write_text("$documents")
     with pytest.raises(TemplateError, match="lacks"):

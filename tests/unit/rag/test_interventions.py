@@ -9,10 +9,10 @@ from everycell.rag.interventions import (
     KINDS,
     CitedAnswer,
     Statement,
-    entailed,
+    find_statement,
     instances,
+    mutual_entailment,
     outcomes,
-    recovered,
     same_words,
     share,
     shared_words,
@@ -118,7 +118,7 @@ def test_who_does_not_cite_it_is_not_asked_for_the_controls():
 def test_ways_of_saying_the_same(first, second, same, overlap):
     assert same_words(first, second) is same_words(second, first) is same
     assert shared_words(0.5)(first, second) is overlap
-    with pytest.raises(ValueError, match="number above 0"):
+    with pytest.raises(ValueError, match="number greater than 0"):
         shared_words(0)
 
 
@@ -126,8 +126,8 @@ def test_the_first_statement_that_says_the_same_counts():
     answer = CitedAnswer(
         (Statement("a fox", ()), Statement("an owl", (1,)), Statement("owl", (2,)))
     )
-    assert recovered("owl", answer) == Statement("an owl", (1,))
-    assert recovered("hen", answer) is None
+    assert find_statement("owl", answer) == Statement("an owl", (1,))
+    assert find_statement("hen", answer) is None
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
@@ -182,10 +182,10 @@ def test_the_experiment_finds_what_was_planted(memory, openness):
 def test_a_statement_keeps_its_origin_whatever_the_documents_are():
     question = planted_question("q7", seed=1)
     steady = PlantedReader(memory=0.5, steady=1.0, matching=1.0, seed=2)
-    minds = dict(zip(dict(question.claims), steady.minds(question), strict=True))
-    assert set(minds.values()) == {"memory", "closed"}
+    sources = dict(zip(dict(question.claims), steady.sources(question), strict=True))
+    assert set(sources.values()) == {"memory", "closed"}
     message = {item.text for item in steady.answer(question, ["nothing"]).statements}
-    assert message == {text for text, mind in minds.items() if mind == "memory"}
+    assert message == {text for text, source in sources.items() if source == "memory"}
 
 
 def test_answers_are_counted_by_what_they_cite():
@@ -217,11 +217,11 @@ def test_what_is_no_probability_is_refused(name):
 
 def test_what_is_said_without_a_citation_is_said_all_the_same() -> None:
     answer = CitedAnswer((Statement("the owl", (1,)),), text="It is the owl, at night.")
-    assert recovered("owl", answer) == Statement("the owl", (1,))
-    assert recovered("at night", answer) == Statement("at night", ())
+    assert find_statement("owl", answer) == Statement("the owl", (1,))
+    assert find_statement("at night", answer) == Statement("at night", ())
     # Short words of a text are no statement, and say nothing of a longer one.
-    assert recovered("it is the owl of Holland", answer._replace(statements=())) is None
-    assert recovered("...", answer) is None
+    assert find_statement("it is the owl of Holland", answer._replace(statements=())) is None
+    assert find_statement("...", answer) is None
 
 
 def test_statements_that_entail_each_other() -> None:
@@ -233,11 +233,11 @@ def test_statements_that_entail_each_other() -> None:
         words = [(set(first.split()), set(later.split())) for first, later in pairs]
         return np.array([0.9 if later <= first else 0.2 for first, later in words])
 
-    same = entailed(infer, 0.5)
+    same = mutual_entailment(infer, 0.5)
     assert same("an old owl", "owl old an")
     assert not same("an old owl", "an owl")
     assert not same("an owl", "an old owl")
     assert same("an old owl", "owl old an") and len(requests) == 3
-    assert entailed(infer, 0.2)("an old owl", "an owl")
+    assert mutual_entailment(infer, 0.2)("an old owl", "an owl")
     with pytest.raises(ValueError, match="from 0 to 1"):
-        entailed(infer, 1.5)
+        mutual_entailment(infer, 1.5)

@@ -103,5 +103,5 @@ def test_scores_that_cannot_be_compared_are_named(measure, alter, message):
 
 
 def test_one_topic_has_no_interval():
-    with pytest.raises(ValueError, match="There is 1 topic"):
+    with pytest.raises(ValueError, match="There is only one topic"):
         rank_agreement(scored([[[0.1], [0.2]], [[0.3], [0.4]]]), seed=0)

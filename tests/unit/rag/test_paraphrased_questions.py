@@ -173,12 +173,12 @@ def test_what_will_be_too_few_is_said_before_most_is_asked():
 
     answers = dict.fromkeys((item.id for item in questions), ())
     # The first one has all of its passages by this pattern, as has one of 1,024.
-    with pytest.raises(RuntimeError, match="35 of 699 questions tried, 0 have all 10 passages"):
+    with pytest.raises(RuntimeError, match="35 of 699 questions tried, 0 have usable paraphrases"):
         paraphrase_questions(questions[1:], paraphrase_again, answers, target=500, report=tell)
     assert [outlook.tried[0] for outlook in log] == [5, 15, 35]
     assert sum(map(len, calls)) < 200
     message = str(log[-1])
-    assert "but 500 are needed: name a better model, raise `attempts`" in message
+    assert "but 500 are needed: use a better model, raise `attempts`" in message
     # Where one was found, the search goes on.
     result, created = paraphrase_questions(
         questions, paraphrase_again, answers, target=500, report=tell
@@ -202,8 +202,10 @@ def test_no_question_is_nothing_to_ask_for():
 @pytest.mark.parametrize("longest", [None, 70])
 def test_what_is_said_where_nothing_can_be_tried_names_a_limit_only_where_there_is_one(longest):
     message = explain_no_questions({"no gold": 2, "not retrieved": 1}, 4, longest=longest)
-    assert "3 are left out for their passages (no gold: 2, not retrieved: 1)" in message
+    assert "3 are excluded because of their passages (no gold: 2, not retrieved: 1)" in message
     assert (
-        ("`longest`" in message) == ("4 for passages of more than 70" in message) == bool(longest)
+        ("`longest`" in message)
+        == ("and 4 because of passages of more than 70" in message)
+        == bool(longest)
     )
     assert "None" not in message

@@ -15,7 +15,7 @@ from everycell.rag.paraphrase_checks import (
     clean_answer,
     copied_share,
     fault,
-    passed_on,
+    withhold_quotation,
 )
 from everycell.rag.paraphrases import (
     TEMPLATES,
@@ -156,7 +156,9 @@ def test_what_is_passed_on_quotes_nothing_and_leads_to_the_same_paraphrase():
 
     def judged(request, sentence, reason):
         answer_text = rounds[request.decoding.temperature > 0][sentence]
-        message.append(passed_on(Answer(text=answer_text, finish="stop"), sentence, reason))
+        message.append(
+            withhold_quotation(Answer(text=answer_text, finish="stop"), sentence, reason)
+        )
 
     first = paraphrase_all(passages, ask, read_template(), DECODINGS[:2], judged=judged)
     assert [answer.text for answer in message] == ["", GOOD[SECOND], GOOD[FIRST]]
@@ -164,7 +166,7 @@ def test_what_is_passed_on_quotes_nothing_and_leads_to_the_same_paraphrase():
     again = paraphrase_all(passages, lambda requests: next(replay), read_template(), DECODINGS[:2])
     assert again == first
     short = Answer(text="The old mill of Zandt.", finish="stop")
-    assert passed_on(short, FIRST, "answer lost") is short
+    assert withhold_quotation(short, FIRST, "answer lost") is short
 
 
 @pytest.mark.parametrize(

@@ -119,11 +119,14 @@ def test_its_probabilities_are_those_of_what_it_cites():
     [
         (lambda: PlantedGenerator(math.inf), "strength is inf"),
         (lambda: PlantedGenerator(1).cite("q", ["Robot"], [1]), "the label 'Robot'"),
-        (lambda: PlantedGenerator(1).cite("q", ["LLM"], [2]), r"\[2\]; there are 1"),
+        (
+            lambda: PlantedGenerator(1).cite("q", ["LLM"], [2]),
+            r"\[2\], but the documents are numbered",
+        ),
         (lambda: PlantedGenerator(1).answer("q", ["LLM"], [1], []), "0 texts and 1 labels"),
         (
             lambda: expected_quality(PlantedGenerator(1), 0, relevant="", nonrelevant=""),
-            "0 documents; give 1 or more",
+            "k is 0; a query has at least one",
         ),
     ],
 )

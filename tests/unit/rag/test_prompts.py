@@ -9,10 +9,10 @@ from everycell.rag.citations import find_citations
 from everycell.rag.prompts import (
     AUTHORS_TEMPLATE,
     PLAIN_TEMPLATE,
+    author_texts,
     cited_answer_prompt,
     document_lines,
     read_template,
-    shown_authors,
 )
 
 TEXTS = ["Delft is old.", "Leiden is older.", "Gouda has cheese."]
@@ -94,17 +94,17 @@ def test_a_template_says_how_a_document_is_shown(tmp_path: Path):
 
 def test_labels_are_said_in_own_words():
     words = {"Human": "a person", "LLM": "a machine"}
-    assert shown_authors(["LLM", "Human", ""], words=words) == ["a machine", "a person", ""]
-    names = shown_authors(["LLM", "Human"], names=NAMES, words=words, machine="a program")
+    assert author_texts(["LLM", "Human", ""], words=words) == ["a machine", "a person", ""]
+    names = author_texts(["LLM", "Human"], names=NAMES, words=words, machine="a program")
     assert names[0] == "a program" and names[1] in NAMES
 
 
 def test_names_are_kept_over_arms():
-    message = shown_authors(["Human"] * 4, names=NAMES, key="0 q1")
+    message = author_texts(["Human"] * 4, names=NAMES, key="0 q1")
     assert set(message) <= set(NAMES)
-    mixed = shown_authors(["LLM", "Human", "", "Human"], names=NAMES, key="0 q1")
+    mixed = author_texts(["LLM", "Human", "", "Human"], names=NAMES, key="0 q1")
     assert mixed == ["AI", message[1], "", message[3]]
-    draws = {tuple(shown_authors(["Human"] * 4, names=NAMES, key=f"0 q{n}")) for n in range(20)}
+    draws = {tuple(author_texts(["Human"] * 4, names=NAMES, key=f"0 q{n}")) for n in range(20)}
     assert len(draws) > 5
 
 
@@ -114,8 +114,8 @@ def test_names_are_kept_over_arms():
         (lambda: document_lines([], []), "0 documents and 0 authors"),
         (lambda: document_lines(TEXTS, [""]), "3 documents and 1 authors"),
         (lambda: document_lines(["Old.", " \n[3] "], ["", ""]), "Document 2 has no text"),
-        (lambda: shown_authors(["Robot"]), "the label 'Robot'"),
-        (lambda: shown_authors(["LLM"], names=["Ada", " "]), "a blank one"),
+        (lambda: author_texts(["Robot"]), "the label 'Robot'"),
+        (lambda: author_texts(["LLM"], names=["Ada", " "]), "a blank entry"),
     ],
 )
 def test_bad_input_is_named(ask, expected_message):
@@ -130,9 +130,9 @@ def test_bad_input_is_named(ask, expected_message):
         ("$documents $question $author", r"unknown slot \$author"),
         (
             "### user\n$question\n$documents\n### assistant\nOK",
-            "the last message is of the assis",
+            "the last message has the role assis",
         ),
-        ("$documents $question costs $5", r"write \$\$ for the sign itself"),
+        ("$documents $question costs $5", r"write \$\$ for a dollar sign"),
         ("### document\n[$number]\n### user\n$documents $question", r"lacks the slot \$text"),
         (
             "### document\n$number $text $question\n### user\n$documents $question",

@@ -376,7 +376,7 @@ def test_without_probabilities_there_is_no_confidence_and_without_citations_it_i
 
 @pytest.mark.parametrize(
     ("content", "expected_message"),
-    [("\n \n", "has no name"), ("Ada\nAda\n", "'Ada'"), ("Ada [3]\n", "has a bracket")],
+    [("\n \n", "contains no names"), ("Ada\nAda\n", "'Ada'"), ("Ada [3]\n", "has a bracket")],
 )
 def test_a_list_of_names_is_checked(tmp_path: Path, content, expected_message):
     path = tmp_path / "names.txt"

@@ -6,7 +6,7 @@ import pandas as pd
 
 from everycell.collections.nq_open import read_nq_open
 from everycell.engine.job import Job
-from everycell.rag.answers import answer_holders
+from everycell.rag.answers import passages_with_answers
 
 with Job(snakemake) as job:
     collection = read_nq_open(Path(snakemake.input.questions))
@@ -16,7 +16,7 @@ with Job(snakemake) as job:
     gold = collection.gold[collection.gold["query"].isin(questions["query_id"])]
     # Other passages with an answer may be relevant too; chapter 5 only uses questions with exactly
     # one relevant passage in their list.
-    holders = answer_holders(
+    holders = passages_with_answers(
         dict(zip(passages["document_id"], passages["text"], strict=True)),
         dict(zip(questions["query_id"], questions["answers"], strict=True)),
     )

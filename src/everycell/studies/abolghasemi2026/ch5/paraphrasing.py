@@ -12,7 +12,7 @@ from everycell.language_models.generation import LanguageModelError, Request
 from everycell.language_models.recorded import Recorded
 from everycell.language_models.records import Entry, key_of
 from everycell.language_models.settings import Decoding
-from everycell.rag.paraphrase_checks import Limits, passed_on
+from everycell.rag.paraphrase_checks import Limits, withhold_quotation
 from everycell.rag.paraphrased_questions import Outlook
 from everycell.rag.paraphrases import Paraphrase, Passage, Unit, paraphrase_all
 from everycell.rag.questions import Question
@@ -106,7 +106,7 @@ class Paraphraser:
         """Store an answer in the form in which a record may be released."""
         key = key_of(self.model.identity, request)
         entry = self.model.record.entries[key]
-        shareable = passed_on(entry.answer, sentence, reason)
+        shareable = withhold_quotation(entry.answer, sentence, reason)
         self.used[key] = entry.model_copy(update={"answer": shareable})
 
 

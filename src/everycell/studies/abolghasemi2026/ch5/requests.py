@@ -16,10 +16,10 @@ from everycell.rag.prompts import (
     LABELS,
     MACHINE,
     PromptTemplate,
+    author_texts,
     cited_answer_prompt,
-    shown_authors,
 )
-from everycell.rag.questions import Place, Question, pick_questions
+from everycell.rag.questions import GoldPosition, Question, pick_questions
 from everycell.studies.abolghasemi2026.ch5.arms import Arm, Presentation, Setting
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
 
@@ -71,7 +71,9 @@ class DrawnQuestions:
     rewritten: frozenset[str] | None = None
     same: bool = False
     seed: int = 0
-    _picked: dict[tuple[str, int, Place], list[Question]] = field(default_factory=dict, repr=False)
+    _picked: dict[tuple[str, int, GoldPosition], list[Question]] = field(
+        default_factory=dict, repr=False
+    )
 
     def of_arm(self, setting: Setting, arm: Arm, size: int) -> list[Question]:
         """At most `size` questions of a setting and an arm (`draw_questions`)."""
@@ -91,7 +93,7 @@ class DrawnQuestions:
             seed=self.seed,
         )
 
-    def _pick(self, retriever: str, k: int, position: Place) -> list[Question]:
+    def _pick(self, retriever: str, k: int, position: GoldPosition) -> list[Question]:
         key = (retriever, k, position)
         if key not in self._picked:
             self._picked[key], _ = pick_questions(
@@ -123,7 +125,7 @@ def make_request(
         text(document, arm.relevant_author if number == instance.gold else arm.nonrelevant_author)
         for number, document in numbered
     ]
-    authors = shown_authors(
+    authors = author_texts(
         arm.labels(instance),
         names=names if setting.labels == "extended" else (),
         key=f"{seed}\t{instance.id}",

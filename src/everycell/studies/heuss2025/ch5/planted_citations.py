@@ -50,10 +50,10 @@ def experiment(
         answers.append(first)
         other_document = questions[(index + 1) % len(questions)].documents[0]
         rng = named_draws(f"{seed}\t{question.name}\tforged")
-        minds = dict(zip(dict(question.claims), reader.minds(question), strict=True))
+        sources = dict(zip(dict(question.claims), reader.sources(question), strict=True))
         for instance in instances(question.name, question.documents, first, other_document, rng):
             row = try_instance(instance, ask, seed=seed)
-            trials.append(row | {"remembered": minds[instance.statement.text] == "memory"})
+            trials.append(row | {"remembered": sources[instance.statement.text] == "memory"})
     return Experiment(answers, trials)
 
 
