@@ -13,8 +13,8 @@ from everycell.engine.full_runs import (
     FullRun,
     FullTier,
     Material,
+    format_number,
     load_full_tier,
-    number,
     runs_in_full,
     tokens,
 )
@@ -50,11 +50,12 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
         obtained = "automatically" if material.hosts else source
         obtained += ", if configured" * material.optional
         lines.append(
-            f"| [{material.title}]({material.page}) | {number(material.gb)} | {material.licence} | "
+            f"| [{material.title}]({material.page}) | {format_number(material.gb)} | "
+            f"{material.licence} | "
             f"{named} | {obtained} | {_identified(material)} |"
         )
     for name, facts in FACTS.items():
-        gb = number(facts.parameters * (facts.bits or 16) / 8e9)
+        gb = format_number(facts.parameters * (facts.bits or 16) / 8e9)
         licence = facts.licence + ", to be accepted on the hub" * facts.gated
         lines.append(f"| {name} | {gb} | {licence} | `language_models.local` | automatically | |")
     return "\n".join(lines) + "\n"
@@ -82,17 +83,23 @@ def _identified(material: Material) -> str:
 
 def _row(tier: FullTier, run: FullRun) -> str:
     hours = run.gpu_hours + run.requests * run.seconds_per_request / 3600
-    shown = [f"{number(hours)} on the GPU"] * (hours > 0)
-    shown += [f"{number(run.cpu_hours)} on a core"] * (run.cpu_hours > 0)
-    gpu = f"{number(run.gpu_gb)} GB" if run.gpu_gb else "none"
+    shown = [f"{format_number(hours)} on the GPU"] * (hours > 0)
+    shown += [f"{format_number(run.cpu_hours)} on a core"] * (run.cpu_hours > 0)
+    gpu = f"{format_number(run.gpu_gb)} GB" if run.gpu_gb else "none"
     asked = "none"
     if run.requests:
         gpu += ", or an endpoint"
-        sizes = [number(tokens([run], kind) / 1e6) for kind in ("prompt", "answer")]
+        sizes = [format_number(tokens([run], kind) / 1e6) for kind in ("prompt", "answer")]
         asked = f"{run.requests:,} ({', '.join(sizes)})"
     materials = [tier.materials[name] for name in run.materials]
     disk = run.work_gb + sum(each.disk_gb for each in materials if not each.optional)
-    cells = (gpu, ", ".join(shown), asked, f"{number(run.memory_gb)} GB", number(disk))
+    cells = (
+        gpu,
+        ", ".join(shown),
+        asked,
+        f"{format_number(run.memory_gb)} GB",
+        format_number(disk),
+    )
     return " | ".join(cells) + " GB"
 
 

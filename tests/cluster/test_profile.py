@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PROFILE = yaml.safe_load((REPOSITORY / "profiles/slurm/config.yaml").read_text())
 PAGE = (REPOSITORY / "docs" / "clusters.md").read_text(encoding="utf-8")
 #: MB that each first attempt gets on top of what its script takes.
-AROUND_A_JOB = 500
+SNAKEMAKE_MEMORY = 500
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_each_retry_of_each_rule_gets_as_much_memory_again(rules):
     assert PROFILE["retries"] == 2
     for name, rule in rules.items():
         first, second, third = (resources(rule, attempt)["mem_mb"] for attempt in (1, 2, 3))
-        assert first > AROUND_A_JOB, name
+        assert first > SNAKEMAKE_MEMORY, name
         assert (second, third) == (2 * first, 3 * first), f"{name}: write mem_mb=memory(...)"
 
 
@@ -74,8 +74,8 @@ def test_each_retry_of_each_rule_gets_as_much_memory_again(rules):
 )
 def test_what_is_trained_in_full_asks_for_a_gpu_and_its_stand_in_does_not(rules, name, small):
     full, surrogate = resources(rules[f"{name}_full"], 1), resources(rules[name], 1)
-    assert full == {"mem_mb": 24000 + AROUND_A_JOB, "runtime": 2880, "gpu": 1}
-    assert surrogate == {"mem_mb": small[0] + AROUND_A_JOB, "runtime": small[1], "gpu": 0}
+    assert full == {"mem_mb": 24000 + SNAKEMAKE_MEMORY, "runtime": 2880, "gpu": 1}
+    assert surrogate == {"mem_mb": small[0] + SNAKEMAKE_MEMORY, "runtime": small[1], "gpu": 0}
 
 
 def test_the_profile_names_no_setting_that_the_plugin_never_reads():
@@ -118,14 +118,14 @@ def test_the_released_tier_is_half_as_many_jobs_for_the_scheduler(project, rules
 def test_the_page_has_the_needs_of_every_heavy_rule(rules):
     lines = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \| (\d*) ?\|", PAGE, re.MULTILINE)
     message = {
-        name: {"mem_mb": int(mb) + AROUND_A_JOB, "runtime": int(minutes), "gpu": int(gpus or 0)}
+        name: {"mem_mb": int(mb) + SNAKEMAKE_MEMORY, "runtime": int(minutes), "gpu": int(gpus or 0)}
         for name, mb, minutes, gpus in lines
     }
     needed = {name: resources(rule, 1) for name, rule in rules.items()}
     heavy = {
         name: needs
         for name, needs in needed.items()
-        if needs["mem_mb"] >= 4000 + AROUND_A_JOB or needs["runtime"] >= 60 or needs["gpu"]
+        if needs["mem_mb"] >= 4000 + SNAKEMAKE_MEMORY or needs["runtime"] >= 60 or needs["gpu"]
     }
     assert len(heavy) > 20
     assert message == heavy, "docs/clusters.md, What the heavy rules need, differs from the rules"

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from everycell.config import read_config
-from everycell.engine.full_runs import Material, filled, setting
+from everycell.engine.full_runs import Material, fill_pattern, setting_value
 from everycell.engine.identity import facts_of
 
 
@@ -20,11 +20,11 @@ def pass_for_the_papers(folder: Path, *settings: str) -> None:
         stated = Material.model_validate(material).facts
         if not stated:
             continue
-        names = setting(full, material["settings"][0])
+        names = setting_value(full, material["settings"][0])
         facts = {}
         for pattern, expected in stated.items() if names and names != "fetch" else ():
             file = folder / names
-            file = file / filled(full, pattern) if file.is_dir() else file
+            file = file / fill_pattern(full, pattern) if file.is_dir() else file
             facts[pattern] = facts_of(file, expected)
         material["facts"] = facts
     path.write_text(yaml.safe_dump(declared), encoding="utf-8")

@@ -151,13 +151,13 @@ def test_an_unknown_target_is_named(tree, target, expected_message):
 def test_full_makes_what_is_named_and_says_what_it_leaves_out(tree):
     done = tree.snakemake("-n", "full")
     assert done.returncode == 0
-    message = re.search(r"`full` makes (\d+) of (\d+) artefacts, which take (.+)\.\n", done.stdout)
+    message = re.search(r"`full` makes (\d+) of (\d+) artefacts; this needs (.+)\.\n", done.stdout)
     result, known = map(int, message.groups()[:2])
     assert "GPU hours" in message[3] and "GB of disk" in message[3] and "requests" in message[3]
-    assert "Left out, until config.yaml names what they need:" in done.stdout
+    assert "Omitted, since their settings are missing in config.yaml:" in done.stdout
     assert 0 < result < known and known > 60
     assert (
-        "abolghasemi2026/table_2_2: set query_by_example.scidocs.folder\n    takes 1 CPU hour, 2 GB"
+        "abolghasemi2026/table_2_2: set query_by_example.scidocs.folder\n    needs 1 CPU hour, 2 GB"
         in done.stdout
     )
     # Its models come from the hub, and it needs nothing else.
@@ -167,7 +167,7 @@ def test_full_makes_what_is_named_and_says_what_it_leaves_out(tree):
 def test_a_group_of_which_nothing_is_named_says_what_to_set(tree):
     done = tree.snakemake("-n", "full_heuss2025_ch5")
     assert done.returncode != 0
-    assert "config.yaml names nothing that `full_heuss2025_ch5` could be made from" in done.stdout
+    assert "config.yaml has no corpus or model for `full_heuss2025_ch5`: set" in done.stdout
     assert (
         "set citation_faithfulness.full.models and citation_faithfulness.full.data" in done.stdout
     )

@@ -45,7 +45,7 @@ def test_results_are_listed_by_artefact_and_tier(results):
 
 
 def test_each_result_has_a_caption_with_the_parameters_of_its_run(results):
-    assert all("Made by the rule" in result["caption"] for result in results.values())
+    assert all("Output of the rule" in result["caption"] for result in results.values())
     [simulated] = (
         result["caption"]
         for path, result in results.items()

@@ -13,7 +13,7 @@ from workflow.project import Project
 
 from everycell.config import read_config
 from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.full_runs import load_full_tier, required_files, runs_in_full, setting
+from everycell.engine.full_runs import load_full_tier, required_files, runs_in_full, setting_value
 
 REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs/run-in-full.md"
@@ -38,7 +38,7 @@ def put_placeholders(folder: Path) -> None:
     tier = load_full_tier(folder / "published", load_papers(folder / "published"))
     for material in tier.materials.values():
         for key in material.settings:
-            value = setting(settings, key)
+            value = setting_value(settings, key)
             if not value or not BROUGHT.fullmatch(value):
                 continue
             names = (

@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from everycell.engine.full_runs import FullRun, number
+from everycell.engine.full_runs import FullRun, format_number
 from everycell.language_models.presets import Requirements
 
 #: Seconds to wait for a host before it counts as unreachable.
@@ -129,11 +129,14 @@ def disk(needed: Mapping[Path, float], root: Path) -> Iterator[Row]:
     for folders, size in by_device.values():
         free = shutil.disk_usage(folders[0]).free / 1e9
         location = "here" if folders[0] == root.absolute() else str(folders[0])
-        what, finding = f"disk: {number(size)} GB {location}", f"{number(free)} GB free"
+        what, finding = (
+            f"disk: {format_number(size)} GB {location}",
+            f"{format_number(free)} GB free",
+        )
         if free >= size:
             yield Row("ok", what, finding)
         else:
-            yield Row("missing", what, finding, f"free {number(size - free)} GB {location}")
+            yield Row("missing", what, finding, f"free {format_number(size - free)} GB {location}")
 
 
 def gpus() -> list[tuple[str, float]] | None:
@@ -165,22 +168,24 @@ def machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iter
     nodes = "the cluster's nodes may have it"
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
     largest = max(run.memory_gb for run in runs)
-    what, finding = f"memory: {number(largest)} GB", f"{number(memory)} GB here"
+    what, finding = f"memory: {format_number(largest)} GB", f"{format_number(memory)} GB here"
     if memory >= largest:
         yield Row("ok", what, finding)
     elif has_cluster:
         yield Row("unknown", what, f"{finding}; {nodes}")
     else:
-        yield Row("missing", what, finding, f"use a machine with {number(largest)} GB of memory")
+        yield Row(
+            "missing", what, finding, f"use a machine with {format_number(largest)} GB of memory"
+        )
     # GGUF models are quantised and run on a CPU.
     on_gpu = [run.gpu_gb for run in runs if run.gpu_gb and not run.models]
     on_gpu += [need.gpu_gb or 0 for need in models.values() if not need.source.endswith(".gguf")]
     if not any(on_gpu):
         return
-    size = number(max(on_gpu))
+    size = format_number(max(on_gpu))
     what, do = f"GPU: {size} GB", f"use a machine with a GPU of {size} GB"
     devices = gpus()
-    finding = ", ".join(f"{name}, {number(size)} GB" for name, size in devices or ())
+    finding = ", ".join(f"{name}, {format_number(size)} GB" for name, size in devices or ())
     if devices and max(size for _, size in devices) >= max(on_gpu):
         yield Row("ok", what, finding)
     elif has_cluster:

@@ -35,13 +35,13 @@ from everycell.engine.full_runs import (
     FullRun,
     FullTier,
     Material,
-    corpora_without,
-    number,
+    format_number,
+    missing_settings,
     required_files,
     runs_in_full,
-    setting,
+    setting_value,
     tokens,
-    unset,
+    unconfigured_corpora,
 )
 from everycell.engine.published_cells import CardError
 from everycell.language_models.endpoint import Endpoint
@@ -74,8 +74,8 @@ def check_requirements(
     omissions = {
         material.title: f"left out, because `{material.settings[0]}` is not set"
         for artefact in artefacts
-        if not unset(settings, artefact)
-        for material in corpora_without(settings, tier, artefact)
+        if not missing_settings(settings, artefact)
+        for material in unconfigured_corpora(settings, tier, artefact)
     }
     rows = [Row("ok", title, finding) for title, finding in omissions.items()]
     hosts: set[str] = set()
@@ -88,7 +88,7 @@ def check_requirements(
     package_names = {name for material in materials for name in material.packages}
     for material in materials:
         # Some materials are alternatives, and only one of them is configured.
-        if not any(setting(settings, key) for key in material.settings):
+        if not any(setting_value(settings, key) for key in material.settings):
             continue
         row, material_hosts = _material(settings, material)
         rows.append(row)
@@ -124,8 +124,8 @@ def check_requirements(
 
 def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
     """Row of a corpus or model, and the hosts that a run would download it from."""
-    what = f"{material.title}: {number(material.gb)} GB; licence: {material.licence}"
-    values = {key: setting(settings, key) for key in material.settings}
+    what = f"{material.title}: {format_number(material.gb)} GB; licence: {material.licence}"
+    values = {key: setting_value(settings, key) for key in material.settings}
     values = {key: str(value) for key, value in values.items() if value}
     if material.corpus and FETCH in values.values():
         return _corpus(settings, what, material.corpus)
@@ -207,7 +207,7 @@ def _corpus(settings: Any, what: str, name: str) -> tuple[Row, set[str]]:
 
 def _model_names(settings: Any, key: str) -> list[str]:
     """Names of the language models in a setting: one name, a list, or the keys of a mapping."""
-    value = setting(settings, key)
+    value = setting_value(settings, key)
     return [value] if isinstance(value, str) else list(value or ())
 
 
@@ -247,7 +247,7 @@ def _language_models(models: LanguageModels, names: list[str], network: bool) ->
                 note = f"; {need.key} is set" if need.key else ", without a key"
                 yield Row("ok", what, finding + note)
             continue
-        size = f"{number(need.disk_gb)} GB" if need.disk_gb else "of unknown size"
+        size = f"{format_number(need.disk_gb)} GB" if need.disk_gb else "of unknown size"
         finding = f"{need.source}: {size}; licence: {need.licence or 'see its page'}"
         if not needs_download(need.source):
             yield Row("ok", what, f"{finding}; already on this machine")
@@ -275,8 +275,8 @@ def _costs(settings: Any, runs: Iterable[FullRun], names: dict[str, list[str]]) 
         prompt, answer = tokens(model_runs, "prompt") / 1e6, tokens(model_runs, "answer") / 1e6
         requests = sum(run.requests for run in model_runs)
         what = (
-            f"cost of {name}: {requests:,} requests, {number(prompt)} million prompt tokens, "
-            f"{number(answer)} million answer tokens"
+            f"cost of {name}: {requests:,} requests, {format_number(prompt)} million prompt "
+            f"tokens, {format_number(answer)} million answer tokens"
         )
         prices = endpoint.prices
         if prices.known:

@@ -20,7 +20,12 @@ from everycell.cli.printing import echo, pluralise, print_for_programs
 from everycell.cli.project import cache_home, can_write
 from everycell.config import Config, read_config
 from everycell.engine.card_checks import check_papers
-from everycell.engine.full_runs import configured_and_waiting, easiest, load_full_tier, to_set
+from everycell.engine.full_runs import (
+    format_keys,
+    load_full_tier,
+    minimal_settings,
+    split_by_settings,
+)
 from everycell.engine.published_cells import CardError
 from everycell.engine.registry import SHARED, load_registry, read_part
 from everycell.engine.registry_entries import SourceError
@@ -69,16 +74,16 @@ def _check_full_tier(name: str | None, configfile: Path | None, form: Form) -> N
     papers, settings = project.papers(), read_config(Path("config.yaml"), configfile)
     tier = load_full_tier(project.PUBLISHED, papers)
     target, artefacts = select_full(papers, name or "full")
-    ready, waiting = configured_and_waiting(settings, artefacts)
+    ready, waiting = split_by_settings(settings, artefacts)
     # If nothing can start, check everything, so that one call reports all that is missing.
     checked_artefacts = ready or (artefacts if name else [])
     rows = []
     if checked_artefacts:
         rows = check_requirements(settings, tier, checked_artefacts, project.ROOT)
     faults = [row.do for row in rows if row.state == "missing"]
-    unset = {to_set(keys): [artefact.id for artefact in out] for keys, out in waiting.items()}
+    unset = {format_keys(keys): [artefact.id for artefact in out] for keys, out in waiting.items()}
     if not ready:
-        faults.insert(0, f"set {', or '.join(map(to_set, easiest(waiting)))}")
+        faults.insert(0, f"set {', or '.join(map(format_keys, minimal_settings(waiting)))}")
         missing = (
             Row("missing", ", ".join(ids), "not configured", f"set {keys}")
             for keys, ids in unset.items()
@@ -92,7 +97,7 @@ def _check_full_tier(name: str | None, configfile: Path | None, form: Form) -> N
         ending = f"{target} can start with {len(ready)} of {len(artefacts)} artefacts{note}."
     else:
         ending = f"{target} can start."
-    takes = tier.takes(artefact.id for artefact in ready or artefacts)
+    takes = tier.describe_requirements(artefact.id for artefact in ready or artefacts)
     if form != "table":
         more = {
             "target": target,

@@ -146,7 +146,7 @@ class FullTier(CardFileModel):
         runs = self.of(artefacts).values()
         return {name: self.materials[name] for run in runs for name in run.materials}
 
-    def takes(self, artefacts: Iterable[str]) -> str:
+    def describe_requirements(self, artefacts: Iterable[str]) -> str:
         """Format the joint requirements of these artefacts, for a single language model."""
         artefacts = list(artefacts)
         runs = list(self.of(artefacts).values())
@@ -160,7 +160,7 @@ def format_requirements(runs: list[FullRun], material_gb: float) -> str:
     requirements = []
     if hours := sum(run.gpu_hours for run in runs):
         size = max(run.gpu_gb for run in runs if run.gpu_hours)
-        requirements.append(f"{_hours(hours, 'GPU ')} ({number(size)} GB)")
+        requirements.append(f"{_hours(hours, 'GPU ')} ({format_number(size)} GB)")
     if hours := sum(run.cpu_hours for run in runs):
         requirements.append(_hours(hours, "CPU "))
     if runs_with_requests := [run for run in runs if run.requests]:
@@ -168,12 +168,14 @@ def format_requirements(runs: list[FullRun], material_gb: float) -> str:
         sizes = [tokens(runs_with_requests, kind) / 1e6 for kind in ("prompt", "answer")]
         hours = sum(run.requests * run.seconds_per_request for run in runs_with_requests) / 3600
         requirements.append(
-            f"{requests:,} requests per language model ({number(sizes[0])} million tokens of "
-            f"prompts, {number(sizes[1])} of answers; {_hours(hours)} on a GPU of "
-            f"{number(max(run.gpu_gb for run in runs_with_requests))} GB, or an endpoint)"
+            f"{requests:,} requests per language model ({format_number(sizes[0])} million tokens "
+            f"of prompts, {format_number(sizes[1])} of answers; {_hours(hours)} on a GPU of "
+            f"{format_number(max(run.gpu_gb for run in runs_with_requests))} GB, or an endpoint)"
         )
-    requirements.append(f"{number(material_gb + sum(run.work_gb for run in runs))} GB of disk")
-    requirements.append(f"{number(max(run.memory_gb for run in runs))} GB of memory")
+    requirements.append(
+        f"{format_number(material_gb + sum(run.work_gb for run in runs))} GB of disk"
+    )
+    requirements.append(f"{format_number(max(run.memory_gb for run in runs))} GB of memory")
     return ", ".join(requirements)
 
 
@@ -183,16 +185,16 @@ def tokens(runs: Iterable[FullRun], kind: Literal["prompt", "answer"]) -> int:
 
 
 def _hours(value: float, kind: str = "") -> str:
-    text = number(value)
+    text = format_number(value)
     return f"{text} {kind}hour{'s' * (text != '1')}"
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Format a number with two significant digits below ten, and as an integer above.
 
     Examples
     --------
-    >>> number(0.049), number(2.0), number(2.06), number(138.2)
+    >>> format_number(0.049), format_number(2.0), format_number(2.06), format_number(138.2)
     ('0.049', '2', '2.1', '138')
     """
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
@@ -238,7 +240,7 @@ def runs_in_full(artefact: Artefact) -> bool:
     return card is not None and card.state in RUNNABLE
 
 
-def setting(settings: Any, key: str) -> Any:
+def setting_value(settings: Any, key: str) -> Any:
     """Value of a dotted key, such as ``ginger.full.model``, in a configuration."""
     for part in key.split("."):
         settings = settings[part] if isinstance(settings, Mapping) else getattr(settings, part)
@@ -247,48 +249,48 @@ def setting(settings: Any, key: str) -> Any:
 
 def required_files(settings: Any, material: Material) -> list[str]:
     """Patterns of the files that the folder of a material must contain."""
-    return [filled(settings, pattern) for pattern in material.holds]
+    return [fill_pattern(settings, pattern) for pattern in material.holds]
 
 
-def filled(settings: Any, pattern: str) -> str:
+def fill_pattern(settings: Any, pattern: str) -> str:
     """Fill in the values of the keys that a pattern of a file name contains."""
-    return re.sub(r"\{(.+?)\}", lambda match: str(setting(settings, match[1])), pattern)
+    return re.sub(r"\{(.+?)\}", lambda match: str(setting_value(settings, match[1])), pattern)
 
 
-def identifiable(settings: Any, tier: FullTier, artefact: str) -> list[str]:
+def identifiable_materials(settings: Any, tier: FullTier, artefact: str) -> list[str]:
     """Configured materials of an artefact that have identifying facts."""
     return [
         name
         for name, material in tier.materials_of([artefact]).items()
-        if material.facts and setting(settings, material.settings[0])
+        if material.facts and setting_value(settings, material.settings[0])
     ]
 
 
-def corpora_without(settings: Any, tier: FullTier, artefact: Artefact) -> list[Material]:
+def unconfigured_corpora(settings: Any, tier: FullTier, artefact: Artefact) -> list[Material]:
     """Corpora that an artefact could be made from, but that are not configured."""
     keys = {key for keys in artefact.card.tiers["full"].settings for key in keys.split("|")}
     return [
         material
         for material in tier.materials_of([artefact.id]).values()
         if material.kind == "corpus" and keys & set(material.settings)
-        if not any(setting(settings, key) for key in material.settings)
+        if not any(setting_value(settings, key) for key in material.settings)
     ]
 
 
-def notes_on(settings: Any, tier: FullTier, artefact: Artefact) -> list[str]:
+def material_notes(settings: Any, tier: FullTier, artefact: Artefact) -> list[str]:
     """Notes on corpora that are not configured and on data without identifying facts."""
     notes = [
         f"without {material.title}, since `{material.settings[0]}` is not set"
-        for material in corpora_without(settings, tier, artefact)
+        for material in unconfigured_corpora(settings, tier, artefact)
     ]
     for material in tier.materials_of([artefact.id]).values():
-        values = {setting(settings, key) for key in material.settings} - {None, FETCH}
+        values = {setting_value(settings, key) for key in material.settings} - {None, FETCH}
         if material.nothing_known and values:
             notes.append(f"{material.title}: {NOTHING_KNOWN}")
     return notes
 
 
-def unset(settings: Any, artefact: Artefact) -> tuple[str, ...]:
+def missing_settings(settings: Any, artefact: Artefact) -> tuple[str, ...]:
     """Missing settings of an artefact's full tier.
 
     "a|b" requires one of two keys, and "3 of a" at least three values.
@@ -302,42 +304,42 @@ def unset(settings: Any, artefact: Artefact) -> tuple[str, ...]:
 
 def _is_set(settings: Any, key: str) -> bool:
     number, of, name = key.rpartition(" of ")
-    value = setting(settings, name)
+    value = setting_value(settings, name)
     return len(value or ()) >= int(number) if of else bool(value)
 
 
-def configured_and_waiting(
+def split_by_settings(
     settings: Any, artefacts: Iterable[Artefact]
 ) -> tuple[list[Artefact], dict[tuple[str, ...], list[Artefact]]]:
     """Split artefacts into those that can be run, and the others by their missing settings."""
     configured: list[Artefact] = []
-    waiting: dict[tuple[str, ...], list[Artefact]] = {}
+    unconfigured: dict[tuple[str, ...], list[Artefact]] = {}
     for artefact in artefacts:
-        if keys := unset(settings, artefact):
-            waiting.setdefault(keys, []).append(artefact)
+        if keys := missing_settings(settings, artefact):
+            unconfigured.setdefault(keys, []).append(artefact)
         else:
             configured.append(artefact)
-    return configured, waiting
+    return configured, unconfigured
 
 
-def to_set(keys: Iterable[str]) -> str:
+def format_keys(keys: Iterable[str]) -> str:
     """Format keys for a sentence.
 
     Examples
     --------
-    >>> to_set(["a.folder", "b.model|b.scores"])
+    >>> format_keys(["a.folder", "b.model|b.scores"])
     'a.folder and (b.model or b.scores)'
     """
     *first, last = [key.replace("|", " or ") for key in keys]
     return " and ".join(f"({key})" if first and " or " in key else key for key in [*first, last])
 
 
-def easiest(waiting: Collection[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def minimal_settings(key_sets: Collection[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Minimal sets of keys: those that do not include all keys of another set.
 
     Examples
     --------
-    >>> easiest([("a",), ("a", "b"), ("c", "d"), ("c", "d|e"), ("3 of f",), ("f",)])
+    >>> minimal_settings([("a",), ("a", "b"), ("c", "d"), ("c", "d|e"), ("3 of f",), ("f",)])
     [('a',), ('c', 'd|e'), ('f',)]
     """
 
@@ -350,6 +352,6 @@ def easiest(waiting: Collection[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
     return [
         keys
-        for keys in waiting
-        if not any(keys != fewer and includes(keys, fewer) for fewer in waiting)
+        for keys in key_sets
+        if not any(keys != fewer and includes(keys, fewer) for fewer in key_sets)
     ]

@@ -15,12 +15,12 @@ from everycell.engine.full_runs import (
     FullRun,
     FullTier,
     Material,
-    configured_and_waiting,
     load_full_tier,
-    notes_on,
+    material_notes,
+    missing_settings,
     runs_in_full,
-    setting,
-    unset,
+    setting_value,
+    split_by_settings,
 )
 from everycell.engine.published_cells import CardError
 
@@ -40,16 +40,16 @@ def test_every_full_tier_that_runs_says_what_it_takes(papers, tier):
     assert len(result) > 60
     for artefact in result:
         assert tier.of([artefact.id]), artefact.id
-        assert "GB of disk" in tier.takes([artefact.id])
+        assert "GB of disk" in tier.describe_requirements([artefact.id])
 
 
 def test_materials_and_models_are_keys_of_the_configuration(tier):
     for material in tier.materials.values():
         for key in material.settings:
-            setting(Config(), key)
+            setting_value(Config(), key)
     for run in tier.runs.values():
         for key in run.models:
-            setting(Config(), key)
+            setting_value(Config(), key)
     used = {name for run in tier.runs.values() for name in run.materials}
     assert used == tier.materials.keys()
 
@@ -63,7 +63,7 @@ def test_what_a_card_waits_for_is_a_material_or_a_language_model_of_its_runs(pap
         }
         waited = {
             key.rpartition(" of ")[2]
-            for keys in unset(Config(), artefact)
+            for keys in missing_settings(Config(), artefact)
             for key in keys.split("|")
         }
         assert waited <= known, artefact.id
@@ -73,12 +73,12 @@ def test_a_key_may_have_to_hold_several_names(papers):
     judged = {name: papers["lajewska2025"].artefacts[name] for name in ("table_6_7", "table_6_8")}
     judges = {"one": "GPT4o", "two": "Gemini"}
     config = Config.model_validate({"ginger": {"full": {"judges": judges}}})
-    names, waiting = configured_and_waiting(config, judged.values())
+    names, waiting = split_by_settings(config, judged.values())
     assert names == [judged["table_6_7"]]
     assert waiting == {("3 of ginger.full.judges",): [judged["table_6_8"]]}
     judges |= {"three": "Claude"}
     config = Config.model_validate({"ginger": {"full": {"judges": judges}}})
-    assert configured_and_waiting(config, judged.values()) == ([*judged.values()], {})
+    assert split_by_settings(config, judged.values()) == ([*judged.values()], {})
 
 
 def test_every_chapter_with_a_full_tier_is_rehearsed(papers):
@@ -108,15 +108,15 @@ def test_notes_name_a_missing_fold_and_data_that_nothing_identifies(papers, tier
         }
     )
     figure = papers["heuss2025"].artefacts["figure_4_4"]
-    assert notes_on(config, tier, figure) == [
+    assert material_notes(config, tier, figure) == [
         "without MSLR-WEB10K, fold 1, since `list_explanations.folders.mslr_web10k` is not set"
     ]
     runs = papers["lajewska2025"].artefacts["table_3_3"]
-    (note,) = notes_on(config, tier, runs)
+    (note,) = material_notes(config, tier, runs)
     assert note.startswith("The authors' runs of TREC CAsT 2020: no known facts")
     # A download is known by its hash; the other corpus is of other tables.
     questions = papers["abolghasemi2026"].artefacts["table_5_1"]
-    assert notes_on(config, tier, questions) == []
+    assert material_notes(config, tier, questions) == []
 
 
 def test_every_corpus_states_facts_or_that_none_is_known(tier):
@@ -132,7 +132,7 @@ def test_pages_that_say_more_are_there(repository, tier):
 
 def test_materials_count_once_for_two_works(tier):
     both = ["abolghasemi2024/table_1", "abolghasemi2026/table_4_1"]
-    assert tier.takes(both) == tier.takes(both[:1])
+    assert tier.describe_requirements(both) == tier.describe_requirements(both[:1])
 
 
 def test_requirements_are_one_line():
@@ -149,7 +149,10 @@ def test_requirements_are_one_line():
     squad = Material(title="SQuAD 2", kind="corpus", gb=0.1, licence="CC BY", page="data.md")
     tier = FullTier(materials={"squad": squad}, runs={"training": run})
     assert tier.of(["toy/table_1"]) == {"training": run}
-    assert tier.takes(["toy/table_1"]) == "3 GPU hours (16 GB), 2.1 GB of disk, 8 GB of memory"
+    assert (
+        tier.describe_requirements(["toy/table_1"])
+        == "3 GPU hours (16 GB), 2.1 GB of disk, 8 GB of memory"
+    )
 
 
 #: Runs that ask language models -> chapter whose code counts their requests, and the steps.

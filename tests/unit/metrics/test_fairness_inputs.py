@@ -28,7 +28,7 @@ def test_packed_files_with_the_other_name(tmp_path, kind):
         list(read_documents(path))
     path = tmp_path / f"passages.{kind}.gz"
     path.write_text(LINES[kind])
-    with pytest.raises(ValueError, match=r"or leave \.gz out of its name if it is not packed"):
+    with pytest.raises(ValueError, match=r"or remove \.gz from its name"):
         list(read_documents(path))
 
 

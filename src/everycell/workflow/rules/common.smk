@@ -1,4 +1,4 @@
-# Functions that the rules share.
+# Shared functions of the rules.
 import os
 import sys
 from functools import cache
@@ -10,12 +10,12 @@ from everycell.config import refuse_templates
 from everycell.engine.artefacts import all_artefacts
 from everycell.engine.artefacts import load_papers
 from everycell.engine.cards import RUNNABLE
-from everycell.engine.full_runs import easiest
+from everycell.engine.full_runs import minimal_settings
 from everycell.engine.full_runs import load_full_tier
-from everycell.engine.full_runs import configured_and_waiting, notes_on
+from everycell.engine.full_runs import split_by_settings, material_notes
 from everycell.engine.full_runs import runs_in_full
-from everycell.engine.full_runs import setting
-from everycell.engine.full_runs import to_set
+from everycell.engine.full_runs import setting_value
+from everycell.engine.full_runs import format_keys
 from everycell.engine.published_cells import CardError
 from everycell.engine.settings import ConfigError
 from everycell.engine.tiers import TIERS
@@ -23,7 +23,7 @@ from everycell.engine.code import hash_of_sources, script_file, source_file
 from everycell.engine.files import end_future_times
 
 try:
-    # Snakemake takes the last of two equal keys, and of a broken file it does not name the line.
+    # Snakemake accepts duplicate keys and reports invalid YAML without the line.
     read_config(Path("config.yaml"))
     for file in overwriting_configfiles():
         refuse_templates(Path(file))
@@ -50,40 +50,39 @@ onstart:
     folders = map(Path, ("results", "work", "published", "recorded", config["cache"]))
     if number := end_future_times(folders):
         logger.warning(
-            f"The times of {number} files lay in the future, as after a clock was set back; they "
-            "are now those of the present."
+            f"{number} files had modification times in the future, as after a change of the clock; "
+            "they were set to the present."
         )
 
 
 def refuse(sentence):
-    """End Snakemake with one sentence: an error of an input function is shown with its traceback."""
+    """End Snakemake with a sentence; exceptions in input functions would show a traceback."""
     print(f"everycell: {sentence}", file=sys.stderr)
     raise SystemExit(2)
 
 
 def environment(name):
-    """Conda file of a group of packages; none where the repository has no such file."""
+    """Conda file of a group of packages; None if the repository does not have it."""
     file = ROOT / "envs" / f"{name}.yaml"
     return str(file) if file.exists() else None
 
 
-#: The script that `runs` names, inherited from `parents.smk`.
+#: The script from the parameters of `runs`.
 SCRIPT = ScriptOfParameter("{params.script}")
 
 
 def runs(script):
     """Parameters for running a script: its name below ``workflow/scripts``, and its code.
 
-    The folder is that of the package, or that of the repository if the package has no such script.
+    A script of the package takes precedence over one of the repository with the same name.
     """
     return {"script": script, "code": code_of(script)}
 
 
 def code_of(script):
-    """Hash of the code that a script runs; any change causes a new run.
+    """Parameter function: hash of the code that a script runs; any change causes a new run.
 
-    The version is part of it: `everycell verify` trusts no result of another version. Only the
-    scripts of jobs that are looked at are hashed: each job of a cluster reads all rules again.
+    It is computed lazily, since each job on a cluster parses all rules again.
     """
 
     def code(wildcards):
@@ -94,47 +93,47 @@ def code_of(script):
 
 @cache
 def hash_of_code(script):
-    """Hash of a script and of the project's modules that it imports."""
+    """Hash of a script and of the modules that it imports from project and package."""
     return hash_of_sources([script_file(script, ROOT)], ROOT)
 
 
-#: MB that Snakemake itself takes in a job of a cluster, where it runs twice around the script.
-AROUND_A_JOB = 500
+#: Memory in MB of Snakemake itself in a cluster job, where it runs twice around the script.
+SNAKEMAKE_MEMORY = 500
 
 
 def memory(megabytes):
-    """Memory of a rule whose script takes so many megabytes; each retry gets as much again.
+    """Memory of a rule, from that of its script in MB; retries request a multiple of it.
 
-    What was measured on one machine may be short on another one, and a cluster kills a job that
-    takes more than it asked for.
+    A script may use more memory than measured on another machine, and clusters kill jobs that
+    exceed their request.
     """
 
     def for_attempt(wildcards, attempt):
-        return (megabytes + AROUND_A_JOB) * attempt
+        return (megabytes + SNAKEMAKE_MEMORY) * attempt
 
     return for_attempt
 
 
 def needs(megabytes, minutes=5):
-    """Resources of a rule: memory of its script, and the time after which a cluster ends it."""
+    """Resources of a rule: memory of its script, and time limit on a cluster."""
     return {"mem_mb": memory(megabytes), "runtime": minutes}
 
 
-#: Rules for a GPU say so: `--resources gpu=1` keeps them from running side by side.
+#: Resources of a rule that needs a GPU; `--resources gpu=1` runs such jobs one by one.
 ON_GPU = needs(24000, 2880) | {"gpu": 1}
 
 
 def where(condition, large, small):
-    """Resources for large and small jobs of one rule; `large` where the condition holds."""
+    """Resources of a rule whose jobs differ in size: `large` if a condition holds for wildcards."""
 
-    def either(name):
-        def needed(wildcards, attempt):
+    def resource_of(name):
+        def value_for_job(wildcards, attempt):
             value = (large if condition(wildcards) else small).get(name, 0)
             return value(wildcards, attempt) if callable(value) else value
 
-        return needed
+        return value_for_job
 
-    return {name: either(name) for name in large | small}
+    return {name: resource_of(name) for name in large | small}
 
 
 def resource(key):
@@ -143,7 +142,7 @@ def resource(key):
 
 
 def fetched_corpus(path):
-    """Path of a corpus that is downloaded, or of a file of one."""
+    """Path of a downloaded corpus or one of its files."""
     return f"{SETTINGS.corpora.folder}/{path}"
 
 
@@ -158,23 +157,23 @@ def registered_encoder(encoder):
     return [resource(f"{encoder}/{part}") for part in parts]
 
 
-#: Files of the registry that a run needs together, by the name of their job (`data.smk`): to start
-#: a job costs more than to fetch a file.
+#: Files that one job fetches (`data.smk`), by the name of the job. Starting a job takes longer than
+#: fetching a file.
 FETCHED_TOGETHER = {}
 
 
 def of_tier(table):
-    """An entry of a table by tier, as a parameter."""
+    """Parameter function: the entry of the job's tier in a dictionary."""
     return lambda wildcards: table[wildcards.tier]
 
 
 def verdict_file(artefact, tier):
-    """Verdicts of an artefact in a tier."""
+    """Path of the verdicts of an artefact in a tier."""
     return f"results/{tier}/{artefact.id}.verdicts.json"
 
 
 def runnable(tier, *, paper=None, chapter=None):
-    """Artefacts that a tier reproduces or runs on surrogate data, as a list of verdict files."""
+    """Verdict files of the artefacts that a tier reproduces or runs on surrogate data."""
     return [
         verdict_file(artefact, tier)
         for artefact in all_artefacts(PAPERS)
@@ -186,22 +185,21 @@ def runnable(tier, *, paper=None, chapter=None):
 
 
 def runnable_in_minutes(**selection):
-    """As `runnable`, for the tiers that need neither a GPU nor hours."""
+    """Verdict files in the embedded and released tiers, which need neither a GPU nor hours."""
     return runnable("embedded", **selection) + runnable("released", **selection)
 
 
 def declared_inputs(tier, paper, *names):
-    """Published cells that a tier may read of a paper's artefacts: id -> selectors of their cells.
+    """Selectors of the published cells that a tier may read, by id of the artefact.
 
-    A parameter, so that a change of what a card declares runs a job again, and a change of the rest
-    of the card does not.
+    As a parameter, they rerun a job when they change; other changes of a record do not.
     """
     artefacts = [PAPERS[paper].artefacts[name] for name in names]
     return {artefact.id: artefact.declared_inputs(tier) for artefact in artefacts}
 
 
 def files_below(folder, *suffixes):
-    """Files below a folder whose names end so; all, where no ending is given."""
+    """Files below a folder, optionally only those with one of the suffixes."""
     paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
     return [
         str(path)
@@ -211,7 +209,7 @@ def files_below(folder, *suffixes):
 
 
 def published():
-    """Every record and every file of published cells."""
+    """All records and files of published cells."""
     return [
         file
         for file in files_below("published", ".csv", ".yaml")

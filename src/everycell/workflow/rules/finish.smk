@@ -1,4 +1,4 @@
-# Included after the chapters, see `everycell.workflow`.
+# Included after the chapters; see `everycell.workflow`.
 
 
 include: "data.smk"

@@ -1,4 +1,4 @@
-# Language models that come as GGUF files, taken apart once.
+# Conversion of language models from GGUF files.
 
 
 wildcard_constraints:

@@ -1,5 +1,5 @@
-# Files of the language models that config.yaml names.
-#: Name -> GGUF file of the language models that come so: a path, or a file of the registry.
+# Files of the language models in config.yaml.
+#: GGUF files by name of the language model: a path, or a file of the registry.
 GGUF_FILES = {
     name: model.source if os.path.exists(model.source) else resource(model.source)
     for name, model in SETTINGS.language_models.local.items()
@@ -8,9 +8,9 @@ GGUF_FILES = {
 
 
 def language_model_files(name):
-    """What a job needs that asks a language model: its folder, or nothing for an endpoint.
+    """Input of a job with requests to a language model: its folder, or nothing for an endpoint.
 
-    A name on the hub is no file here: the library looks for it in its own cache.
+    A model on the hub is not an input either, since the library uses its own cache.
     """
     if name in GGUF_FILES:
         return f"work/language-models/{name}"
@@ -19,15 +19,15 @@ def language_model_files(name):
 
 
 def needs_gpu(name):
-    """Whether a language model of the full tier needs a GPU: one behind an endpoint needs none."""
+    """Whether a language model runs on this machine's GPU and not behind an endpoint."""
     return name not in SETTINGS.language_models.endpoints
 
 
 def asking(megabytes=2500, minutes=2880):
-    """Resources of a rule of the full tier that asks the language model of its wildcard."""
+    """Resources of a rule with requests to the language model of its wildcard."""
     return where(lambda wildcards: needs_gpu(wildcards.model), ON_GPU, needs(megabytes, minutes))
 
 
 def answered_by(name):
-    """Parameters that determine the answers of a language model; a change requires new answers."""
+    """Settings that determine the answers of a language model; a change requires new answers."""
     return SETTINGS.language_models.answer_settings(name)

@@ -5,15 +5,15 @@ localrules:
     page,
 
 
-# An overview with differences and contradicted claims, a static page for each chapter with its
-# artefacts and their verdicts, all cells and claims as data; and the jobs behind all results.
+# An overview page, a static page per chapter, all cells and claims as data, and the lineage of the
+# results.
 use rule step as page with:
     input:
         verdicts=shown_verdicts,
         published=published(),
     output:
-        # Not removed before the job: the last good page outlives a job that fails, and the lineage
-        # keeps what Snakemake no longer has a record of.
+        # With `update`, Snakemake does not delete the files before the job: the last page remains
+        # if the job fails, and the lineage keeps jobs that Snakemake no longer records.
         page=update(ensure("results/index.html", non_empty=True)),
         chapters=update(ensure(pages_of_chapters(), non_empty=True)),
         data=update(
@@ -36,4 +36,4 @@ use rule step as page with:
         **runs("page"),
         audits=code_of_all_audits,
     message:
-        "Drawing the page results/index.html"
+        "Writing the page results/index.html"

@@ -1,8 +1,8 @@
-# What the page and the site show: verdict files that were asked for, results that lie on disk.
+# Inputs of the page: verdict files of the requested targets, and those on disk.
 
 
 def pages_of_chapters():
-    """Page of each chapter, named after its target, and its list of differences."""
+    """Pages of the chapters, named after their targets, and their lists of differences."""
     return [
         f"results/pages/{paper.key}_ch{chapter}.{form}"
         for paper in PAPERS.values()
@@ -12,21 +12,19 @@ def pages_of_chapters():
 
 
 def shown_verdicts(wildcards):
-    """Verdict files of the targets of this run, which the page waits for, and those on disk.
+    """Verdict files of the requested targets, and those on disk.
 
-    What lies on disk and was not asked for is shown as it is: `before_update` keeps Snakemake from
-    making it again. That it is among the inputs keeps them the same, whichever target is asked for
-    next, so that the page is not drawn again.
+    With `before_update`, Snakemake does not remake files that were not requested. They are inputs
+    so that the list of inputs, and thus the page, does not depend on the requested target.
     """
     known = TARGETS.keys() | IN_FULL.keys()
     all_files = {file for files in TARGETS.values() for file in files}
-    asked = [target for target in requested_targets() if target in known]
+    targets = [target for target in requested_targets() if target in known]
     requested = {
         file
-        for target in asked
-        for file in (TARGETS[target] if target in TARGETS else named_in_full(target))
+        for target in targets
+        for file in (TARGETS[target] if target in TARGETS else configured_in_full(target))
     }
     requested = requested or all_files & set(rules.default.input)
-    others = all_files - requested
-    on_disk = [before_update(file) for file in sorted(others) if Path(file).exists()]
+    on_disk = [before_update(file) for file in sorted(all_files - requested) if Path(file).exists()]
     return [*sorted(requested), *on_disk]

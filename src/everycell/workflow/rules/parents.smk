@@ -1,8 +1,8 @@
-# What rules of one kind share. A rule that inherits (`use rule table as ... with`) names its
-# result or its job, what it reads, its script and its own parameters.
+# Base rules. A rule that inherits from one (`use rule table as ... with`) sets its result or job,
+# its inputs, its script and its own parameters.
 
 
-# An intermediate step: `job` names its log and its benchmark.
+# An intermediate step; `job` is the path of its log and benchmark.
 rule step:
     log:
         "logs/<job>.log",
@@ -22,14 +22,14 @@ rule step:
         SCRIPT
 
 
-# A step that needs torch, on one thread.
+# A single-threaded step that needs torch.
 use rule step as torch_step with:
     conda:
         environment("torch")
     threads: 1
 
 
-# A step that asks the language model of its wildcard.
+# A step with requests to the language model of its wildcard.
 use rule torch_step as asking_step with:
     wildcard_constraints:
         model="[^/.]+",
@@ -41,9 +41,9 @@ use rule torch_step as asking_step with:
         answered_by=lambda wildcards: answered_by(wildcards.model),
 
 
-# What takes long and is worth keeping between clones (`--cache`): models, encodings, indexes.
-# Snakemake measures nothing of what it may have from the cache, and a rule does not inherit
-# `cache`: each states it, but for those with two outputs, which Snakemake cannot cache.
+# A long step whose output clones can share (`--cache`), such as a model, encodings or an index.
+# It has no benchmark, since Snakemake does not allow one with `cache`. Rules do not inherit
+# `cache`, so each sets it, except for rules with two outputs, which Snakemake cannot cache.
 rule cached_step:
     output:
         "work/<job>",
@@ -65,7 +65,7 @@ rule cached_step:
         SCRIPT
 
 
-# A result is TIER/PAPER/ARTEFACT: its files lie below results/ under that name.
+# A result, TIER/PAPER/ARTEFACT, is also the path of its files below results/.
 rule table:
     output:
         **table_files(),
@@ -92,9 +92,9 @@ use rule table as figure with:
         **figure_files(),
 
 
-# Means of measures over the queries of `qrels`, one row of the table per run and measure: `systems`
-# has the published name of each of `runs`, `measures` the name in `ir_measures` of each published
-# one, and `columns` the column of the systems and that of the measures.
+# Measures of runs, aggregated over the queries of `qrels`, one row per run and measure. `systems`
+# has the published names of the runs, `measures` maps published names to names in `ir_measures`,
+# and `columns` has the names of the columns of systems and measures.
 use rule table as evaluation with:
     params:
         **runs("evaluate_runs"),
@@ -102,7 +102,8 @@ use rule table as evaluation with:
         in_percent=[],
 
 
-# Values that were computed elsewhere: `values`, a CSV with the columns of the published table.
+# Values that were computed elsewhere; `values` is a CSV file with the columns of the published
+# table.
 use rule table as given_values with:
     params:
         **runs("read_values"),

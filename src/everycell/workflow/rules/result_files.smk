@@ -1,4 +1,4 @@
-# Files of a result, and what its card and the report say of it.
+# Files of a result, its display settings, and its entry in the Snakemake report.
 from snakemake.io import apply_wildcards
 
 from everycell.engine.verification import FIGURE_FORMS, TABLE_FORMS
@@ -6,20 +6,18 @@ from everycell.workflow import FOLDER
 
 
 def faces_of(outputs):
-    """What the cards say of the artefacts of a job: titles, layouts, decimals, by their names.
+    """Parameter function: display settings of the artefacts of a job, by their names.
 
-    The title of a result on surrogate data says so, so that no copy of the table can hide it.
-
-    A parameter, so that a change of them shows the table again, and a change of the rest of the card
-    (conclusions, errata) does not. It takes wildcards alone: Snakemake does not look whether a
-    parameter has changed that it computes from outputs.
+    As a parameter, they rerun a job when they change; other changes of a record do not. The only
+    argument of the function is the wildcards, since Snakemake does not detect changes of parameters
+    that depend on outputs.
     """
 
     def faces(wildcards):
         paths = [apply_wildcards(path, dict(wildcards.items())) for path in outputs]
         return {
             artefact: face(tier, PAPERS[paper].artefacts[artefact].card)
-            for tier, paper, artefact in map(place_of, paths)
+            for tier, paper, artefact in map(parse_result_path, paths)
             if paper in PAPERS and artefact in PAPERS[paper].artefacts
         }
 
@@ -27,29 +25,29 @@ def faces_of(outputs):
 
 
 def face(tier, card):
-    """Record of an artefact as displayed in a tier."""
-    look = card.model_dump(include={"title", "layout", "decimals", "beside", "names"})
+    """Display settings from a record; the title of a result on surrogate data states this."""
+    settings = card.model_dump(include={"title", "layout", "decimals", "beside", "names"})
     declared = card.tiers[tier]
     if declared.state == "stand_in":
-        look["title"] = f"Surrogate data, not the paper's ({declared.name}): {card.title}"
-    return look
+        settings["title"] = f"Surrogate data, not the paper's ({declared.name}): {card.title}"
+    return settings
 
 
-def place_of(path):
-    """Tier, paper and artefact of a result's file; no paper if it belongs to all papers."""
+def parse_result_path(path):
+    """Tier, paper and artefact of a result's file; the paper is empty for shared results."""
     _, tier, *paper, name = path.split("/")
     return tier, "".join(paper), name.partition(".")[0]
 
 
 def in_report(path, output_name):
-    """A result that the Snakemake report shows, with a caption that prints its parameters."""
+    """Add a result to the Snakemake report."""
 
     def category(wildcards, output):
-        _, paper, _ = place_of(output[output_name])
+        _, paper, _ = parse_result_path(output[output_name])
         return paper or "all papers"
 
     def labels(wildcards, output):
-        tier, _, artefact = place_of(output[output_name])
+        tier, _, artefact = parse_result_path(output[output_name])
         kind, _, number = artefact.partition("_")
         name = f"{kind.capitalize()} {number.replace('_', '.')}"
         return {"artefact": name, "tier": tier}
@@ -59,33 +57,34 @@ def in_report(path, output_name):
 
 
 def table_files(result="<result>", *, tables=(), figures=()):
-    """Files of a table by output name: full precision, three shown forms, the receipt.
+    """Files of a table by output name: data at full precision, three displayed formats, receipt.
 
-    `result` is TIER/PAPER/ARTEFACT: the rule's own, or a further one, whose output names begin with
-    its name. `tables` and `figures` are the supplementary ones, whose names follow theirs.
+    `result` is TIER/PAPER/ARTEFACT of an additional artefact, whose name is then a prefix of the
+    output names; by default, it is the rule's own. `tables` and `figures` are names of
+    supplementary ones.
     """
     return result_files(TABLE_FORMS, result, tables, figures)
 
 
 def figure_files(result="<result>", *, tables=(), figures=()):
-    """Files of a figure by output name: what it plots, three pictures, the receipt."""
+    """Files of a figure by output name: plotted data, three image formats, receipt."""
     return result_files(FIGURE_FORMS, result, tables, figures)
 
 
 def result_files(forms, result, tables, figures):
     """Files of a result and of its supplementary tables and figures."""
     stem = f"results/{result}"
-    start = "" if result == "<result>" else f"{result.rpartition('/')[2]}_"
-    files = {**forms_of(forms, stem, start), f"{start}receipt": f"{stem}.receipt.json"}
-    for shape, names in ((TABLE_FORMS, tables), (FIGURE_FORMS, figures)):
+    prefix = "" if result == "<result>" else f"{result.rpartition('/')[2]}_"
+    files = {**format_files(forms, stem, prefix), f"{prefix}receipt": f"{stem}.receipt.json"}
+    for supplement_forms, names in ((TABLE_FORMS, tables), (FIGURE_FORMS, figures)):
         for name in names:
-            files |= forms_of(shape, f"{stem}.{name}", f"{start}{name}_")
+            files |= format_files(supplement_forms, f"{stem}.{name}", f"{prefix}{name}_")
     return files
 
 
-def forms_of(forms, stem, start):
-    """The forms of one table or figure by output name; the report shows the last one."""
-    *files, shown = forms
-    return {f"{start}{form}": f"{stem}.{form}" for form in files} | {
-        f"{start}{shown}": in_report(f"{stem}.{shown}", f"{start}{shown}")
+def format_files(forms, stem, prefix):
+    """Files of a table or figure in all formats, by output name; the last is in the report."""
+    *data_forms, displayed = forms
+    return {f"{prefix}{form}": f"{stem}.{form}" for form in data_forms} | {
+        f"{prefix}{displayed}": in_report(f"{stem}.{displayed}", f"{prefix}{displayed}")
     }

@@ -1,5 +1,5 @@
-# All that uses attributes of Snakemake which its documentation does not have. Included first;
-# `finish.smk` calls `finish_rules` last. `tests/workflow/test_plan.py` checks what is used here.
+# All uses of undocumented attributes of Snakemake. Included first; `finish.smk` calls
+# `finish_rules` at the end. `tests/workflow/test_plan.py` checks these attributes.
 import os
 import re
 import sys
@@ -17,40 +17,40 @@ if Version(snakemake_version) not in SpecifierSet(KNOWN_VERSIONS):
         "make setup" if Path("Makefile").exists() else "pip install 'everycell[workflow]'"
     )
     raise WorkflowError(
-        f"Snakemake {snakemake_version} is installed, and the rules use attributes that are known of "
-        f"{KNOWN_VERSIONS}; install it with `{INSTALLATION}`."
+        f"Snakemake {snakemake_version} is installed, but the rules require {KNOWN_VERSIONS}; "
+        f"install it with `{INSTALLATION}`."
     )
 
 
-# Snakemake writes the path of Python unquoted into the command of a script. From the folder of the
-# repository it may have no blanks.
+# Snakemake does not quote the path of Python in the command of a script. The path relative to the
+# repository may have no special characters.
 SPECIAL = re.compile(r"[^\w@%+=:,./-]")
 if SPECIAL.search(sys.executable):
     sys.executable, absolute = os.path.relpath(sys.executable), sys.executable
     if SPECIAL.search(sys.executable):
         raise WorkflowError(
-            f"Snakemake cannot start scripts with {absolute}, whose path has blanks or other special "
-            "characters; install everycell in an environment with another path."
+            f"Snakemake cannot run scripts with {absolute}, whose path contains spaces or other "
+            "special characters; install everycell in an environment without them."
         )
 
 
 class ScriptOfParameter(LocalSourceFile):
-    """The script that the parameter `script` of a rule names, of the repository or the package."""
+    """The script in the parameter `script` of a rule, from the repository or the package."""
 
     def format(self, params, **_):
         return LocalSourceFile(str(script_file(params.script, ROOT)))
 
 
 def finish_rules():
-    """Complete the rules that inherit from `parents.smk`, and describe targets."""
+    """Complete the rules that inherit from `parents.smk`, and describe rules and targets."""
     for current in workflow.rules:
-        # Snakemake puts the constraints of wildcards into file names before the path variables.
+        # Snakemake applied wildcard constraints before it filled in path variables.
         current.update_wildcard_constraints()
-        # The report shows the code of a rule only if its script is named without a parameter.
+        # The report shows the code of a rule only if its script does not depend on a parameter.
         if current.script == SCRIPT:
             current.script = str(script_file(current.params.script, ROOT))
-        # `snakemake --list` says what a target makes, and what a rule is for, with its wildcards and
-        # parameters as in a command line: TIER, MODEL.
+        # The description in `snakemake --list` has wildcards and parameters in capitals, such as
+        # TIER.
         if current.docstring is None:
             about = about_target(current.name) or str(current.message or "")
             current.docstring = re.sub(
@@ -58,7 +58,7 @@ def finish_rules():
                 lambda name: (name[2] or name[1]).upper(),
                 about.replace("{rule}", ""),
             )
-        # What the cards say of a rule's results, whose names only the finished rule has.
+        # Only a complete rule has the names of its results, for their display settings.
         if "receipt" in current.output.keys():
             current.set_params(faces=faces_of(list(current.output)))
 
@@ -79,13 +79,12 @@ def rules_have_environments():
 
 
 def remove_start_limit():
-    """Remove Snakemake's own limit of 100 started jobs per second; one that a user set stays.
+    """Remove Snakemake's default limit of 100 started jobs per second, but not a user's limit.
 
-    While it stands, Snakemake looks at all ready jobs again a second after each look, and each job
-    that has ended adds one more such chain (JobScheduler._schedule_reevalutation; snakemake pull
-    request 3744 is about this loop): a third of a core in the released tier. No option removes the
-    limit, and a longer timespan keeps Snakemake, and each job of a cluster, that much longer from
-    ending.
+    With the limit, Snakemake evaluates all ready jobs again every second, and each finished job
+    adds another such loop (JobScheduler._schedule_reevalutation; see snakemake pull request 3744).
+    In the released tier this uses a third of a core. No option removes the limit, and a longer
+    timespan delays the end of Snakemake and of each cluster job.
     """
     limit = workflow.scheduling_settings.max_jobs_per_timespan
     if limit is not None and (limit.max_jobs, limit.timespan) == (100, 1):
@@ -93,6 +92,6 @@ def remove_start_limit():
             workflow.scheduler.job_rate_limiter = None
         else:
             logger.warning(
-                f"Snakemake {snakemake_version} limits jobs in another way; the run takes a little "
-                "longer, and its results are the same. See snakemake_internals.smk."
+                f"Snakemake {snakemake_version} has another way of limiting jobs, so the run takes "
+                "a little longer; results do not change. See snakemake_internals.smk."
             )

@@ -1,4 +1,4 @@
-# Included before the chapters, see `everycell.workflow`.
+# Included before the chapters; see `everycell.workflow`.
 
 
 report: "../report/workflow.rst"

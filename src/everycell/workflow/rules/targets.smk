@@ -1,4 +1,4 @@
-# Targets by name. Each asks for results, their verdicts, and the page that shows them.
+# Targets: names for sets of results with their verdicts and the page.
 
 TARGETS = {tier: runnable(tier) for tier in TIERS if tier != "full"}
 if any(artefact.card.errata for artefact in all_artefacts(PAPERS)):
@@ -18,7 +18,7 @@ for artefact in all_artefacts(PAPERS):
         TARGETS[f"{artefact.paper}_{artefact.name}"] = files
 
 
-#: Groups of artefacts that the full tier can make: target -> artefacts.
+#: Artefacts of the full tier, by target.
 IN_FULL = {}
 for artefact in filter(runs_in_full, all_artefacts(PAPERS)):
     chapter = f"full_{artefact.paper}_ch{artefact.chapter}"
@@ -27,32 +27,32 @@ for artefact in filter(runs_in_full, all_artefacts(PAPERS)):
     TARGETS[f"full_{artefact.paper}_{artefact.name}"] = [verdict_file(artefact, "full")]
 
 
-def named_in_full(target):
-    """Verdict files of a group whose settings in config.yaml are complete."""
-    named, _ = configured_and_waiting(SETTINGS, IN_FULL[target])
-    return [verdict_file(artefact, "full") for artefact in named]
+def configured_in_full(target):
+    """Verdict files of the artefacts of a target whose settings in config.yaml are complete."""
+    configured, _ = split_by_settings(SETTINGS, IN_FULL[target])
+    return [verdict_file(artefact, "full") for artefact in configured]
 
 
 def with_results(verdicts):
-    """Verdict files and their results.
+    """Add tables and receipts to verdict files.
 
-    Snakemake does not miss an input of what is there already. A result that a failed job took away,
-    or a user, would not be made again as long as its old verdicts lie beside it.
+    If the verdicts exist, Snakemake does not notice that their inputs are missing. Without this, a
+    table that a failed job or a user deleted would not be made again.
     """
-    about = [file for file in verdicts if file.endswith(".verdicts.json")]
+    verdict_files = [file for file in verdicts if file.endswith(".verdicts.json")]
     return verdicts + [
         file.replace(".verdicts.json", suffix)
-        for file in about
+        for file in verdict_files
         for suffix in (".csv", ".receipt.json")
     ]
 
 
-#: Description of a target in `snakemake --list`.
+#: Descriptions of targets in `snakemake --list`.
 ABOUT = {
     "embedded": "everything that needs no data",
     "released": "everything that is reproduced from released data",
     "all": "embedded and released",
-    "full": "everything for which config.yaml names corpora and models",
+    "full": "everything whose corpora and models are set in config.yaml",
 }
 for paper in PAPERS.values():
     ABOUT[paper.key] = f"{paper.title} ({paper.year})"
@@ -71,30 +71,36 @@ def about_target(name):
 
 
 def made_in_full(target):
-    """Input function of a group, which reports its requirements and omitted results."""
+    """Input function of a target, which reports its requirements and omitted artefacts."""
 
     def files(wildcards):
-        named, waiting = configured_and_waiting(SETTINGS, IN_FULL[target])
-        said = "".join(
-            f"\n  {', '.join(artefact.id for artefact in left)}: set {to_set(unset)}"
-            f"\n    takes {FULL_TIER.takes([artefact.id for artefact in left])}"
-            for unset, left in waiting.items()
-        )
-        if not named:
+        configured, unconfigured = split_by_settings(SETTINGS, IN_FULL[target])
+        omitted = ""
+        for keys, artefacts in unconfigured.items():
+            ids = [artefact.id for artefact in artefacts]
+            omitted += f"\n  {', '.join(ids)}: set {format_keys(keys)}"
+            omitted += f"\n    needs {FULL_TIER.describe_requirements(ids)}"
+        if not configured:
+            settings = ", or ".join(map(format_keys, minimal_settings(unconfigured)))
             refuse(
-                f"config.yaml names nothing that `{target}` could be made from: set "
-                f"{', or '.join(map(to_set, easiest(waiting)))} (docs/run-in-full.md says more)."
+                f"config.yaml has no corpus or model for `{target}`: set {settings} (see "
+                "docs/run-in-full.md)."
             )
-        takes = FULL_TIER.takes([artefact.id for artefact in named])
+        requirements = FULL_TIER.describe_requirements([artefact.id for artefact in configured])
         logger.info(
-            f"`{target}` makes {len(named)} of {len(IN_FULL[target])} artefacts, which take {takes}."
+            f"`{target}` makes {len(configured)} of {len(IN_FULL[target])} artefacts; this needs "
+            f"{requirements}."
         )
-        notes = [note for each in named for note in notes_on(SETTINGS, FULL_TIER, each)]
+        notes = [
+            note
+            for artefact in configured
+            for note in material_notes(SETTINGS, FULL_TIER, artefact)
+        ]
         for note in dict.fromkeys(notes):
             logger.info(f"`{target}`, {note}.")
-        if said:
-            logger.info(f"Left out, until config.yaml names what they need:{said}")
-        return with_results(named_in_full(target))
+        if omitted:
+            logger.info(f"Omitted, since their settings are missing in config.yaml:{omitted}")
+        return with_results(configured_in_full(target))
 
     return files
 

@@ -1,4 +1,4 @@
-# Each published cell against its reproduced value; claims and errata of the record.
+# Verdicts on cells, outcomes of claims, and errata.
 
 
 include: "verdicts_inputs.smk"
@@ -6,11 +6,11 @@ include: "verdicts_inputs.smk"
 
 use rule step as verdicts with:
     input:
-        rebuilt="results/{tier}/{paper}/{artefact}.csv",
+        table="results/{tier}/{paper}/{artefact}.csv",
         receipt="results/{tier}/{paper}/{artefact}.receipt.json",
         card=card_file,
-        cells=printed_cells,
-        beside=receipts_of_tables_beside,
+        cells=published_cells,
+        supplements=receipts_of_supplements,
         identities=identities,
     output:
         verdicts="results/{tier}/{paper}/{artefact}.verdicts.json",
@@ -27,7 +27,7 @@ use rule step as verdicts with:
         "Verdicts of {wildcards.paper} {wildcards.artefact} ({wildcards.tier})"
 
 
-# What a corpus of the full tier is, beside the facts that identify it.
+# Compare a corpus of the full tier with the facts that identify it.
 use rule step as identity with:
     input:
         files_with_facts,
@@ -45,7 +45,7 @@ use rule step as identity with:
         "Identifying {wildcards.material}"
 
 
-# Every erratum that published numbers alone can show, checked by its audit.
+# All errata, with the results of their audits of published values.
 use rule table as errata with:
     input:
         published=published(),

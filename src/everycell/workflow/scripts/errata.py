@@ -1,4 +1,4 @@
-"""All errata of the records, with the results of their audits of published values."""
+"""Write a table of all errata, with the results of their audits of published values."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A table of measures of TREC runs: means over the judged queries, and sums of counts."""
+"""Evaluate TREC runs: means over the judged queries, or sums for counts."""
 
 import pandas as pd
 
@@ -8,8 +8,8 @@ from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
 
 
-def aggregated(measure, values):
-    """Mean or sum of the values of queries, as the measure has it."""
+def aggregate(measure, values):
+    """Aggregate the values of queries with the mean or sum of the measure."""
     aggregator = measure.aggregator()
     for value in values.dropna():
         aggregator.add(value)
@@ -20,17 +20,17 @@ with ResultJob(snakemake) as job:
     params = snakemake.params
     qrels = read_qrels(snakemake.input.qrels)
     level = params.relevant_from
-    # Two published names may mean the same measure.
+    # Several published names may refer to the same measure.
     measures = {
         name: parse_measure(measure, relevance_level=level)
         for name, measure in params.measures.items()
     }
-    different = list(dict.fromkeys(measures.values()))
+    unique_measures = list(dict.fromkeys(measures.values()))
     tables = {}
     for system, path in zip(params.systems, snakemake.input.runs, strict=True):
-        values = evaluate_measures(read_run(path), qrels, different, relevance_level=level)
+        values = evaluate_measures(read_run(path), qrels, unique_measures, relevance_level=level)
         tables[system] = pd.Series(
-            {name: aggregated(measure, values[str(measure)]) for name, measure in measures.items()}
+            {name: aggregate(measure, values[str(measure)]) for name, measure in measures.items()}
         )
         tables[system][params.in_percent] *= 100
     job.write_table(pd.concat(tables, names=params.columns).rename("value").reset_index())

@@ -1,4 +1,4 @@
-"""Bring released files into the cache."""
+"""Fetch released files into the cache."""
 
 import logging
 from pathlib import Path
@@ -9,7 +9,7 @@ from everycell.sources import fetch
 from everycell.sources.settings import FetchSettings
 
 with Job(snakemake) as job:
-    # The notice on authors and licence belongs before the user's eyes, not only into the log.
+    # Show notices on authors and licences in the terminal, not only in the log.
     logging.getLogger("everycell.sources").addHandler(logging.StreamHandler())
     settings = part_of(snakemake.config, FetchSettings)
     cache = Path(settings.cache)

@@ -1,4 +1,4 @@
-"""What a corpus of the full tier is, and how it differs from the facts that identify it."""
+"""Compute facts of a corpus of the full tier, and compare them with those of the published one."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The reproduction page from what lies on disk, and the jobs behind all of it."""
+"""Write the page and the lineage of the results on disk."""
 
 from pathlib import Path
 
@@ -12,6 +12,6 @@ from everycell.studies.discovery import audits_of
 with Job(snakemake) as job:
     page = Path(snakemake.output.page)
     papers = load_papers(Path("published"))
-    # The page lists the files behind each result, from the lineage.
+    # The page lists the files that each result was made from, which are in the lineage.
     write_lineage(page.parent, Path(), snakemake.config["cache"])
     write_page(page, collect(papers, page.parent, Path(), audits=audits_of), papers)

@@ -1,4 +1,4 @@
-"""A table of values that were computed elsewhere."""
+"""Read a table of values that were computed elsewhere."""
 
 import pandas as pd
 

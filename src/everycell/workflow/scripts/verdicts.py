@@ -1,4 +1,4 @@
-"""Verdicts of one artefact in one tier."""
+"""Write the verdicts of an artefact in a tier."""
 
 import json
 from pathlib import Path
@@ -20,10 +20,10 @@ with Job(snakemake) as job:
     tier = snakemake.wildcards.tier
     identities = [json.loads(Path(path).read_text()) for path in snakemake.input.identities]
     results = receipt.parents[2]
-    judged = report(
+    verdicts = report(
         artefact,
         tier,
-        read_result(Path(snakemake.input.rebuilt)),
+        read_result(Path(snakemake.input.table)),
         files=files_of(receipt),
         audits=audits_of(artefact.paper, artefact.chapter),
         beside=find_supplements(artefact, tier, results, Path()),
@@ -31,5 +31,5 @@ with Job(snakemake) as job:
             identity["difference"] for identity in identities if identity["difference"]
         ),
     )
-    judged = judged.model_copy(update={"notes": snakemake.params.notes})
-    write_report(Path(snakemake.output.verdicts), judged, artefact, results)
+    verdicts = verdicts.model_copy(update={"notes": snakemake.params.notes})
+    write_report(Path(snakemake.output.verdicts), verdicts, artefact, results)

@@ -1,4 +1,4 @@
-"""A language model in a GGUF file, as safetensors."""
+"""Convert a language model from GGUF to safetensors."""
 
 from pathlib import Path
 
