@@ -1,9 +1,8 @@
 """Test collection `pydocs`: the documentation of installed Python packages, with its links.
 
-A docstring is a document, its See Also list gives its citations, and the descriptions in that list
-are short queries for the documents that they describe. In the embedded tier it replaces
-SciDocs (abolghasemi2026, chapter 2). Its data card, ``docs/data-cards/pydocs.md``, says what it is
-and what it is not.
+Docstrings are documents, their See Also lists are citations, and the descriptions in these lists
+are short queries for the described documents. The collection is surrogate data for SciDocs
+(abolghasemi2026, chapter 2). Its data card is ``docs/data-cards/pydocs.md``.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from everycell.collections.docstrings import NamedDocstring, Walk, prose, see_al
 from everycell.collections.object_names import Resolver, mask_linked, mask_names, name_length
 from everycell.collections.query_by_example import TASKS, citation_tasks
 
-#: Package to import -> its distribution; each package before those that import it.
+#: Distribution of each package; a package precedes the packages that import it.
 PACKAGES: Mapping[str, str] = {
     "numpy": "numpy",
     "scipy": "scipy",
@@ -35,33 +34,33 @@ PACKAGES: Mapping[str, str] = {
 KNOWN_ITEM = "known-item"
 MIN_WORDS = 30
 MIN_QUERY_WORDS = 3
-#: Jaccard similarity of word 3-shingles at which two documents are merged.
-SAME = 0.8
-#: ... and at which one is never a negative of the other.
-ALIKE = 0.5
+#: Jaccard similarity of word 3-shingles from which two documents are merged.
+MERGE_THRESHOLD = 0.8
+#: Jaccard similarity of word 3-shingles from which a document is not a negative for another.
+NEAR_DUPLICATE_THRESHOLD = 0.5
 
 _WORD = re.compile(r"\w+")
 
 
 class OtherCollectionWarning(UserWarning):
-    """The collection differs from the one that the data card describes."""
+    """The collection differs from the one described in the data card."""
 
 
 @dataclass(frozen=True)
 class PyDocs:
-    """Documents, links and descriptions."""
+    """Documents, links, descriptions, and pairs of near-duplicates."""
 
     documents: pd.DataFrame
     links: pd.DataFrame
     descriptions: pd.DataFrame
-    alike: pd.DataFrame
+    near_duplicates: pd.DataFrame
     counts: dict[str, int]
     versions: dict[str, str]
     skipped: dict[str, str]
 
     @property
     def sha256(self) -> str:
-        """Hash of all ids, texts, links and descriptions: hexadecimal, 64 characters."""
+        """Hexadecimal hash of all ids, texts, links and descriptions."""
         digest = hashlib.sha256()
         for frame in (
             self.documents[["document_id", "text"]],
@@ -74,19 +73,19 @@ class PyDocs:
 
 
 def build(packages: Mapping[str, str] = PACKAGES) -> PyDocs:
-    """Make the collection from the installed packages.
+    """Build the collection from the installed packages.
 
-    Identical docstrings become one document, as do those whose prose is nearly the same (`SAME`,
-    applied transitively): the document has the names and links of all of them, and the prose of the
-    one with the shortest name. Names of linked documents are masked in it.
+    Docstrings that are identical, or whose prose is nearly identical (`MERGE_THRESHOLD`, applied
+    transitively), become one document. It has the names and links of all of them, and the prose of
+    the one with the shortest name. The names of linked documents are masked in its text.
     """
     versions = {name: metadata.version(name) for name in packages.values()}
-    return collect(walk(list(packages)), versions)
+    return build_from_walk(walk(list(packages)), versions)
 
 
-def collect(contents: Walk, versions: Mapping[str, str]) -> PyDocs:
-    """Make the collection from a walk; see `build`."""
-    members = _distinct(contents.docstrings)
+def build_from_walk(contents: Walk, versions: Mapping[str, str]) -> PyDocs:
+    """Build the collection from collected docstrings; see `build`."""
+    members = _distinct_docstrings(contents.docstrings)
     prose_of = {row: prose(docstring) for row, (_, docstring) in enumerate(members)}
     texts = {row: text for row, text in prose_of.items() if len(text.split()) >= MIN_WORDS}
     pairs, id_of = _merge(members, texts)
@@ -115,9 +114,9 @@ def collect(contents: Walk, versions: Mapping[str, str]) -> PyDocs:
         },
         ["source_id", "target_id", "description"],
     )
-    ids_alike = ({id_of[row.left], id_of[row.right]} for row in pairs.itertuples())
-    alike = _frame(
-        {tuple(sorted(ids)) for ids in ids_alike if len(ids) == 2}, ["left_id", "right_id"]
+    id_pairs = ({id_of[row.left], id_of[row.right]} for row in pairs.itertuples())
+    near_duplicates = _frame(
+        {tuple(sorted(ids)) for ids in id_pairs if len(ids) == 2}, ["left_id", "right_id"]
     )
     text_of = {members[row][0][0]: text for row, text in texts.items()}
     masked = mask_linked({key: text_of[key] for key in names}, links, names)
@@ -132,14 +131,15 @@ def collect(contents: Walk, versions: Mapping[str, str]) -> PyDocs:
             "names": list(names.values()),
         }
     )
+    is_merged = pairs["jaccard"] >= MERGE_THRESHOLD
     counts = {
         "modules": contents.modules,
         "modules skipped": len(contents.skipped),
         "names": len(contents.docstrings),
         "distinct docstrings": len(members),
         f"docstrings of {MIN_WORDS} words or more": len(texts),
-        f"pairs of Jaccard {SAME} or more": int((pairs["jaccard"] >= SAME).sum()),
-        f"pairs of Jaccard {ALIKE} or more": len(pairs),
+        f"pairs of Jaccard {MERGE_THRESHOLD} or more": int(is_merged.sum()),
+        f"pairs of Jaccard {NEAR_DUPLICATE_THRESHOLD} or more": len(pairs),
         **_document_counts(documents),
         "names in See Also lists": len(mentions),
         "of these names of documents": sum(target is not None for _, target, _ in mentions),
@@ -147,7 +147,13 @@ def collect(contents: Walk, versions: Mapping[str, str]) -> PyDocs:
         "descriptions": len(descriptions),
     }
     collection = PyDocs(
-        documents, links, descriptions, alike, counts, dict(versions), dict(contents.skipped)
+        documents,
+        links,
+        descriptions,
+        near_duplicates,
+        counts,
+        dict(versions),
+        dict(contents.skipped),
     )
     counts |= _task_counts(collection)
     return collection
@@ -156,15 +162,15 @@ def collect(contents: Walk, versions: Mapping[str, str]) -> PyDocs:
 def _merge(
     members: list[tuple[tuple[str, ...], str]], texts: Mapping[int, str]
 ) -> tuple[pd.DataFrame, dict[int, str]]:
-    """Pairs of similar texts, and the document's id for each text, which near-duplicates share."""
-    # Rules import constants from here: loading scipy would add 0.2 s to each start of Snakemake.
+    """Return the pairs of similar texts, and the document id of each text after merging."""
+    # Imported here because rules import this module, and scipy would delay Snakemake by 0.2 s.
     from everycell.collections.near_duplicates import group_numbers, shingles, similar_pairs
 
     rows = pd.Index(texts)
-    pairs = similar_pairs(shingles(list(texts.values())), ALIKE)
+    pairs = similar_pairs(shingles(list(texts.values())), NEAR_DUPLICATE_THRESHOLD)
     pairs = pairs.assign(left=rows[pairs["left"]], right=rows[pairs["right"]])
-    # Members are sorted by their shortest name, so the first of a group gives its id and prose.
-    first_of = group_numbers(pairs[pairs["jaccard"] >= SAME], len(members))
+    # Members are sorted by their shortest name, so the first of a group supplies its id and prose.
+    first_of = group_numbers(pairs[pairs["jaccard"] >= MERGE_THRESHOLD], len(members))
     return pairs, {row: members[first_of[row]][0][0] for row in texts}
 
 
@@ -195,8 +201,8 @@ def _task_counts(collection: PyDocs) -> dict[str, int]:
     return counts
 
 
-def _distinct(docstrings: Iterable[NamedDocstring]) -> list[tuple[tuple[str, ...], str]]:
-    """Names (shortest first) and text of each docstring that differs beyond white space."""
+def _distinct_docstrings(docstrings: Iterable[NamedDocstring]) -> list[tuple[tuple[str, ...], str]]:
+    """Names (shortest first) and text of each docstring that is distinct up to white space."""
     texts: dict[str, dict[str, str]] = defaultdict(dict)
     for docstring in docstrings:
         texts[" ".join(docstring.text.split())][docstring.name] = docstring.text
@@ -212,43 +218,44 @@ def _frame(rows: Iterable[tuple[str, ...]], columns: list[str]) -> pd.DataFrame:
 
 
 def known_items(collection: PyDocs) -> pd.DataFrame:
-    """Short queries: descriptions from See Also lists, each for the document that it describes.
+    """Descriptions from See Also lists as short queries for the documents that they describe.
 
-    The document's own names are masked in the description. Dropped are descriptions of fewer than
-    `MIN_QUERY_WORDS` words, those given for more than one document, and those whose words occur in
-    this order, with or without the names, in the document's text.
+    The document's own names are masked in the description. Descriptions are dropped if they have
+    fewer than `MIN_QUERY_WORDS` words, describe more than one document, or occur verbatim, with or
+    without the names, in the document's text.
     """
     documents = collection.documents.set_index("document_id")
     targets_by_words: dict[str, set[str]] = defaultdict(set)
-    spelled: dict[tuple[str, str], str] = {}
+    query_texts: dict[tuple[str, str], str] = {}
     verbatim: set[tuple[str, str]] = set()
     text_of = {document_id: f" {_words(text)} " for document_id, text in documents["text"].items()}
     for row in collection.descriptions.itertuples(index=False):
         text = mask_names(row.description, documents.at[row.target_id, "names"])
         words = _words(text)
         targets_by_words[words].add(row.target_id)
-        spelled.setdefault((row.target_id, words), text)
+        query_texts.setdefault((row.target_id, words), text)
         if any(
             f" {phrase} " in text_of[row.target_id] for phrase in (words, _words(row.description))
         ):
             verbatim.add((row.target_id, words))
     rows = []
     numbers: dict[str, int] = defaultdict(int)
-    for (target, words), text in sorted(spelled.items(), key=lambda item: (item[0][0], item[1])):
-        long_enough = len(words.split()) >= MIN_QUERY_WORDS
-        if long_enough and len(targets_by_words[words]) == 1 and (target, words) not in verbatim:
+    in_order = sorted(query_texts.items(), key=lambda item: (item[0][0], item[1]))
+    for (target, words), text in in_order:
+        is_long_enough = len(words.split()) >= MIN_QUERY_WORDS
+        if is_long_enough and len(targets_by_words[words]) == 1 and (target, words) not in verbatim:
             numbers[target] += 1
             rows.append((f"{target}#{numbers[target]}", target, text))
     return pd.DataFrame(rows, columns=["query_id", "document_id", "text"], dtype="str")
 
 
 def _words(text: str) -> str:
-    """Only the words, in lower case, separated by one space."""
+    """Words of a text in lower case, separated by single spaces."""
     return " ".join(_WORD.findall(text.lower()))
 
 
-def expected() -> tuple[dict[str, int], dict[str, str], str]:
-    """Counts, versions and sha256 of the collection that the data card describes."""
+def expected_facts() -> tuple[dict[str, int], dict[str, str], str]:
+    """Counts, versions and sha256 of the collection described in the data card."""
     text = (
         resources.files("everycell.collections").joinpath("pydocs.yaml").read_text(encoding="utf-8")
     )
@@ -257,26 +264,26 @@ def expected() -> tuple[dict[str, int], dict[str, str], str]:
 
 
 def check(collection: PyDocs) -> bool:
-    """Compare a collection with the one of the data card; call it before any search.
+    """Warn if a collection differs from the one described in the data card.
 
-    Other versions, another platform (on which NumPy documents its integer types differently) or a
-    package that cannot be imported give another collection. It can be used, but results on it are
-    not comparable.
+    The collection depends on the versions of the packages, on whether all of them can be imported,
+    and on the platform, since NumPy documents its integer types differently. Results on a different
+    collection are not comparable.
     """
-    counts, versions, sha256 = expected()
+    counts, versions, sha256 = expected_facts()
     differences = [
-        f"{name}: {own.get(name, 'none')} here, {described.get(name, 'none')} there"
-        for own, described in ((collection.versions, versions), (collection.counts, counts))
-        for name in {**described, **own}
-        if own.get(name) != described.get(name)
+        f"{name}: {actual.get(name, 'none')}, expected {expected.get(name, 'none')}"
+        for actual, expected in ((collection.versions, versions), (collection.counts, counts))
+        for name in {**expected, **actual}
+        if actual.get(name) != expected.get(name)
     ]
     if not differences and collection.sha256 != sha256:
-        differences = [f"sha256: {collection.sha256} here, {sha256} there"]
+        differences = [f"sha256: {collection.sha256}, expected {sha256}"]
     if differences:
         warnings.warn(
-            "The collection pydocs is not the one of docs/data-cards/pydocs.md, so results are "
-            f"not comparable; install the versions of envs/base.lock to have it "
-            f"({'; '.join(differences)}).",
+            "The collection pydocs differs from the one in docs/data-cards/pydocs.md "
+            f"({'; '.join(differences)}), so results are not comparable; install the versions of "
+            "envs/base.lock.",
             OtherCollectionWarning,
             stacklevel=2,
         )

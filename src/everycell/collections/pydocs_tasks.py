@@ -27,15 +27,15 @@ def query_by_example(
     seed: int = 0,
     settings: Sequence[str] = MAIN_SETTINGS,
 ) -> Benchmark:
-    """Tasks where a docstring is the query: cite, co-cite, coupling.
+    """Tasks whose queries are docstrings: cite, co-cite, coupling.
 
-    Up to 5 relevant documents per query and 25 negatives, which are relevant in none of the three
-    tasks and are not near-duplicates of the query. There is one split for all tasks: no pair of a
-    test or validation query, in any task or direction, is among the relevant pairs for training.
+    A query has up to 5 relevant documents and 25 negatives, which are not relevant in any of the
+    three tasks and not near-duplicates of the query. All tasks share one split: no pair of a test
+    or validation query, in any task or direction, is among the relevant pairs for training.
     """
     return linked_benchmark(
         citation_tasks(collection.links),
-        _both_ways(collection.alike),
+        _in_both_directions(collection.near_duplicates),
         collection.documents,
         test=test,
         validation=validation,
@@ -52,23 +52,24 @@ def known_item_search(
     seed: int = 0,
     settings: Sequence[str] = MAIN_SETTINGS,
 ) -> Benchmark:
-    """Short queries, each for one document among 30; nothing is trained on them.
+    """Known-item search: short queries with one relevant document and 29 negatives, only for tests.
 
-    From a document with several queries one query is drawn, so that topics are independent. No
-    negative is a near-duplicate of the target document, whose package and parent are used.
+    If a document has several queries, one is sampled, so that topics are independent. Negatives are
+    sampled for the package and parent of the target document, and exclude its near-duplicates.
     """
     known = known_items(collection).sort_values("query_id", ignore_index=True)
-    draw = np.random.default_rng(seed)
-    drawn = known.loc[
-        [int(draw.choice(rows)) for _, rows in sorted(known.groupby("document_id").indices.items())]
-    ]
-    positives = drawn.assign(task=KNOWN_ITEM)
+    generator = np.random.default_rng(seed)
+    groups = known.groupby("document_id").indices
+    sample = known.loc[[int(generator.choice(rows)) for _, rows in sorted(groups.items())]]
+    positives = sample.assign(task=KNOWN_ITEM)
     split = split_queries(positives, test=test, validation=validation, seed=seed)
     queries = split[split["split"] != "train"].merge(
-        drawn.rename(columns={"document_id": "origin_id"}), on="query_id"
+        sample.rename(columns={"document_id": "origin_id"}), on="query_id"
     )
-    alike = _both_ways(collection.alike).rename(columns={"query_id": "origin_id"})
-    excluded = queries[["query_id", "origin_id"]].merge(alike, on="origin_id")
+    near_duplicates = _in_both_directions(collection.near_duplicates)
+    excluded = queries[["query_id", "origin_id"]].merge(
+        near_duplicates.rename(columns={"query_id": "origin_id"}), on="origin_id"
+    )
     lists = [
         candidate_lists(
             queries,
@@ -84,8 +85,8 @@ def known_item_search(
     return Benchmark(queries, pd.concat(lists, ignore_index=True))
 
 
-def _both_ways(alike: pd.DataFrame) -> pd.DataFrame:
-    """Pairs as queries and documents, in both directions."""
-    forward = alike.rename(columns={"left_id": "query_id", "right_id": "document_id"})
-    back = alike.rename(columns={"right_id": "query_id", "left_id": "document_id"})
-    return pd.concat([forward, back[["query_id", "document_id"]]], ignore_index=True)
+def _in_both_directions(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Pairs of documents as query and document, in both directions."""
+    forward = pairs.rename(columns={"left_id": "query_id", "right_id": "document_id"})
+    backward = pairs.rename(columns={"right_id": "query_id", "left_id": "document_id"})
+    return pd.concat([forward, backward[["query_id", "document_id"]]], ignore_index=True)

@@ -1,8 +1,8 @@
 """Query by example from links between documents: tasks, split, candidate lists.
 
-All draws are from sorted pools, with a generator seeded by the seed, the task and the query:
-results do not depend on the process, and a query keeps its candidates when other queries are added
-or removed.
+Candidates are sampled from sorted pools, with a generator for each seed, task and query. Results
+therefore do not depend on the process, and the candidates of a query do not change when other
+queries are added or removed.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 TASKS = ("cite", "co-cite", "coupling")
-#: Setting -> sources of negatives, in this order, and how many at most; the rest is drawn from
-#: all documents. None: as many as needed.
+#: Sources of negatives of each setting, in order, with the maximum number of negatives (None: no
+#: limit). Remaining negatives are sampled from all documents.
 SETTINGS: Mapping[str, Sequence[tuple[str, int | None]]] = {
     "package": (("package", None),),
     "mixed": (("parent", 10), ("package", 8)),
@@ -24,21 +24,22 @@ SETTINGS: Mapping[str, Sequence[tuple[str, int | None]]] = {
 
 
 def citation_tasks(links: pd.DataFrame) -> pd.DataFrame:
-    """Relevant pairs of the three tasks."""
+    """Relevant pairs of the three citation tasks."""
     ids = np.unique(links[["source_id", "target_id"]].to_numpy(dtype=str))
     proper_links = links[links["source_id"] != links["target_id"]].drop_duplicates()
     source = np.searchsorted(ids, proper_links["source_id"].to_numpy(dtype=str))
     target = np.searchsorted(ids, proper_links["target_id"].to_numpy(dtype=str))
     ones = np.ones(len(proper_links), dtype=np.int32)
-    # Rules import constants from here: loading scipy would add 0.2 s to each start of Snakemake.
+    # Imported here because rules import this module, and scipy would delay Snakemake by 0.2 s.
     from scipy import sparse
 
     cites = sparse.csr_array((ones, (source, target)), shape=(len(ids), len(ids)))
     frames = []
     for task, pairs in zip(TASKS, (cites, cites.T @ cites, cites @ cites.T), strict=True):
         query, document = sparse.coo_array(pairs).coords
-        other = query != document
-        frame = pd.DataFrame({"query_id": ids[query[other]], "document_id": ids[document[other]]})
+        is_pair = query != document
+        query, document = query[is_pair], document[is_pair]
+        frame = pd.DataFrame({"query_id": ids[query], "document_id": ids[document]})
         frame.insert(0, "task", task)
         frames.append(frame.sort_values(["query_id", "document_id"]))
     return pd.concat(frames, ignore_index=True).assign(relevance=1)
@@ -47,13 +48,14 @@ def citation_tasks(links: pd.DataFrame) -> pd.DataFrame:
 def split_queries(
     positives: pd.DataFrame, *, test: int, validation: int, seed: int
 ) -> pd.DataFrame:
-    """One split of the queries for all tasks.
+    """Split the queries into test, validation and training parts, in the same way for all tasks.
 
-    The queries of all tasks are shuffled together. The shortest prefix that contains `test` queries
-    of each task is the test part, the shortest prefix of what remains gives the validation part in
-    the same way, and the rest is for training. A query is thus in the same part in all tasks.
+    The queries of all tasks are shuffled together. The test part is the shortest prefix that
+    contains `test` queries of each task, the validation part is the shortest following segment with
+    `validation` queries of each task, and the remaining queries are for training. A query is
+    therefore in the same part in all tasks.
     """
-    # sorted(), not the order of the rows: the pool is the same whoever made the frame.
+    # Sorted, so that the split does not depend on the order of the rows.
     order = np.random.default_rng(seed).permutation(sorted(set(positives["query_id"])))
     position = {query_id: number for number, query_id in enumerate(order)}
     positions_by_task = {
@@ -70,7 +72,8 @@ def split_queries(
             if size is not None and len(positions_by_part[task, split]) < size:
                 raise ValueError(
                     f"Task '{task}' has {len(numbers)} queries, too few for {test} test and "
-                    f"{validation} validation queries in one split of all tasks: ask for fewer."
+                    f"{validation} validation queries in one split of all tasks: reduce these "
+                    "numbers."
                 )
         ends = [
             numbers[-1] + 1
@@ -88,23 +91,23 @@ def split_queries(
 
 
 def training_positives(positives: pd.DataFrame, split: pd.DataFrame) -> pd.DataFrame:
-    """Relevant pairs of training queries that occur in no test or validation task.
+    """Relevant pairs of training queries, without pairs of test and validation queries.
 
-    Most links are mutual, so splitting only the queries would leave half or more of the test pairs
-    in training, in the other direction.
+    Most links are mutual, so splitting only the queries would leave at least half of the test pairs
+    in the training data, in the opposite direction.
     """
-    held_out = set(split.loc[split["split"] != "train", "query_id"])
-    tested = positives[positives["query_id"].isin(held_out)]
-    pairs = set(zip(tested["query_id"], tested["document_id"], strict=True))
+    test_queries = set(split.loc[split["split"] != "train", "query_id"])
+    test_pairs = positives[positives["query_id"].isin(test_queries)]
+    pairs = set(zip(test_pairs["query_id"], test_pairs["document_id"], strict=True))
     train = split.loc[split["split"] == "train", ["task", "query_id"]]
     is_training = pd.MultiIndex.from_frame(positives[["task", "query_id"]]).isin(
         pd.MultiIndex.from_frame(train)
     )
-    apart = [
+    is_disjoint = [
         (query, document) not in pairs and (document, query) not in pairs
         for query, document in zip(positives["query_id"], positives["document_id"], strict=True)
     ]
-    return positives[is_training & np.array(apart, dtype=bool)]
+    return positives[is_training & np.array(is_disjoint, dtype=bool)]
 
 
 def candidate_lists(
@@ -118,15 +121,15 @@ def candidate_lists(
     max_positives: int = 5,
     negatives: int = 25,
 ) -> pd.DataFrame:
-    """Draw the documents that systems rank for each query."""
+    """Sample the documents that systems rank for each query."""
     if setting not in SETTINGS:
-        raise ValueError(f"setting is '{setting}': give one of {', '.join(SETTINGS)}.")
+        raise ValueError(f"setting is '{setting}': it must be one of {', '.join(SETTINGS)}.")
     table = documents.sort_values("document_id", ignore_index=True)
     row_of = pd.Series(table.index, index=table["document_id"])
     pools = {column: table.groupby(column).indices for column in ("package", "parent")}
     values = {column: table[column].to_numpy() for column in pools}
     relevant = _rows_of(positives, row_of, ["task", "query_id"])
-    never = _rows_of(excluded, row_of, ["query_id"])
+    excluded_rows = _rows_of(excluded, row_of, ["query_id"])
     ids = table["document_id"].to_numpy()
     frames = []
     for query in queries.itertuples(index=False):
@@ -134,32 +137,34 @@ def candidate_lists(
         if relevant_rows is None:
             continue
         origin = _row(row_of, getattr(query, "origin_id", query.query_id))
-        positive = relevant_rows
+        positive_rows = relevant_rows
         if len(relevant_rows) > max_positives:
-            draw = _generator(seed, query.task, query.query_id, "positives")
-            positive = draw.choice(relevant_rows, max_positives, replace=False)
-        free = np.ones(len(ids), dtype=bool)
-        free[origin] = False
-        free[relevant_rows] = False
-        free[never.get((query.query_id,), [])] = False
-        drawn: list[int] = []
-        draw = _generator(seed, query.task, query.query_id, setting)
+            generator = _generator(seed, query.task, query.query_id, "positives")
+            positive_rows = generator.choice(relevant_rows, max_positives, replace=False)
+        is_available = np.ones(len(ids), dtype=bool)
+        is_available[origin] = False
+        is_available[relevant_rows] = False
+        is_available[excluded_rows.get((query.query_id,), [])] = False
+        negative_rows: list[int] = []
+        generator = _generator(seed, query.task, query.query_id, setting)
         for column, limit in (*SETTINGS[setting], ("", None)):
             pool = pools[column][values[column][origin]] if column else np.arange(len(ids))
-            pool = pool[free[pool]]
-            missing = negatives - len(drawn)
+            pool = pool[is_available[pool]]
+            missing = negatives - len(negative_rows)
             size = min(len(pool), missing if limit is None else min(limit, missing))
-            new_rows = draw.choice(pool, size, replace=False)
-            free[new_rows] = False
-            drawn.extend(new_rows)
-        if len(drawn) < negatives:
+            new_rows = generator.choice(pool, size, replace=False)
+            is_available[new_rows] = False
+            negative_rows.extend(new_rows)
+        if len(negative_rows) < negatives:
             raise ValueError(
-                f"Query '{query.query_id}' of task '{query.task}' has only {len(drawn)} documents "
-                f"to draw {negatives} negatives from: ask for fewer, or use more documents."
+                f"Query '{query.query_id}' of task '{query.task}' has only {len(negative_rows)} "
+                f"possible negatives, fewer than {negatives}: reduce `negatives`, or use more "
+                "documents."
             )
-        rows = np.concatenate([positive, drawn]).astype(int)
-        relevance = np.repeat([1, 0], [len(positive), negatives])
-        by_id = np.argsort(rows)  # rows are numbered in the order of the ids
+        rows = np.concatenate([positive_rows, negative_rows]).astype(int)
+        relevance = np.repeat([1, 0], [len(positive_rows), negatives])
+        # Rows are numbered in the order of the ids.
+        by_id = np.argsort(rows)
         frames.append((query.task, query.split, query.query_id, ids[rows[by_id]], relevance[by_id]))
     lengths = [len(frame[3]) for frame in frames]
     columns = {
@@ -168,12 +173,12 @@ def candidate_lists(
     }
     lists = pd.DataFrame(columns, dtype="str")
     lists.insert(0, "setting", pd.Series(setting, index=lists.index, dtype="str"))
-    lists["document_id"] = _joined([frame[3] for frame in frames], "str")
-    lists["relevance"] = _joined([frame[4] for frame in frames], "int64")
+    lists["document_id"] = _concatenate([frame[3] for frame in frames], "str")
+    lists["relevance"] = _concatenate([frame[4] for frame in frames], "int64")
     return lists
 
 
-def _joined(parts: list[np.ndarray], dtype: str) -> pd.Series:
+def _concatenate(parts: list[np.ndarray], dtype: str) -> pd.Series:
     return pd.Series(np.concatenate(parts) if parts else [], dtype=dtype)
 
 
@@ -189,7 +194,7 @@ def _row(row_of: pd.Series, document_id: str) -> int:
 def _rows_of(
     pairs: pd.DataFrame, row_of: pd.Series, keys: Iterable[str]
 ) -> dict[tuple[str, ...], np.ndarray]:
-    """Rows of the documents of each key, sorted, without repetitions."""
+    """Sorted rows, without duplicates, of the documents of each key."""
     rows = pairs["document_id"].map(row_of)
     if rows.isna().any():
         _row(row_of, pairs.loc[rows.isna(), "document_id"].iloc[0])
@@ -202,6 +207,6 @@ def _rows_of(
 
 
 def _generator(seed: int, *names: str) -> np.random.Generator:
-    """Separate generator for each task and query, the same in every process."""
+    """Random generator for a seed and names, identical in every process."""
     digest = hashlib.sha256("\0".join(names).encode()).digest()
     return np.random.default_rng([seed, int.from_bytes(digest[:8])])

@@ -1,4 +1,4 @@
-"""Samples of user satisfaction: a dialogue up to an answer of the system, and a label."""
+"""Samples of user satisfaction: a dialogue up to a system utterance, and a label."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from everycell.collections.errors import CollectionError
 
 USER, SYSTEM = "USER", "SYSTEM"
-#: Suffix of the id of a counterfactual, after that of its original.
+#: Suffix that turns the id of a sample into that of its counterfactual.
 COUNTERFACTUAL = "-cf"
 #: Speaker and text.
 Turn = tuple[str, str]
@@ -18,10 +18,7 @@ Turn = tuple[str, str]
 
 @dataclass(frozen=True)
 class Sample:
-    """A dialogue up to an utterance of the system, with the satisfaction of its user at that point.
-
-    A counterfactual has the id of its original with the suffix "-cf".
-    """
+    """A dialogue up to a system utterance, and whether the user is satisfied at that point."""
 
     id: str
     benchmark: str
@@ -37,8 +34,8 @@ class Sample:
             )
         if not self.turns or self.turns[-1][0] != SYSTEM:
             raise CollectionError(
-                f"Sample {self.id} does not end with an utterance of the system, which its label "
-                "is about; cut it there or leave it out."
+                f"Sample {self.id} does not end with an utterance of the system, to which its "
+                "label refers; truncate or remove the sample."
             )
         if not isinstance(self.satisfied, bool):
             raise CollectionError(
@@ -46,8 +43,8 @@ class Sample:
             )
 
 
-def samples_frame(samples: Iterable[Sample]) -> pd.DataFrame:
-    """Samples as a frame that can be stored as Parquet."""
+def samples_to_frame(samples: Iterable[Sample]) -> pd.DataFrame:
+    """Convert samples to a frame that can be stored as Parquet."""
     rows = [
         (sample.id, sample.benchmark, [list(turn) for turn in sample.turns], sample.satisfied)
         for sample in samples
@@ -55,10 +52,10 @@ def samples_frame(samples: Iterable[Sample]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["id", "benchmark", "turns", "satisfied"])
 
 
-def frame_samples(frame: pd.DataFrame) -> list[Sample]:
-    """Samples from a frame made by `samples_frame`, also after a round trip through Parquet."""
+def samples_from_frame(frame: pd.DataFrame) -> list[Sample]:
+    """Convert a frame of `samples_to_frame` back to samples, also after storage as Parquet."""
     columns = (frame[name] for name in ("id", "benchmark", "turns", "satisfied"))
     return [
-        Sample(name, benchmark, tuple((who, text) for who, text in turns), bool(label))
+        Sample(name, benchmark, tuple((speaker, text) for speaker, text in turns), bool(label))
         for name, benchmark, turns, label in zip(*columns, strict=True)
     ]

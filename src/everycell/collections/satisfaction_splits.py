@@ -1,4 +1,4 @@
-"""From rated dialogues to training, validation and test samples, and to counterfactual pairs.
+"""Training, validation and test samples from rated dialogues, and their counterfactuals.
 
 Source: abolghasemi2026, sections 3.4 and 3.5.
 """
@@ -16,8 +16,8 @@ from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL, SYSTEM, USER, Sample, Turn
 from everycell.collections.user_satisfaction import SATISFIED_FROM, RatedDialogue, most_frequent
 
-#: Numbers of exchanges in a sample of the split, the last one without an answer. Longer samples
-#: were cut to their last 16 exchanges, and cannot be found in USS.
+#: Numbers of exchanges in a released sample, whose last exchange has no answer. Longer samples were
+#: truncated to their last 16 exchanges, so they do not match dialogues of USS.
 EXCHANGES = range(4, 17)
 _APOLOGY = re.compile(r"\bI'm sorry,?(?: but)?", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
@@ -41,12 +41,12 @@ def split_samples(
     same_label: bool = True,
     window: Literal["SYSTEM", "USER"] = SYSTEM,
 ) -> Split:
-    """The thesis' split, with binary labels from the ratings.
+    """Split samples as in the thesis, with binary labels from the ratings.
 
-    Samples of `valid` and `test` are found in USS by everything that their user said. Samples that
-    the split cut to their last 16 exchanges are not found, and are dropped. The training part was
-    not released: it is made from the dialogues that contribute no sample to the other parts, with
-    the same numbers of exchanges (`EXCHANGES`).
+    Samples of `valid` and `test` are matched to dialogues of USS by all utterances of the user.
+    Samples without a match, which were truncated to their last 16 exchanges, are dropped. The
+    training part was not released, so it is formed from the dialogues without samples in the other
+    parts, with the same numbers of exchanges (`EXCHANGES`).
     """
     prefixes = [
         (index, dialogue.turns[: end + 1], rule(ratings) >= SATISFIED_FROM)
@@ -57,22 +57,22 @@ def split_samples(
     first: dict[tuple[str, ...], tuple[int, bool]] = {}
     for index, turns, satisfied in prefixes:
         first.setdefault(_user_texts(turns), (index, satisfied))
-    held_out, parts = set(), []
+    used_dialogues, parts = set(), []
     for part in (valid, test):
         matched = [
             (turns, first[_user_texts(turns)]) for turns in part if _user_texts(turns) in first
         ]
         if not matched:
             raise CollectionError(
-                f"{benchmark}: no sample of a part is among the {len(dialogues)} rated dialogues; "
-                "fetch the files of one benchmark."
+                f"{benchmark}: no sample of one part matches the {len(dialogues)} rated dialogues; "
+                "use files of the same benchmark."
             )
-        held_out |= {index for _, (index, _) in matched}
+        used_dialogues |= {index for _, (index, _) in matched}
         parts.append([(turns, satisfied) for turns, (_, satisfied) in matched])
     training = [
         (turns, first[_user_texts(turns)][1] if same_label else satisfied)
         for index, turns, satisfied in prefixes
-        if index not in held_out and _length(turns, window) in EXCHANGES
+        if index not in used_dialogues and _length(turns, window) in EXCHANGES
     ]
     return Split(
         *(
@@ -85,52 +85,51 @@ def split_samples(
     )
 
 
-def counterfactuals(
+def match_counterfactuals(
     main: Sequence[Sample], generated: Sequence[Sample], *, confirmed: bool = True
 ) -> list[Sample]:
-    """Generated counterparts of samples, with ids derived from their originals."""
+    """Give generated counterfactuals the ids of their originals; keep only confirmed ones."""
     if len(main) != len(generated):
         raise CollectionError(
             f"There are {len(main)} samples and {len(generated)} counterfactuals; expected one "
-            "for each sample, so fetch both files again (delete them first)."
+            "per sample, so fetch both files again (delete them first)."
         )
-    counterparts = []
-    for original, other in zip(main, generated, strict=True):
-        if len(original.turns) != len(other.turns):
+    counterfactuals = []
+    for original, candidate in zip(main, generated, strict=True):
+        if len(original.turns) != len(candidate.turns):
             raise CollectionError(
                 f"Sample {original.id} has {len(original.turns)} utterances and its counterfactual "
-                f"{len(other.turns)}; only the last utterance may differ, so fetch both files "
+                f"{len(candidate.turns)}; only the last utterance may differ, so fetch both files "
                 "again (delete them first)."
             )
-        if not confirmed or original.satisfied != other.satisfied:
-            counterparts.append(replace(other, id=original.id + COUNTERFACTUAL))
-    return counterparts
+        if not confirmed or original.satisfied != candidate.satisfied:
+            counterfactuals.append(replace(candidate, id=original.id + COUNTERFACTUAL))
+    return counterfactuals
 
 
-def without_apologies(sample: Sample) -> Sample:
-    """A sample without "I'm sorry" or "I'm sorry, but", like the released counterfactuals.
+def remove_apologies(sample: Sample) -> Sample:
+    """Remove "I'm sorry" and "I'm sorry, but" from a sample, as in the released counterfactuals.
 
-    The phrase was removed from all their utterances but is in Main, where it indicates
-    dissatisfaction: a test on both should include Main without it as a control.
+    The released counterfactuals lack this phrase in all utterances. In the original samples (Main)
+    it indicates dissatisfaction, so a test on both needs Main without the phrase as a control.
     """
     turns = ((speaker, _APOLOGY.sub("", text).strip()) for speaker, text in sample.turns)
     return replace(sample, turns=tuple(turns))
 
 
 def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd.DataFrame:
-    """Compare generated counterparts with their originals before the last utterance."""
+    """Compare generated counterfactuals with their originals before the last utterance."""
+    counterfactuals = match_counterfactuals(main, generated, confirmed=False)
     rows = [
         (
             sample.id,
             sample.satisfied,
-            sample.satisfied != other.satisfied,
-            sample.turns[:-1] == other.turns[:-1],
-            _words(without_apologies(sample).turns[:-1])
-            == _words(without_apologies(other).turns[:-1]),
+            sample.satisfied != counterfactual.satisfied,
+            sample.turns[:-1] == counterfactual.turns[:-1],
+            _words(remove_apologies(sample).turns[:-1])
+            == _words(remove_apologies(counterfactual).turns[:-1]),
         )
-        for sample, other in zip(
-            main, counterfactuals(main, generated, confirmed=False), strict=True
-        )
+        for sample, counterfactual in zip(main, counterfactuals, strict=True)
     ]
     columns = ["id", "satisfied", "confirmed", "same", "same_without_apologies"]
     return pd.DataFrame(rows, columns=columns)
@@ -141,10 +140,10 @@ def _user_texts(turns: Iterable[Turn]) -> tuple[str, ...]:
     return tuple(text for speaker, text in turns if speaker == USER)
 
 
-def _length(turns: Iterable[Turn], counted: str) -> int:
-    """Exchanges of a dialogue that ends with an utterance of the user."""
-    count = sum(speaker == counted for speaker, _ in turns)
-    return count + (counted == SYSTEM)
+def _length(turns: Iterable[Turn], counted_speaker: str) -> int:
+    """Number of exchanges in a dialogue that ends with a user utterance."""
+    count = sum(speaker == counted_speaker for speaker, _ in turns)
+    return count + (counted_speaker == SYSTEM)
 
 
 def _words(turns: Iterable[Turn]) -> list[list[str]]:

@@ -16,9 +16,9 @@ from everycell.collections.docstrings import PackageError, prose, see_also, spli
 from everycell.collections.object_names import Resolver, mask_names
 from everycell.collections.pydocs import (
     OtherCollectionWarning,
+    build_from_walk,
     check,
-    collect,
-    expected,
+    expected_facts,
     known_items,
 )
 from everycell.collections.pydocs_tasks import known_item_search, query_by_example
@@ -181,7 +181,7 @@ def test_a_package_that_is_not_there(toy):
 
 
 def test_collection_of_the_toy(toy):
-    collection = collect(walk(["shapes"]), {"shapes": "1"})
+    collection = build_from_walk(walk(["shapes"]), {"shapes": "1"})
     documents = collection.documents.set_index("document_id")
     # printed and Runs are too short; copied is nearly circle_area; the two areas are one.
     assert list(documents.index) == [
@@ -208,15 +208,16 @@ def test_collection_of_the_toy(toy):
 
 
 def test_near_duplicates_below_the_merging_are_kept_apart_as_negatives(toy):
-    collection = collect(walk(["shapes"]), {"shapes": "1"})
-    assert ["shapes.Square.area", "shapes.Square.inherited"] in collection.alike.to_numpy().tolist()
+    collection = build_from_walk(walk(["shapes"]), {"shapes": "1"})
+    pairs = collection.near_duplicates.to_numpy().tolist()
+    assert ["shapes.Square.area", "shapes.Square.inherited"] in pairs
 
 
 def test_toy_is_the_same_in_processes_with_other_hash_seeds(toy):
     program = (
         "import everycell.collections.pydocs as p;"
-        "c = p.collect(p.walk(['shapes']), {'shapes': '1'});"
-        "print(c.sha256, c.counts, c.documents.to_dict(), c.alike.to_dict())"
+        "c = p.build_from_walk(p.walk(['shapes']), {'shapes': '1'});"
+        "print(c.sha256, c.counts, c.documents.to_dict(), c.near_duplicates.to_dict())"
     )
     outputs = {
         subprocess.run(
@@ -232,7 +233,7 @@ def test_toy_is_the_same_in_processes_with_other_hash_seeds(toy):
 
 
 def test_sha256_follows_texts_and_links(toy):
-    collection = collect(walk(["shapes"]), {"shapes": "1"})
+    collection = build_from_walk(walk(["shapes"]), {"shapes": "1"})
     documents = collection.documents.assign(text=collection.documents["text"] + "!")
     hashes = {
         collection.sha256,
@@ -316,19 +317,19 @@ def test_masking(text, masked):
 
 
 def test_check_tells_versions_and_counts(toy):
-    collection = collect(walk(["shapes"]), {"shapes": "1", "numpy": "0.1"})
+    collection = build_from_walk(walk(["shapes"]), {"shapes": "1", "numpy": "0.1"})
     with pytest.warns(OtherCollectionWarning) as caught:
         assert check(collection) is False
-    counts, versions, _ = expected()
+    counts, versions, _ = expected_facts()
     message = str(caught[0].message)
-    assert f"numpy: 0.1 here, {versions['numpy']} there" in message
-    assert f"documents: 6 here, {counts['documents']} there" in message
+    assert f"numpy: 0.1, expected {versions['numpy']}" in message
+    assert f"documents: 6, expected {counts['documents']}" in message
 
 
 def test_check_tells_the_hash_where_the_counts_agree(toy):
-    counts, versions, sha256 = expected()
-    collection = collect(walk(["shapes"]), versions)
-    with pytest.warns(OtherCollectionWarning, match=f"sha256: .* here, {sha256} there"):
+    counts, versions, sha256 = expected_facts()
+    collection = build_from_walk(walk(["shapes"]), versions)
+    with pytest.warns(OtherCollectionWarning, match=f"sha256: .*, expected {sha256}"):
         assert check(replace(collection, counts=counts)) is False
 
 
@@ -336,14 +337,14 @@ def test_the_data_card_prints_what_the_check_wants(repository):
     card = (repository / "docs" / "data-cards" / "pydocs.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", card, re.MULTILINE)
     documented = {name: value.replace(",", "").strip("`") for name, value in rows}
-    counts, versions, sha256 = expected()
+    counts, versions, sha256 = expected_facts()
     target = {**versions, **counts, "sha256": sha256}
     assert {name: documented.get(name) for name in target} == {k: str(v) for k, v in target.items()}
 
 
 def test_expected_is_made_at_the_locked_versions(repository):
     lock = (repository / "envs" / "base.lock").read_text(encoding="utf-8")
-    for name, version in expected()[1].items():
+    for name, version in expected_facts()[1].items():
         assert f"\n{name}=={version} " in lock
 
 
@@ -416,7 +417,7 @@ def test_tasks_of_the_real_collection(real):
     pairs = set(
         citation_tasks(real.links)[["query_id", "document_id"]].itertuples(index=False, name=None)
     )
-    alike = set(real.alike.itertuples(index=False, name=None))
+    alike = set(real.near_duplicates.itertuples(index=False, name=None))
     alike |= {(right, left) for left, right in alike}
     for relevant, listed in lists.groupby("relevance"):
         result = set(listed[["query_id", "document_id"]].itertuples(index=False, name=None))

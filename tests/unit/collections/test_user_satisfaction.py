@@ -10,14 +10,14 @@ from everycell.collections.satisfaction_samples import (
     SYSTEM,
     USER,
     Sample,
-    frame_samples,
-    samples_frame,
+    samples_from_frame,
+    samples_to_frame,
 )
 from everycell.collections.satisfaction_splits import (
     compare_histories,
-    counterfactuals,
+    match_counterfactuals,
+    remove_apologies,
     split_samples,
-    without_apologies,
 )
 from everycell.collections.user_satisfaction import (
     CAUSE_BENCHMARK,
@@ -133,18 +133,18 @@ def test_no_sample_without_what_its_label_is_about(changes, message):
 def test_counterfactuals_are_kept_where_the_label_flips():
     main = [sample("a"), sample("b", satisfied=False), sample("c")]
     other = [sample("x", satisfied=False), sample("y", satisfied=True), sample("z")]
-    assert [(result.id, result.satisfied) for result in counterfactuals(main, other)] == [
+    assert [(result.id, result.satisfied) for result in match_counterfactuals(main, other)] == [
         ("a-cf", False),
         ("b-cf", True),
     ]
-    assert len(counterfactuals(main, other, confirmed=False)) == 3
+    assert len(match_counterfactuals(main, other, confirmed=False)) == 3
 
 
 def test_pairs_of_different_length_are_refused():
     with pytest.raises(CollectionError, match="There are 2 samples and 1 counterfactuals"):
-        counterfactuals([sample("a"), sample("b")], [sample("x")])
+        match_counterfactuals([sample("a"), sample("b")], [sample("x")])
     longer = sample("x", turns=(ASKED, TOLD) * 2)
-    for compare in (counterfactuals, compare_histories):
+    for compare in (match_counterfactuals, compare_histories):
         with pytest.raises(CollectionError, match="Sample a has 2 utterances .* counterfactual 4"):
             compare([sample("a")], [longer])
 
@@ -156,8 +156,8 @@ histories = st.lists(st.tuples(st.sampled_from([USER, SYSTEM]), texts), max_size
 @given(histories)
 def test_apologies_are_gone_after_one_pass(turns):
     sorry = [(speaker, f"{text} I'm sorry, but no. i'm sorry") for speaker, text in turns]
-    once = without_apologies(sample(turns=(*sorry, TOLD)))
-    assert without_apologies(once) == once
+    once = remove_apologies(sample(turns=(*sorry, TOLD)))
+    assert remove_apologies(once) == once
     assert not any("sorry" in text.lower() for _, text in once.turns)
     assert [speaker for speaker, _ in once.turns] == [speaker for speaker, _ in (*sorry, TOLD)]
 
@@ -182,8 +182,8 @@ def test_a_frame_keeps_every_sample(tmp_path_factory, drawn):
         for position, (turns, end, satisfied) in enumerate(drawn)
     ]
     path = tmp_path_factory.mktemp("frames") / "samples.parquet"
-    samples_frame(samples).to_parquet(path)
-    assert frame_samples(pd.read_parquet(path)) == samples
+    samples_to_frame(samples).to_parquet(path)
+    assert samples_from_frame(pd.read_parquet(path)) == samples
 
 
 def test_ratings_and_texts_of_a_dialogue(save):
@@ -324,7 +324,7 @@ class TestSplit:
         assert lengths == {SYSTEM: 11, USER: 12}
 
     def test_files_of_two_benchmarks_do_not_fit(self):
-        with pytest.raises(CollectionError, match="toy: no sample of a part is among the 5 rated"):
+        with pytest.raises(CollectionError, match="toy: no sample of one part matches the 5 rated"):
             split_samples(self.dialogues, self.validation[0], [before("zzzz")], "toy")
 
 
@@ -364,7 +364,7 @@ def test_the_released_test_set_is_the_rebuilt_one(splits, mirror, tmp_path):
         for key in CAUSE_FILES.values()
     )
     assert main == splits[CAUSE_BENCHMARK].test
-    remaining = counterfactuals(main, generated)
+    remaining = match_counterfactuals(main, generated)
     assert (len(remaining), sum(sample.satisfied for sample in remaining)) == (543, 19)
     assert not any("sorry" in sample.turns[-1][1].lower() for sample in remaining)
     apologies = [
