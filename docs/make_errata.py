@@ -7,7 +7,7 @@ from pathlib import Path
 from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.audits import finding_of
 from everycell.engine.cards import Erratum, Where
-from everycell.engine.render.site import escaped
+from everycell.engine.render.site import escape_cell
 from everycell.studies.discovery import audits_of
 
 TARGET = Path("docs/errata.md")
@@ -79,7 +79,7 @@ def _entry(artefact: Artefact, erratum: Erratum) -> str:
 
 def _line(text: str) -> str:
     """Text of a card on one line, in which nothing is markup, a link or an element of HTML."""
-    return escaped(" ".join(text.split()))
+    return escape_cell(" ".join(text.split()))
 
 
 if __name__ == "__main__":

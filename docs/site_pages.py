@@ -16,7 +16,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from everycell.engine.artefacts import Paper, load_papers
-from everycell.engine.render.site import configuration, escaped, paper_results
+from everycell.engine.render.site import configuration, escape_cell, paper_results
 from everycell.engine.results import collect
 from everycell.public import public_modules
 
@@ -122,7 +122,7 @@ def work_page(key: str) -> str:
 def work_heading(paper: Paper) -> str:
     """Start of the page of a work for which nobody wrote one yet: what its card says."""
     about = f"{paper.authors}, {paper.title}, {paper.reference}, {paper.year}."
-    return f"# {paper.key}\n\n{escaped(about)}\n"
+    return f"# {paper.key}\n\n{escape_cell(about)}\n"
 
 
 def reference_page(module: str) -> str:

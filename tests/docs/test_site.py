@@ -16,7 +16,7 @@ from page import toys
 from workflow.project import copy_tree, quick_site
 
 from everycell.engine.artefacts import load_papers
-from everycell.engine.render.site import configuration, embedded, paper_results
+from everycell.engine.render.site import configuration, embed_table, paper_results
 from everycell.engine.render.tables.table_files import write_table
 from everycell.public import public_modules
 
@@ -217,7 +217,7 @@ def test_a_shown_table_stays_a_table_with_its_words(tmp_path):
     write_table(
         frame, stem, title="A *b*", layout_rows=["run"], layout_columns=["metric"], decimals={}
     )
-    page = as_html(embedded(stem.with_suffix(".md").read_text(encoding="utf-8")))
+    page = as_html(embed_table(stem.with_suffix(".md").read_text(encoding="utf-8")))
     assert page.rows == len(texts) + 1
     assert [cell.strip() for cell in page.cells] == ["Run", "P", *sum(([t, t] for t in texts), [])]
     assert page.text.startswith("A *b*")
@@ -231,7 +231,7 @@ def test_markers_stand_raised(tmp_path):
     write_table(
         frame, stem, title="T^1^", layout_rows=["run"], layout_columns=["metric"], decimals={}
     )
-    text = embedded(stem.with_suffix(".md").read_text(encoding="utf-8"))
+    text = embed_table(stem.with_suffix(".md").read_text(encoding="utf-8"))
     assert text.count("<sup>") == 1 and "0.33<sup>bc&#124;d</sup> |" in text
     assert [cell.strip() for cell in as_html(text).cells] == [
         *("Run", "P^2^ x", "a", "0.33bc|d", "b^c", "0.5")

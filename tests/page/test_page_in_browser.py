@@ -214,7 +214,7 @@ def test_a_search_on_a_chapter_leads_to_the_overview(page):
 
 
 def test_a_link_of_what_does_not_stand_reaches_its_cell(overview):
-    overview.locator("#falls a", has_text="b / x / MAP").click()
+    overview.locator("#failures a", has_text="b / x / MAP").click()
     cell = overview.locator("td.differs")
     expect(cell).to_be_in_viewport(ratio=1)
     assert overview.url.endswith("#" + cell.get_attribute("id"))

@@ -21,7 +21,7 @@ from everycell.cli.project import collect_results, warn_of_faults
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.published_cells import CardError
-from everycell.engine.render.page.tables import printed_table, stand_in_table, verdict_table
+from everycell.engine.render.page.tables import published_table, surrogate_table, verdict_table
 from everycell.engine.render.page.verdict_tex import verdict_table_as_tex
 from everycell.engine.reports import (
     OTHERWISE,
@@ -192,7 +192,7 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
         _print_legend(console, table["cells"])
     if not tables and not artefact.cells.empty:
         _print_heading(console, "published values")
-        _print_grid(console, printed_table(artefact), _lines_of_published)
+        _print_grid(console, published_table(artefact), _lines_of_published)
     for tier, table in tables.items():
         _print_differences(console, tier, table["cells"])
     for result in results:
@@ -247,7 +247,7 @@ def _lines_of_judged(cell: Mapping[str, Any]) -> list[Text]:
     """Published value above the reproduced one, with aligned digits."""
     sign, style = SIGNS[cell["verdict"]]
     marker = f"^{cell['marker']}" if cell["marker"] else ""
-    reproduced = cell["rebuilt"] if cell["apart"] else cell["finer"]
+    reproduced = cell["rebuilt"] if cell["is_different"] else cell["extra_digit"]
     if reproduced in (None, cell["printed"]):
         return [Text.assemble(cell["printed"], marker, " ", (sign, style))]
     width = max(2, len(marker))
@@ -298,7 +298,7 @@ def _print_surrogate(console: Console, artefact: Artefact, result: Result) -> No
     path = stem.with_name(f"{stem.name}.csv")
     # The values of a figure are in its plot.
     is_figure = f"{stem.name}.svg" in result.report.files
-    table = None if is_figure else stand_in_table(artefact, path)
+    table = None if is_figure else surrogate_table(artefact, path)
     if table is None:
         plot = f", plotted in {path.with_suffix('.svg')}" * is_figure
         console.print(f"The values are in {path}{plot}.", soft_wrap=True)

@@ -7,7 +7,7 @@ from rich.text import Text
 from everycell.cli.grids import grid_lines
 from everycell.cli.printing import output_console
 from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.render.page.tables import printed_table
+from everycell.engine.render.page.tables import published_table
 from everycell.engine.render.tables.layout import HeadCell
 
 PUBLISHED = Path(__file__).parents[3] / "published"
@@ -63,7 +63,7 @@ def test_no_name_is_cut_on_80_columns():
     artefacts = [one for one in all_artefacts(load_papers(PUBLISHED)) if not one.cells.empty]
     assert len(artefacts) > 100
     for artefact in artefacts:
-        grid = printed_table(artefact)
+        grid = published_table(artefact)
         lines = [line.plain for line in grid_lines(grid, text_lines, 80)]
         assert max(map(len, lines)) <= 80, artefact.id
         text = "\n".join(lines)

@@ -1,1 +1,1 @@
-"""What a reader sees: tables, figures and the reproduction page."""
+"""Rendering of tables, figures and the reproduction page."""

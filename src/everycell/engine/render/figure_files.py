@@ -1,7 +1,7 @@
-"""One style for all figures, and files of them whose bytes are the same in every run.
+"""Style of all figures, and reproducible figure files.
 
-Colours are those of Okabe and Ito (2008), told apart with the common kinds of colour blindness;
-what a colour says is also said by a hatch or a marker, for print in grey.
+The colours are those of Okabe and Ito (2008), which can be distinguished with the common forms of
+colour blindness. A hatch or a marker repeats the meaning of each colour, for prints in grey.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from everycell.engine.files import write_atomically
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
 MARKERS = ("o", "s", "^", "D", "v", "P")
-#: Lines of the first six systems of a figure, of the next six, and so on.
+#: Line styles of the first six systems in a figure, the next six, and so on.
 DASHES = ("-", "--", ":")
 INK = "#222222"
 
@@ -44,12 +44,12 @@ STYLE: dict[str, object] = {
     "lines.linewidth": 1.5,
     "figure.facecolor": "white",
     "savefig.dpi": 200,
-    # A name of the data may hold dollar signs, which start no formula.
+    # A dollar sign in a name does not start a formula.
     "text.parse_math": False,
-    # Text stays text: it can be searched, and read aloud.
+    # Text is stored as text, so that it can be searched and read aloud.
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
-    # Without a salt the ids of an SVG are random.
+    # Without a salt, the ids in an SVG are random.
     "svg.hashsalt": "everycell",
 }
 METADATA: Mapping[str, dict[str, None]] = {
@@ -63,7 +63,7 @@ _NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in the style of the project, regardless of the reader's matplotlib settings.
+    """Use the project's figure style, regardless of the user's matplotlib settings.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def save_figure(figure: Figure, stem: Path) -> list[Path]:
             buffer = io.BytesIO()
             figure.savefig(buffer, format=kind, metadata=metadata)
             if kind == "svg":
-                # A name of the data may hold what no XML may.
+                # Names in the data may contain characters that XML does not allow.
                 buffer = io.BytesIO(_NOT_IN_XML.sub(b"\xef\xbf\xbd", buffer.getvalue()))
             files.append(write_atomically(stem.with_name(f"{stem.name}.{kind}"), buffer.getvalue()))
     return files

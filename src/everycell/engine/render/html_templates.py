@@ -1,4 +1,4 @@
-"""Templates of HTML, which lie in a folder `templates` of the package that uses them."""
+"""HTML templates, from the folder `templates` of the package that uses them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 @cache
 def html_environment(package: str) -> Environment:
-    """Templates of a package; all that they print is escaped for HTML.
+    """Environment for the templates of a package, which escapes all values for HTML.
 
     Examples
     --------

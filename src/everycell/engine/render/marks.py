@@ -1,6 +1,6 @@
-"""What drawings share: rows in their order, checks of frames, marks with intervals, a legend.
+"""Helpers for figures: groups of rows, checks of frames, marks with intervals, a common legend.
 
-A frame is tidy, one row per mark.
+Frames are tidy, with one row per mark.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 
 def rows_by(frame: pd.DataFrame, key: str | None) -> dict[str, pd.DataFrame]:
-    """Rows of each panel, group or series, in the order in which these first appear.
+    """Rows of each panel, group or series, in order of first appearance.
 
     Examples
     --------
@@ -26,79 +26,81 @@ def rows_by(frame: pd.DataFrame, key: str | None) -> dict[str, pd.DataFrame]:
 
 
 def check_numbers(frame: pd.DataFrame, numbers: list[str]) -> None:
-    """Refuse a frame without rows, and rows in which a number is missing or infinite.
+    """Raise an error if a frame has no rows, or a number is missing or infinite.
 
     Examples
     --------
-    >>> check_numbers(pd.DataFrame({"value": [0.5, None]}), ["value"])  # doctest: +ELLIPSIS
+    >>> check_numbers(pd.DataFrame({"value": [0.5, None]}), ["value"])
     Traceback (most recent call last):
-    ValueError: column 'value', row 1: found nan, and only finite numbers can be drawn; leave...
+    ValueError: column 'value', row 1: got nan, expected a finite number; remove the row.
     """
     if frame.empty:
         raise ValueError("there is nothing to draw: the table has no rows.")
     for name in numbers:
-        bad = ~np.isfinite(frame[name].to_numpy(dtype=float))
-        if bad.any():
+        is_invalid = ~np.isfinite(frame[name].to_numpy(dtype=float))
+        if is_invalid.any():
+            row = int(is_invalid.argmax())
             raise ValueError(
-                f"column {name!r}, row {int(bad.argmax())}: found {frame[name].iloc[bad.argmax()]}"
-                ", and only finite numbers can be drawn; leave the row out."
+                f"column {name!r}, row {row}: got {frame[name].iloc[row]}, expected a finite "
+                "number; remove the row."
             )
 
 
 def check_intervals(
     frame: pd.DataFrame, value: str = "value", low: str = "low", high: str = "high"
 ) -> None:
-    """Refuse intervals that do not hold their value, and what `check_numbers` refuses.
+    """Raise an error if a value is outside its interval, or `check_numbers` raises one.
 
     Examples
     --------
     >>> check_intervals(pd.DataFrame({"value": [0.5], "low": [0.6], "high": [0.7]}))
     Traceback (most recent call last):
-    ValueError: row 0: value lies outside low to high.
+    ValueError: row 0: value is outside the interval from low to high.
     """
     check_numbers(frame, [value, low, high])
-    outside = (frame[value] < frame[low]) | (frame[value] > frame[high])
-    if outside.any():
-        raise ValueError(f"row {int(outside.argmax())}: {value} lies outside {low} to {high}.")
+    is_outside = (frame[value] < frame[low]) | (frame[value] > frame[high])
+    if is_outside.any():
+        raise ValueError(
+            f"row {int(is_outside.argmax())}: {value} is outside the interval from {low} to {high}."
+        )
 
 
 def check_known(frame: pd.DataFrame, column: str, known: tuple[str, ...]) -> None:
-    """Refuse a row whose text in `column` is none of those that the figure can show.
+    """Raise an error if `column` contains a name that the figure cannot show.
 
     Examples
     --------
     >>> check_known(pd.DataFrame({"series": ["curve", "line"]}), "series", ("curve", "oracle"))
     Traceback (most recent call last):
-    ValueError: column 'series': found 'line', and only curve, oracle can be drawn; correct it.
+    ValueError: column 'series': got 'line', expected one of curve, oracle.
     """
-    strange = frame.loc[~frame[column].isin(known), column]
-    if not strange.empty:
+    unknown = frame.loc[~frame[column].isin(known), column]
+    if not unknown.empty:
         raise ValueError(
-            f"column {column!r}: found {strange.iloc[0]!r}, and only {', '.join(known)} can be "
-            "drawn; correct it."
+            f"column {column!r}: got {unknown.iloc[0]!r}, expected one of {', '.join(known)}."
         )
 
 
 def check_single(frame: pd.DataFrame, keys: list[str]) -> None:
-    """Refuse two rows that would stand in one place: with equal values in the columns `keys`.
+    """Raise an error if two rows have the same values in the columns `keys`.
 
     Examples
     --------
     >>> check_single(pd.DataFrame({"system": ["BM25", "BM25"]}), ["system"])
     Traceback (most recent call last):
-    ValueError: two marks for {'system': 'BM25'}; draw each only once.
+    ValueError: two marks for {'system': 'BM25'}; remove one.
     """
-    twice = frame.duplicated(keys)
-    if twice.any():
+    is_duplicate = frame.duplicated(keys)
+    if is_duplicate.any():
         raise ValueError(
-            f"two marks for {frame.loc[twice, keys].iloc[0].to_dict()}; draw each only once."
+            f"two marks for {frame.loc[is_duplicate, keys].iloc[0].to_dict()}; remove one."
         )
 
 
 def draw_marks(
-    axis: Axes, marks: pd.DataFrame, positions: pd.Series, *, across: bool, **look: str
+    axis: Axes, marks: pd.DataFrame, positions: pd.Series, *, across: bool, **style: str
 ) -> None:
-    """Draw values with their intervals, in rows or (not `across`) in columns.
+    """Draw values with horizontal (`across`) or vertical intervals.
 
     Examples
     --------
@@ -109,21 +111,21 @@ def draw_marks(
     [0.5]
     """
     value = marks["value"].to_numpy(dtype=float)
-    ends = np.abs(marks[["low", "high"]].to_numpy(dtype=float).T - value)
+    distances = np.abs(marks[["low", "high"]].to_numpy(dtype=float).T - value)
     coordinates = positions.to_numpy(dtype=float)
     axis.errorbar(
         *((value, coordinates) if across else (coordinates, value)),
-        **{"xerr" if across else "yerr": ends},
+        **{"xerr" if across else "yerr": distances},
         linestyle="",
         markersize=5,
         elinewidth=1.2,
         capsize=2.5,
-        **look,
+        **style,
     )
 
 
 def common_legend(figure: Figure, *, handlelength: float = 2.0) -> None:
-    """Name each look once above all panels, in as many columns as there is room for.
+    """Draw one legend for all panels above them, in as many columns as fit.
 
     Examples
     --------
@@ -138,13 +140,13 @@ def common_legend(figure: Figure, *, handlelength: float = 2.0) -> None:
     for axis in figure.axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    # Inches, of the handle and of a letter.
-    longest = 0.28 + 0.11 * handlelength + 0.058 * max(map(len, handles))
+    # Width of the longest entry in inches, from its handle and its letters.
+    width = 0.28 + 0.11 * handlelength + 0.058 * max(map(len, handles))
     figure.legend(
         handles.values(),
         handles.keys(),
         loc="outside upper center",
-        ncols=max(1, int(figure.get_figwidth() // longest)),
+        ncols=max(1, int(figure.get_figwidth() // width)),
         fontsize=8,
         handlelength=handlelength,
     )

@@ -1,7 +1,7 @@
-"""Pages of the documentation's site that are made from cards, results, code and settings.
+"""Parts of the documentation site, generated from records, results and the configuration schema.
 
-All give Markdown, without a heading of level 1: the page that takes them has one. What they read
-may lie on disk or not: a site can be built before the first run, and then says so.
+All functions return Markdown without a level-1 heading, which is on the page that includes it.
+Results may be missing, because the site can be built before the first run.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import Any
 from everycell.engine.artefacts import Paper
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.conclusions import Outcome
-from everycell.engine.render.page.vocabulary import Found, label
+from everycell.engine.render.page.vocabulary import PageEntry, label
 from everycell.engine.reports import OUTCOME_NAMES, PLACES, STATES, counted, explained_by_source
 
 
-def escaped(text: str) -> str:
-    r"""Return a text in which no character means anything in a cell of a Markdown table.
+def escape_cell(text: str) -> str:
+    r"""Escape a text for a cell of a Markdown table.
 
     Examples
     --------
-    >>> escaped("nDCG*@3 | <b>")
+    >>> escape_cell("nDCG*@3 | <b>")
     'nDCG\\*@3 \\| &lt;b&gt;'
     """
     text = " ".join(str(text).split()).replace("&", "&amp;").replace("<", "&lt;")
@@ -36,25 +36,25 @@ def escaped(text: str) -> str:
     return text
 
 
-#: Backslash and what it escapes; what stands alone and has a meaning in a cell; in a paragraph.
+#: An escaped character; characters with a meaning in a cell; characters with one in a paragraph.
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _IN_CELL = re.compile(rf"{_ESCAPE}|[\\`*_<>{{}}\[\]&!#]")
 _IN_TEXT = re.compile(rf"{_ESCAPE}|[!-/:-@\[-`{{-~]")
-#: At the end of a cell whose text was escaped, so that its only bars are those of the table.
+#: Marker at the end of a cell whose text was escaped, so that each bar separates two cells.
 _MARKER = re.compile(r"\^([^^|]+)\^(?=\s*\|)")
 
 
-def embedded(text: str) -> str:
-    r"""Return a table as `write_table` writes it, so that a page of the site can hold it.
+def embed_table(text: str) -> str:
+    r"""Convert a Markdown table of `write_table` for a page of the site.
 
-    That file is escaped for CommonMark, where ``\<`` is no markup. Python-Markdown takes it for
-    markup, and takes ``{ onclick=... }`` in a cell for attributes. So whatever could mean something
-    becomes a character reference; of the marks only the bars of the table stay. A marker, which is
-    ``^b^`` at the end of a cell there, stands raised.
+    The file is escaped for CommonMark, where ``\<`` is not markup. Python-Markdown reads it as
+    markup, and reads ``{ onclick=... }`` in a cell as attributes. All special characters except for
+    the bars of the table are therefore replaced by character references. A marker, ``^b^`` at the
+    end of a cell, becomes a superscript.
 
     Examples
     --------
-    >>> print(embedded("Score\n\n| a\\|b |\n|:---|\n| \\<i> { onclick=f } |\n| 0.33^b^ |"))
+    >>> print(embed_table("Score\n\n| a\\|b |\n|:---|\n| \\<i> { onclick=f } |\n| 0.33^b^ |"))
     Score
     <BLANKLINE>
     | a&#124;b |
@@ -78,7 +78,7 @@ def _as_reference(mark: re.Match[str]) -> str:
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table; the cells are taken as they are.
+    """Return a Markdown table of cells that are already escaped.
 
     Examples
     --------
@@ -95,20 +95,20 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     )
 
 
-def paper_results(paper: Paper, reports: Iterable[Found], results: Path, assets: str) -> str:
-    """Chapters of a work: what each table and figure came to, in each of its tiers, and errata."""
+def paper_results(paper: Paper, reports: Iterable[PageEntry], results: Path, assets: str) -> str:
+    """Results of a paper by chapter, artefact and tier, and its errata."""
     entries = [entry for entry in reports if entry.artefact.paper == paper.key]
     parts = [
-        "## Results\n\nEvery table, figure and passage with numbers, in each tier of its card.\n"
+        "## Results\n\nEvery table, figure and passage with numbers, in each tier of its record.\n"
     ]
     for chapter, group in groupby(entries, key=lambda entry: entry.artefact.chapter):
         chapter_entries = list(group)
         rows = [_row(entry) for entry in _deepest_results(chapter_entries)]
         kind = "chapter" if chapter[0].isdigit() else "appendix"
-        parts.append(f"### Results of {kind} {chapter}: {escaped(paper.chapters[chapter])}\n")
+        parts.append(f"### Results of {kind} {chapter}: {escape_cell(paper.chapters[chapter])}\n")
         parts.append(
             table(
-                ["artefact", "title", "tier", "state", "verdicts", "claims, or what it needs"],
+                ["artefact", "title", "tier", "state", "verdicts", "claims, or requirements"],
                 rows,
             )
             + "\n"
@@ -121,62 +121,62 @@ def paper_results(paper: Paper, reports: Iterable[Found], results: Path, assets:
         for erratum in artefact.card.errata
     ]
     if errata:
-        parts.append("## Errata of this work\n")
-        parts.append("Their evidence stands on the page [Errata](../errata.md).\n")
+        parts.append("## Errata\n")
+        parts.append("The page [Errata](../errata.md) gives the evidence.\n")
         rows = [
-            [escaped(label(artefact.name)), PLACES[erratum.where], escaped(erratum.finding)]
+            [escape_cell(label(artefact.name)), PLACES[erratum.where], escape_cell(erratum.finding)]
             for artefact, erratum in errata
         ]
         parts.append(table(["artefact", "where", "finding"], rows) + "\n")
     return "\n".join(parts)
 
 
-def _deepest_results(entries: list[Found]) -> Iterator[Found]:
-    """Entries that say something: of an artefact without any result, only the deepest tier."""
-    for _, tiers in groupby(entries, key=lambda entry: entry.artefact.name):
-        known = list(tiers)
-        yield from [entry for entry in known if entry.report.state in RUNNABLE] or known[-1:]
+def _deepest_results(entries: list[PageEntry]) -> Iterator[PageEntry]:
+    """Entries with a result; for an artefact without any, the entry of its deepest tier."""
+    for _, group in groupby(entries, key=lambda entry: entry.artefact.name):
+        tiers = list(group)
+        yield from [entry for entry in tiers if entry.report.state in RUNNABLE] or tiers[-1:]
 
 
-def _row(entry: Found) -> list[str]:
+def _row(entry: PageEntry) -> list[str]:
     outcomes = Counter(conclusion.on_rebuilt for conclusion in entry.report.conclusions)
     return [
-        escaped(label(entry.artefact.name)),
-        escaped(entry.artefact.card.title),
+        escape_cell(label(entry.artefact.name)),
+        escape_cell(entry.artefact.card.title),
         entry.tier,
         STATES[entry.report.state],
         counted(entry.report.verdicts, explained_by_source(entry.report.cells)).replace("_", " "),
-        _counted(outcomes)
+        _format_outcomes(outcomes)
         if entry.report.state in RUNNABLE
-        else escaped(entry.artefact.card.tiers[entry.tier].needs or ""),
+        else escape_cell(entry.artefact.card.tiers[entry.tier].needs or ""),
     ]
 
 
-def _counted(counts: Mapping[Outcome, int]) -> str:
+def _format_outcomes(counts: Mapping[Outcome, int]) -> str:
     return ", ".join(f"{count} {OUTCOME_NAMES[name]}" for name, count in counts.items() if count)
 
 
-def _folded_result(entry: Found, results: Path, assets: str) -> Iterator[str]:
-    """The result itself, folded: its figure, or the table that a reader sees."""
+def _folded_result(entry: PageEntry, results: Path, assets: str) -> Iterator[str]:
+    """Collapsible block with the figure or the table of a result."""
     if entry.report.state not in RUNNABLE:
         return
     artefact, folder = entry.artefact, results / entry.tier / entry.artefact.paper
     if artefact.card.kind == "figure":
         figure = folder / f"{artefact.name}.svg"
         text = (
-            f"![{escaped(artefact.card.title)}]({assets}/{figure.relative_to(results).as_posix()})"
+            f"![{escape_cell(artefact.card.title)}]({assets}/{figure.relative_to(results).as_posix()})"
             if figure.exists()
             else None
         )
     else:
         table_file = folder / f"{artefact.name}.md"
-        text = embedded(table_file.read_text(encoding="utf-8")) if table_file.is_file() else None
+        text = embed_table(table_file.read_text(encoding="utf-8")) if table_file.is_file() else None
     if text is not None:
         title = f"{label(artefact.name)} ({entry.tier}, {STATES[entry.report.state]})"
-        yield f'??? example "{title}"\n\n' + _indented(text) + "\n"
+        yield f'??? example "{title}"\n\n' + _indent(text) + "\n"
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"    {line}".rstrip() for line in text.strip().splitlines())
 
 
@@ -192,19 +192,19 @@ def configuration(schema: Mapping[str, Any]) -> str:
     | `seed` | integer, at least 0 | `1` | Seed of all. |
     """
     keys = [*_keys("", schema, schema)]
-    alone = [row for row in keys if "." not in row[0]]
+    top_level = [row for row in keys if "." not in row[0]]
     header = ["key", "type", "default", "meaning"]
-    parts = [table(header, alone)] if alone else []
+    parts = [table(header, top_level)] if top_level else []
     for block, rows in groupby(
         (row for row in keys if "." in row[0]), key=lambda row: row[0].strip("`").split(".")[0]
     ):
-        about = _resolved(schema["properties"][block], schema).get("description", "")
-        parts.append(f"\n## {block}\n\n{escaped(about)}\n\n{table(header, rows)}")
+        about = _resolve(schema["properties"][block], schema).get("description", "")
+        parts.append(f"\n## {block}\n\n{escape_cell(about)}\n\n{table(header, rows)}")
     return "\n".join(parts)
 
 
-def _resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A node with what its `$ref` says; its own words win."""
+def _resolve(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Merge a node with the target of its `$ref`; the node's own entries take precedence."""
     reference = node.get("$ref")
     if reference is None:
         return node
@@ -213,16 +213,16 @@ def _resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
 
 def _keys(prefix: str, node: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[list[str]]:
     for name, value in node["properties"].items():
-        entry = _resolved(value, schema)
+        entry = _resolve(value, schema)
         if "properties" in entry:
             yield from _keys(f"{prefix}{name}.", entry, schema)
         else:
-            default = f"`{json.dumps(entry['default'])}`" if "default" in entry else "none: needed"
-            about = escaped(entry.get("description", ""))
+            default = f"`{json.dumps(entry['default'])}`" if "default" in entry else "required"
+            about = escape_cell(entry.get("description", ""))
             yield [f"`{prefix}{name}`", _type(entry, schema), default.replace("|", "\\|"), about]
 
 
-#: Keyword of a JSON schema -> what it asks of a value.
+#: Keyword of a JSON schema -> its description.
 BOUNDS = {
     "minimum": "at least",
     "exclusiveMinimum": "above",
@@ -235,7 +235,7 @@ BOUNDS = {
 
 
 def _type(node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    node = _resolved(node, schema)
+    node = _resolve(node, schema)
     if "anyOf" in node:
         return " or ".join(_type(option, schema) for option in node["anyOf"])
     if "enum" in node:
@@ -248,6 +248,6 @@ def _type(node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     elif kind == "object" and "properties" in node:
         kind = "block of " + ", ".join(f"`{name}`" for name in node["properties"])
     elif kind == "object" and isinstance(node.get("additionalProperties"), Mapping):
-        kind = f"names with each {_type(node['additionalProperties'], schema)}"
-    bounds = [f"{words} {node[key]}" for key, words in BOUNDS.items() if key in node]
+        kind = f"mapping of names to {_type(node['additionalProperties'], schema)}"
+    bounds = [f"{phrase} {node[key]}" for key, phrase in BOUNDS.items() if key in node]
     return ", ".join([kind, *bounds])

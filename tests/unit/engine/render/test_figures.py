@@ -161,7 +161,7 @@ def test_one_legend_stands_above_all_panels():
         (
             lambda: interval_lines(BARS.assign(low=9.0, high=10.0), x="value", low="low",
                                    high="high"),
-            "row 0: value lies outside",
+            "row 0: value is outside",
         ),
     ],
 )  # fmt: skip

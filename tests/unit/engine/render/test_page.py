@@ -21,7 +21,7 @@ from everycell.engine.render.page.deviations import deviation as deviation_of
 from everycell.engine.render.page.failures import failures_of
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.page_file import outdated_pages, pages_of, write_page
-from everycell.engine.render.page.tables import printed_table, supplement_table
+from everycell.engine.render.page.tables import published_table, supplement_table
 from everycell.engine.render.page.vocabulary import VERDICTS, label
 from everycell.engine.render.tables.names import shown_label
 from everycell.engine.reports import OTHERWISE, PLACES, JudgedCell, Report
@@ -130,7 +130,7 @@ def test_the_deviation_plot_has_a_point_for_each_compared_number(index, page):
     drawn = Counter({verdict: marks.count("<use") for verdict, marks in points})
     cells = pd.read_csv(index.with_name("cells.csv"), dtype=str).query("counts == 'yes'")
     assert drawn == Counter(cells.loc[cells["difference"].notna(), "verdict"]) and len(drawn) > 1
-    assert f"of {drawn.total()} reproduced numbers lie" in figure and "aria-label=" in figure
+    assert f"of {drawn.total()} reproduced numbers are" in figure and "aria-label=" in figure
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_all_cells_are_there_as_data(index):
 
 
 def test_a_stand_in_is_shown_beside_the_print_and_not_compared(page):
-    grid = page.read_text().split("surrogate data, not the paper's: made-up runs")[1]
+    grid = page.read_text().split("surrogate data, not the paper's data: made-up runs")[1]
     grid = grid.split("</table>")[0]
     rows = re.findall(r'<th scope="row">(\w)</th><td class="v stand_in".*?data-v="(.*?)" '
                       r'data-r="(.*?)">([0-9.]+)<', grid)  # fmt: skip
@@ -327,7 +327,7 @@ def test_what_does_not_stand_comes_first(index, page):
     assert "figure_9.csv: differs from its hash in" in output
     # Its claims count where it was reproduced.
     assert "surrogate data (made-up runs)" not in output
-    assert "Receipt does not verify" in page.read_text()
+    assert "Result is not trusted" in page.read_text()
 
 
 def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
@@ -394,7 +394,7 @@ def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
 
 def test_an_artefact_without_report_is_an_error(tmp_path):
     result = toys.toy_results(tmp_path / "published", tmp_path)[1:]
-    with pytest.raises(CardError, match="toy2026/figure_2: no report"):
+    with pytest.raises(CardError, match="toy2026/figure_2: the report is missing"):
         write_page(tmp_path / "index.html", result[:-1])
 
 
@@ -408,7 +408,7 @@ def test_published_tables_have_units_in_their_headings_and_marks_without_debris(
                 assert any("%" in label for label in labels), f"{artefact.id}: {labels}"
         if artefact.cells.empty:
             continue
-        cells = [cell for row in printed_table(artefact)["body"] for cell in row["values"]]
+        cells = [cell for row in published_table(artefact)["body"] for cell in row["values"]]
         marks |= {cell["marker"] for cell in cells if isinstance(cell, dict)}
         if "metric" in artefact.cells:
             texts = [cell["text"] if isinstance(cell, dict) else cell for cell in cells if cell]

@@ -160,7 +160,7 @@ def test_legends_lie_inside_the_figure(draw):
         (lambda: interpolation_curves(pd.concat([CURVES, CURVES[5:6]])), "two marks for .*noise"),
         (lambda: short_against_long(QUERIES.assign(queries="long")), "two marks for"),
         (lambda: short_against_long(QUERIES[::2]), r"two kinds of queries, got \['short'\]"),
-        (lambda: short_against_long(QUERIES.assign(low=0.55)), "row 1: value lies outside"),
+        (lambda: short_against_long(QUERIES.assign(low=0.55)), "row 1: value is outside"),
         (lambda: oracle_gains(GAINS.replace("tuned", "curve")), "found 'curve', and only tuned"),
         (lambda: oracle_gains(pd.concat([GAINS, GAINS[:1]])), "two marks for .*'tuned'"),
     ],

@@ -154,7 +154,7 @@ def test_the_drawing_shows_every_point():
 
 def test_a_mark_that_cannot_be_drawn_is_refused():
     points = points_to_draw()
-    with pytest.raises(ValueError, match="only candidates, iterations can be drawn"):
+    with pytest.raises(ValueError, match="expected one of candidates, iterations"):
         outlier_reductions(points.assign(panel="time"))
     with pytest.raises(ValueError, match="two marks"):
         outlier_reductions(pd.concat([points, points]))

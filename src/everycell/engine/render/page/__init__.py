@@ -1,1 +1,1 @@
-"""The reproduction page: one static file that shows every artefact and what differs."""
+"""The reproduction page: static HTML pages with every artefact and its differences."""

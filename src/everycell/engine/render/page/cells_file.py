@@ -1,4 +1,4 @@
-"""The whole result as data: a table of all cells with their verdicts, and one of all claims."""
+"""All results as data: a table of cells with verdicts, and a table of claims."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pandas as pd
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.counting import UNTESTABLE, best_entries, cells_of, claims_of
-from everycell.engine.render.page.vocabulary import Found
-from everycell.engine.render.tables.layout import NO_KEYS
+from everycell.engine.render.page.vocabulary import PageEntry
+from everycell.engine.render.tables.layout import VALUE_COLUMNS
 from everycell.engine.reports import OUTCOME_NAMES, STATES, VERDICT_NAMES
 
 CELL_COLUMNS = [
@@ -52,36 +52,40 @@ CLAIM_COLUMNS = [
 
 
 def cells_frame(
-    papers: Mapping[str, Paper], results: Sequence[Found], folder: Path
+    papers: Mapping[str, Paper], results: Sequence[PageEntry], folder: Path
 ) -> pd.DataFrame:
-    """Cells of all artefacts and tiers; each published cell counts in exactly one row."""
+    """Cells of all artefacts and tiers; each published cell is counted in exactly one row."""
     best = best_entries(results)
     rows: list[list[str]] = []
     for artefact, entries in _by_artefact(papers, results):
-        counting = best.get(artefact.id)
-        if counting is None or counting.report.state != "rebuilt" or not counting.report.cells:
-            rows += _not_computed(artefact, counting)
+        counted_entry = best.get(artefact.id)
+        if (
+            counted_entry is None
+            or counted_entry.report.state != "rebuilt"
+            or not counted_entry.report.cells
+        ):
+            rows += _rows_without_values(artefact, counted_entry)
             entries = [entry for entry in entries if entry.report.state in RUNNABLE]
         for entry in entries:
-            rows += _rows(entry, folder, counts=counting is entry)
+            rows += _rows(entry, folder, counts=counted_entry is entry)
     return pd.DataFrame(rows, columns=CELL_COLUMNS, dtype=str)
 
 
-def claims_frame(papers: Mapping[str, Paper], results: Sequence[Found]) -> pd.DataFrame:
-    """Claims of all artefacts in each tier that was run; each claim counts in exactly one row."""
+def claims_frame(papers: Mapping[str, Paper], results: Sequence[PageEntry]) -> pd.DataFrame:
+    """Claims of all artefacts and run tiers; each claim is counted in exactly one row."""
     best = best_entries(results)
     rows: list[list[str]] = []
     for artefact, entries in _by_artefact(papers, results):
         about = [artefact.paper, artefact.chapter, artefact.name]
-        run = [entry for entry in entries if entry.report.state in RUNNABLE]
-        for entry in run:
+        run_entries = [entry for entry in entries if entry.report.state in RUNNABLE]
+        for entry in run_entries:
             counts = "yes" if best[artefact.id] is entry else ""
             outcomes = claims_of(artefact, entry)
             for claim, (basis, outcome) in zip(entry.report.conclusions, outcomes, strict=True):
-                names = [OUTCOME_NAMES.get(one, "") for one in (outcome, claim.on_printed)]
+                names = [OUTCOME_NAMES.get(key, "") for key in (outcome, claim.on_printed)]
                 texts = [claim.test or "", claim.source, claim.claim, claim.detail]
                 rows.append([*about, claim.id, entry.tier, counts, basis, *names, *texts])
-        if not run:
+        if not run_entries:
             outcomes = claims_of(artefact, None)
             for conclusion, (basis, outcome) in zip(
                 artefact.card.conclusions, outcomes, strict=True
@@ -99,9 +103,9 @@ def claims_frame(papers: Mapping[str, Paper], results: Sequence[Found]) -> pd.Da
 
 
 def data_files(
-    papers: Mapping[str, Paper], results: Sequence[Found], folder: Path
+    papers: Mapping[str, Paper], results: Sequence[PageEntry], folder: Path
 ) -> dict[str, bytes]:
-    """Name and content of the tables of all cells and of all claims."""
+    """Names and contents of the files of all cells and all claims."""
     frame = cells_frame(papers, results, folder)
     parquet = io.BytesIO()
     frame.to_parquet(parquet, index=False)
@@ -115,33 +119,33 @@ def data_files(
 
 
 def _by_artefact(
-    papers: Mapping[str, Paper], results: Sequence[Found]
-) -> list[tuple[Artefact, list[Found]]]:
-    entries: dict[str, list[Found]] = {}
+    papers: Mapping[str, Paper], results: Sequence[PageEntry]
+) -> list[tuple[Artefact, list[PageEntry]]]:
+    entries: dict[str, list[PageEntry]] = {}
     for entry in results:
         entries.setdefault(entry.artefact.id, []).append(entry)
     return [(artefact, entries.get(artefact.id, [])) for artefact in all_artefacts(papers)]
 
 
-def _not_computed(artefact: Artefact, counting: Found | None) -> Iterator[list[str]]:
-    """Rows of published cells that no tier computes, with what the deepest tier needs."""
+def _rows_without_values(artefact: Artefact, entry: PageEntry | None) -> Iterator[list[str]]:
+    """Rows of published cells that no tier computes, with the needs of the deepest tier."""
     tier, declared = list(artefact.card.tiers.items())[-1]
-    classes = cells_of(artefact, counting)
-    for (key, published), one in zip(_published(artefact).items(), classes, strict=True):
-        if one.kind != "check":
+    classes = cells_of(artefact, entry)
+    for (key, published), cell in zip(_published_values(artefact).items(), classes, strict=True):
+        if cell.kind != "check":
             about = [
                 artefact.paper,
                 artefact.name,
                 tier,
-                VERDICT_NAMES[one.verdict],
+                VERDICT_NAMES[cell.verdict],
                 "yes",
                 _json(dict(key)),
             ]
-            about += [published, "", one.verdict, one.kind, one.origin, one.flag or ""]
+            about += [published, "", cell.verdict, cell.kind, cell.origin, cell.flag or ""]
             yield [*about, *[""] * 3, declared.needs]
 
 
-def _rows(entry: Found, folder: Path, *, counts: bool) -> Iterator[list[str]]:
+def _rows(entry: PageEntry, folder: Path, *, counts: bool) -> Iterator[list[str]]:
     artefact, report = entry.artefact, entry.report
     counted = "yes" if counts and report.state == "rebuilt" else ""
     about = [artefact.paper, artefact.name, entry.tier, STATES[report.state], counted]
@@ -160,7 +164,7 @@ def _rows(entry: Found, folder: Path, *, counts: bool) -> Iterator[list[str]]:
         yield [*about, _json(cell.key), *content, *distances, cell.cause, cell.why or ""]
 
 
-def _published(artefact: Artefact) -> dict[tuple[tuple[str, str], ...], str]:
+def _published_values(artefact: Artefact) -> dict[tuple[tuple[str, str], ...], str]:
     """Key of each published cell -> its value."""
     if artefact.cells.empty:
         return {}
@@ -170,17 +174,17 @@ def _published(artefact: Artefact) -> dict[tuple[tuple[str, str], ...], str]:
     }
 
 
-def _surrogate_cells(entry: Found, folder: Path) -> Iterator[tuple[dict[str, str], str, str]]:
+def _surrogate_cells(entry: PageEntry, folder: Path) -> Iterator[tuple[dict[str, str], str, str]]:
     artefact = entry.artefact
     if f"{artefact.name}.csv" not in entry.report.files:
         return
     path = folder / entry.tier / artefact.paper / f"{artefact.name}.csv"
     table = pd.read_csv(path, keep_default_na=False, dtype=str)
-    keys = [column for column in table.columns if column not in NO_KEYS]
-    alike = not artefact.cells.empty and set(keys) == set(artefact.key_columns)
-    if alike:
+    keys = [column for column in table.columns if column not in VALUE_COLUMNS]
+    has_same_keys = not artefact.cells.empty and set(keys) == set(artefact.key_columns)
+    if has_same_keys:
         keys = artefact.key_columns
-    published = _published(artefact) if alike else {}
+    published = _published_values(artefact) if has_same_keys else {}
     for row in table.to_dict("records"):
         key = tuple((name, row[name]) for name in keys)
         yield dict(key), published.get(key, ""), row.get("value", "")

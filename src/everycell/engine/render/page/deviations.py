@@ -1,4 +1,4 @@
-"""Deviation plot of a chapter: how far each reproduced number is from the published one."""
+"""Deviation plot of a chapter: distances of reproduced numbers from the published ones."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from everycell.engine.published_cells import decimals_shown
 from everycell.engine.render.figure_files import INK, METADATA, STYLE, style
 from everycell.engine.reports import VERDICT_NAMES, JudgedCell, Verdict
 
-#: Marker of each verdict, so that colour is not alone.
+#: Marker of each verdict, in addition to its colour.
 _MARKERS: dict[Verdict, str] = {
     "equal": "o", "close": "s", "differs": "X", "explained": "D", "consistent": "^",
     "inconsistent": "v",
 }  # fmt: skip
-#: Colours of the drawing, which become those of the page, light or dark.
+#: Colours in the plot -> variables for the colours of the page, light or dark.
 _PLACEHOLDERS = {
     f"#00000{number}": f"var(--bar-{verdict})" for number, verdict in enumerate(_MARKERS, 1)
 }
@@ -31,12 +31,12 @@ _PAGE_COLOURS = {
     str(STYLE["grid.color"]): "var(--line)",
     "#000008": "var(--soft)",
 }
-#: Successive points of a row are this far apart, modulo 1: no two close ones have equal heights.
-_GOLDEN = (math.sqrt(5) - 1) / 2
+#: Vertical step between successive points, modulo 1, so that nearby points do not overlap.
+_GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 
 
 class Deviation(NamedTuple):
-    """A point of the plot; `link` is the id of a cell that is not equal."""
+    """Point of the plot; `link` is the id of its cell, if the values are not equal."""
 
     artefact: str
     verdict: Verdict
@@ -47,7 +47,7 @@ class Deviation(NamedTuple):
 def deviation(cell: JudgedCell) -> float | None:
     """Reproduced minus published number, in units of the last published digit.
 
-    A tolerance that is larger than this unit takes its place.
+    If the tolerance is larger than this unit, it is used as the unit.
 
     Examples
     --------
@@ -64,30 +64,35 @@ def deviation(cell: JudgedCell) -> float | None:
 def deviations(chapter: Mapping[str, Any]) -> list[Deviation]:
     """Points of all compared numbers of a chapter, each in the deepest tier that reproduces it."""
     return [
-        Deviation(one["label"], cell["verdict"], value, cell["id"] if cell["apart"] else None)
-        for one in chapter["artefacts"]
-        for table in one["tables"][-1:]
+        Deviation(
+            artefact["label"],
+            cell["verdict"],
+            value,
+            cell["id"] if cell["is_different"] else None,
+        )
+        for artefact in chapter["artefacts"]
+        for table in artefact["tables"][-1:]
         for cell in table["cells"]
         if (value := deviation(cell["judged"])) is not None
     ]
 
 
 def deviation_plot(chapter: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Deviation plot for the page of a chapter, as SVG and in words; none without numbers."""
+    """Deviation plot of a chapter, as SVG and as a sentence; None if there are no numbers."""
     points = deviations(chapter)
     if not points:
         return None
     within = sum(abs(point.deviation) <= 1 for point in points)
     farthest = max(points, key=lambda point: abs(point.deviation))
-    words = (
-        f"{within} of {len(points)} reproduced numbers lie within one unit of the last published "
+    summary = (
+        f"{within} of {len(points)} reproduced numbers are within one unit of the last published "
         "digit, or within their tolerance"
     )
     if abs(farthest.deviation) > 1:
-        words += (
+        summary += (
             f"; the largest deviation is {farthest.deviation:+,.3g} units ({farthest.artefact})"
         )
-    return {"svg": _svg(_draw(points)), "words": f"{words}."}
+    return {"svg": _svg(_draw(points)), "summary": f"{summary}."}
 
 
 def _draw(points: list[Deviation]) -> Figure:
@@ -102,10 +107,10 @@ def _draw(points: list[Deviation]) -> Figure:
             numbers = [number for number, point in enumerate(points) if point.verdict == verdict]
             if not numbers:
                 continue
-            drawn = axes.scatter(
+            markers = axes.scatter(
                 [points[number].deviation for number in numbers],
                 [
-                    rows.index(points[number].artefact) + 0.7 * ((number * _GOLDEN) % 1 - 0.5)
+                    rows.index(points[number].artefact) + 0.7 * ((number * _GOLDEN_RATIO) % 1 - 0.5)
                     for number in numbers
                 ],
                 s=22,
@@ -117,7 +122,7 @@ def _draw(points: list[Deviation]) -> Figure:
                 gid=f"deviations-{verdict}",
             )
             links = [points[number].link for number in numbers]
-            drawn.set_urls([f"#{link}" if link else None for link in links])
+            markers.set_urls([f"#{link}" if link else None for link in links])
         counts = [sum(point.artefact == row for point in points) for row in rows]
         labels = [f"{row} ({count})" for row, count in zip(rows, counts, strict=True)]
         axes.set_yticks(range(len(rows)), labels)
@@ -132,7 +137,7 @@ def _draw(points: list[Deviation]) -> Figure:
 
 
 def _scale(axes: Axes, largest: float) -> None:
-    """Linear up to one unit, logarithmic above, so that small and large deviations are seen."""
+    """Set a scale that is linear up to one unit and logarithmic above."""
     powers = max(1, math.ceil(math.log10(max(largest, 1))))
     steps = [10**power for power in range(powers + 1)]
     axes.set_xscale("symlog", linthresh=1)
@@ -149,16 +154,16 @@ def _scale(axes: Axes, largest: float) -> None:
 
 
 def _svg(figure: Figure) -> str:
-    """Drawing as a part of a page, in the colours of the page."""
+    """Convert a figure to SVG for the page, in the page's colours."""
     buffer = io.BytesIO()
     with style():
         figure.savefig(buffer, format="svg", metadata=METADATA["svg"], transparent=True)
     text = buffer.getvalue().decode()
-    # The style sheet of the drawing would be one of the whole page.
+    # The style sheet of the figure would apply to the entire page.
     text = re.sub(r"<style.*?</style>|<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     root = r'\1 fill="currentColor" aria-hidden="true"'
     text = re.sub(r'(<svg [^>]*?) width="[^"]*"', root, text[text.index("<svg") :])
     text = re.sub(r'(<svg [^>]*?) height="[^"]*"', r"\1", text).replace("xlink:href", "href")
-    # A point is for the mouse: the keyboard has the list of differences.
+    # Points are for the mouse; keyboard users have the list of differences.
     text = text.replace("<a href", '<a tabindex="-1" href')
     return re.sub("|".join(_PAGE_COLOURS), lambda match: _PAGE_COLOURS[match[0]], text)

@@ -1,4 +1,4 @@
-"""Values of a chapter that are not equal to the published ones, in Markdown and LaTeX."""
+"""Tables of a chapter's values that differ from the published ones, in Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NONE = "No reproduced value of this chapter differs from the published one."
 
 
 def difference_files(chapter: Mapping[str, Any]) -> dict[str, bytes]:
-    r"""Tables of the differences, with tolerances and causes: path -> content.
+    r"""Paths and contents of the tables of differences, with tolerances and causes.
 
     Examples
     --------
@@ -26,11 +26,11 @@ def difference_files(chapter: Mapping[str, Any]) -> dict[str, bytes]:
     'No reproduced value of this chapter differs from the published one.\n'
     """
     markdown, latex = [], []
-    for title, label, laid, notes in _tables(chapter):
-        marks = laid.map(lambda _: "")
+    for title, label, table, notes in _tables(chapter):
+        marks = table.map(lambda _: "")
         lines = [f"({number}) {text}" for text, number in notes.items()]
-        markdown += [table_as_markdown(laid, marks, title), *map(escape_markdown, lines)]
-        latex.append(latex_table(laid, marks, title, label))
+        markdown += [table_as_markdown(table, marks, title), *map(escape_markdown, lines)]
+        latex.append(latex_table(table, marks, title, label))
         latex += [rf"\noindent {escape_tex(line)}\par" for line in lines]
     texts = {
         "md": "\n\n".join(part.strip() for part in markdown or [_NONE]) + "\n",
@@ -42,25 +42,26 @@ def difference_files(chapter: Mapping[str, Any]) -> dict[str, bytes]:
 def _tables(
     chapter: Mapping[str, Any],
 ) -> Iterator[tuple[str, str, pd.DataFrame, dict[str, int]]]:
-    """Title, label, table and notes of each artefact whose values are not all equal."""
-    for one in chapter["artefacts"]:
-        # Of two tiers that reproduce an artefact the deeper one counts, as everywhere.
-        for table in one["tables"][-1:]:
+    """Title, label, table and notes of each artefact with differences."""
+    for artefact in chapter["artefacts"]:
+        card, counts = artefact["card"], artefact["counts"]
+        # If several tiers reproduce an artefact, the deepest one counts.
+        for table in artefact["tables"][-1:]:
             notes: dict[str, int] = {}
             rows = [
-                {"cell": cell["name"], **_row(cell, one["card"].tolerances, notes)}
+                {"cell": cell["name"], **_row(cell, card.tolerances, notes)}
                 for cell in table["cells"]
-                if cell["apart"] and cell["kind"] != "check"
+                if cell["is_different"] and cell["kind"] != "check"
             ]
             if rows:
-                title = f"{one['label']}: {one['card'].title} ({describe_verdicts(one['counts'])})"
-                label = f"tab:differences-{one['id']}".replace("_", "-")
+                title = f"{artefact['label']}: {card.title} ({describe_verdicts(counts)})"
+                label = f"tab:differences-{artefact['id']}".replace("_", "-")
                 yield title, label, pd.DataFrame(rows, dtype=str).set_index("cell"), notes
 
 
 def _row(cell: Mapping[str, Any], tolerances: Any, notes: dict[str, int]) -> dict[str, str]:
     judged = cell["judged"]
-    # The spread of each cell stands in the table of seeds; here its cause is given once.
+    # Each cause is listed once; the spread of each cell is in the table of seeds.
     cause = common_cause(judged.why, tolerances)
     numbers = (judged.difference, judged.tolerance)
     difference, tolerance = ("" if number is None else f"{number:.4g}" for number in numbers)

@@ -1,4 +1,4 @@
-"""Citations of the papers and links to where they can be read."""
+"""Citations of the papers, and links to them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from everycell.engine.publications import Origin, Publication
 
 
 def links_of(publication: Publication | Origin) -> list[tuple[str, str]]:
-    """Text and address of each place where a work, or what a chapter was before, can be read.
+    """Text and URL of links to a paper, or to the paper behind a chapter.
 
     Examples
     --------
@@ -23,13 +23,13 @@ def links_of(publication: Publication | Origin) -> list[tuple[str, str]]:
     if publication.arxiv:
         links.append((f"arXiv {publication.arxiv}", f"https://arxiv.org/abs/{publication.arxiv}"))
     if isinstance(publication, Publication) and publication.url:
-        # Its host and no word more: a library may hand out the text on another page of that host.
+        # Only the host is shown, because the full text may be on another page of it.
         links.append((urlsplit(publication.url).netloc, publication.url))
     return links
 
 
 def section_and_page(text: str) -> str:
-    """Text as a reader of the paper needs it: without the lines of a copy that only we have.
+    """Remove line numbers, which refer to our plain-text copy, from a source.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def bibtex(
     kind: Literal["thesis", "paper"],
     publication: Publication,
 ) -> str:
-    r"""Entry of a work for BibTeX or biber, in UTF-8.
+    r"""BibTeX or biber entry of a paper, in UTF-8.
 
     Examples
     --------
@@ -63,10 +63,10 @@ def bibtex(
     }
     """
     fields = {
-        "title": f"{{{_escaped(title)}}}",
-        "author": _escaped(" and ".join(name.strip() for name in authors.split(","))),
+        "title": f"{{{_escape(title)}}}",
+        "author": _escape(" and ".join(name.strip() for name in authors.split(","))),
         "year": str(year),
-        "school" if kind == "thesis" else "booktitle": _escaped(
+        "school" if kind == "thesis" else "booktitle": _escape(
             publication.school or publication.booktitle or ""
         ),
         "pages": (publication.pages or "").replace("-", "--"),
@@ -79,9 +79,9 @@ def bibtex(
     return "\n".join([f"@{entry}{{{key},", *lines, "}"])
 
 
-#: What a backslash before it does not escape.
+#: Characters that a backslash does not escape.
 _COMMANDS = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return re.sub(r"[&%$#_{}\\~^]", lambda match: _COMMANDS.get(match[0], f"\\{match[0]}"), text)

@@ -1,4 +1,4 @@
-"""What a reviewer looks for first: different cells, contradicted claims, untrusted results."""
+"""Findings for reviewers: different cells, contradicted claims, untrusted results."""
 
 from __future__ import annotations
 
@@ -10,63 +10,72 @@ from everycell.engine.reports import PLACES
 
 
 def common_cause(why: str | None, tolerances: Iterable[Tolerance]) -> str:
-    """Cause that cells of a table share; the spread of each cell is with the cell."""
+    """Shared part of the cause of cells in a table, without the spread of a single cell."""
     why = why or ""
-    return next((one.because for one in tolerances if why.endswith(one.because)), why)
+    return next(
+        (tolerance.because for tolerance in tolerances if why.endswith(tolerance.because)), why
+    )
 
 
 def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Collect what was not reproduced, from artefacts as the page has them.
+    """Collect what was not reproduced, from the artefacts of the page's model.
 
-    Each table is one entry, with its cells by the reason for their verdict.
+    Each table is one entry, with its cells grouped by the reason for their verdict.
     """
-    # An error of our own copy says nothing against the paper, so it is listed apart.
+    # Our transcription errors are no evidence against the paper, so they are listed separately.
     cells: dict[str, list[dict[str, Any]]] = {
         name: [] for name in ("differs", "inconsistent", "explained", "copy")
     }
     claims: dict[str, list[dict[str, Any]]] = {"rebuilt": [], "printed": [], "stand_in": []}
     errata, faults = [], []
-    for one in artefacts:
-        faults += [(one, tier, fault) for tier in one["tiers"] for fault in tier["faults"]]
-        explained = set()
-        # Of two tiers that rebuild an artefact the deeper one counts, as everywhere.
-        for table in one["tables"][-1:]:
-            counted = (cell for cell in table["cells"] if cell["kind"] != "check")
-            bad = [cell for cell in counted if cell["verdict"] in cells]
+    for artefact in artefacts:
+        faults += [
+            (artefact, tier, fault) for tier in artefact["tiers"] for fault in tier["faults"]
+        ]
+        causes = set()
+        # If several tiers reproduce an artefact, the deepest one counts.
+        for table in artefact["tables"][-1:]:
+            different_cells = [
+                cell
+                for cell in table["cells"]
+                if cell["kind"] != "check" and cell["verdict"] in cells
+            ]
             reasons: dict[str, dict[tuple, list]] = {}
-            for cell in bad:
-                explained.add(cell["why"])
+            for cell in different_cells:
+                causes.add(cell["why"])
                 name = "copy" if cell["source"] == "copy" else cell["verdict"]
                 by_reason = reasons.setdefault(name, {})
-                why = common_cause(cell["why"], one["card"].tolerances)
+                why = common_cause(cell["why"], artefact["card"].tolerances)
                 by_reason.setdefault((cell["source"], why), []).append(cell)
             for name, by_reason in reasons.items():
                 groups = [
                     {"place": source, "finding": why, "cells": group}
                     for (source, why), group in by_reason.items()
                 ]
-                cells[name].append({"artefact": one, "tier": table["tier"], "groups": groups})
+                cells[name].append({"artefact": artefact, "tier": table["tier"], "groups": groups})
         errata += [
-            {"artefact": one, **erratum}
-            for erratum in one["errata"]
-            if erratum["finding"] not in explained
+            {"artefact": artefact, **erratum}
+            for erratum in artefact["errata"]
+            if erratum["finding"] not in causes
         ]
-        for claim in one["conclusions"]:
-            # As the headline counts them: in one tier, and not where they vary by machine.
-            failing = [
-                on
-                for on in claim["on"]
-                if on["outcome"] == "fails" and on["tier"] == one["claims_count_in"]
+        for claim in artefact["conclusions"]:
+            # As in the headline, claims count in one tier, and not if they vary between machines.
+            failed_tests = [
+                test
+                for test in claim["on"]
+                if test["outcome"] == "fails" and test["tier"] == artefact["claims_count_in"]
             ]
             for state in RUNNABLE:
                 claims[state] += [
-                    {"artefact": one, "claim": claim, **on}
-                    for on in failing
-                    if on["state"] == state
+                    {"artefact": artefact, "claim": claim, **test}
+                    for test in failed_tests
+                    if test["state"] == state
                 ]
-            # A claim that the paper's own numbers contradict, where no reproduced table says so.
-            if claim["printed"] == "fails" and not any(on["state"] == "rebuilt" for on in failing):
-                claims["printed"].append({"artefact": one, "claim": claim})
+            # Published values contradict the claim, and reproduced values do not.
+            if claim["printed"] == "fails" and not any(
+                test["state"] == "rebuilt" for test in failed_tests
+            ):
+                claims["printed"].append({"artefact": artefact, "claim": claim})
     return {
         "cells": cells,
         "explained": {

@@ -1,4 +1,4 @@
-"""Files behind a result, from its receipt and the jobs before it, with their addresses."""
+"""Input files of a result, from its receipt and the preceding jobs, with their URLs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everycell.engine.registry_entries import Entry, set_of
 def input_files(
     receipt: Mapping[str, Any], jobs: Sequence[JobRecord], registry: Registry
 ) -> dict[str, list[tuple[str, str | None]]]:
-    """Data set, or where a file is -> name and address of each file that no job made.
+    """Data set or location -> names and URLs of the files that were not made by a job.
 
     Examples
     --------

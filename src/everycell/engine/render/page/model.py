@@ -1,4 +1,4 @@
-"""What the reproduction page shows, collected from cards, reports and receipts."""
+"""Data of the reproduction page, collected from records, reports and receipts."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from everycell.engine.render.page.evidence import bibtex, links_of, section_and_
 from everycell.engine.render.page.failures import failures_of
 from everycell.engine.render.page.input_files import input_files
 from everycell.engine.render.page.tables import (
-    printed_table,
-    stand_in_table,
+    published_table,
     supplement_table,
+    surrogate_table,
     verdict_table,
 )
 from everycell.engine.render.page.vocabulary import (
-    FORMS,
+    FORMAT_NAMES,
     GROUPS,
     OUTCOMES,
     VERDICTS,
-    Found,
+    PageEntry,
     label,
     page_of_chapter,
 )
@@ -53,18 +53,20 @@ from everycell.engine.reports import (
 )
 from everycell.engine.tiers import TIERS
 
-#: Lists of differences are folded where they are longer.
-_FOLDED = 12
+#: Longer lists of differences are collapsed.
+_MAX_UNFOLDED = 12
 
 
 def build_model(
-    papers: Mapping[str, Paper], results: Iterable[Found], folder: Path
+    papers: Mapping[str, Paper], results: Iterable[PageEntry], folder: Path
 ) -> dict[str, Any]:
-    """Collect what the page shows, ready for the template."""
-    entries: dict[str, list[Found]] = {}
+    """Collect the variables of the page's templates."""
+    entries: dict[str, list[PageEntry]] = {}
     for entry in results:
         entries.setdefault(entry.artefact.id, []).append(entry)
-    counted = count_chapters(papers, [one for of_one in entries.values() for one in of_one])
+    counts = count_chapters(
+        papers, [entry for artefact_entries in entries.values() for entry in artefact_entries]
+    )
     jobs = read_lineage(folder)
     sections: list[dict[str, Any]] = []
     for paper in papers.values():
@@ -72,7 +74,7 @@ def build_model(
         publication = read_publication(_folder_of(paper))
         for artefact in paper.artefacts.values():
             if artefact.id not in entries:
-                raise CardError(f"{artefact.id}: no report was given; collect it in each tier.")
+                raise CardError(f"{artefact.id}: the report is missing; collect it in each tier.")
             artefacts.append(_artefact(artefact, entries[artefact.id], folder, jobs))
         sections.append(
             {
@@ -93,23 +95,26 @@ def build_model(
                         paper,
                         number,
                         publication.origins.get(number),
-                        [one for one in artefacts if one["chapter"] == number],
-                        counted[paper.key, number],
+                        [artefact for artefact in artefacts if artefact["chapter"] == number],
+                        counts[paper.key, number],
                     )
                     for number in paper.chapters
                 ],
                 **_summary(
-                    artefacts, total(counted[paper.key, number] for number in paper.chapters)
+                    artefacts, total(counts[paper.key, number] for number in paper.chapters)
                 ),
             }
         )
-    everything = [
-        one for paper in sections for chapter in paper["chapters"] for one in chapter["artefacts"]
+    all_artefacts = [
+        artefact
+        for section in sections
+        for chapter in section["chapters"]
+        for artefact in chapter["artefacts"]
     ]
     return {
         "papers": sections,
         "kinds": dict(Counter(paper.kind for paper in papers.values()).most_common()),
-        "falls": failures_of(everything),
+        "failures": failures_of(all_artefacts),
         "meaning": {
             "verdicts": VERDICTS,
             "groups": GROUPS,
@@ -118,10 +123,10 @@ def build_model(
             "outcome_names": OUTCOME_NAMES,
             "places": PLACES,
             "tiers": TIERS,
-            "folded": _FOLDED,
+            "max_unfolded": _MAX_UNFOLDED,
         },
         "headline": headline,
-        **_summary(everything, total(counted.values())),
+        **_summary(all_artefacts, total(counts.values())),
     }
 
 
@@ -148,10 +153,12 @@ def _chapter(
         "claims": counts if counts.claimed else None,
         "origin": origin,
         "origin_links": links_of(origin) if origin else [],
-        "seconds": sum(tier["seconds"] or 0 for one in artefacts for tier in one["tiers"]),
+        "seconds": sum(
+            tier["seconds"] or 0 for artefact in artefacts for tier in artefact["tiers"]
+        ),
         "untested": [
             [section_and_page(text) for text in (claim.claim, claim.source, claim.reason)]
-            for claim in sorted(paper.untested[number], key=_in_order_of_text)
+            for claim in sorted(paper.untested[number], key=_numbers_of_source)
         ],
         **_summary(artefacts, counts),
     }
@@ -161,7 +168,8 @@ def _folder_of(paper: Paper) -> Path | None:
     return next((artefact.folder for artefact in paper.artefacts.values()), None)
 
 
-def _in_order_of_text(claim: Untested) -> list[int]:
+def _numbers_of_source(claim: Untested) -> list[int]:
+    """Numbers in the source of a claim, to sort claims as in the text."""
     return [int(number) for number in re.findall(r"\d+", claim.source)]
 
 
@@ -171,7 +179,7 @@ def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str
     groups["not_run"] -= groups["stand_in"]
     return {
         "total": counts.artefacts,
-        "states": Counter(one["state"] for one in artefacts),
+        "states": Counter(artefact["state"] for artefact in artefacts),
         "hollow": counts.hollow,
         "cells": {group: groups[group] for group in GROUPS},
         "claimed": counts.claimed,
@@ -185,29 +193,31 @@ def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str
 
 
 def _artefact(
-    artefact: Artefact, entries: Sequence[Found], folder: Path, jobs: Sequence[JobRecord]
+    artefact: Artefact, entries: Sequence[PageEntry], folder: Path, jobs: Sequence[JobRecord]
 ) -> dict[str, Any]:
     entries = sorted(entries, key=lambda entry: TIERS.index(entry.tier))
     tiers = [_tier(entry, folder, jobs) for entry in entries]
-    rebuilt = [tier for tier in tiers if tier["state"] == "rebuilt"]
+    rebuilt_tiers = [tier for tier in tiers if tier["state"] == "rebuilt"]
     states = {tier["state"] for tier in tiers}
     state = next(state for state in STATES if state in states)
-    # Each published cell and each conclusion counts once, in the deepest tier that rebuilt it.
-    deepest = rebuilt[-1]["name"] if rebuilt else None
-    if rebuilt:
-        counts = rebuilt[-1]["report"].verdicts
+    # Published cells and claims count once, in the deepest tier that reproduces them.
+    deepest = rebuilt_tiers[-1]["name"] if rebuilt_tiers else None
+    if rebuilt_tiers:
+        counts = rebuilt_tiers[-1]["report"].verdicts
     else:
         counts = {state if state in ("quoted", "stand_in") else "not_run": len(artefact.cells)}
     verdicts = sorted({verdict for verdict, count in counts.items() if count})
     for tier in tiers:
-        own = tier["report"].verdicts if tier["state"] == "rebuilt" else {}
-        tier["verdicts"] = [name for name in VERDICTS if own.get(name)] if rebuilt else verdicts
+        tier_counts = tier["report"].verdicts if tier["state"] == "rebuilt" else {}
+        tier["verdicts"] = (
+            [name for name in VERDICTS if tier_counts.get(name)] if rebuilt_tiers else verdicts
+        )
     conclusions = _conclusions(artefact, tiers)
     return {
         "id": artefact.id.replace("/", "-"),
         "key": artefact.id,
         "label": label(artefact.name),
-        "words": _words(artefact),
+        "words": _search_words(artefact),
         "page": page_of_chapter(artefact.paper, artefact.chapter),
         "differences": page_of_chapter(artefact.paper, artefact.chapter).removesuffix(".html"),
         "chapter": artefact.chapter,
@@ -218,41 +228,43 @@ def _artefact(
         "folded": state in ("not_run", "drawing"),
         "tiers": tiers,
         "counts": counts,
-        "explained": explained_by_source(rebuilt[-1]["report"].cells) if rebuilt else {},
-        "hollow": bool(rebuilt) and rebuilt[-1]["hollow"],
+        "explained": (
+            explained_by_source(rebuilt_tiers[-1]["report"].cells) if rebuilt_tiers else {}
+        ),
+        "hollow": bool(rebuilt_tiers) and rebuilt_tiers[-1]["hollow"],
         "tables": [
             verdict_table(artefact, tier) | {"downloads": tier["downloads"]}
-            for tier in rebuilt
+            for tier in rebuilt_tiers
             if tier["report"].cells
         ],
-        "stand_ins": [
+        "surrogate_tables": [
             table | {"tier": tier["name"], "name": tier["stand_in"], "downloads": tier["downloads"]}
             for tier in tiers
             if tier["state"] == "stand_in" and tier["shows_table"]
-            if (table := stand_in_table(artefact, folder / tier["table"]))
+            if (table := surrogate_table(artefact, folder / tier["table"]))
         ],
-        "printed": None if rebuilt or artefact.cells.empty else printed_table(artefact),
+        "printed": None if rebuilt_tiers or artefact.cells.empty else published_table(artefact),
         "conclusions": conclusions,
         "not_testable": _not_testable(tiers),
-        # Reason of each claim that counts as not testable, in the tier that counts.
+        # Reasons of the claims that are counted as not testable, from the deepest tier.
         "untestable": [
             claim.detail
             for tier in [tier for tier in tiers if tier["state"] == "stand_in"][-1:]
             for claim in tier["report"].conclusions
-            if not rebuilt and claim.on_rebuilt == "not_testable"
+            if not rebuilt_tiers and claim.on_rebuilt == "not_testable"
         ],
         "deepest": deepest,
         "claims_count_in": _claims_count_in(artefact, tiers),
         "failing": sum(
-            on["outcome"] == "fails" and on["tier"] == deepest
-            for one in conclusions
-            for on in one["on"]
+            test["outcome"] == "fails" and test["tier"] == deepest
+            for conclusion in conclusions
+            for test in conclusion["on"]
         ),
         "outcomes": [
-            on["outcome"]
-            for one in conclusions
-            for on in one["on"]
-            if on["tier"] == deepest and not on["hollow"]
+            test["outcome"]
+            for conclusion in conclusions
+            for test in conclusion["on"]
+            if test["tier"] == deepest and not test["hollow"]
         ],
         "errata": [
             dict(erratum)
@@ -266,16 +278,17 @@ def _artefact(
     }
 
 
-def _words(artefact: Artefact) -> str:
-    """Names of rows and columns as published, and claims, for the search."""
+def _search_words(artefact: Artefact) -> str:
+    """Published names of rows and columns, and claims, for the search."""
     names = artefact.card.names
     keys = [(name, str(key)) for name in artefact.key_columns for key in artefact.cells[name]]
     texts = [str(shown_label(name, key, names)) for name, key in keys]
-    return " ".join(dict.fromkeys([*texts, *(one.claim for one in artefact.card.conclusions)]))
+    claims = [conclusion.claim for conclusion in artefact.card.conclusions]
+    return " ".join(dict.fromkeys([*texts, *claims]))
 
 
 def _claims_count_in(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> str | None:
-    """Tier whose claims the headline counts as contradicted; none where they vary by machine."""
+    """Tier whose contradicted claims the headline counts; None if they vary between machines."""
     names_of_tiers = [tier["name"] for tier in tiers if tier["state"] == "rebuilt"]
     names_of_tiers = names_of_tiers or [
         tier["name"] for tier in tiers if tier["state"] == "stand_in"
@@ -287,14 +300,14 @@ def _claims_count_in(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> 
     )
 
 
-def _tier(entry: Found, folder: Path, jobs: Sequence[JobRecord]) -> dict[str, Any]:
+def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str, Any]:
     artefact, tier, report = entry.artefact, entry.tier, entry.report
     declared = artefact.card.tiers[tier]
     home = f"{tier}/{artefact.paper}"
     has_run = report.state in RUNNABLE
     files = [name for name in report.files if has_run]
     receipt = _receipt(folder / home / f"{artefact.name}.receipt.json") if has_run else None
-    beside = [
+    supplements = [
         table | {"downloads": _downloads(home, f"{artefact.name}.{name}", files)}
         for name, title in artefact.card.beside.items()
         if f"{artefact.name}.{name}.csv" in files and f"{artefact.name}.{name}.svg" not in files
@@ -319,7 +332,7 @@ def _tier(entry: Found, folder: Path, jobs: Sequence[JobRecord]) -> dict[str, An
         "seconds": receipt["execution"]["seconds"] if receipt else None,
         "downloads": _downloads(home, artefact.name, files),
         "table": f"{home}/{artefact.name}.csv",
-        # A figure shows its own values.
+        # The values of a figure are in its picture.
         "shows_table": f"{artefact.name}.csv" in files and f"{artefact.name}.svg" not in files,
         "pictures": [
             {
@@ -330,26 +343,28 @@ def _tier(entry: Found, folder: Path, jobs: Sequence[JobRecord]) -> dict[str, An
             for name in files
             if name.endswith(".svg")
         ],
-        "beside": beside,
+        "supplements": supplements,
         "links": [{"path": f"{home}/{name}", "name": name} for name in files],
     }
 
 
 def _not_testable(tiers: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Why conclusions are not testable -> the tiers, so that a page says each reason once."""
+    """Reason why claims are not testable -> tiers, so that the page states each reason once."""
     reasons: dict[str, list[str]] = {}
     for tier in tiers:
         for claim in tier["report"].conclusions:
-            of_tiers = reasons.setdefault(claim.detail, [])
-            if claim.on_rebuilt == "not_testable" and tier["name"] not in of_tiers:
-                of_tiers.append(tier["name"])
-    return {because: of_tiers for because, of_tiers in reasons.items() if of_tiers}
+            names = reasons.setdefault(claim.detail, [])
+            if claim.on_rebuilt == "not_testable" and tier["name"] not in names:
+                names.append(tier["name"])
+    return {reason: names for reason, names in reasons.items() if names}
 
 
 def _downloads(home: str, stem: str, files: Sequence[str]) -> dict[str, str]:
-    """Name of a form -> path of the file that has the table or figure in it."""
+    """Name of a file format -> path of the table or figure in this format."""
     return {
-        name: f"{home}/{stem}.{form}" for form, name in FORMS.items() if f"{stem}.{form}" in files
+        name: f"{home}/{stem}.{suffix}"
+        for suffix, name in FORMAT_NAMES.items()
+        if f"{stem}.{suffix}" in files
     }
 
 
@@ -371,7 +386,7 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                 "source": section_and_page(conclusion.source),
                 "test": conclusion.test,
                 "printed": first.on_printed,
-                # A report of an artefact that was not run says how its published values fare.
+                # Without a run, the report contains the outcome on published values.
                 "detail": next(
                     (
                         judged[conclusion.id].detail.removeprefix("published: ")
@@ -385,7 +400,7 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                         "tier": tier["name"],
                         "state": tier["state"],
                         "stand_in": tier["stand_in"],
-                        # What follows from published cells tests the paper.
+                        # Values derived from published cells test only the paper's consistency.
                         "hollow": tier["hollow"],
                         "outcome": judged[conclusion.id].on_rebuilt,
                         "detail": judged[conclusion.id].detail,

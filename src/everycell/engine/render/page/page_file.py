@@ -1,4 +1,4 @@
-"""The files of the reproduction page: an overview, a page for each chapter, and all cells."""
+"""Files of the reproduction page: an overview, one page per chapter, and all cells."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from everycell.engine.render.page.cells_file import data_files
 from everycell.engine.render.page.deviations import deviation_plot
 from everycell.engine.render.page.difference_tables import difference_files
 from everycell.engine.render.page.model import build_model
-from everycell.engine.render.page.vocabulary import Found
+from everycell.engine.render.page.vocabulary import PageEntry
 
 INDEX = "index.html"
-#: The library that searches, as its authors hand it out; its licence stands beside it.
+#: Search library, as published by its authors; its licence is in the same folder.
 _SEARCH_LIBRARY = "minisearch-7.2.0.js"
 
 
 def write_page(
-    path: Path, results: Sequence[Found], papers: Mapping[str, Paper] | None = None
+    path: Path, results: Sequence[PageEntry], papers: Mapping[str, Paper] | None = None
 ) -> Path:
-    """Write the reproduction page with all that belongs to it."""
+    """Write the overview, the pages of the chapters, and their data files."""
     if papers is None:
         papers = load_papers(results[0].artefact.folder.parent)
     pages = pages_of(path.parent, results, papers)
@@ -40,7 +40,7 @@ def write_page(
 
 
 def pages_of(
-    folder: Path, results: Sequence[Found], papers: Mapping[str, Paper]
+    folder: Path, results: Sequence[PageEntry], papers: Mapping[str, Paper]
 ) -> dict[str, bytes]:
     """Files of the reproduction page of a results folder, as `write_page` writes them.
 
@@ -52,7 +52,7 @@ def pages_of(
     """
     model = build_model(papers, results, folder)
     pages = {
-        chapter["page"]: _filled(
+        chapter["page"]: _render(
             "chapter.html.j2",
             ["cells.js", "page.js"],
             {
@@ -60,12 +60,12 @@ def pages_of(
                 "paper": paper,
                 "chapter": chapter,
                 "deviations": deviation_plot(chapter),
-                "before": before,
-                "after": after,
+                "previous": previous_chapter,
+                "next": next_chapter,
             },
         )
         for paper in model["papers"]
-        for before, chapter, after in zip(
+        for previous_chapter, chapter, next_chapter in zip(
             [None, *paper["chapters"]],
             paper["chapters"],
             [*paper["chapters"][1:], None],
@@ -76,12 +76,12 @@ def pages_of(
         for chapter in paper["chapters"]:
             pages |= difference_files(chapter)
     pages["badge.svg"] = _badge(model)
-    index = _filled("index.html.j2", ["page.js", _SEARCH_LIBRARY, "search.js"], model)
+    index = _render("index.html.j2", ["page.js", _SEARCH_LIBRARY, "search.js"], model)
     return pages | data_files(papers, results, folder) | {INDEX: index}
 
 
 def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:
-    """Files of the page of a results folder that are missing, or not what they should be.
+    """Files of the page that are missing from a results folder, or have other content.
 
     Examples
     --------
@@ -95,11 +95,11 @@ def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:
     ]
 
 
-def _filled(template: str, scripts: Sequence[str], model: Mapping[str, Any]) -> bytes:
+def _render(template: str, scripts: Sequence[str], model: Mapping[str, Any]) -> bytes:
     package = "everycell.engine.render.page"
     environment, loader = html_environment(package), PackageLoader(package)
     texts = [
-        # The map of the source lies nowhere here.
+        # The source map is not included.
         loader.get_source(environment, name)[0].partition("//# sourceMappingURL")[0]
         for name in scripts
     ]
@@ -108,7 +108,7 @@ def _filled(template: str, scripts: Sequence[str], model: Mapping[str, Any]) -> 
 
 
 def _badge(model: Mapping[str, Any]) -> bytes:
-    """A picture for a README: how many numbers computed from data equal the published ones."""
+    """Badge for a README: how many numbers computed from data equal the published ones."""
     verdicts = model["headlines"].get(next(iter(HEADLINES)), Counter())
     label, message = "everycell", f"{verdicts['equal']} of {verdicts.total()} numbers reproduced"
     left, right = (12 + 7 * len(text) for text in (label, message))
@@ -117,9 +117,10 @@ def _badge(model: Mapping[str, Any]) -> bytes:
 
 
 def policy_of(scripts: Sequence[str]) -> str:
-    """Content security policy of a page with its scripts: nothing else runs or is asked for.
+    """Content security policy of a page: only its own scripts run, and nothing else is loaded.
 
-    Pictures lie beside the page, on a disk or on a server. Widths of bars are attributes.
+    Images in the results folder are allowed, from a disk or a server. Inline styles are allowed
+    because they set the widths of bars.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables of the reproduction page, as rows of cells that its template writes."""
+"""Tables of the reproduction page, as rows of cells for its template."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from everycell.engine.artefacts import Artefact
 from everycell.engine.render.tables.digits import format_distinct
 from everycell.engine.render.tables.layout import (
-    NO_KEYS,
+    VALUE_COLUMNS,
     head_rows,
     label_cells,
     lay_out,
@@ -21,26 +21,25 @@ from everycell.engine.render.tables.layout import (
 from everycell.engine.render.tables.names import shown_label, with_headings
 from everycell.engine.reports import OTHERWISE, Markers
 
-#: A supplementary table that is longer than this is linked, not shown.
-_COMPANION_CELLS = 200
-#: A table of surrogate data that is longer is linked, not shown; no published table is.
-_STAND_IN_CELLS = 600
+#: Longer supplementary tables are linked, not shown.
+_MAX_SUPPLEMENT_ROWS = 200
+#: Longer tables on surrogate data are linked, not shown; no published table is longer.
+_MAX_SURROGATE_ROWS = 600
 
 
 def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]:
-    """Cells of a reproduced table with their verdicts, laid out as its card says."""
+    """Cells of a reproduced table with their verdicts, in the layout of its record."""
     report, names = tier["report"], artefact.card.names
-    reported = report.cells
     cells = []
     published = artefact.cells
     markers = (
         published["marker"].map(published_mark) if "marker" in published else [""] * len(published)
     )
     for number, (cell, (decimals, _), marker) in enumerate(
-        zip(reported, artefact.precisions, markers, strict=True)
+        zip(report.cells, artefact.precisions, markers, strict=True)
     ):
         rebuilt = cell.rebuilt
-        both = cell.verdict in OTHERWISE
+        is_different = cell.verdict in OTHERWISE
         cells.append(
             {
                 "name": " / ".join(
@@ -48,32 +47,34 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 ),
                 "printed": cell.printed,
                 "marker": marker,
-                "rebuilt": format_distinct(rebuilt, cell.printed, decimals) if both else None,
-                "finer": None if both else _finer(rebuilt, decimals),
+                "rebuilt": (
+                    format_distinct(rebuilt, cell.printed, decimals) if is_different else None
+                ),
+                "extra_digit": None if is_different else _with_extra_digit(rebuilt, decimals),
                 "exact": f"{rebuilt:.6g}" if isinstance(rebuilt, float) else rebuilt,
                 "verdict": cell.verdict,
                 "judged": cell,
                 "kind": cell.kind,
                 "source": cell.source,
-                "said": cell.verdict_in_words,
+                "verdict_text": cell.verdict_in_words,
                 "why": cell.why,
-                "distance": cell.distance_in_words if both else None,
+                "distance": cell.distance_in_words if is_different else None,
                 "markers": _markers(cell.markers),
-                "apart": both,
+                "is_different": is_different,
                 "number": number + 1,
                 "id": f"{artefact.id.replace('/', '-')}-{tier['name']}-{number + 1}",
             }
         )
-    frame = pd.DataFrame([cell.key for cell in reported]).assign(value=cells)
+    frame = pd.DataFrame([cell.key for cell in report.cells]).assign(value=cells)
     return {
         "tier": tier["name"],
         "cells": cells,
-        **_by_layout_of_card(frame, artefact),
+        **_lay_out_as_recorded(frame, artefact),
     }
 
 
-def _finer(rebuilt: float | str | None, decimals: int | Literal["text"]) -> str | None:
-    """A reproduced value with one digit more than published, to show how it rounds."""
+def _with_extra_digit(rebuilt: float | str | None, decimals: int | Literal["text"]) -> str | None:
+    """Reproduced value with one more digit than published, to show how it rounds."""
     if isinstance(rebuilt, float) and decimals != "text":
         return show_value(rebuilt, decimals + 1)
     return None if rebuilt is None else str(rebuilt)
@@ -88,20 +89,20 @@ def _markers(markers: Markers | None) -> str | None:
     )
 
 
-def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
-    """Values on surrogate data, laid out as the published table where its keys are the same."""
+def surrogate_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
+    """Values on surrogate data, in the layout of the published table if the keys are the same."""
     table = pd.read_csv(path, keep_default_na=False, dtype=str)
-    if table.empty or len(table) > _STAND_IN_CELLS:
+    if table.empty or len(table) > _MAX_SURROGATE_ROWS:
         return None
-    keys = [column for column in table.columns if column not in NO_KEYS]
-    alike = not artefact.cells.empty and set(keys) == set(artefact.key_columns)
-    if alike:
+    keys = [column for column in table.columns if column not in VALUE_COLUMNS]
+    has_same_keys = not artefact.cells.empty and set(keys) == set(artefact.key_columns)
+    if has_same_keys:
         keys = artefact.key_columns
-    published = _published_texts(artefact) if alike else {}
+    published = _published_texts(artefact) if has_same_keys else {}
     cells = []
     for row in table.to_dict("records"):
         key = tuple(row[name] for name in keys)
-        decimals = artefact.decimals(row.get("metric", "all")) if alike else None
+        decimals = artefact.decimals(row.get("metric", "all")) if has_same_keys else None
         number = pd.to_numeric(row["value"], errors="coerce")
         marker = row.get("marker")
         cells.append(
@@ -114,20 +115,20 @@ def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
                 else show_value(float(number), decimals),
                 "exact": row["value"] if pd.isna(number) else f"{number:.6g}",
                 "verdict": "stand_in",
-                "said": f"published: {published.get(key, 'no such cell')}; "
+                "verdict_text": f"published: {published.get(key, 'no such cell')}; "
                 "not compared: other data",
                 "markers": f"marker on surrogate data: {marker}" if marker else None,
-                "apart": False,
+                "is_different": False,
                 "judged": None,
                 "number": len(cells) + 1,
             }
         )
     frame = table[keys].assign(value=pd.Series(cells, dtype=object))
-    if alike:
+    if has_same_keys:
         positions = {key: position for position, key in enumerate(published)}
         order = [positions.get(key, len(positions)) for key in frame[keys].itertuples(False, None)]
         frame = frame.iloc[pd.Series(order).argsort(kind="stable")]
-        return _by_layout_of_card(frame, artefact)
+        return _lay_out_as_recorded(frame, artefact)
     split = max(1, len(keys) - 1)
     return _grid(frame, keys[:split], keys[split:], artefact.card.names)
 
@@ -139,20 +140,20 @@ def _published_texts(artefact: Artefact) -> dict[tuple[str, ...], str]:
     )
 
 
-def printed_table(artefact: Artefact) -> dict[str, Any]:
-    """Published cells with their markers, laid out as the card says."""
+def published_table(artefact: Artefact) -> dict[str, Any]:
+    """Published cells with their markers, in the layout of the record."""
     table = artefact.cells
     texts = table["value"]
-    # The heading of a metric has its unit; without metrics each row has its own.
+    # The heading of a metric contains its unit; without metrics, the unit is in the cell.
     if "unit" in table and "metric" not in table:
         texts = (texts + " " + table["unit"]).str.strip()
     if "marker" in table:
-        texts = _raised(texts, table["marker"].map(published_mark))
-    return _by_layout_of_card(table[artefact.key_columns].assign(value=texts), artefact)
+        texts = _with_markers(texts, table["marker"].map(published_mark))
+    return _lay_out_as_recorded(table[artefact.key_columns].assign(value=texts), artefact)
 
 
-def _raised(texts: Sequence[str], markers: Sequence[str]) -> pd.Series:
-    """Texts of cells; with their markers where there are any."""
+def _with_markers(texts: Sequence[str], markers: Sequence[str]) -> pd.Series:
+    """Texts of cells, combined with their markers if they have any."""
     return pd.Series(
         [
             {"text": text, "marker": marker} if marker else text
@@ -165,20 +166,22 @@ def _raised(texts: Sequence[str], markers: Sequence[str]) -> pd.Series:
 def supplement_table(
     path: Path, title: str, names: Mapping[str, str] = {}
 ) -> dict[str, Any] | None:
-    """Read a supplementary table; counts are shown whole, else four significant digits.
+    """Read a supplementary table, with all digits of integers and four significant digits else.
 
-    `names` are those of its artefact's card.
+    `names` are those in the record of its artefact.
     """
     table = pd.read_csv(path, keep_default_na=False, dtype=str)
-    if len(table) > _COMPANION_CELLS:
+    if len(table) > _MAX_SUPPLEMENT_ROWS:
         return None
-    keys = [column for column in table.columns if column not in NO_KEYS]
+    keys = [column for column in table.columns if column not in VALUE_COLUMNS]
     texts: list[Any] = _short_numbers(table["value"])
     if {"low", "high"} <= set(table.columns):
-        ends = zip(_short_numbers(table["low"]), _short_numbers(table["high"]), strict=True)
-        texts = [f"{text} ({low} to {high})" for text, (low, high) in zip(texts, ends, strict=True)]
+        bounds = zip(_short_numbers(table["low"]), _short_numbers(table["high"]), strict=True)
+        texts = [
+            f"{text} ({low} to {high})" for text, (low, high) in zip(texts, bounds, strict=True)
+        ]
     if "marker" in table:
-        texts = _raised(texts, table["marker"])
+        texts = _with_markers(texts, table["marker"])
     table["value"] = pd.Series(texts, dtype=object)
     split = max(1, len(keys) - 1)
     return {"title": title, **_grid(table, keys[:split], keys[split:], names)}
@@ -190,35 +193,36 @@ def _short_numbers(column: pd.Series) -> list[str]:
 
 
 def _short_number(number: float, text: str) -> str:
-    # With four digits a count of ten thousands would become 1.234e+04.
+    # With four digits, a count of 12,340 would become 1.234e+04.
     return text if pd.isna(number) else f"{number:.{10 if number.is_integer() else 4}g}"
 
 
-def _by_layout_of_card(frame: pd.DataFrame, artefact: Artefact) -> dict[str, Any]:
+def _lay_out_as_recorded(frame: pd.DataFrame, artefact: Artefact) -> dict[str, Any]:
+    """Table in the layout of the record, or by default with measures in columns."""
     layout = artefact.card.layout
     keys = artefact.key_columns
     if layout:
         return _grid(frame, layout.rows, layout.columns, artefact.card.names)
-    across = [key for key in keys[1:] if key == "metric"]
-    down = [key for key in keys if key not in across]
-    return _grid(frame, down, across, artefact.card.names)
+    columns = [key for key in keys[1:] if key == "metric"]
+    rows = [key for key in keys if key not in columns]
+    return _grid(frame, rows, columns, artefact.card.names)
 
 
 def _grid(
     frame: pd.DataFrame, rows: Sequence[str], columns: Sequence[str], names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Lay a tidy frame out as rows of a table; a label spans the rows of its group."""
-    laid = lay_out(frame, rows, columns).astype(object)
-    laid = laid.where(laid.notna(), None)
-    labelled = with_headings(laid, names)
+    """Table of a tidy frame; a label spans the rows of its group."""
+    table = lay_out(frame, rows, columns).astype(object)
+    table = table.where(table.notna(), None)
+    displayed = with_headings(table, names)
     body = [
         {"labels": labels, "values": list(values)}
         for labels, values in zip(
-            label_cells(laid.index, labelled.index), laid.to_numpy(), strict=True
+            label_cells(table.index, displayed.index), table.to_numpy(), strict=True
         )
     ]
     return {
-        "names": list(labelled.index.names),
-        "head": head_rows(labelled.columns) if columns else [],
+        "names": list(displayed.index.names),
+        "head": head_rows(displayed.columns) if columns else [],
         "body": body,
     }

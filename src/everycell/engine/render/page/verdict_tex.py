@@ -1,4 +1,4 @@
-"""A published table with verdicts in LaTeX, for a paper on the reproduction."""
+"""LaTeX table of published values with verdicts, for a reproducibility paper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from everycell.engine.render.page.vocabulary import VERDICTS, label
 from everycell.engine.render.tables.latex import escape_tex, latex_document, latex_table
 from everycell.engine.reports import VERDICT_NAMES, Report, Verdict
 
-#: Colours of cells, light enough to read and to copy; each verdict but `equal` has a sign, too.
+#: Colours of cells, light enough to read and to copy; all verdicts except `equal` also have a sign.
 _COLOURS: dict[Verdict, str] = {
     "equal": "D9EFE3", "close": "FFF0C2", "differs": "F9C4BB", "explained": "EAD2F2",
     "consistent": "CDEBF0", "inconsistent": "ECD6B4", "quoted": "D8E6F7", "not_run": "E8EAED",
@@ -22,13 +22,13 @@ _COLOURS: dict[Verdict, str] = {
 
 
 def verdict_table_as_tex(artefact: Artefact, report: Report) -> str:
-    """Published values, after a slash the reproduced ones that are not equal, in colours."""
+    """Published values in colours, with reproduced ones after a slash where they differ."""
     table = verdict_table(artefact, {"report": report, "name": report.tier})
     cells = _frame(table)
     fills = cells.map(lambda cell: _colour(cell["verdict"]) if cell else "")
     title = (
         f"{label(artefact.name)} of {artefact.paper}: {artefact.card.title}. Published values, "
-        "after a slash the reproduced ones that are not equal"
+        "with the reproduced ones after a slash where they are not equal"
     )
     body = latex_table(
         cells.map(_text),
@@ -54,12 +54,12 @@ def _colour(verdict: str) -> str:
 def _text(cell: Mapping[str, Any] | None) -> str:
     if not cell:
         return ""
-    values = [cell["printed"], *([str(cell["rebuilt"])] if cell["apart"] else [])]
+    values = [cell["printed"], *([str(cell["rebuilt"])] if cell["is_different"] else [])]
     return f"{'/'.join(values)} {_sign(cell['verdict'])}".rstrip()
 
 
 def _legend(counts: Mapping[Verdict, int]) -> str:
-    """Verdicts that occur, each with its colour, sign and number of cells."""
+    """Legend of the verdicts in the table: colour, sign and number of cells."""
     return r"\quad ".join(
         rf"\colorbox{{{_colour(verdict)}}}{{{escape_tex(_sign(verdict))}\strut}}"
         rf"~{VERDICT_NAMES[verdict]} ({counts[verdict]})"
@@ -73,14 +73,15 @@ def _sign(verdict: Verdict) -> str:
 
 
 def _frame(table: Mapping[str, Any]) -> pd.DataFrame:
-    """Cells of a table of the page as a frame with its headings."""
+    """Convert a table of the page to a frame with the same headings."""
     head = [[cell.label for cell in row for _ in range(cell.span)] for row in table["head"]]
-    above = [""] * len(table["names"])
+    row_labels = [""] * len(table["names"])
     labels = []
     for row in table["body"]:
-        own = [cell.label for cell in row["labels"]]
-        above = [*above[: len(above) - len(own)], *own]
-        labels.append(above)
+        # A row lacks the labels that it shares with the row above.
+        new_labels = [cell.label for cell in row["labels"]]
+        row_labels = [*row_labels[: len(row_labels) - len(new_labels)], *new_labels]
+        labels.append(row_labels)
     return pd.DataFrame(
         [row["values"] for row in table["body"]],
         index=pd.MultiIndex.from_tuples(map(tuple, labels), names=table["names"]),

@@ -1,4 +1,4 @@
-"""Words and marks of the reproduction page, and what it needs to know of a result."""
+"""Words and marks of the reproduction page, and the interface of its results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 from everycell.engine.counting import Entry
 from everycell.engine.reports import Verdict
 
-#: Verdict -> its mark beside a cell, its name, and what it says.
+#: Verdict -> its mark next to a cell, its name and its meaning.
 VERDICTS: dict[Verdict, tuple[str, str, str]] = {
     "equal": ("✓", "equal", "the reproduced value rounds to the published one"),
     "close": (
@@ -33,10 +33,10 @@ VERDICTS: dict[Verdict, tuple[str, str, str]] = {
         "inconsistent",
         "contradicts the published values from which it should follow",
     ),
-    "quoted": ("q", "quoted", "a setting, or a value of other work: not compared"),
+    "quoted": ("q", "quoted", "a setting, or a value from another paper: not compared"),
     "not_run": ("–", "not run", "not computed here; each table and figure lists what a run needs"),
 }
-#: Mark, name and meaning of what became of published values: their verdicts, and surrogate data.
+#: Mark, name and meaning of the groups of published values: verdicts, and surrogate data.
 GROUPS = {verdict: words for verdict, words in VERDICTS.items() if verdict != "not_run"} | {
     "stand_in": (
         "s",
@@ -46,8 +46,8 @@ GROUPS = {verdict: words for verdict, words in VERDICTS.items() if verdict != "n
     "not_run": VERDICTS["not_run"],
 }
 OUTCOMES = {"holds": "✓", "fails": "✗", "undecided": "?", "not_testable": "–"}
-#: Ending of a file -> its form, as a reader may want to have it.
-FORMS = {
+#: Suffix of a file -> name of its format.
+FORMAT_NAMES = {
     "csv": "CSV",
     "tex": "TeX",
     "md": "Markdown",
@@ -58,12 +58,12 @@ FORMS = {
 }
 
 
-class Found(Entry, Protocol):
-    """A report, and whether its result on disk can be trusted."""
+class PageEntry(Entry, Protocol):
+    """Report of a result in one tier, and whether the result on disk can be trusted."""
 
     @property
     def faults(self) -> Sequence[str]:
-        """Why a result on disk is not trusted; empty where it is, or where there is none."""
+        """Reasons not to trust a result on disk; empty if there are none, or no result."""
 
 
 def label(name: str) -> str:

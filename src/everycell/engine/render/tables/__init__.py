@@ -1,1 +1,1 @@
-"""Tables: how a tidy frame is laid out, its shown forms and their files."""
+"""Tables: the layout of tidy frames, and their output formats."""

@@ -1,4 +1,4 @@
-"""How many digits of a reproduced value a reader has to see beside a published one."""
+"""Number of digits that distinguish a reproduced value from the published one."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 from everycell.engine.render.tables.layout import show_value
 
-#: Largest number of digits added to distinguish two values.
-_MOST_ADDED = 6
+#: Maximum number of digits added to distinguish two values.
+_MAX_ADDED_DIGITS = 6
 
 
 def format_distinct(
     value: Any, published: str, decimals: int | Literal["text"], added: int = 0
 ) -> str:
-    """Return a value with as many digits as tell it from the published one, if digits can.
+    """Format a value with enough digits to distinguish it from the published one, if possible.
 
     Examples
     --------
@@ -24,16 +24,16 @@ def format_distinct(
     """
     if not isinstance(value, float) or decimals == "text":
         return show_value(value, decimals)
-    fewest = decimals + added
-    for digits in range(fewest, fewest + _MOST_ADDED + 1):
+    minimum = decimals + added
+    for digits in range(minimum, minimum + _MAX_ADDED_DIGITS + 1):
         text = show_value(value, digits)
-        if not _same(published, text):
+        if not _is_same_number(published, text):
             return text
-    return show_value(value, fewest)
+    return show_value(value, minimum)
 
 
-def _same(published: str, text: str) -> bool:
-    """Whether two values look the same: 0.5, .5 and 0.500 do."""
+def _is_same_number(published: str, text: str) -> bool:
+    """Whether two texts are the same number, as 0.5, .5 and 0.500 are."""
     try:
         return float(published) == float(text)
     except ValueError:

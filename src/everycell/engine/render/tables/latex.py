@@ -1,4 +1,4 @@
-"""A laid out table in LaTeX, to be read into a document or compiled by itself."""
+"""LaTeX tables, which can be included in a document or compiled by themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from itertools import groupby
 
 import pandas as pd
 
-from everycell.engine.render.tables.layout import head_rows, label_texts, labels_once, raised
+from everycell.engine.render.tables.layout import (
+    format_marks,
+    head_rows,
+    label_texts,
+    labels_once,
+)
 
 _TEX = str.maketrans(
     {
@@ -27,8 +32,8 @@ _TEX = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         '"': r"\textquotedbl{}",
-        # After \\, at the end of a row, a bracket would be read as its argument and a star as its
-        # variant.
+        # After \\ at the end of a row, a bracket would be read as its argument, and a star as part
+        # of the command.
         "*": "{*}",
         "[": "{[}",
         "]": "{]}",
@@ -44,15 +49,14 @@ _TEX = str.maketrans(
         }.items()},
     }
 )  # fmt: skip
-#: What pdflatex sets with T1 fonts and textcomp: no control characters, and not all of Latin
-#: Extended-A.
+#: Characters that pdflatex can set with T1 fonts and textcomp, such as most of Latin Extended-A.
 _TEX_KNOWN = re.compile(
     r"[ -~\u00a1-\u0125\u0128-\u0137\u0139-\u013e\u0141-\u0148\u014a-\u0165\u0168-\u017e"
     r"\u2010-\u2016\u2018-\u201a\u201c-\u201e\u2020-\u2022\u2026\u2030\u20ac\u2122]"
 )
 
-# The table can be read into a document that loads these packages, and also be compiled by itself:
-# LaTeX sets \@nodocument to \relax at \begin{document}.
+# The table can be included in a document that loads these packages, or compiled by itself: LaTeX
+# sets \@nodocument to \relax at \begin{document}.
 _TEX_HEAD = r"""% To be compiled, or read by \input; needs array, booktabs, graphicx and rotating.
 \expandafter\ifx\csname @nodocument\endcsname\relax\else
 \documentclass{article}
@@ -63,13 +67,13 @@ _TEX_HEAD = r"""% To be compiled, or read by \input; needs array, booktabs, grap
 \begin{document}
 \fi
 """
-#: Width and height of the text of a page, in points, and of a line; LaTeX's article at 10 pt.
+#: Width and height of the text on a page, and height of a line, in points (article at 10 pt).
 _LINE, _PAGE, _LINE_HEIGHT = 345, 550, 13
-#: Smallest type: 6 pt of 10.
-_SMALLEST = 0.6
-#: A text of more characters is broken into lines.
-_LONG = 36
-#: Letters that are much narrower or wider than a digit, which is 5 pt wide.
+#: Smallest scale: 6 pt instead of 10 pt.
+_MIN_SCALE = 0.6
+#: Text of more characters is wrapped.
+_MAX_LINE_LENGTH = 36
+#: Letters much narrower or wider than a digit, whose width is 5 pt.
 _NARROW, _WIDE = set("iljtfrI.,:;'!|()[]/- "), set("mwMW%@—…≈✗↔↮" + "ABCDEFGHKLNOPQRSTUVXYZ")
 _PART = r"""\begin{{{float}}}[ht]
 \centering
@@ -84,86 +88,90 @@ _PART = r"""\begin{{{float}}}[ht]
 \ifdim\wd0>\linewidth\resizebox{{\linewidth}}{{!}}{{\box0}}\else\box0\fi{note}
 \end{{{float}}}
 """
-#: Further parts keep the number of the first.
+#: Later parts keep the table number of the first part.
 _CONTINUED = "\\addtocounter{table}{-1}\n"
 _TEX_TAIL = r"""\ifdefined\everycellalone\expandafter\enddocument\fi
 """
 
 
 def escape_tex(text: str) -> str:
-    r"""Escape a text for LaTeX; a character that pdflatex cannot set shows as its code point."""
-    known = "".join(
+    r"""Escape a text for LaTeX; characters that pdflatex cannot set become code points."""
+    settable = "".join(
         letter if _TEX_KNOWN.match(letter) or ord(letter) in _TEX else f"[U+{ord(letter):04X}]"
         for letter in re.sub(r"[\t\n\v\f\r\u0085\u2028\u2029]", " ", text)
     )
-    return known.translate(_TEX)
+    return settable.translate(_TEX)
 
 
 def latex_document(body: str, packages: str = "") -> str:
-    """Content that can be read into a document or be compiled by itself; loads more `packages`."""
-    needed = f"% Also needs {packages}\n" if packages else ""
+    """Content to include in a document or to compile by itself, with additional `packages`."""
+    comment = f"% Also needs {packages}\n" if packages else ""
     head = _TEX_HEAD.replace(
         r"\def\everycellalone", packages + "\n" * bool(packages) + r"\def\everycellalone"
     )
-    return needed + head + body + _TEX_TAIL
+    return comment + head + body + _TEX_TAIL
 
 
 def latex_table(
-    laid: pd.DataFrame,
+    table: pd.DataFrame,
     marks: pd.DataFrame,
     title: str,
     label: str,
     *,
     fills: pd.DataFrame | None = None,
     note: str = "",
-    most_pages: int | None = None,
+    max_pages: int | None = None,
 ) -> str:
-    """Return a laid out table, with raised `marks` after its values; `label` is for references.
+    """LaTeX code of a laid-out table, with superscript `marks` and a `label` for references.
 
-    A table that is wider than the text is scaled, but not below 6 pt: it is cut between groups of
-    columns, or turned. One that is longer than a page is cut between rows. Each part repeats the
-    row labels and the head. `fills` are names of colours of cells, and `note` is LaTeX below it.
-    Rows that need more than `most_pages` pages are left out, and their number is in the caption.
+    A table wider than the text is scaled down to at least 6 pt, and beyond that split between
+    groups of columns or rotated. A table longer than a page is split between rows. Each part
+    repeats the row labels and the header. `fills` names the colours of cells, and `note` is LaTeX
+    code to put below the table. Rows that do not fit on `max_pages` are left out, and the caption
+    states their number.
     """
-    labels = label_texts(laid.index)
-    label_widths = [_width([name, *labels[depth]]) for depth, name in enumerate(laid.index.names)]
-    folded, turned, column_parts = _arrangement(
-        laid.columns, label_widths, _column_widths(laid, marks)
+    labels = label_texts(table.index)
+    label_widths = [_width([name, *labels[depth]]) for depth, name in enumerate(table.index.names)]
+    folded_levels, is_rotated, column_parts = _arrangement(
+        table.columns, label_widths, _column_widths(table, marks)
     )
-    height, width = (_LINE, _PAGE) if turned else (_PAGE, _LINE)
-    inner = laid.index.nlevels - folded
-    head_names = [escape_tex(str(name)) for name in laid.index.names[folded:]]
-    headings = _headings(labels.iloc[:, :folded], laid.index.names)
+    height, width = (_LINE, _PAGE) if is_rotated else (_PAGE, _LINE)
+    label_columns = table.index.nlevels - folded_levels
+    head_names = [escape_tex(str(name)) for name in table.index.names[folded_levels:]]
+    headings = _headings(labels.iloc[:, :folded_levels], table.index.names)
     body = ""
     for columns in column_parts:
-        part, part_marks = laid.iloc[:, columns], marks.iloc[:, columns]
-        natural = sum(label_widths[folded:]) + sum(_column_widths(part, part_marks))
-        heading_width = max(round(0.9 * natural), _LINE)
-        # A title takes about three lines, which are not scaled.
-        space = (height - 60) / (_LINE_HEIGHT * min(1, width / natural)) - 2 * part.columns.nlevels
-        texts = pd.concat([labels.iloc[:, folded:], part.reset_index(drop=True)], axis=1)
+        part, part_marks = table.iloc[:, columns], marks.iloc[:, columns]
+        natural_width = sum(label_widths[folded_levels:]) + sum(_column_widths(part, part_marks))
+        heading_width = max(round(0.9 * natural_width), _LINE)
+        # The title takes about three lines, which are not scaled.
+        scale = min(1, width / natural_width)
+        space = (height - 60) / (_LINE_HEIGHT * scale) - 2 * part.columns.nlevels
+        texts = pd.concat([labels.iloc[:, folded_levels:], part.reset_index(drop=True)], axis=1)
         lines = [
             _lines(row) + math.ceil(_text_width(heading) / heading_width)
             for row, heading in zip(texts.to_numpy(), labels_once(headings)[0], strict=True)
         ]
         for page, rows in enumerate(_row_parts(lines, space), start=1):
-            missing = len(laid) - rows.stop if page == most_pages else 0
-            cut = f"; {missing} more rows are in its CSV file" * (missing > 0)
+            omitted_rows = len(table) - rows.stop if page == max_pages else 0
+            omission = f"; {omitted_rows} more rows are in its CSV file" * (omitted_rows > 0)
             body += _PART.format(
-                float="sidewaystable" if turned else "table",
+                float="sidewaystable" if is_rotated else "table",
                 columns="".join(
-                    rf">{{\raggedright\arraybackslash}}p{{{_LONG * 5}pt}}"
+                    rf">{{\raggedright\arraybackslash}}p{{{_MAX_LINE_LENGTH * 5}pt}}"
                     if any(_is_long(text) for text in texts.iloc[:, column])
-                    else "lr"[column >= inner]
+                    else "lr"[column >= label_columns]
                     for column in range(texts.shape[1])
                 ),
-                caption=escape_tex(title) + " (continued)" * bool(body) + cut,
+                caption=escape_tex(title) + " (continued)" * bool(body) + omission,
                 numbering=_CONTINUED * bool(body),
                 label="" if body else rf"\label{{{label}}}",
                 head="\n".join(_head(part.columns, head_names)),
                 rows="\n".join(
                     _rows(
-                        labels_once(pd.concat([headings, labels.iloc[:, folded:]], axis=1)[rows]),
+                        labels_once(
+                            pd.concat([headings, labels.iloc[:, folded_levels:]], axis=1)[rows]
+                        ),
                         part.iloc[rows],
                         part_marks.iloc[rows],
                         None if fills is None else fills.iloc[rows, columns],
@@ -172,7 +180,7 @@ def latex_table(
                 ),
                 note=rf"\par\medskip{{\footnotesize {note}}}" if note else "",
             )
-            if page == most_pages:
+            if page == max_pages:
                 break
     return body
 
@@ -180,27 +188,28 @@ def latex_table(
 def _arrangement(
     columns: pd.Index, label_widths: Sequence[float], widths: Sequence[float]
 ) -> tuple[int, bool, list[list[int]]]:
-    """Number of outer labels that get rows of their own, whether to turn, and parts of columns.
+    """Number of outer label levels to put in heading rows, whether to rotate, and column parts.
 
-    The fewest parts in which 6 pt suffice; a turned one counts twice, as does a cut in a group.
+    The arrangement has the fewest parts that fit at 6 pt. Rotation counts each part twice, and
+    splitting a group of columns counts as an additional part.
     """
     groups = [column[0] if isinstance(column, tuple) else None for column in columns]
     candidates = []
-    for folded in range(len(label_widths)):
-        for turned, width in ((False, _LINE), (True, _PAGE)):
-            space = 0.97 * width / _SMALLEST - sum(label_widths[folded:])
+    for folded_levels in range(len(label_widths)):
+        for is_rotated, width in ((False, _LINE), (True, _PAGE)):
+            space = 0.97 * width / _MIN_SCALE - sum(label_widths[folded_levels:])
             parts = _column_parts(groups, widths, space)
-            cuts = sum(groups[part[0]] == groups[part[0] - 1] for part in parts[1:])
-            overfull = any(sum(widths[column] for column in part) > space for part in parts)
-            cost = len(parts) * (1 + turned) + cuts
-            candidates.append((overfull, cost, folded, turned, parts))
+            splits = sum(groups[part[0]] == groups[part[0] - 1] for part in parts[1:])
+            is_too_wide = any(sum(widths[column] for column in part) > space for part in parts)
+            cost = len(parts) * (1 + is_rotated) + splits
+            candidates.append((is_too_wide, cost, folded_levels, is_rotated, parts))
     return min(candidates)[2:]
 
 
 def _column_parts(
     groups: Sequence[Hashable], widths: Sequence[float], space: float
 ) -> list[list[int]]:
-    """Columns of each part of a table; a group is cut only if it is too wide by itself."""
+    """Columns of each part of a table; a group is split only if it is too wide by itself."""
     parts: list[list[int]] = []
     for _, group in groupby(range(len(groups)), lambda column: groups[column]):
         columns = list(group)
@@ -217,7 +226,7 @@ def _column_parts(
 
 
 def _row_parts(lines: Sequence[int], space: float) -> Iterator[slice]:
-    """Rows of each part of a table that is longer than a page."""
+    """Rows of each part of a table, which fit on a page."""
     start, used = 0, 0
     for row, number in enumerate(lines):
         if row > start and used + number > space:
@@ -228,11 +237,16 @@ def _row_parts(lines: Sequence[int], space: float) -> Iterator[slice]:
 
 
 def _is_long(text: object) -> bool:
-    return len(str(text)) > _LONG and max(map(len, str(text).split()), default=0) <= _LONG
+    longest_word = max(map(len, str(text).split()), default=0)
+    return len(str(text)) > _MAX_LINE_LENGTH >= longest_word
 
 
 def _lines(texts: Sequence[object]) -> int:
-    return max(math.ceil(len(str(text)) / (0.9 * _LONG)) if _is_long(text) else 1 for text in texts)
+    """Estimated number of lines of a row."""
+    return max(
+        math.ceil(len(str(text)) / (0.9 * _MAX_LINE_LENGTH)) if _is_long(text) else 1
+        for text in texts
+    )
 
 
 def _text_width(text: object) -> float:
@@ -242,27 +256,29 @@ def _text_width(text: object) -> float:
 
 def _width(texts: Sequence[object]) -> float:
     """Estimated width of a column, with the space around it."""
-    return 12 + max(5.0 * _LONG if _is_long(text) else _text_width(text) for text in texts)
+    return 12 + max(
+        5.0 * _MAX_LINE_LENGTH if _is_long(text) else _text_width(text) for text in texts
+    )
 
 
-def _column_widths(laid: pd.DataFrame, marks: pd.DataFrame) -> list[float]:
-    """Widths of columns with their heads; a label over several columns may widen them."""
+def _column_widths(table: pd.DataFrame, marks: pd.DataFrame) -> list[float]:
+    """Widths of columns, including their labels; a label may span and widen several columns."""
     widths = [
-        _width(["", *laid.iloc[:, column]]) + 0.7 * (_width(["", *marks.iloc[:, column]]) - 12)
-        for column in range(laid.shape[1])
+        _width(["", *table.iloc[:, column]]) + 0.7 * (_width(["", *marks.iloc[:, column]]) - 12)
+        for column in range(table.shape[1])
     ]
-    for heads in reversed(head_rows(laid.columns)):
+    for heads in reversed(head_rows(table.columns)):
         start = 0
         for head in heads:
             span = slice(start, start + head.span)
-            missing = max(0, _width([head.label]) - sum(widths[span])) / head.span
-            widths[span] = [width + missing for width in widths[span]]
+            extra = max(0, _width([head.label]) - sum(widths[span])) / head.span
+            widths[span] = [width + extra for width in widths[span]]
             start += head.span
     return widths
 
 
 def _headings(labels: pd.DataFrame, names: Sequence[Hashable]) -> pd.DataFrame:
-    """Outer labels of each row in one text, with the names of their columns; shape (rows, 1)."""
+    """Outer labels of each row as one text, with the names of their levels; shape (rows, 1)."""
     texts = [
         [
             f"{name}: {text}" if name else text
@@ -276,17 +292,17 @@ def _headings(labels: pd.DataFrame, names: Sequence[Hashable]) -> pd.DataFrame:
 
 def _rows(
     labels: pd.DataFrame,
-    laid: pd.DataFrame,
+    table: pd.DataFrame,
     marks: pd.DataFrame,
     fills: pd.DataFrame | None,
     heading_width: int,
 ) -> list[str]:
-    """Lines of the body; the first of the `labels` stands in a line above its rows."""
-    # A raised text, not mathematics, so that a marker may hold anything that a cell may.
-    cells = laid.map(escape_tex) + raised(marks, r"\textsuperscript{{{}}}", escape_tex)
+    """Lines of the body; the first of the `labels` is a heading above its rows."""
+    # Superscript text, not mathematics, so that a marker may contain any character.
+    cells = table.map(escape_tex) + format_marks(marks, r"\textsuperscript{{{}}}", escape_tex)
     if fills is not None:
         cells = fills.map(lambda name: rf"\cellcolor{{{name}}}" if name else "") + cells
-    width = labels.shape[1] - 1 + laid.shape[1]
+    width = labels.shape[1] - 1 + table.shape[1]
     lines = []
     for (heading, *texts), values in zip(
         labels.map(escape_tex).to_numpy().tolist(), cells.to_numpy().tolist(), strict=True
@@ -300,12 +316,12 @@ def _rows(
 
 
 def _head(columns: pd.Index, names: list[str]) -> list[str]:
-    """Lines of the head: a rule below each label that stands over several columns."""
+    """Lines of the header, with a rule below each label that spans several columns."""
     lines = []
     levels = head_rows(columns)
     for level, heads in enumerate(levels):
-        last = level == len(levels) - 1
-        parts, rules, column = names if last else [""] * len(names), [], len(names) + 1
+        is_last = level == len(levels) - 1
+        parts, rules, column = names if is_last else [""] * len(names), [], len(names) + 1
         for cell in heads:
             text = escape_tex(cell.label)
             if cell.span > 1 and text:
@@ -314,6 +330,6 @@ def _head(columns: pd.Index, names: list[str]) -> list[str]:
             parts = [*parts, text]
             column += cell.span
         lines.append(" & ".join(parts) + r" \\")
-        if rules and not last:
+        if rules and not is_last:
             lines.append(" ".join(rules))
     return lines

@@ -1,8 +1,8 @@
-"""A tidy frame as rows and columns that a reader sees, and one value as a reader sees it.
+"""Layout of tidy frames as tables, and formatting of values.
 
-A tidy frame has one row per cell: key columns, which name the cell, then `value`, a number or a
-text, and perhaps `marker`, such as letters of significance, which stands raised after the value.
-A table is *laid out*: some key columns run down, the others run across.
+A tidy frame has one row per cell: key columns that identify the cell, then `value` (a number or a
+text), and optionally `marker`, such as letters of significance, shown as a superscript. A table is
+*laid out*: some key columns label its rows, the others its columns.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-#: Digits after the point by metric; "text" leaves a number as it is.
+#: Number of decimals by metric; "text" keeps all digits.
 Decimals = Mapping[str, int | Literal["text"]]
 
 
 class HeadCell(NamedTuple):
-    """A cell of a table's head: a label over `span` columns."""
+    """Label that spans `span` columns (in the header) or rows."""
 
     label: str
     span: int
 
 
-#: Columns of a tidy table that are no keys: the value, its marker and the bounds of its interval.
-NO_KEYS = ("value", "marker", "low", "high")
+#: Columns of a tidy frame other than keys: the value, its marker and the bounds of its interval.
+VALUE_COLUMNS = ("value", "marker", "low", "high")
 
 
 def lay_out(
     frame: pd.DataFrame, rows: Sequence[str], columns: Sequence[str], value: str = "value"
 ) -> pd.DataFrame:
-    """Arrange a tidy frame as a reader sees it, in the order in which its keys appear."""
+    """Arrange a tidy frame as a table, with keys in order of first appearance."""
     frame = frame.reset_index(drop=True)
     keys = [*rows, *columns]
     missing = [key for key in [*keys, value] if key not in frame]
     if not rows or missing:
         raise ValueError(
-            f"cannot lay out by rows {list(rows)} and columns {list(columns)}: name at least one "
+            f"cannot lay out by rows {list(rows)} and columns {list(columns)}: give at least one "
             f"row key, and only columns of the table, which are {list(frame.columns)}."
         )
     for key in keys:
@@ -49,21 +49,22 @@ def lay_out(
                 f"column {key!r}, row {int(frame[key].isna().argmax())}: a key is empty; read "
                 "text such as 'None' with keep_default_na=False."
             )
-    twice = frame.duplicated(keys)
-    if twice.any():
+    is_duplicate = frame.duplicated(keys)
+    if is_duplicate.any():
         raise ValueError(
-            f"two cells for {frame.loc[twice, keys].iloc[0].to_dict()}; name a further key column."
+            f"two cells for {frame.loc[is_duplicate, keys].iloc[0].to_dict()}; add another key "
+            "column."
         )
     if columns:
-        laid = frame.set_index(keys)[value].astype(object).unstack(list(columns))
-        laid = laid[_ordered_keys(frame, columns)]
+        table = frame.set_index(keys)[value].astype(object).unstack(list(columns))
+        table = table[_ordered_keys(frame, columns)]
     else:
-        laid = frame.set_index(keys)[[value]].astype(object)
-    return laid.loc[_ordered_keys(frame, rows)]
+        table = frame.set_index(keys)[[value]].astype(object)
+    return table.loc[_ordered_keys(frame, rows)]
 
 
 def _ordered_keys(frame: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
-    """Return the distinct keys, each level in the order of first appearance in its group."""
+    """Distinct keys, with each level in order of first appearance in its group."""
     distinct = dict.fromkeys(zip(*(frame[key].tolist() for key in keys), strict=True))
     row: dict[tuple, int] = {}
     for names in distinct:
@@ -78,7 +79,7 @@ def _ordered_keys(frame: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
 
 
 def head_rows(columns: pd.Index) -> list[list[HeadCell]]:
-    """Rows of a table's head: equal labels side by side under one parent become one cell.
+    """Header rows of a table; adjacent equal labels under the same parent become one cell.
 
     Examples
     --------
@@ -100,12 +101,12 @@ def head_rows(columns: pd.Index) -> list[list[HeadCell]]:
 def label_texts(index: pd.Index) -> pd.DataFrame:
     """Labels of rows as texts, shape (rows, levels)."""
     rows = [label if isinstance(label, tuple) else (label,) for label in index]
-    # As objects: a column of numbers would make 1.0 of a 1.
+    # With dtype object, pandas does not convert 1 to 1.0.
     return pd.DataFrame(rows, columns=range(index.nlevels), dtype=object).map(str)
 
 
 def labels_once(labels: pd.DataFrame) -> pd.DataFrame:
-    """Labels of rows; empty where an earlier row of the group has the same.
+    """Labels of rows, emptied where an earlier row of the group has the same label.
 
     Examples
     --------
@@ -113,16 +114,17 @@ def labels_once(labels: pd.DataFrame) -> pd.DataFrame:
     >>> labels_once(label_texts(index)).to_numpy().tolist()
     [['a', '1'], ['', '2'], ['b', '2']]
     """
-    once = labels.copy()
+    result = labels.copy()
     for depth in range(labels.shape[1]):
-        once.iloc[:, depth] = once.iloc[:, depth].mask(labels.iloc[:, : depth + 1].duplicated(), "")
-    return once
+        is_repeated = labels.iloc[:, : depth + 1].duplicated()
+        result.iloc[:, depth] = result.iloc[:, depth].mask(is_repeated, "")
+    return result
 
 
 def label_cells(keys: pd.Index, labels: pd.Index) -> list[list[HeadCell]]:
-    """Labels that start in each row, with the number of rows of their group.
+    """Labels that start in each row, with the number of rows in their group.
 
-    Groups are told apart by `keys`: what a reader sees of two may be the same.
+    Groups are formed by `keys`, since different keys may have the same displayed label.
     """
     key_rows, label_rows = (
         [key if isinstance(key, tuple) else (key,) for key in index] for index in (keys, labels)
@@ -141,7 +143,7 @@ def label_cells(keys: pd.Index, labels: pd.Index) -> list[list[HeadCell]]:
 
 
 def show_value(value: Any, decimals: int | Literal["text"] | None = None) -> str:
-    """Return one value as a reader sees it.
+    """Format one value for readers.
 
     Examples
     --------
@@ -159,29 +161,29 @@ def show_value(value: Any, decimals: int | Literal["text"] | None = None) -> str
             return f"{value:z.{decimals}f}"
         if decimals == "text":
             return repr(float(value))
-        # Never fewer digits than the whole part has.
+        # All digits of the integer part are shown.
         size: Any = abs(value)
         digits = f"{value:.0f}" if size >= 1e6 else f"{value:.6g}"
         return "0" if size < 1e-12 else digits
     return str(value)
 
 
-def raised(marks: pd.DataFrame, form: str, escape: Callable[[str], str]) -> pd.DataFrame:
-    """Markers of a laid out table in the form that raises them; empty where there is none.
+def format_marks(marks: pd.DataFrame, form: str, escape: Callable[[str], str]) -> pd.DataFrame:
+    """Format the markers of a laid-out table as superscripts; cells without one stay empty.
 
     Examples
     --------
-    >>> raised(pd.DataFrame({"P@5": ["b", ""]}), "^{}^", str)["P@5"].tolist()
+    >>> format_marks(pd.DataFrame({"P@5": ["b", ""]}), "^{}^", str)["P@5"].tolist()
     ['^b^', '']
     """
     return marks.map(lambda mark: form.format(escape(mark)) if mark else "")
 
 
 def published_mark(marker: str) -> str:
-    """Return a published marker as a reader sees it.
+    """Format a published marker for readers.
 
-    Our copy writes a raised and a lowered text of one cell as "bcd;_f-j", and gives a dash in place
-    of a number the marker "not_reported".
+    In the CSV files, a superscript and a subscript of one cell are written as "bcd;_f-j", and a
+    dash instead of a number has the marker "not_reported".
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A laid out table as a Markdown pipe table."""
+"""Markdown pipe tables."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 
 import pandas as pd
 
-from everycell.engine.render.tables.layout import label_texts, labels_once, raised
+from everycell.engine.render.tables.layout import format_marks, label_texts, labels_once
 
 
 def escape_markdown(text: str) -> str:
     r"""Escape a text for a cell of a Markdown pipe table.
 
-    Underscores inside a word mark nothing and stay, so that `p_value` is readable as it is.
+    Underscores inside a word are not markup and stay, so that `p_value` remains readable.
 
     Examples
     --------
@@ -24,19 +24,19 @@ def escape_markdown(text: str) -> str:
     return re.sub(marks, lambda mark: "\\" + mark[0], flat)
 
 
-def table_as_markdown(laid: pd.DataFrame, marks: pd.DataFrame, title: str) -> str:
-    """Return a laid out table, with raised `marks` after its values, under its title."""
-    flat = laid.map(escape_markdown) + raised(marks, "^{}^", escape_markdown)
-    # Pipe tables have one row of heads, so the levels of a column are joined.
+def table_as_markdown(table: pd.DataFrame, marks: pd.DataFrame, title: str) -> str:
+    """Title and pipe table of a laid-out table, with superscript `marks` after its values."""
+    flat = table.map(escape_markdown) + format_marks(marks, "^{}^", escape_markdown)
+    # Pipe tables have one header row, so the levels of a column are joined.
     flat.columns = [
         escape_markdown(
             " · ".join(filter(None, map(str, key if isinstance(key, tuple) else (key,))))
         )
-        for key in laid.columns
+        for key in table.columns
     ]
-    labels = labels_once(label_texts(laid.index)).map(escape_markdown).set_axis(laid.index)
-    for depth, name in enumerate(laid.index.names):
+    labels = labels_once(label_texts(table.index)).map(escape_markdown).set_axis(table.index)
+    for depth, name in enumerate(table.index.names):
         heading = escape_markdown(str(name))
         flat.insert(depth, heading, labels.iloc[:, depth], allow_duplicates=True)
-    table = flat.to_markdown(index=False, disable_numparse=True)
-    return f"{escape_markdown(title)}\n\n{table}\n"
+    text = flat.to_markdown(index=False, disable_numparse=True)
+    return f"{escape_markdown(title)}\n\n{text}\n"

@@ -1,4 +1,4 @@
-"""Headings as published, in place of internal names of columns, metrics and labels."""
+"""Published headings for the internal names of columns, metrics and labels."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-#: Between a heading over several columns and that of one column: "Attribution quality | Recall".
+#: Separator of a heading over several columns and that of one column, as in "Quality | Recall".
 _BAR = " | "
-#: The same in labels while a head is made: no label of a table has it.
+#: The same separator in labels, as a character that no label contains.
 _SPLIT = "\x1f"
-#: Names that mean the same in every table; a card has the names of its own (`Card.names`).
+#: Names with the same meaning in every table; records add their own (`Card.names`).
 COMMON = {
     "acceptance_rate_pct": "Acceptance rate (%)",
     "change_percent": "Change (%)",
@@ -35,7 +35,7 @@ COMMON = {
 
 
 def shown_name(name: str, names: Mapping[str, str] = {}) -> str:
-    """Return the heading of a column or metric: the record's, or one made from its name.
+    """Heading of a column or metric, from the record or derived from its name.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def shown_name(name: str, names: Mapping[str, str] = {}) -> str:
 def shown_label(
     level: str | None, label: Any, names: Mapping[str, str] = {}, between: str = " "
 ) -> Any:
-    """Return a label of a cell as a reader sees it; `between` replaces the bar of a name.
+    """Displayed label of a cell; `between` replaces the bar in a name.
 
     Examples
     --------
@@ -69,26 +69,26 @@ def shown_label(
     return shown_name(str(label)) if level is None or level == "metric" else label
 
 
-def with_headings(laid: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Return a laid out table with the headings that the paper, or else a reader, expects.
+def with_headings(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Replace internal names in a laid-out table by the published, or else readable, headings.
 
-    A name with a bar makes two rows of the head, the upper one for all columns that share it. A
-    metric that all columns share is left out, unless the record names it.
+    A name with a bar gives two header rows, the upper one for all columns that share it. A metric
+    that all columns share is left out, unless the record has a name for it.
 
     Examples
     --------
-    >>> laid = pd.DataFrame({"p_value": [0.5]}, index=pd.Index(["a_b"], name="run_tag"))
-    >>> with_headings(laid, {"a_b": "A and B"}).to_dict("index")
+    >>> table = pd.DataFrame({"p_value": [0.5]}, index=pd.Index(["a_b"], name="run_tag"))
+    >>> with_headings(table, {"a_b": "A and B"}).to_dict("index")
     {'A and B': {'p': 0.5}}
-    >>> laid = pd.DataFrame([[1, 2]], columns=pd.Index(["P", "R"], name="metric"))
-    >>> list(with_headings(laid, {"P": "Quality | P", "R": "Quality | R"}))
+    >>> table = pd.DataFrame([[1, 2]], columns=pd.Index(["P", "R"], name="metric"))
+    >>> list(with_headings(table, {"P": "Quality | P", "R": "Quality | R"}))
     [('Quality', 'P'), ('Quality', 'R')]
     """
-    columns = laid.columns
+    columns = table.columns
     last = columns.get_level_values(-1)
     if columns.nlevels > 1 and last.nunique() == 1 and last.name == "metric":
         columns = columns if str(last[0]) in names else columns.droplevel(-1)
-    return laid.set_axis(_with_headings(laid.index, names, " "), axis="index").set_axis(
+    return table.set_axis(_with_headings(table.index, names, " "), axis="index").set_axis(
         _in_groups(_with_headings(columns, names, _SPLIT)), axis="columns"
     )
 
@@ -99,16 +99,16 @@ def _with_headings(index: pd.Index, names: Mapping[str, str], between: str) -> p
     for level, name in enumerate(index.names):
         labels = index.get_level_values(level)
         texts = [shown_label(name, label, names, between) for label in labels]
-        # What nobody renames keeps its type: pandas would make 1.0 of the 1 beside a 0.5.
+        # Labels without new names keep their types: pandas would turn the 1 next to 0.5 into 1.0.
         levels.append(labels if texts == labels.tolist() else pd.Index(texts))
     if index.nlevels == 1:
         return levels[0].rename(heads[0])
-    # Not by level: labels that were different may meet.
+    # Not set level by level, because different labels may get the same name.
     return pd.MultiIndex.from_arrays(levels, names=heads)
 
 
 def _in_groups(columns: pd.Index) -> pd.Index:
-    """Columns whose labels with a bar are split into two levels."""
+    """Columns, with labels that contain a bar split into two levels."""
     levels: list[Any] = []
     for level in range(columns.nlevels):
         labels = columns.get_level_values(level)

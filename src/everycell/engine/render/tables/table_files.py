@@ -1,4 +1,4 @@
-"""A tidy frame in files: CSV, Markdown, LaTeX and HTML."""
+"""Files of a tidy frame: CSV, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from everycell.engine.render.tables.layout import (
 from everycell.engine.render.tables.markdown import table_as_markdown
 from everycell.engine.render.tables.names import with_headings
 
-#: Nobody reads a longer table on paper; its CSV file has all rows.
-_MOST_PAGES = 3
+#: Maximum length of a LaTeX table; the CSV file has all rows.
+_MAX_PAGES = 3
 
 
 def write_table(
@@ -37,24 +37,24 @@ def write_table(
     r"""Write a tidy frame as ``stem.csv``, ``stem.md``, ``stem.tex`` and ``stem.html``."""
     displayed = frame.assign(value=_displayed_values(frame, "value", decimals))
     if {"low", "high"} <= set(frame.columns) - {*layout_rows, *layout_columns}:
-        ends = zip(
+        intervals = zip(
             *(_displayed_values(frame, name, decimals) for name in ("value", "low", "high")),
             strict=True,
         )
-        displayed["value"] = [f"{value} ({low} to {high})" for value, low, high in ends]
+        displayed["value"] = [f"{value} ({low} to {high})" for value, low, high in intervals]
     plain = lay_out(displayed, layout_rows, layout_columns).fillna("")
-    laid = with_headings(plain, names)
+    table = with_headings(plain, names)
     if "marker" in frame:
         marks = lay_out(frame, layout_rows, layout_columns, "marker").fillna("")
-        marks.index, marks.columns = laid.index, laid.columns
+        marks.index, marks.columns = table.index, table.columns
     else:
-        marks = laid.map(lambda _: "")
+        marks = table.map(lambda _: "")
     label = f"tab:{stem.parent.name}-{stem.name}".replace("_", "-")
     texts = {
         ".csv": frame.to_csv(index=False, lineterminator="\n"),
-        ".md": table_as_markdown(laid, marks, title),
-        ".tex": latex_document(latex_table(laid, marks, title, label, most_pages=_MOST_PAGES)),
-        ".html": _table_as_html(laid, marks, title, plain.index),
+        ".md": table_as_markdown(table, marks, title),
+        ".tex": latex_document(latex_table(table, marks, title, label, max_pages=_MAX_PAGES)),
+        ".html": _table_as_html(table, marks, title, plain.index),
     }
     return [
         write_atomically(stem.with_name(stem.name + suffix), text) for suffix, text in texts.items()
@@ -69,14 +69,14 @@ def _displayed_values(frame: pd.DataFrame, column: str, decimals: Decimals) -> l
     ]
 
 
-def _table_as_html(laid: pd.DataFrame, marks: pd.DataFrame, title: str, keys: pd.Index) -> str:
-    head = head_rows(laid.columns)
-    names = [str(name) for name in laid.index.names]
+def _table_as_html(table: pd.DataFrame, marks: pd.DataFrame, title: str, keys: pd.Index) -> str:
+    head = head_rows(table.columns)
+    names = [str(name) for name in table.index.names]
     corner = [[""] * len(names)] * (len(head) - 1) + [names]
     body = [
-        {"labels": labels, "cells": list(zip(values, raised, strict=True))}
-        for labels, values, raised in zip(
-            label_cells(keys, laid.index), laid.to_numpy(), marks.to_numpy(), strict=True
+        {"labels": labels, "cells": list(zip(values, row_marks, strict=True))}
+        for labels, values, row_marks in zip(
+            label_cells(keys, table.index), table.to_numpy(), marks.to_numpy(), strict=True
         )
     ]
     return (

@@ -1,7 +1,7 @@
 "use strict";
-// Tables of cells: permalinks, arrow keys, sorting, and a panel for each cell.
+// Tables of cells: permalinks, arrow keys, sorting, and a panel with details of a cell.
 (() => {
-  // Keys of each row: a key that spans rows is written once.
+  // Keys of each row, including keys that span from rows above.
   const keysOf = (rows) => {
     const spans = [];
     return rows.map((row) => {
@@ -16,7 +16,7 @@
       return keys;
     });
   };
-  // Names of the columns of values, over all rows of the head.
+  // Names of the value columns, joined over all header rows.
   const columnsOf = (table) => [...table.tHead.rows]
     .map((row) => [...row.cells]
       .filter((cell) => cell.matches("th:not(.key)"))
@@ -29,7 +29,7 @@
     return created;
   };
   const copier = (text) => {
-    // A page that a server hands out without encryption has no clipboard.
+    // Pages from a server without HTTPS cannot access the clipboard.
     if (!navigator.clipboard) return "";
     const button = element("button", { type: "button" }, "Copy");
     button.addEventListener("click", () =>
@@ -64,7 +64,7 @@
       ["computed from", on ?? { "other cells": "other published values" }[o] ?? o],
       ["in the paper", source],
       ["tier", tier],
-      ["made from", files],
+      ["inputs", files],
       ["receipt", receipt && element("a", { href: `../${receipt}` }, "hashes of inputs, code and settings")],
       ["command", command && [element("code", {}, command), " ", copier(command)]],
       ["link", [element("a", { href: link }, `#${cell.id}`), " ", copier(link)]],
@@ -90,7 +90,7 @@
     if (event.key === "Escape" && !panel.hidden) panel.querySelector("button").click();
   });
 
-  // The permalink of a cell opens its panel; its id is given below, after the browser looked for it.
+  // The permalink of a cell opens its panel. Ids are set below, too late for the browser to scroll.
   const follow = () => {
     const cell = document.getElementById(location.hash.slice(1));
     if (!cell?.matches("td.v")) return;
@@ -99,7 +99,7 @@
     cell.focus({ preventScroll: true });
   };
 
-  // A header sorts its column by published values: up, down, and as published.
+  // A header sorts by the published values of its column: ascending, descending, as published.
   const sortable = (table) => {
     const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
     const body = table.tBodies[0];
@@ -137,7 +137,7 @@
 
   for (const table of document.querySelectorAll(".cells")) {
     for (const cell of table.querySelectorAll("[data-k]")) cell.id = `${table.dataset.id}-${cell.dataset.k}`;
-    // One stop of the Tab key for the cells of each table; the arrow keys go from cell to cell.
+    // The Tab key stops once per table; the arrow keys move from cell to cell.
     for (const cell of table.querySelectorAll(".v")) cell.tabIndex = -1;
     const first = table.querySelector(".v");
     if (first) first.tabIndex = 0;

@@ -2,10 +2,10 @@
 (() => {
   document.documentElement.classList.add("js");
 
-  // A link reaches what is folded.
+  // Open the collapsed blocks that contain the target of a link.
   const unfold = () => {
     let name = location.hash.slice(1);
-    // A sign % that stands for itself, as in a search that somebody typed into the address.
+    // A literal %, such as in a search typed into the address bar, cannot be decoded.
     try { name = decodeURIComponent(name); } catch { return; }
     const target = document.getElementById(name);
     if (!target) return;
@@ -19,15 +19,15 @@
   addEventListener("hashchange", unfold);
   unfold();
 
-  // A search on the page of a chapter leads to the overview.
+  // A search on a chapter's page opens the overview.
   const find = document.getElementById("find");
   find?.addEventListener("submit", (event) => {
     event.preventDefault();
     location.href = `../index.html#${new URLSearchParams(new FormData(find))}`;
   });
 
-  // A table or figure that is cut off says so. As many keys of its rows stay in sight as leave half
-  // of the width, those first that tell most rows apart.
+  // Mark tables and figures that are wider than the page. Their key columns stay visible as long as
+  // they take at most half of the width, those with the most distinct keys first.
   const widths = () => {
     for (const box of document.querySelectorAll(".scroll, figure > a")) {
       box.classList.remove("wide");
@@ -63,12 +63,12 @@
   };
   addEventListener("resize", widths);
   document.addEventListener("toggle", widths, true);
-  // Figures come late.
+  // Figures are loaded later.
   document.addEventListener("load", widths, true);
   document.getElementById("sides")?.addEventListener("change", widths);
   widths();
 
-  // "/" leads to the search.
+  // "/" focuses the search field.
   addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.matches("input, select, textarea")) return;
     event.preventDefault();

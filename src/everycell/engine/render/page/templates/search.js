@@ -16,28 +16,28 @@
     return { id, row, key, label, title, words, chapter, heading, work, authors, tiers, verdicts: verdicts.split(" ") };
   });
 
-  // "Table 4.8" is one number in any spelling: KEY/table_4_8, KEY_table_4_8.
-  const asPrinted = (text) => text.toLowerCase().replace(
+  // Write labels as in the paper: "table 4.8" for KEY/table_4_8 and KEY_table_4_8.
+  const asPublished = (text) => text.toLowerCase().replace(
     /(^|[\s/_])(table|figure|text)_([0-9a-z]+(?:_[0-9a-z]+)*)/g,
     (_, before, kind, number) => `${before === "_" ? " " : before}${kind} ${number.replaceAll("_", ".")}`);
-  const words = (text) => asPrinted(text)
+  const words = (text) => asPublished(text)
     .split(/[\s/,;:()"'’“”–-]+/)
     .map((word) => word.replace(/^\.+|\.+$/g, ""))
     .filter(Boolean);
-  // "Table 4.8 of KEY": all words must match, but for these.
-  const FILLING = new Set(["in", "of", "the"]);
-  const bare = (word) => !FILLING.has(word) &&
+  // In "Table 4.8 of KEY", all words must match except for these.
+  const STOP_WORDS = new Set(["in", "of", "the"]);
+  const normalise = (word) => !STOP_WORDS.has(word) &&
     word.normalize("NFD").replace(/\p{M}/gu, "").replaceAll("ł", "l");
 
   const index = new MiniSearch({
     fields: ["label", "key", "title", "heading", "chapter", "authors", "words"],
     tokenize: words,
-    processTerm: bare,
+    processTerm: normalise,
     searchOptions: {
       combineWith: "AND",
       boost: { label: 8, key: 4, title: 2, chapter: 0.1, words: 0.5 },
       prefix: true,
-      // A long title is as good as a short one.
+      // No normalisation by length: long titles are not penalised.
       bm25: { k: 1.2, b: 0, d: 0.5 },
       // Numbers are matched exactly.
       fuzzy: (word) => (word.length > 4 && !/\d/.test(word) ? 0.2 : false),
@@ -45,51 +45,51 @@
   });
   index.addAll(artefacts);
 
-  // Tier, state and verdict must come together: what is rebuilt in one tier may stand in another.
-  function fits(artefact, want) {
-    if (want.in && artefact.work !== want.in && artefact.chapter !== want.in) return false;
+  // Tier, state and verdict must match in the same tier, because they differ between tiers.
+  function matchesFilters(artefact, query) {
+    if (query.in && artefact.work !== query.in && artefact.chapter !== query.in) return false;
     const tiers = artefact.tiers.filter((tier) =>
-      (!want.tier || tier.name === want.tier) && (!want.state || tier.state === want.state));
+      (!query.tier || tier.name === query.tier) && (!query.state || tier.state === query.state));
     if (!tiers.length) return false;
-    if (!want.verdict) return true;
-    if (!want.tier && !want.state) return artefact.verdicts.includes(want.verdict);
-    return tiers.some((tier) => tier.verdicts.includes(want.verdict));
+    if (!query.verdict) return true;
+    if (!query.tier && !query.state) return artefact.verdicts.includes(query.verdict);
+    return tiers.some((tier) => tier.verdicts.includes(query.verdict));
   }
 
   function show() {
-    const want = Object.fromEntries(new FormData(form));
-    const active = Object.values(want).some(Boolean);
-    const ranked = want.q.trim()
-      ? index.search(want.q).map((result) => artefacts[result.id])
+    const query = Object.fromEntries(new FormData(form));
+    const active = Object.values(query).some(Boolean);
+    const ranked = query.q.trim()
+      ? index.search(query.q).map((result) => artefacts[result.id])
       : artefacts;
-    const matches = active ? ranked.filter((artefact) => fits(artefact, want)) : [];
+    const matches = active ? ranked.filter((artefact) => matchesFilters(artefact, query)) : [];
     list.replaceChildren(...matches.map((artefact) => artefact.row.cloneNode(true)));
     hits.hidden = !matches.length;
     message.textContent = !active ? "" : matches.length ? `${matches.length} of ${artefacts.length} artefacts` : "No matches. ";
-    if (active && !matches.length) advise(want);
-    // The form stays in sight above the matches.
+    if (active && !matches.length) suggest(query);
+    // Keep the form visible above the matches.
     if (matches.length) scrollTo({ top: form.parentElement.offsetTop });
   }
 
-  // A word with another spelling, if one is close to a word of the tables, titles or authors.
-  function advise(want) {
-    const close = want.q.trim() && !index.search(want.q).length
-      ? index.autoSuggest(want.q, { fuzzy: 0.4, prefix: false, combineWith: "AND" })
+  // Suggest another spelling, if it is close to words in the tables, titles or authors.
+  function suggest(query) {
+    const suggestions = query.q.trim() && !index.search(query.q).length
+      ? index.autoSuggest(query.q, { fuzzy: 0.4, prefix: false, combineWith: "AND" })
       : [];
-    // Most slips swap or mistake a letter: words of the same length are nearest.
-    const longer = ({ suggestion }) => Math.abs(suggestion.length - want.q.trim().length);
-    const [better] = [...close].sort((a, b) => longer(a) - longer(b));
-    if (!better) {
+    // Most typing errors keep the length of a word, so prefer suggestions of the same length.
+    const distance = ({ suggestion }) => Math.abs(suggestion.length - query.q.trim().length);
+    const [best] = [...suggestions].sort((a, b) => distance(a) - distance(b));
+    if (!best) {
       message.append("Remove a filter, or search for a system, a measure, a label (table 4.8), a title or an author.");
       return;
     }
     const link = document.createElement("a");
-    link.href = `#${new URLSearchParams({ ...want, q: better.suggestion })}`;
-    link.textContent = better.suggestion;
+    link.href = `#${new URLSearchParams({ ...query, q: best.suggestion })}`;
+    link.textContent = best.suggestion;
     message.append("Did you mean ", link, "?");
   }
 
-  // The address holds the search, so that it can be shared and the back button works.
+  // The address contains the search, so that it can be shared and the back button works.
   const address = () => {
     const fields = [...new FormData(form)].filter(([, value]) => value);
     return fields.length ? `#${new URLSearchParams(fields)}` : location.pathname;
@@ -103,7 +103,7 @@
     show();
   }
   form.addEventListener("input", (event) => {
-    // Typing adds no entries to the history.
+    // Typing does not add entries to the history.
     if (event.target.name === "q") history.replaceState(null, "", address());
     else history.pushState(null, "", address());
     show();
