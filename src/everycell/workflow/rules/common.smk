@@ -124,7 +124,7 @@ ON_GPU = needs(24000, 2880) | {"gpu": 1}
 
 
 def where(condition, large, small):
-    """Resources of a rule whose jobs differ in size: `large` if a condition holds for wildcards."""
+    """Resources of a rule whose jobs differ in size; `large` if `condition(wildcards)` is true."""
 
     def resource_of(name):
         def value_for_job(wildcards, attempt):
