@@ -9,7 +9,11 @@ import time
 
 import numpy as np
 
-from everycell.fair_ranking.constrained import best_by_assignment, best_by_integer_program, gains
+from everycell.fair_ranking.constrained import (
+    best_by_assignment,
+    best_by_integer_program,
+    scale_scores,
+)
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
 from everycell.fair_ranking.neutral_exposure import reciprocal_nfairr
 from everycell.fair_ranking.uncertainty import pufr
@@ -34,7 +38,7 @@ def main():
         means, deviations = rng.normal(size=DOCUMENTS), rng.uniform(0.2, 0.6, DOCUMENTS)
         # The documents of the highest scores are seldom neutral, as in the thesis.
         neutral = (rng.random(DOCUMENTS) < 0.8 - 0.15 * means).astype(float)
-        scores = gains(means)
+        scores = scale_scores(means)
         for name, call in {
             "PUFR": lambda m=means, d=deviations, n=neutral: pufr(m, d, n == 1, 2.0),
             "FA*IR": lambda m=means, n=neutral: fa_ir(m, n == 1, needed),

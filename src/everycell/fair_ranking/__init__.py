@@ -1,1 +1,1 @@
-"""Rankings that share exposure among items in proportion to their merit, and their measures."""
+"""Fair rankings: fair exposure, re-ranking methods, and their measures."""

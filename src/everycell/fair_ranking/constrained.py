@@ -1,7 +1,8 @@
-"""The ranking with the most utility among those that are fair enough: an exact and a fast method.
+"""Maximum-utility rankings under a fairness constraint: an exact and a fast method.
 
-Utility is the discounted sum of scores, fairness the sum of neutrality over rank
-(`everycell.fair_ranking.neutral_exposure`), as a share of the largest that the list allows.
+Utility is the discounted sum of scores. Fairness is the sum of neutrality over rank
+(`everycell.fair_ranking.neutral_exposure`), and its minimum is set as a share of the largest
+fairness that the list allows.
 """
 
 from __future__ import annotations
@@ -15,25 +16,25 @@ from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
 from everycell.engine.arrays import FloatArray, IntArray
 
-#: Share of the required fairness by which rounding may miss it.
+#: Relative tolerance for rounding of the required fairness.
 TOLERANCE = 1e-9
 
 
 class ConstrainedRanking(NamedTuple):
-    """A ranking that is fair enough, its utility, and an upper bound on utility."""
+    """A ranking that satisfies the constraint, its utility, and an upper bound on utility."""
 
     ranking: IntArray  #: shape (n,): the document at each rank
-    utility: float  #: discounted sum of gains
-    bound: float  #: no ranking that is fair enough has more utility
+    utility: float  #: discounted sum of scaled scores
+    bound: float  #: upper bound on the utility of rankings that satisfy the constraint
 
     @property
     def loss(self) -> float:
-        """Upper bound on the loss of this ranking, as a share of the best utility."""
+        """Upper bound on the relative loss of utility compared with the optimum."""
         return (self.bound - self.utility) / self.bound if self.bound > 0 else 0.0
 
 
-def gains(scores: npt.ArrayLike) -> FloatArray:
-    """Scores of one list scaled to (0, 1], with 0.00001 for the lowest, so that none is worthless.
+def scale_scores(scores: npt.ArrayLike) -> FloatArray:
+    """Scale the scores of a list to (0, 1], after adding 0.00001 so that none is 0.
 
     Source: the released code of heuss2025.
     """
@@ -45,16 +46,16 @@ def gains(scores: npt.ArrayLike) -> FloatArray:
 def best_by_integer_program(
     scores: npt.ArrayLike, neutralities: npt.ArrayLike, share: float
 ) -> ConstrainedRanking:
-    """The ranking with the most utility that is fair enough, by an integer program.
+    """Maximum-utility ranking under a fairness constraint, by an integer program.
 
     Parameters
     ----------
     scores : array_like of float, shape (n,)
-        More is better, 0 or more (`gains`).
+        Scores of 0 or more (see `scale_scores`); higher is better.
     neutralities : array_like of float, shape (n,)
-        Between 0 and 1.
+        Neutrality of each document, between 0 and 1.
     share : float
-        Least share of the largest possible fairness, between 0 and 1.
+        Required fairness as a share of the largest possible fairness, between 0 and 1.
 
     Returns
     -------
@@ -64,24 +65,24 @@ def best_by_integer_program(
     Raises
     ------
     ValueError
-        Lists of different lengths or without documents, a score below 0, a neutrality or share
-        outside 0 and 1.
+        Lists of different lengths or without documents, a negative score, a neutrality or share
+        outside [0, 1].
     ArithmeticError
         If the solver finds no solution.
 
     Notes
     -----
-    Source: heuss2025, section 3.4.4, and its released code, there with GLPK. Solved by HiGHS
-    (`scipy.optimize.milp`) with n squared variables: the reference, and slow.
+    Source: heuss2025, section 3.4.4, and its released code, which uses GLPK. Here HiGHS
+    (`scipy.optimize.milp`) solves the program, which has n squared variables and is slow.
 
     Examples
     --------
     >>> best_by_integer_program([0.9, 0.8, 0.1], [0, 0, 1], 0.5).ranking.tolist()
     [0, 2, 1]
     """
-    values, neutral, discounts, exposures, floor = _checked(scores, neutralities, share)
+    values, neutral, discounts, exposures, required = _checked_inputs(scores, neutralities, share)
     n = len(values)
-    once = sparse.vstack(
+    row_and_column_sums = sparse.vstack(
         [
             sparse.kron(sparse.identity(n), np.ones((1, n))),
             sparse.kron(np.ones((1, n)), sparse.identity(n)),
@@ -91,8 +92,8 @@ def best_by_integer_program(
     solution = milp(
         -np.outer(values, discounts).ravel(),
         constraints=[
-            LinearConstraint(once, 1, 1),
-            LinearConstraint(np.outer(neutral, exposures).reshape(1, -1), floor),
+            LinearConstraint(row_and_column_sums, 1, 1),
+            LinearConstraint(np.outer(neutral, exposures).reshape(1, -1), required),
         ],
         integrality=np.ones(n * n),
         bounds=Bounds(0, 1),
@@ -107,78 +108,79 @@ def best_by_integer_program(
 def best_by_assignment(
     scores: npt.ArrayLike, neutralities: npt.ArrayLike, share: float, *, steps: int = 30
 ) -> ConstrainedRanking:
-    """A ranking that is fair enough, with nearly the most utility, by a price on fairness.
+    """Near-optimal ranking under a fairness constraint, by a Lagrange multiplier.
 
     Parameters
     ----------
     scores, neutralities, share
         As for `best_by_integer_program`.
     steps : int
-        Prices to try.
+        Number of multipliers to try.
 
     Returns
     -------
     ConstrainedRanking
-        It is fair enough. Its bound comes from the price (a Lagrange multiplier), so that its loss
-        compared with the best ranking is known without solving the integer program.
+        It satisfies the constraint. Its bound comes from the multiplier, so its loss relative to
+        the optimum is bounded without an integer program.
 
     Raises
     ------
     ValueError
-        As `best_by_integer_program`.
+        As for `best_by_integer_program`.
 
     Notes
     -----
-    With utility plus price times fairness as the value of a document at a rank, the best ranking
-    is an assignment (`scipy.optimize.linear_sum_assignment`). A higher price never makes it less
-    fair, so the lowest sufficient price is found by bisection.
+    If a document at a rank has the value utility plus multiplier times fairness, the best ranking
+    is an assignment (`scipy.optimize.linear_sum_assignment`). Fairness does not decrease with the
+    multiplier, so bisection finds the smallest sufficient one.
 
     Examples
     --------
     >>> best_by_assignment([0.9, 0.8, 0.1], [0, 0, 1], 0.5).ranking.tolist()
     [0, 2, 1]
     """
-    values, neutral, discounts, exposures, floor = _checked(scores, neutralities, share)
-    utility, fairness = np.outer(values, discounts), np.outer(neutral, exposures)
+    values, neutral, discounts, exposures, required = _checked_inputs(scores, neutralities, share)
+    utilities, fairnesses = np.outer(values, discounts), np.outer(neutral, exposures)
 
-    free = np.argsort(-values, kind="stable")
-    own = float(values[free] @ discounts)
-    if float(neutral[free] @ exposures) >= floor:
-        return ConstrainedRanking(free, own, own)
-    # Always fair enough, even where no price finds it because of rounding.
+    by_score = np.argsort(-values, kind="stable")
+    highest_utility = float(values[by_score] @ discounts)
+    if float(neutral[by_score] @ exposures) >= required:
+        return ConstrainedRanking(by_score, highest_utility, highest_utility)
+    # The fairest ranking satisfies the constraint even if rounding hides it from the multipliers.
     fairest = np.lexsort((-values, -neutral))
-    best, bound = ConstrainedRanking(fairest, float(values[fairest] @ discounts), own), own
-    low, high, highest = 0.0, np.inf, 1.0
+    bound = highest_utility
+    best = ConstrainedRanking(fairest, float(values[fairest] @ discounts), bound)
+    low, high, limit = 0.0, np.inf, 1.0
     for _ in range(steps):
-        price = min((low + high) / 2, highest)
-        documents, ranks = linear_sum_assignment(utility + price * fairness, maximize=True)
+        multiplier = min((low + high) / 2, limit)
+        documents, ranks = linear_sum_assignment(utilities + multiplier * fairnesses, maximize=True)
         ranking = documents[np.argsort(ranks)]
-        worth, fair = float(values[ranking] @ discounts), float(neutral[ranking] @ exposures)
-        bound = min(bound, worth + price * (fair - floor))
-        if fair >= floor:
-            high = price
-            if worth > best.utility:
-                best = ConstrainedRanking(ranking, worth, bound)
+        utility, fairness = float(values[ranking] @ discounts), float(neutral[ranking] @ exposures)
+        bound = min(bound, utility + multiplier * (fairness - required))
+        if fairness >= required:
+            high = multiplier
+            if utility > best.utility:
+                best = ConstrainedRanking(ranking, utility, bound)
         else:
-            low, highest = price, 4 * max(price, highest)
+            low, limit = multiplier, 4 * max(multiplier, limit)
     return best._replace(bound=max(bound, best.utility))
 
 
-def _checked(
+def _checked_inputs(
     scores: npt.ArrayLike, neutralities: npt.ArrayLike, share: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
-    """Gains, neutralities, discounts of utility and of fairness, and the required fairness."""
+    """Scores, neutralities, discounts of utility and of fairness, and the required fairness."""
     values, neutral = np.asarray(scores, dtype=float), np.asarray(neutralities, dtype=float)
     if values.ndim != 1 or values.shape != neutral.shape or not values.size:
         raise ValueError(
             f"There are {values.size} scores and {neutral.size} neutralities: give one of each "
-            "for every document, for one document at least."
+            "for every document, and at least one document."
         )
     if not ((values >= 0) & np.isfinite(values)).all():
         raise ValueError("A score is negative or not a number: give scores of 0 or more.")
     if not ((neutral >= 0) & (neutral <= 1)).all() or not 0 <= share <= 1:
-        raise ValueError(f"A neutrality, or the share of {share}, is not a number between 0 and 1.")
+        raise ValueError(f"A neutrality, or the share {share}, is not between 0 and 1: correct it.")
     ranks = np.arange(1, len(values) + 1)
     exposures = 1 / ranks
-    floor = share * float(-np.sort(-neutral) @ exposures) * (1 - TOLERANCE)
-    return values, neutral, 1 / np.log2(1 + ranks), exposures, floor
+    required = share * float(-np.sort(-neutral) @ exposures) * (1 - TOLERANCE)
+    return values, neutral, 1 / np.log2(1 + ranks), exposures, required

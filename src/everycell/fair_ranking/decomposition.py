@@ -1,16 +1,17 @@
-"""From probabilities (item, rank) to a policy: rankings with these probabilities as their mean.
+"""Decomposition of a matrix of probabilities (item, rank) into a policy with these marginals.
 
-:func:`decompose` is the Birkhoff-von Neumann decomposition of n x k matrices: items that are not
-shown are matched with a further column that holds n - k of them, and rankings are split off, each
-with the smallest probability among its entries, until nothing is left. Many rankings can be split
-off; the *matching rule* decides which, and so which items are shown together:
+:func:`decompose` is the Birkhoff-von Neumann decomposition of n x k matrices: the n - k items that
+are not shown are matched with an additional column, and rankings are subtracted from the matrix,
+each with the smallest probability among its entries, until the matrix is 0. The *matching rule*
+selects the next ranking, and thus which items are shown together:
 
-- ``"row_first"``: item by item, each at the first free rank, or else along the shortest chain of
-  items that can move;
+- ``"row_first"``: item by item, each at the first free rank, or otherwise along the shortest chain
+  of items that can move;
 - ``"column_first"``: rank by rank, each with the first free item;
 - ``"assignment"``: the ranking with the largest sum of probabilities.
 
-:func:`resample` decomposes, keeps the rankings that may be shown, and decomposes the rest again.
+:func:`resample` decomposes a matrix, keeps the rankings that need not be avoided, and decomposes
+the mean of the others again.
 """
 
 from __future__ import annotations
@@ -24,27 +25,27 @@ from scipy.optimize import linear_sum_assignment
 
 from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 from everycell.fair_ranking.matchings import (
-    compiled_if_possible,
+    compile_if_possible,
     split_by_columns,
     split_by_rows,
 )
 from everycell.fair_ranking.policies import Policy
 
 Matching = Literal["row_first", "column_first", "assignment"]
-#: From rankings, shape (m, k), to whether each is to be avoided, shape (m,).
-Avoided = Callable[[IntArray], BoolArray]
+#: Function of rankings, shape (m, k), that returns whether to avoid each, shape (m,).
+AvoidanceTest = Callable[[IntArray], BoolArray]
 
-#: Probability below which an entry is rounding.
+#: Probability below which an entry is rounding error.
 TINY = 1e-13
-#: Probability that may be left at the end, because sums are rounded.
-LEFT = 1e-7
+#: Largest share of the probability that may remain at the end because of rounding.
+MAX_REMAINDER = 1e-7
 
 
-class Resampled(NamedTuple):
-    """Result of re-sampling."""
+class ResampledPolicy(NamedTuple):
+    """A policy from :func:`resample`, and its probability of rankings to avoid."""
 
     policy: Policy
-    #: Probability of rankings to be avoided after each iteration, shape (iterations,)
+    #: Probability of rankings to avoid after each iteration, shape (iterations,)
     avoided: FloatArray
 
 
@@ -54,17 +55,17 @@ def decompose(
     matching: Matching = "row_first",
     rng: np.random.Generator | None = None,
 ) -> Policy:
-    """Decompose a matrix of probabilities into rankings whose weighted mean it is.
+    """Decompose a matrix of probabilities into a weighted mean of rankings.
 
     Parameters
     ----------
     marginals : array_like of float, shape (n, k)
         Probability of each item at each rank, k <= n: columns sum to 1, rows to at most 1.
     matching : {"row_first", "column_first", "assignment"}
-        Rule by which the next ranking is chosen.
+        Rule that selects the next ranking.
     rng : numpy.random.Generator, optional
-        Shuffles the items first, since rules prefer items that come first. If left out, the order
-        of the rows is used.
+        Shuffles the items before the decomposition, since the rules prefer earlier items. By
+        default, the order of the rows is used.
 
     Returns
     -------
@@ -78,8 +79,8 @@ def decompose(
 
     Notes
     -----
-    Source: heuss2025, Algorithm 1. A step leaves at least one side of a polytope of (n - 1) k
-    dimensions, hence the number.
+    Source: heuss2025, Algorithm 1. The matrices form a polytope of (n - 1) k dimensions, and each
+    step reduces the dimension by at least one, hence the bound.
 
     Examples
     --------
@@ -93,30 +94,30 @@ def decompose(
 
 def resample(
     marginals: npt.ArrayLike,
-    avoided: Avoided,
+    is_avoided: AvoidanceTest,
     *,
     iterations: int = 20,
     matching: Matching = "row_first",
     rng: np.random.Generator | None = None,
-) -> Resampled:
-    """Decompose a matrix into rankings of which few are to be avoided.
+) -> ResampledPolicy:
+    """Decompose a matrix into rankings, as few as possible of which should be avoided.
 
     Parameters
     ----------
     marginals, matching, rng
-        As for :func:`decompose`. Without ``rng`` the items keep their order, and a further
-        iteration has little to offer.
-    avoided : callable
-        Takes rankings of shape (m, k) and returns m truth values, such as
-        :func:`.holds_outlier` with the scores of the list.
+        As for :func:`decompose`. Without ``rng``, the items keep their order, and more iterations
+        have little effect.
+    is_avoided : callable
+        Function of rankings, shape (m, k), that returns for each whether to avoid it, such as the
+        result of :func:`.holds_outlier`.
     iterations : int
-        Number of decompositions, 1 or more; with 1, nothing is avoided.
+        Number of decompositions, 1 or more; with 1, no ranking is avoided.
 
     Returns
     -------
-    Resampled
-        The policy, with the marginals of the matrix, and the probability of rankings to be avoided
-        after each iteration.
+    ResampledPolicy
+        A policy with the marginals of the matrix, and the probability of rankings to avoid after
+        each iteration.
 
     Raises
     ------
@@ -125,66 +126,67 @@ def resample(
 
     Notes
     -----
-    Source: heuss2025, Algorithm 2. Rows are shuffled before each decomposition; the code of its
-    authors keeps their order in the first.
+    Source: heuss2025, Algorithm 2. Rows are shuffled before each decomposition, but not before the
+    first one in the authors' code.
 
     Examples
     --------
-    Ten of twenty items are shown, and the first two are never to be shown alone:
+    Ten of twenty items are shown, and rankings with only one of the first two are to be avoided:
 
-    >>> even = np.full((20, 10), 0.05)
-    >>> alone = lambda rankings: (rankings < 2).sum(axis=1) == 1
-    >>> result = resample(even, alone, rng=np.random.default_rng(1))
+    >>> marginals = np.full((20, 10), 0.05)
+    >>> has_one = lambda rankings: (rankings < 2).sum(axis=1) == 1
+    >>> result = resample(marginals, has_one, rng=np.random.default_rng(1))
     >>> bool(result.avoided[-1] < result.avoided[0])
     True
-    >>> bool(np.allclose(result.policy.marginals(20), even))
+    >>> bool(np.allclose(result.policy.marginals(20), marginals))
     True
     """
     matrix = checked_marginals(marginals)
     if iterations < 1:
-        raise ValueError(f"There are {iterations} iterations: there must be 1 or more.")
+        raise ValueError(f"iterations is {iterations}: give 1 or more.")
     items, ranks = matrix.shape
-    policies, left = [], np.zeros(iterations)
+    policies, avoided = [], np.zeros(iterations)
     total = 1.0
     for iteration in range(iterations):
         policy = _decompose(matrix, total, matching, rng)
-        bad = avoided(policy.rankings)
+        bad = is_avoided(policy.rankings)
         remainder = Policy(policy.rankings[bad], policy.weights[bad])
-        left[iteration:] = total = float(remainder.weights.sum())
+        avoided[iteration:] = total = float(remainder.weights.sum())
         if iteration == iterations - 1 or total <= TINY:
             policies.append(policy)
             break
         policies.append(Policy(policy.rankings[~bad], policy.weights[~bad]))
         matrix = remainder.marginals(items)
     weights = np.concatenate([policy.weights for policy in policies])
-    return Resampled(
+    return ResampledPolicy(
         Policy(np.concatenate([policy.rankings for policy in policies]), weights / weights.sum()),
-        left,
+        avoided,
     )
 
 
 def checked_marginals(marginals: npt.ArrayLike) -> FloatArray:
-    """Matrix of probabilities (item, rank), with tiny negative entries set to 0."""
+    """Check a matrix of probabilities (item, rank); set tiny negative entries to 0."""
     matrix = np.array(marginals, dtype=float)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
-            f"The matrix has the shape {matrix.shape}: give a row per item and a column per rank."
+            f"The matrix has the shape {matrix.shape}: give one row per item and one column per "
+            "rank."
         )
     items, ranks = matrix.shape
     if ranks > items:
         raise ValueError(
-            f"The matrix has {ranks} ranks for {items} items: leave out the ranks beyond {items}."
+            f"The matrix has {ranks} ranks for {items} items: remove the ranks beyond {items}."
         )
-    wrong = np.argwhere(~(np.isfinite(matrix) & (matrix >= -1e-8)))
-    if len(wrong):
-        item, rank = wrong[0]
+    invalid = np.argwhere(~(np.isfinite(matrix) & (matrix >= -1e-8)))
+    if len(invalid):
+        item, rank = invalid[0]
         raise ValueError(
             f"The probability of item {item} at rank {rank + 1} is {matrix[item, rank]:g}: it must "
             "be between 0 and 1."
         )
     columns, rows = matrix.sum(axis=0), matrix.sum(axis=1)
-    if (off := np.abs(columns - 1)).max() > 1e-6:
-        rank = int(off.argmax())
+    if (errors := np.abs(columns - 1)).max() > 1e-6:
+        rank = int(errors.argmax())
         raise ValueError(
             f"The probabilities at rank {rank + 1} sum to {columns[rank]:.7g}: each rank shows one "
             "item, so they must sum to 1."
@@ -192,8 +194,8 @@ def checked_marginals(marginals: npt.ArrayLike) -> FloatArray:
     if rows.max() > 1 + 1e-6:
         item = int(rows.argmax())
         raise ValueError(
-            f"The probabilities of item {item} sum to {rows[item]:.7g}: it is shown once at most, "
-            "so they must not exceed 1."
+            f"The probabilities of item {item} sum to {rows[item]:.7g}: an item is shown at most "
+            "once, so they must not exceed 1."
         )
     return np.maximum(matrix, 0.0)
 
@@ -201,55 +203,58 @@ def checked_marginals(marginals: npt.ArrayLike) -> FloatArray:
 def _decompose(
     matrix: FloatArray, total: float, matching: Matching, rng: np.random.Generator | None
 ) -> Policy:
-    """Decompose a matrix whose columns sum to a total; so do the weights."""
+    """Decompose a matrix whose columns sum to a total into rankings with the same total weight."""
     items, ranks = matrix.shape
     hidden = items - ranks
     order = np.arange(items) if rng is None else rng.permutation(items)
     if hidden:
-        last = np.maximum(total - matrix.sum(axis=1), 0.0)
-        work = np.column_stack([matrix, last])[order]
+        not_shown = np.maximum(total - matrix.sum(axis=1), 0.0)
+        residual = np.column_stack([matrix, not_shown])[order]
     else:
-        work = matrix[order]
+        residual = matrix[order]
     if matching == "assignment":
-        rankings, weights, left = _split_by_assignment(work, total, ranks)
+        rankings, weights, remainder = _split_by_assignment(residual, total, ranks)
     elif matching in ("row_first", "column_first"):
-        split = compiled_if_possible(split_by_rows if matching == "row_first" else split_by_columns)
-        rankings, weights, left = split(np.ascontiguousarray(work), total, ranks, TINY * total)
+        split = compile_if_possible(split_by_rows if matching == "row_first" else split_by_columns)
+        rankings, weights, remainder = split(
+            np.ascontiguousarray(residual), total, ranks, TINY * total
+        )
     else:
         raise ValueError(
-            f"There is no matching rule {matching!r}: take row_first, column_first or assignment."
+            f"The matching rule {matching!r} is unknown: choose row_first, column_first or "
+            "assignment."
         )
-    if left > LEFT * total or not len(weights):
+    if remainder > MAX_REMAINDER * total or not len(weights):
         raise ArithmeticError(
-            f"A share of {left / total:.1g} of the probabilities could not be decomposed: the "
-            "matrix is not precise enough; its sums must be right to about 1e-8."
+            f"A share of {remainder / total:.1g} of the probabilities could not be decomposed: the "
+            "matrix is not precise enough; its sums must be correct to about 1e-8."
         )
-    # What rounding leaves over is spread over all rankings.
+    # The remainder, which is due to rounding, is distributed over all rankings.
     return Policy(order[rankings], weights * (total / weights.sum()))
 
 
 def _split_by_assignment(
-    work: FloatArray, total: float, ranks: int
+    residual: FloatArray, total: float, ranks: int
 ) -> tuple[IntArray, FloatArray, float]:
-    """Split off the ranking of the largest sum of probabilities until nothing is left."""
-    items = len(work)
+    """Subtract the ranking with the largest sum of probabilities until the matrix is 0."""
+    items = len(residual)
     column_of = np.minimum(np.arange(items), ranks)
     rankings, weights = [], []
     tiny = TINY * total
-    left = total
-    while left > tiny:
-        # Forbidden entries cost more than all allowed ones together.
-        gains = np.where(work > tiny, work, -2.0 * items)[:, column_of]
+    remainder = total
+    while remainder > tiny:
+        # A forbidden entry costs more than all allowed entries together.
+        gains = np.where(residual > tiny, residual, -2.0 * items)[:, column_of]
         rows, slots = linear_sum_assignment(gains, maximize=True)
         columns = column_of[slots]
-        size = work[rows, columns].min()
+        size = residual[rows, columns].min()
         if size <= tiny:
             break
-        work[rows, columns] -= size
-        left -= size
+        residual[rows, columns] -= size
+        remainder -= size
         ranking = np.empty(ranks, dtype=np.int64)
-        is_shown = columns < ranks if work.shape[1] > ranks else np.ones(items, dtype=bool)
+        is_shown = columns < ranks if residual.shape[1] > ranks else np.ones(items, dtype=bool)
         ranking[columns[is_shown]] = rows[is_shown]
         rankings.append(ranking)
         weights.append(size)
-    return np.array(rankings).reshape(-1, ranks), np.array(weights), left
+    return np.array(rankings).reshape(-1, ranks), np.array(weights), remainder

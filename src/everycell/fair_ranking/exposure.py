@@ -1,16 +1,16 @@
 """Fair exposure of the items of a list, in closed form.
 
-A ranking shows an item at one rank; a policy draws rankings, and the *exposure* of an item is the
-mean weight of its ranks. Exposure is fair where it is proportional to merit. Where that is
-impossible (every item of a full-length list gets at least the weight of the last rank), items of
-lower merit may get more than their share but never less.
+A policy is a distribution over rankings, and the *exposure* of an item is the mean weight of its
+ranks. Exposure is fair if it is proportional to merit. If that is impossible (each item of a
+full-length list has at least the weight of the last rank), items of lower merit may get more than
+their share but never less.
 
-That is a linear program over matrices of n x k probabilities with a row for each pair of items.
-Its exposures need no solver: with items sorted by merit, the total exposure of m items is at most
-the sum of the first m rank weights. So the sum of exposures, as a function of the sum of merits,
-lies below these points, and it is convex, since its slopes are exposure over merit. The best one is
-the greatest convex function below the points, whose slopes the pool-adjacent-violators algorithm
-finds.
+This defines a linear program over n x k matrices of probabilities with one constraint per pair of
+items. Its optimal exposures have a closed form. With items sorted by merit, the total exposure of
+the first m items is at most the sum of the first m rank weights. As a function of cumulative merit,
+cumulative exposure is therefore bounded by these points, and it is convex, since its slopes are
+exposure over merit. The optimum is the largest convex function below the points, whose slopes are
+computed by the pool-adjacent-violators algorithm.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ import numpy.typing as npt
 
 from everycell.engine.arrays import FloatArray, IntArray
 
-#: Difference of sums, relative to total exposure, below which a block of items ends.
-TOUCHES = 1e-9
+#: Largest difference of cumulative sums, relative to total exposure, at which a block ends.
+BLOCK_TOLERANCE = 1e-9
 
 
 class Block(NamedTuple):
     """Items that share a contiguous range of ranks among themselves."""
 
     items: IntArray  #: positions in the list, by decreasing exposure
-    ranks: slice  #: ranks from 0; the last block of a cut list has more items than ranks
+    ranks: slice  #: ranks from 0; the last block of a truncated list has more items than ranks
 
 
 def logarithmic_rank_weights(ranks: int) -> FloatArray:
@@ -52,7 +52,7 @@ def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatAr
     Returns
     -------
     numpy.ndarray of float64, shape (n,)
-        Exposures, which sum to the sum of the weights.
+        Exposures; their sum is the sum of the rank weights.
 
     Raises
     ------
@@ -62,8 +62,8 @@ def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatAr
 
     Notes
     -----
-    Source: heuss2025, equations 2.5 and 2.8, with the one-sided rows of the authors' code. The
-    closed form is ours: O(n log n).
+    Source: heuss2025, equations 2.5 and 2.8, with the one-sided constraints of the authors' code.
+    The closed form, which takes O(n log n) time, is not from the thesis.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatAr
     >>> fair_exposure([1.0, 0.5, 0.5], [1.0]).tolist()
     [0.5, 0.25, 0.25]
 
-    In the full list the item of merit 6 can have no more than the first rank:
+    In the full list, the exposure of the item of merit 6 is limited to the first rank weight:
 
     >>> fair_exposure([6.0, 1.0, 1.0], [1.0, 0.6, 0.4]).tolist()
     [1.0, 0.5, 0.5]
@@ -80,20 +80,21 @@ def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatAr
     merits, weights = checked_merits(merits), checked_rank_weights(rank_weights)
     if len(weights) > len(merits):
         raise ValueError(
-            f"There are {len(weights)} ranks for {len(merits)} items: cut the rank weights to "
-            f"{len(merits)} or give more items."
+            f"There are {len(weights)} ranks for {len(merits)} items: truncate the rank weights to "
+            f"{len(merits)} or add items."
         )
     order = np.argsort(-merits, kind="stable")
     exposures = np.zeros(len(merits))
-    # Blocks as [merit, exposure, items]; a block whose slope does not rise joins the one before.
+    # Blocks as (merit, exposure, items); a block is merged with the previous one unless its slope
+    # is larger.
     blocks: list[tuple[float, float, int]] = []
     padded = np.zeros(len(merits))
     padded[: len(weights)] = weights
     for merit, weight in zip(merits[order].tolist(), padded.tolist(), strict=True):
         count = 1
         while blocks and weight * blocks[-1][0] <= blocks[-1][1] * merit:
-            before = blocks.pop()
-            merit, weight, count = merit + before[0], weight + before[1], count + before[2]
+            previous = blocks.pop()
+            merit, weight, count = merit + previous[0], weight + previous[1], count + previous[2]
         blocks.append((merit, weight, count))
     start = 0
     for merit, weight, count in blocks:
@@ -104,61 +105,60 @@ def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatAr
 
 
 def exposure_blocks(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> list[Block]:
-    """Blocks of items that share a contiguous range of ranks, from the first rank on.
+    """Blocks of items that share a contiguous range of ranks, starting at the first rank.
 
-    Where the m largest exposures sum to the first m weights, no other item can be among the first
-    m ranks: any matrix of probabilities splits into blocks there.
+    If the m largest exposures sum to the first m weights, no other item can be at the first m
+    ranks, so all matrices of probabilities split into blocks there.
     """
     exposures, weights = np.asarray(exposures, dtype=float), checked_rank_weights(rank_weights)
     n, k = len(exposures), len(weights)
     if k > n:
         raise ValueError(
-            f"There are {k} ranks for {n} items: cut the rank weights to {n} or give more items."
+            f"There are {k} ranks for {n} items: truncate the rank weights to {n} or add items."
         )
     if not np.isfinite(exposures).all() or (exposures < 0).any():
-        raise ValueError("An exposure is negative or not a number: it must be 0 or more.")
+        raise ValueError("An exposure is negative or not finite: give numbers of 0 or more.")
     order = np.argsort(-exposures, kind="stable")
     padded = np.zeros(n)
     padded[:k] = weights
-    # The sums before each item, and after the last.
     slack = np.cumsum(padded) - np.cumsum(exposures[order])
     scale = max(weights.sum(), np.finfo(float).tiny)
     if abs(slack[-1]) > 1e-6 * scale:
         raise ValueError(
             f"The exposures sum to {exposures.sum():.6g} and the rank weights to "
-            f"{weights.sum():.6g}: a policy gives out exactly what the ranks have."
+            f"{weights.sum():.6g}: the two sums must be equal."
         )
     if slack.min() < -1e-6 * scale:
         count = int(slack.argmin()) + 1
         raise ValueError(
-            f"The {count} items of most exposure have {exposures[order][:count].sum():.6g} "
-            f"together and the first {count} ranks {padded[:count].sum():.6g}: no policy has these "
+            f"The top {count} exposures sum to {exposures[order][:count].sum():.6g}, more than "
+            f"the top {count} rank weights ({padded[:count].sum():.6g}): no policy has these "
             "exposures."
         )
-    ends = np.flatnonzero(slack[: k - 1] <= TOUCHES * scale) + 1
+    ends = np.flatnonzero(slack[: k - 1] <= BLOCK_TOLERANCE * scale) + 1
     starts = [0, *ends.tolist()]
     blocks = [Block(order[start:stop], slice(start, stop)) for start, stop in pairwise(starts)]
     return [*blocks, Block(order[starts[-1] :], slice(starts[-1], k))]
 
 
 def checked_merits(merits: npt.ArrayLike) -> FloatArray:
-    """Merits as an array, all above 0."""
+    """Check that merits are finite and above 0, and return them as an array."""
     values = np.asarray(merits, dtype=float)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(
-            f"The merits have the shape {values.shape}: they must be a list of one number per item."
+            f"The merits have the shape {values.shape}: give a list of one number per item."
         )
-    wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
-    if len(wrong):
+    invalid = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if len(invalid):
         raise ValueError(
-            f"The merit of item {wrong[0]} is {values[wrong[0]]:g}: exposure is shared by merit, "
-            "so each must be above 0; scale scores to a small positive minimum, such as 1e-4."
+            f"The merit of item {invalid[0]} is {values[invalid[0]]:g}: merits must be finite and "
+            "above 0; scale scores to a small positive minimum, such as 1e-4."
         )
     return values
 
 
 def checked_rank_weights(rank_weights: npt.ArrayLike) -> FloatArray:
-    """Weights of ranks as an array, not negative and not increasing."""
+    """Check that rank weights are neither negative nor increasing, and return them as an array."""
     values = np.asarray(rank_weights, dtype=float)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(
@@ -166,7 +166,7 @@ def checked_rank_weights(rank_weights: npt.ArrayLike) -> FloatArray:
         )
     if not np.isfinite(values).all() or (values < 0).any() or (np.diff(values) > 0).any():
         raise ValueError(
-            "The rank weights are negative somewhere or rise: a rank must have no less weight than "
-            "the next one, and none below 0."
+            "The rank weights are negative or increase: give weights of 0 or more that do not "
+            "increase."
         )
     return values

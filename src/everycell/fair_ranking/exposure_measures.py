@@ -1,8 +1,8 @@
 """Measures of a policy over rankings: fairness of exposure, utility, and displayed outliers.
 
-A displayed item is an *outlier* if its score is more than 2.5 standard deviations (population) from
-the mean of the displayed items. Among n items the largest possible distance is sqrt(n - 1), so that
-among seven or fewer no item can be an outlier.
+A displayed item is an *outlier* if its score is more than 2.5 population standard deviations from
+the mean of the displayed items. Among n items, the largest possible distance is sqrt(n - 1), so
+none of seven or fewer items can be an outlier.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 from everycell.fair_ranking.policies import Policy
 
-#: Standard deviations from the mean beyond which an item is an outlier.
+#: Number of standard deviations from the mean beyond which an item is an outlier.
 THRESHOLD = 2.5
 
 
@@ -25,14 +25,14 @@ def exposure_error(exposures: npt.ArrayLike, relevance: npt.ArrayLike) -> float:
     Parameters
     ----------
     exposures : array_like of float, shape (n,)
-        Such as :meth:`.Policy.exposures`.
+        Exposure of each item, such as the result of :meth:`.Policy.exposures`.
     relevance : array_like of float, shape (n,)
-        0 or more, above 0 somewhere.
+        Relevance of each item, 0 or more; at least one item is relevant.
 
     Raises
     ------
     ValueError
-        For a list without relevant items, relevance below 0, or lists of different lengths.
+        For a list without relevant items, negative relevance, or lists of different lengths.
 
     Notes
     -----
@@ -43,9 +43,11 @@ def exposure_error(exposures: npt.ArrayLike, relevance: npt.ArrayLike) -> float:
     >>> exposure_error([1.0, 0.5], [1, 1])
     0.125
     """
-    values, grades = np.asarray(exposures, dtype=float), _relevance(relevance)
+    values, grades = np.asarray(exposures, dtype=float), _checked_relevance(relevance)
     if values.shape != grades.shape:
-        raise ValueError(f"There are {values.size} exposures for {grades.size} items.")
+        raise ValueError(
+            f"There are {values.size} exposures for {grades.size} items: give one per item."
+        )
     return float(((values - values.sum() * grades / grades.sum()) ** 2).sum())
 
 
@@ -55,9 +57,9 @@ def policy_ndcg(policy: Policy, relevance: npt.ArrayLike, cutoff: int) -> float:
     Parameters
     ----------
     policy : Policy
-        Rankings, each of at least ``cutoff`` ranks or of all items.
+        Policy whose rankings have at least ``cutoff`` ranks or all items.
     relevance : array_like of float, shape (n,)
-        Grades of all items: gain is 2^grade - 1, the discount log2(1 + rank).
+        Grades of all items. The gain is 2^grade - 1 and the discount log2(1 + rank).
     cutoff : int
         Cut-off, 1 or more.
 
@@ -72,12 +74,12 @@ def policy_ndcg(policy: Policy, relevance: npt.ArrayLike, cutoff: int) -> float:
     >>> round(policy_ndcg(policy, [1, 0], 1), 3), round(policy_ndcg(policy, [1, 0], 2), 3)
     (0.5, 0.815)
     """
-    gains = 2 ** _relevance(relevance) - 1
+    gains = 2 ** _checked_relevance(relevance) - 1
     ranks = min(cutoff, len(gains))
     if not 1 <= ranks <= policy.rankings.shape[1]:
         raise ValueError(
-            f"The cut-off is {cutoff} and the rankings have {policy.rankings.shape[1]} ranks: it "
-            "must be from 1 to that number."
+            f"The cut-off is {cutoff}, but the rankings have {policy.rankings.shape[1]} ranks: "
+            "give a cut-off from 1 to this number."
         )
     discounts = 1 / np.log2(np.arange(2, ranks + 2))
     best = np.sort(gains)[::-1][:ranks] @ discounts
@@ -85,9 +87,9 @@ def policy_ndcg(policy: Policy, relevance: npt.ArrayLike, cutoff: int) -> float:
 
 
 def z_scores(values: npt.ArrayLike) -> FloatArray:
-    """Distances from the mean in population standard deviations, along the last axis.
+    """Signed distances from the mean in population standard deviations, along the last axis.
 
-    Where all values are equal, all distances are 0.
+    If all values are equal, all distances are 0.
 
     Examples
     --------
@@ -96,18 +98,19 @@ def z_scores(values: npt.ArrayLike) -> FloatArray:
     """
     scores = np.asarray(values, dtype=float)
     if not np.isfinite(scores).all():
-        raise ValueError("A score is not a number, so outliers are undefined: give finite scores.")
-    off = scores - scores.mean(axis=-1, keepdims=True)
+        raise ValueError("A score is not finite, so outliers are undefined: give finite scores.")
+    deviations = scores - scores.mean(axis=-1, keepdims=True)
     # Squares of tiny values would be 0, so scale by a power of two, which does not round.
-    off = np.ldexp(off, -np.frexp(np.abs(off).max(axis=-1, keepdims=True))[1])
-    spread = np.sqrt((off**2).mean(axis=-1, keepdims=True))
+    exponents = np.frexp(np.abs(deviations).max(axis=-1, keepdims=True))[1]
+    deviations = np.ldexp(deviations, -exponents)
+    spread = np.sqrt((deviations**2).mean(axis=-1, keepdims=True))
     # The mean of equal values may differ from them by rounding.
-    same = (np.ptp(scores, axis=-1, keepdims=True) == 0) | (spread == 0)
-    return np.where(same, 0.0, off / np.where(same, 1.0, spread))
+    constant = (np.ptp(scores, axis=-1, keepdims=True) == 0) | (spread == 0)
+    return np.where(constant, 0.0, deviations / np.where(constant, 1.0, spread))
 
 
 def list_outliers(scores: npt.ArrayLike, *, threshold: float = THRESHOLD) -> FloatArray:
-    """Signed distance of each outlier of a whole list from the mean; 0 for other items.
+    """Signed distance from the mean of each outlier of a complete list; 0 for other items.
 
     Examples
     --------
@@ -121,21 +124,21 @@ def list_outliers(scores: npt.ArrayLike, *, threshold: float = THRESHOLD) -> Flo
 def holds_outlier(
     scores: npt.ArrayLike, *, displayed: int | None = None, threshold: float = THRESHOLD
 ) -> Callable[[IntArray], BoolArray]:
-    """Make a test of rankings: whether an item in the top ranks is an outlier among them.
+    """Make a test of whether the displayed items of a ranking include an outlier.
 
     Parameters
     ----------
     scores : array_like of float, shape (n,)
         Values by which items may be outliers, such as their numbers of citations.
     displayed : int, optional
-        Number of ranks displayed together; all if not given.
+        Number of ranks displayed together; all by default.
     threshold : float
-        Standard deviations beyond which an item is an outlier.
+        Number of standard deviations beyond which an item is an outlier.
 
     Returns
     -------
     callable
-        From rankings of shape (m, k) to m truth values; for :func:`.resample`.
+        Function of rankings, shape (m, k), that returns m booleans, for :func:`.resample`.
 
     Examples
     --------
@@ -189,8 +192,8 @@ def outlierness_printed(
 
     Notes
     -----
-    Source: heuss2025, section 2.5, as printed: distances keep their sign and are summed over
-    outliers. The numbers of the tables are those of :func:`outlierness_released`.
+    Source: heuss2025, section 2.5, as published: distances keep their sign and are summed over
+    outliers. The tables of the thesis use :func:`outlierness_released`.
 
     Examples
     --------
@@ -211,15 +214,15 @@ def outlierness_released(
     displayed: int | None = None,
     threshold: float = THRESHOLD,
 ) -> float:
-    """Distances of outliers as in the authors' code, averaged over ranks and a policy.
+    """Mean distance of outliers over ranks and a policy, as in the authors' code.
 
     Parameters are those of :func:`holds_outlier`.
 
     Notes
     -----
-    Source: the code that heuss2025 names. Absolute distances are treated as scores, and outliers
-    are sought again among them; the distances of this second round are averaged over the displayed
-    ranks, with 0 for other items.
+    Source: the code to which heuss2025 refers. The absolute distances are treated as scores, and
+    outliers among these are determined. Their distances are averaged over the displayed ranks, with
+    0 for other items.
 
     Examples
     --------
@@ -233,10 +236,12 @@ def outlierness_released(
     return float(policy.weights @ outliers.mean(axis=1))
 
 
-def _relevance(relevance: npt.ArrayLike) -> FloatArray:
+def _checked_relevance(relevance: npt.ArrayLike) -> FloatArray:
     values = np.asarray(relevance, dtype=float)
     if not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError("The relevance of an item is negative or not a number: use 0 or more.")
+        raise ValueError(
+            "The relevance of an item is negative or not finite: give numbers of 0 or more."
+        )
     if not (values > 0).any():
         raise ValueError(
             f"None of the {values.size} items is relevant: leave the list out, since the fair "

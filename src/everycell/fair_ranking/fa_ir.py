@@ -1,7 +1,7 @@
-"""FA*IR: enough protected documents in every prefix of a ranking, by a test of proportions.
+"""FA*IR: enough protected documents in every prefix of a ranking, by a binomial test.
 
-A prefix of k documents is fair if its protected documents are not significantly fewer than in k
-draws with the target share.
+A prefix of k documents is fair if it does not have significantly fewer protected documents than k
+random draws with the target share.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from everycell.engine.arrays import BoolArray, IntArray
 
 
 def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> IntArray:
-    """Number of protected documents that each prefix needs.
+    """Minimum number of protected documents in each prefix.
 
     Parameters
     ----------
     ranks : int
         Number of prefixes, 0 or more.
     share : float
-        Minimum share of protected documents, above 0 and below 1.
+        Target share of protected documents, above 0 and below 1.
     significance : float
-        Probability that draws with this share fail in one prefix, above 0 and below 1.
+        Significance level of the test of one prefix, above 0 and below 1.
 
     Returns
     -------
     numpy.ndarray of int64, shape (ranks,)
-        For the prefix of k documents, the smallest m with P(X <= m) > significance where X is
+        For the prefix of k documents, the smallest m with P(X <= m) > significance, where X is
         binomial with k draws.
 
     Raises
@@ -43,8 +43,8 @@ def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> In
     Notes
     -----
     Source: Zehlike et al., "FA*IR: a fair top-k ranking algorithm" (CIKM 2017), definition 1 and
-    table 1. The inequality is strict; `scipy.stats.binom.ppf`, which uses "at least", is one too
-    low where the two are equal. Shares are treated as exact decimals, and nearly equal
+    table 1. The inequality is strict: `scipy.stats.binom.ppf`, which uses "at least", is too low by
+    one if both sides are equal. Shares are treated as exact decimals, and nearly equal
     probabilities are compared as fractions.
 
     Examples
@@ -52,30 +52,30 @@ def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> In
     >>> minimum_protected(12, 0.5).tolist()
     [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 4]
     """
-    _check(ranks, share, significance)
+    _check_arguments(ranks, share, significance)
     draws = np.arange(1, ranks + 1)
     numbers = binom.ppf(significance, draws, share).astype(np.int64)
-    # Near the quantile, which may be off by rounding, the rule itself decides.
+    # The quantile may be off by rounding, so start below it and apply the definition.
     numbers = np.maximum(numbers - 1, 0)
-    while (short := _at_most(numbers, draws, share, significance)).any():
-        numbers = numbers + short
+    while (too_low := _cdf_is_at_most(numbers, draws, share, significance)).any():
+        numbers = numbers + too_low
     return numbers
 
 
-def failure_chance(needed: npt.ArrayLike, share: float) -> float:
-    """Probability that draws with the target share fail in some prefix.
+def failure_probability(minima: npt.ArrayLike, share: float) -> float:
+    """Probability that random draws with the target share fail the test of at least one prefix.
 
     Parameters
     ----------
-    needed : array_like of int, shape (k,)
-        From `minimum_protected`.
+    minima : array_like of int, shape (k,)
+        Result of `minimum_protected`.
     share : float
         Probability that a drawn document is protected, above 0 and below 1.
 
     Returns
     -------
     float
-        Between 0 and 1, exact up to rounding: the draws that pass are followed rank by rank.
+        Between 0 and 1, exact up to rounding.
 
     Raises
     ------
@@ -84,89 +84,91 @@ def failure_chance(needed: npt.ArrayLike, share: float) -> float:
 
     Notes
     -----
-    Source: Zehlike et al., section 4.2, who find it by recursion.
+    Source: Zehlike et al., section 4.2, who compute it by recursion.
 
     Examples
     --------
-    One of two documents must be protected: in one of four draws, none is.
+    One of two documents must be protected, which fails with a probability of 1/4.
 
-    >>> failure_chance([0, 1], 0.5)
+    >>> failure_probability([0, 1], 0.5)
     0.25
     """
-    minima = np.asarray(needed, dtype=int)
-    _check(len(minima), share, 0.5)
-    return float(_failing(minima, share))
+    counts = np.asarray(minima, dtype=int)
+    _check_arguments(len(counts), share, 0.5)
+    return float(_failure_probability(counts, share))
 
 
-def _failing(needed: IntArray, share: Any) -> Any:
-    """Probability of a failure; exact for a share that is a fraction."""
-    passing = np.zeros(len(needed) + 1, dtype=np.array(share).dtype)
+def _failure_probability(minima: IntArray, share: Any) -> Any:
+    """Probability of a failure, which is exact if the share is a fraction."""
+    # Probability of each number of protected documents without a failure so far.
+    passing = np.zeros(len(minima) + 1, dtype=np.array(share).dtype)
     passing[0] = 1
-    for minimum in needed:
+    for minimum in minima:
         passing[1:] = passing[1:] * (1 - share) + passing[:-1] * share
         passing[0] *= 1 - share
         passing[:minimum] = 0
     return 1 - passing.sum()
 
 
-#: Probabilities that are this close are compared as fractions.
+#: Probabilities that differ by less are compared as fractions.
 _CLOSE = 1e-9
 
 
-def _at_most(numbers: IntArray, draws: IntArray, share: float, bound: float) -> BoolArray:
+def _cdf_is_at_most(numbers: IntArray, draws: IntArray, share: float, bound: float) -> BoolArray:
     """Whether P(X <= numbers) <= bound, with shares as exact decimals."""
-    chances = binom.cdf(numbers, draws, share)
-    within = chances <= bound
+    probabilities = binom.cdf(numbers, draws, share)
+    is_at_most = probabilities <= bound
     p, exact_bound = Fraction(str(float(share))), Fraction(str(float(bound)))
-    for row in np.flatnonzero(np.abs(chances - bound) < _CLOSE):
+    for row in np.flatnonzero(np.abs(probabilities - bound) < _CLOSE):
         n, limit = int(draws[row]), int(numbers[row])
-        chance = sum(comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(limit + 1))
-        within[row] = chance <= exact_bound
-    return within
+        exact = sum(comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(limit + 1))
+        is_at_most[row] = exact <= exact_bound
+    return is_at_most
 
 
-def _fails_too_often(needed: IntArray, share: float, significance: float) -> bool:
-    chance: Any = failure_chance(needed, share)
-    if abs(chance - significance) < _CLOSE:
-        chance = _failing(needed, Fraction(str(float(share))))
-        return bool(chance > Fraction(str(float(significance))))
-    return bool(chance > significance)
+def _fails_too_often(minima: IntArray, share: float, significance: float) -> bool:
+    probability: Any = failure_probability(minima, share)
+    if abs(probability - significance) < _CLOSE:
+        probability = _failure_probability(minima, Fraction(str(float(share))))
+        return bool(probability > Fraction(str(float(significance))))
+    return bool(probability > significance)
 
 
 def adjusted_significance(ranks: int, share: float, significance: float = 0.1) -> float:
-    """Significance for one prefix at which fair draws fail in some prefix with a given probability.
+    """Significance level per prefix for a given significance level of the complete ranking.
 
     Parameters
     ----------
     ranks, share
         As for `minimum_protected`.
     significance : float
-        Probability of a failure in some prefix, above 0 and below 1.
+        Largest probability that random draws fail the test of at least one prefix, above 0 and
+        below 1.
 
     Returns
     -------
     float
-        The largest value, to within 1e-6, whose probability of failure is at most `significance`; 0
-        where requiring even one protected document is too much.
+        The largest level, to within 1e-6, at which the probability of a failure is at most
+        `significance`; 0 if the requirement of even one protected document exceeds it.
 
     Raises
     ------
     ValueError
-        As `minimum_protected`.
+        As for `minimum_protected`.
 
     Notes
     -----
-    Source: Zehlike et al., section 4.2: testing many prefixes needs a correction.
+    Source: Zehlike et al., section 4.2: the correction for tests of many prefixes.
 
     Examples
     --------
-    >>> chosen = adjusted_significance(20, 0.5, 0.1)
-    >>> failure_chance(minimum_protected(20, 0.5, chosen), 0.5) <= 0.1
+    >>> level = adjusted_significance(20, 0.5, 0.1)
+    >>> failure_probability(minimum_protected(20, 0.5, level), 0.5) <= 0.1
     True
-    >>> round(chosen, 3)
+    >>> round(level, 3)
     0.055
     """
-    _check(ranks, share, significance)
+    _check_arguments(ranks, share, significance)
     low, high = 0.0, significance
     while high - low > 1e-6:
         middle = (low + high) / 2
@@ -177,74 +179,73 @@ def adjusted_significance(ranks: int, share: float, significance: float = 0.1) -
     return low
 
 
-def fa_ir(scores: npt.ArrayLike, protected: npt.ArrayLike, needed: npt.ArrayLike) -> IntArray:
-    """The ranking by score with enough protected documents in every prefix.
+def fa_ir(scores: npt.ArrayLike, protected: npt.ArrayLike, minima: npt.ArrayLike) -> IntArray:
+    """Rank documents by score, with enough protected documents in every prefix (FA*IR).
 
     Parameters
     ----------
     scores : array_like of float, shape (n,)
-        More is better; finite.
+        Finite scores; higher is better.
     protected : array_like of bool, shape (n,)
         Which documents are protected.
-    needed : array_like of int, shape (k,)
-        Protected documents that each prefix needs, k at least n (`minimum_protected`).
+    minima : array_like of int, shape (k,)
+        Minimum number of protected documents in each prefix, k >= n (see `minimum_protected`).
 
     Returns
     -------
     numpy.ndarray of int64, shape (n,)
-        Numbers of the documents, the best first. Where a prefix needs one, the best remaining
-        protected document; otherwise the best of all, with ties broken in favour of protected
-        documents, then by position. When no protected document is left, the others follow by score:
-        such a list cannot be fair.
+        Positions of the documents, best first. The next document is the best remaining protected
+        one if the prefix needs it, and otherwise the best of all, with ties broken in favour of
+        protected documents, then by position. If no protected document remains, the others follow
+        by score, and the ranking may not be fair.
 
     Raises
     ------
     ValueError
-        Lists of different lengths, scores that are not numbers, fewer needs than documents.
+        Lists of different lengths, scores that are not finite, fewer minima than documents.
 
     Notes
     -----
-    Source: Zehlike et al., algorithm 2. The code released with heuss2025 uses the need of rank k +
-    1 at rank k.
+    Source: Zehlike et al., algorithm 2. The code released with heuss2025 uses the minimum of rank
+    k + 1 at rank k.
 
     Examples
     --------
     >>> fa_ir([5, 4, 3, 2, 1], [False, False, False, False, True], [0, 0, 0, 1, 1]).tolist()
     [0, 1, 2, 4, 3]
     """
-    values, favoured = np.asarray(scores, dtype=float), np.asarray(protected, dtype=bool)
-    minima = np.asarray(needed, dtype=int)
-    if values.ndim != 1 or values.shape != favoured.shape or not np.isfinite(values).all():
+    values, is_protected = np.asarray(scores, dtype=float), np.asarray(protected, dtype=bool)
+    counts = np.asarray(minima, dtype=int)
+    if values.ndim != 1 or values.shape != is_protected.shape or not np.isfinite(values).all():
         raise ValueError(
-            f"There are {values.size} scores for {favoured.size} documents, or one is not a "
-            "number: give a finite score for each."
+            f"There are {values.size} scores for {is_protected.size} documents, or a score is not "
+            "finite: give one finite score per document."
         )
-    if len(minima) < len(values):
+    if len(counts) < len(values):
         raise ValueError(
-            f"`needed` has {len(minima)} values for {len(values)} documents; give one per rank."
+            f"`minima` has {len(counts)} values for {len(values)} documents: give one per rank."
         )
-    order = np.lexsort((~favoured, -values))
-    waiting, unprotected = (
-        list(order[favoured[order]][::-1]),
-        list(order[~favoured[order]][::-1]),
-    )
+    order = np.lexsort((~is_protected, -values))
+    protected_documents = list(order[is_protected[order]][::-1])
+    other_documents = list(order[~is_protected[order]][::-1])
     position = np.empty(len(values), dtype=np.int64)
     position[order] = np.arange(len(values))
     ranking: list[int] = []
-    count = 0
-    for minimum in minima[: len(values)]:
-        lacking = count < minimum and bool(waiting)
-        if waiting and (
-            lacking or not unprotected or position[waiting[-1]] < position[unprotected[-1]]
+    protected_count = 0
+    for minimum in counts[: len(values)]:
+        if protected_documents and (
+            protected_count < minimum
+            or not other_documents
+            or position[protected_documents[-1]] < position[other_documents[-1]]
         ):
-            ranking.append(waiting.pop())
-            count += 1
+            ranking.append(protected_documents.pop())
+            protected_count += 1
         else:
-            ranking.append(unprotected.pop())
+            ranking.append(other_documents.pop())
     return np.array(ranking, dtype=np.int64)
 
 
-def _check(ranks: int, share: float, significance: float) -> None:
+def _check_arguments(ranks: int, share: float, significance: float) -> None:
     if ranks < 0:
         raise ValueError(f"`ranks` is {ranks}; give 0 or more.")
     for name, value in (("share", share), ("significance", significance)):

@@ -1,4 +1,4 @@
-"""FELIX: from the merits of items to a fair policy that rarely shows outliers."""
+"""FELIX: policies with fair exposure that rarely show outliers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def felix(
     merits : array_like of float, shape (n,)
         Merit of each item, such as its probability of relevance; above 0.
     feature : array_like of float, shape (n,)
-        What users see of each item, such as its number of citations. An item whose value is more
+        Displayed value of each item, such as its number of citations. An item whose value is more
         than 2.5 standard deviations from the mean of the ranking is an outlier.
     ranks : int
         Length of the rankings; a shorter list is shown in full.
     iterations : int
-        Number of decompositions, 1 or more; with 1, nothing is avoided.
+        Number of decompositions, 1 or more; with 1, outliers are not avoided.
     rng : numpy.random.Generator, optional
-        Shuffles the items before each decomposition; seeded with 0 if left out.
+        Shuffles the items before each decomposition; seeded with 0 by default.
 
     Returns
     -------
@@ -50,14 +50,14 @@ def felix(
 
     Notes
     -----
-    Source: heuss2025, equations 2.5 to 2.8 and Algorithms 1 and 2. Of the matrices with these
-    exposures it takes the one of maximum entropy. Among seven or fewer displayed items none can be
-    an outlier. For other weights, matrices or tests use :func:`.resample`.
+    Source: heuss2025, equations 2.5 to 2.8 and Algorithms 1 and 2. Among the matrices with these
+    exposures, it uses the one of maximum entropy. Among seven or fewer displayed items, none can be
+    an outlier. For other weights, matrices or tests, use :func:`.resample`.
 
     Examples
     --------
-    Two of twenty equal items have many citations. One of them alone is an outlier, both together
-    are not, so FELIX shows them together:
+    Two of twenty items of equal merit have many citations. If only one of them is shown, it is an
+    outlier; if both are shown, neither is, so FELIX shows them together:
 
     >>> from everycell.fair_ranking.exposure_measures import outlier_probability
     >>> citations = [900, 800] + [1] * 18

@@ -1,16 +1,16 @@
 """Matrices of probabilities (item, rank) with given exposures.
 
-Exposures do not determine how often an item is at each rank. Among all matrices with the same
-exposures, two have a natural definition and no zeros other than those that every such matrix has:
+Exposures do not determine the probability of an item at each rank. Among all matrices with the same
+exposures, two have a natural definition and only those zeros that all such matrices share:
 
-- :func:`entropy_marginals`: the matrix of largest entropy, in which items that are not shown are
-  spread evenly over ranks without weight;
-- :func:`centre_marginals`: the analytic centre, to which an interior-point solver tends: it
+- :func:`entropy_marginals`: the matrix of maximum entropy, in which items that are not shown are
+  distributed evenly over ranks without weight;
+- :func:`centre_marginals`: the analytic centre, to which interior-point solvers converge: it
   maximises the product of all probabilities and of each item's probability of not being shown.
 
-Both are found by Newton's method block by block (:func:`.exposure_blocks`). A step solves for a
-multiplier of each item's sum of probabilities, one of its exposure, and one of each rank; those of
-the items are eliminated, which leaves a k x k system.
+Both are computed by Newton's method, separately for each block (:func:`.exposure_blocks`). A step
+solves for three kinds of multipliers: for each item's sum of probabilities, for its exposure, and
+for each rank. The multipliers of items are eliminated, which leaves a k x k system.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import numpy.typing as npt
 from everycell.engine.arrays import FloatArray
 from everycell.fair_ranking.exposure import exposure_blocks
 
-#: Largest error of a sum of probabilities or of an exposure at the end.
+#: Largest error of a sum of probabilities or of an exposure on convergence.
 PRECISION = 1e-11
-#: Newton steps before giving up; about ten are needed.
+#: Largest number of Newton steps; about ten are usually enough.
 STEPS = 200
 
 
@@ -55,7 +55,7 @@ def entropy_marginals(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> 
     >>> entropy_marginals([1.0, 0.5, 0.5], [1.0, 0.6, 0.4]).round(6).tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]
     """
-    return _by_block(exposures, rank_weights, _entropy_block)
+    return _solve_blocks(exposures, rank_weights, _entropy_block)
 
 
 def centre_marginals(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatArray:
@@ -65,23 +65,20 @@ def centre_marginals(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> F
 
     Examples
     --------
-    Without a difference between ranks, every item is equally likely at each:
+    If all ranks have the same weight, each item is equally likely at every rank:
 
     >>> centre_marginals([0.5, 0.5, 0.5, 0.5], [1.0, 1.0]).round(6).tolist()
     [[0.25, 0.25], [0.25, 0.25], [0.25, 0.25], [0.25, 0.25]]
     """
-    return _by_block(exposures, rank_weights, _centre_block)
+    return _solve_blocks(exposures, rank_weights, _centre_block)
 
 
-def _by_block(
+def _solve_blocks(
     exposures: npt.ArrayLike,
     rank_weights: npt.ArrayLike,
     solve: Callable[[FloatArray, FloatArray, int], FloatArray],
 ) -> FloatArray:
-    """Fill the blocks of a matrix.
-
-    Where an exposure is 0, the item is only at ranks without weight.
-    """
+    """Fill a matrix block by block."""
     sums, weights = np.asarray(exposures, dtype=float), np.asarray(rank_weights, dtype=float)
     matrix = np.zeros((len(sums), len(weights)))
     for block in exposure_blocks(sums, weights):
@@ -91,44 +88,44 @@ def _by_block(
     return matrix
 
 
-def _solvable(exposures: FloatArray, weights: FloatArray, hidden: int) -> FloatArray | None:
-    """Weights with a 0 appended for items that are not shown; None if all weights are equal."""
+def _column_weights(exposures: FloatArray, weights: FloatArray, hidden: int) -> FloatArray | None:
+    """Weights, with 0 for items that are not shown; None if all probabilities are equal."""
     if hidden:
         weights = np.append(weights, 0.0)
     return weights if np.ptp(weights) > 0 and len(exposures) > 1 else None
 
 
-def _even(items: int, ranks: int, hidden: int) -> FloatArray:
-    """Probabilities of items that are equally likely at each rank; last column: not shown."""
-    even = np.full((items, ranks + (hidden > 0)), 1 / items)
+def _equal_probabilities(items: int, ranks: int, hidden: int) -> FloatArray:
+    """Equal probabilities of all items at each rank; the last column is for not being shown."""
+    probabilities = np.full((items, ranks + (hidden > 0)), 1 / items)
     if hidden:
-        even[:, -1] = hidden / items
-    return even
+        probabilities[:, -1] = hidden / items
+    return probabilities
 
 
 def _entropy_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> FloatArray:
-    """Maximum entropy of a block: the rows have the form of an exponential family.
+    """Maximum-entropy matrix of a block, whose rows form an exponential family.
 
-    Minimises the dual, the sum over items of log sum_j m_j exp(b_j + l_i v_j) - l_i e_i, less
-    m . b, over a number b of each rank and l of each item; m is 1, and ``hidden`` for the column of
-    items that are not shown.
+    Minimises the dual, the sum over items of log sum_j m_j exp(b_j + l_i v_j) - l_i e_i, minus
+    m . b, over a multiplier b_j of each rank and l_i of each item. m_j is 1 for ranks and
+    ``hidden`` for the column of items that are not shown.
     """
-    columns = _solvable(exposures, weights, hidden)
+    columns = _column_weights(exposures, weights, hidden)
     if columns is None:
-        return _even(len(exposures), len(weights), hidden)
+        return _equal_probabilities(len(exposures), len(weights), hidden)
     copies = np.ones(len(columns))
     if hidden:
         copies[-1] = hidden
     matrix = _entropy_steps(exposures, columns, copies, exact_rows=False, steps=30)
     if _error(matrix, columns, copies, exposures) > PRECISION:
-        # An item that is nearly always at one rank has a very large l, which slows joint steps
-        # down.
+        # An item that is nearly always at one rank has a very large multiplier, which slows down
+        # joint steps.
         matrix = _entropy_steps(exposures, columns, copies, exact_rows=True, steps=STEPS)
     error = _error(matrix, columns, copies, exposures)
     if error > 1e-8:
         raise ArithmeticError(
-            f"After {STEPS} steps the probabilities are off by {error:.1g}: merits may be too far "
-            "apart; scale them to a larger minimum."
+            f"After {STEPS} steps, the probabilities have an error of {error:.1g}: merits may "
+            "differ too much; scale them to a larger minimum."
         )
     return matrix
 
@@ -136,36 +133,38 @@ def _entropy_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> F
 def _entropy_steps(
     exposures: FloatArray, columns: FloatArray, copies: FloatArray, *, exact_rows: bool, steps: int
 ) -> FloatArray:
-    """Newton steps on the dual, in both kinds of multipliers, or only in those of ranks."""
+    """Newton steps on the dual in both kinds of multipliers, or only in the ranks' multipliers."""
     by_rank, by_item = np.zeros(len(columns)), np.zeros(len(exposures))
 
-    def at(by_rank: FloatArray, by_item: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    def evaluate(by_rank: FloatArray, by_item: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         if exact_rows:
-            by_item = _item_numbers(by_rank, by_item, exposures, columns, copies)
+            by_item = _item_multipliers(by_rank, by_item, exposures, columns, copies)
         value, matrix = _dual(by_rank, by_item, exposures, columns, copies)
         return value, matrix, by_item
 
-    value, matrix, by_item = at(by_rank, by_item)
+    value, matrix, by_item = evaluate(by_rank, by_item)
     for _ in range(steps):
         if _error(matrix, columns, copies, exposures) <= PRECISION:
             break
-        off_ranks, off_items = matrix.sum(axis=0) - copies, matrix @ columns - exposures
+        rank_errors, item_errors = matrix.sum(axis=0) - copies, matrix @ columns - exposures
         _, item_step, rank_step = _multipliers(
-            matrix, columns, np.zeros(len(exposures)), -off_items, -off_ranks
+            matrix, columns, np.zeros(len(exposures)), -item_errors, -rank_errors
         )
         if exact_rows:
             item_step = np.zeros(len(exposures))
-        slope = off_ranks @ rank_step + off_items @ item_step
-        # Far from the solution, a full step may empty all ranks of an item but one.
+        slope = rank_errors @ rank_step + item_errors @ item_step
+        # Far from the solution, a full step could leave an item at a single rank.
         size = min(1.0, 10 / max(np.abs(rank_step + item_step[:, None] * columns).max(), 1e-9))
         while True:
-            tried, new, items = at(by_rank + size * rank_step, by_item + size * item_step)
-            # Near the solution, rounding hides the differences between steps in the value.
-            if tried <= value + 1e-4 * size * slope + 1e-12 * abs(value) or size < 1e-8:
+            new_value, new_matrix, new_by_item = evaluate(
+                by_rank + size * rank_step, by_item + size * item_step
+            )
+            # Near the solution, differences between values are smaller than rounding errors.
+            if new_value <= value + 1e-4 * size * slope + 1e-12 * abs(value) or size < 1e-8:
                 break
             size /= 2
-        by_rank, by_item = by_rank + size * rank_step, items
-        value, matrix = tried, new
+        by_rank, by_item = by_rank + size * rank_step, new_by_item
+        value, matrix = new_value, new_matrix
     return matrix
 
 
@@ -185,17 +184,17 @@ def _dual(
     return float(value), terms / sums
 
 
-def _item_numbers(
+def _item_multipliers(
     by_rank: FloatArray,
     by_item: FloatArray,
     exposures: FloatArray,
     columns: FloatArray,
     copies: FloatArray,
 ) -> FloatArray:
-    """Multipliers with which each item has its exposure, given those of the ranks.
+    """Multipliers of the items that yield their exposures, for given multipliers of ranks.
 
-    On the scale of log((exposure - lowest) / (highest - exposure)) an exposure is nearly linear in
-    its multiplier, even close to either end.
+    On the scale log((exposure - lowest) / (highest - exposure)), an exposure is nearly linear in
+    its multiplier, even close to its bounds.
     """
     low, high = columns.min(), columns.max()
     logits = np.log(exposures - low) - np.log(high - exposures)
@@ -203,12 +202,12 @@ def _item_numbers(
         _, matrix = _dual(by_rank, by_item, exposures, columns, copies)
         above, below = matrix @ (columns - low), matrix @ (high - columns)
         tiny = np.finfo(float).tiny
-        off = logits - np.log(np.maximum(above, tiny)) + np.log(np.maximum(below, tiny))
-        if np.abs(off).max() <= 1e-13:
+        errors = logits - np.log(np.maximum(above, tiny)) + np.log(np.maximum(below, tiny))
+        if np.abs(errors).max() <= 1e-13:
             break
         spread = (matrix * (columns - (matrix @ columns)[:, None]) ** 2).sum(axis=1)
         rate = spread * (high - low) / np.maximum(above * below, tiny)
-        by_item = by_item + off / np.maximum(rate, (high - low) * 1e-3)
+        by_item = by_item + errors / np.maximum(rate, (high - low) * 1e-3)
     return by_item
 
 
@@ -218,9 +217,9 @@ def _centre_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> Fl
     Maximises the dual, the sum of log(a_i + l_i v_j + b_j) minus the required sums times their
     multipliers. It is self-concordant, so Newton's method converges from any interior start.
     """
-    columns = _solvable(exposures, weights, hidden)
+    columns = _column_weights(exposures, weights, hidden)
     if columns is None:
-        return _even(len(exposures), len(weights), hidden)
+        return _equal_probabilities(len(exposures), len(weights), hidden)
     copies = np.ones(len(columns))
     if hidden:
         copies[-1] = hidden
@@ -241,7 +240,7 @@ def _centre_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> Fl
             return 1 / (inverse + step)
         size = 1.0
         if decrement > 0.25:
-            # At least the step known to be safe; usually most of the way to the boundary.
+            # At least the step that is known to be safe, usually 0.9 of the way to the boundary.
             size = min(1.0, max(1 / (1 + decrement), 0.9 / max(-change.min(), 1e-9)))
             gain = decrement**2
             while (
@@ -252,17 +251,17 @@ def _centre_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> Fl
                 size = max(size / 2, 1 / (1 + decrement))
         inverse = inverse + size * step
     raise ArithmeticError(
-        f"No analytic centre was found in {STEPS} steps: two exposures may be almost "
-        "equal; use the maximum entropy."
+        f"The analytic centre was not reached in {STEPS} steps: two exposures may be almost "
+        "equal; use entropy_marginals."
     )
 
 
 def _error(
     matrix: FloatArray, columns: FloatArray, copies: FloatArray, exposures: FloatArray
 ) -> float:
-    """Largest error of a column's sum or of an exposure."""
-    off_ranks, off_items = matrix.sum(axis=0) - copies, matrix @ columns - exposures
-    return float(max(np.abs(off_ranks).max(), np.abs(off_items).max()))
+    """Largest error of a column sum or of an exposure."""
+    rank_errors, item_errors = matrix.sum(axis=0) - copies, matrix @ columns - exposures
+    return float(max(np.abs(rank_errors).max(), np.abs(item_errors).max()))
 
 
 def _multipliers(
@@ -272,15 +271,15 @@ def _multipliers(
     exposure_sums: FloatArray,
     column_sums: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Solve for a_i, l_i, b_j, given sums of W_ij (a_i + l_i v_j + b_j).
+    """Solve for a_i, l_i and b_j, given sums of W_ij (a_i + l_i v_j + b_j).
 
-    The sums are those over each row, over each row times v, and over each column.
+    The sums are over each row, over each row weighted by v, and over each column.
     """
     totals = elements.sum(axis=1)
     means = (elements @ columns) / totals
-    off = columns - means[:, None]
-    weighted = elements * off
-    spread = (weighted * off).sum(axis=1)
+    deviations = columns - means[:, None]
+    weighted = elements * deviations
+    spread = (weighted * deviations).sum(axis=1)
     centred = exposure_sums - means * row_sums
     by_total, by_spread = elements / totals[:, None], weighted / spread[:, None]
     system = np.diag(elements.sum(axis=0)) - elements.T @ by_total - weighted.T @ by_spread

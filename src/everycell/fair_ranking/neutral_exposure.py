@@ -1,8 +1,7 @@
-"""FaiRR with the discount 1/rank: neutrality of the documents that readers see first.
+"""FaiRR with the discount 1/rank, normalised by the best order of the same list.
 
-The measure of the same name in `everycell.metrics.nfairr` discounts by log2(1 + rank) and is
-normalised by a background of documents. This one discounts by the rank, and is normalised by the
-best order of the same list. The two are not comparable, so they have two names.
+The measures in `everycell.metrics.nfairr` discount by log2(1 + rank) and are normalised by a
+background of documents. Values of the two variants are not comparable, so their names differ.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from everycell.engine.arrays import FloatArray
 
 
 def reciprocal_fairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
-    """Sum of neutrality over rank, up to a cut-off.
+    """FaiRR with the discount 1/rank: sum of neutrality / rank, up to a cut-off.
 
     Parameters
     ----------
     neutralities : array_like of float, shape (n,)
-        Neutrality of the document at each rank, from the first, between 0 and 1.
+        Neutrality of the document at each rank, between 0 and 1.
     cutoff : int
-        Cut-off, 1 or more; a shorter list is used whole.
+        Cut-off, 1 or more; it may exceed the length of the list.
 
     Returns
     -------
@@ -31,7 +30,7 @@ def reciprocal_fairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
     Raises
     ------
     ValueError
-        A neutrality outside 0 and 1, a cut-off below 1.
+        A neutrality outside [0, 1], a cut-off below 1.
 
     Notes
     -----
@@ -43,49 +42,56 @@ def reciprocal_fairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
     1.1666666666666667
     """
     if cutoff < 1:
-        raise ValueError(f"The cut-off is {cutoff}: it must be 1 or more.")
-    values = _checked(neutralities)[:cutoff]
+        raise ValueError(f"The cut-off is {cutoff}: give 1 or more.")
+    values = _checked_neutralities(neutralities)[:cutoff]
     return float((values / np.arange(1, len(values) + 1)).sum())
 
 
 def reciprocal_nfairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
-    """`reciprocal_fairr` as a share of that of the best order of the same list.
+    """`reciprocal_fairr`, normalised by its value for the best order of the same list.
 
     Parameters
     ----------
     neutralities : array_like of float, shape (n,)
-        As for `reciprocal_fairr`, for *all* candidates of the query, also those past the cut-off.
+        As for `reciprocal_fairr`, for *all* candidates of the query, including those below the
+        cut-off.
     cutoff : int
         Cut-off, 1 or more.
 
     Returns
     -------
     float
-        Between 0 and 1; NaN for a list without any neutrality, where no order is fairer.
+        Between 0 and 1; NaN for a list in which all neutralities are 0.
 
     Raises
     ------
     ValueError
-        As `reciprocal_fairr`.
+        As for `reciprocal_fairr`.
 
     Notes
     -----
-    Source: heuss2025, section 3.4.2. The released code uses 1 for protected and 0 for other
-    documents as their neutrality.
+    Source: heuss2025, section 3.4.2. In the released code, protected documents have the neutrality
+    1 and other documents 0.
 
     Examples
     --------
     >>> reciprocal_nfairr([0, 1, 1], 2)
     0.3333333333333333
     """
-    best = reciprocal_fairr(-np.sort(-_checked(neutralities)), cutoff)
+    best = reciprocal_fairr(-np.sort(-_checked_neutralities(neutralities)), cutoff)
     return reciprocal_fairr(neutralities, cutoff) / best if best > 0 else float("nan")
 
 
-def _checked(neutralities: npt.ArrayLike) -> FloatArray:
+def _checked_neutralities(neutralities: npt.ArrayLike) -> FloatArray:
     values = np.asarray(neutralities, dtype=float)
-    wrong = np.flatnonzero(~((values >= 0) & (values <= 1)))
-    if values.ndim != 1 or wrong.size:
-        fault = f"{values[wrong[0]]} at rank {wrong[0] + 1}" if values.ndim == 1 else "no list"
-        raise ValueError(f"The neutralities have {fault}: give one between 0 and 1 for each rank.")
+    if values.ndim != 1:
+        raise ValueError(
+            f"The neutralities have the shape {values.shape}: give a list with one per rank."
+        )
+    invalid = np.flatnonzero(~((values >= 0) & (values <= 1)))
+    if invalid.size:
+        raise ValueError(
+            f"The neutrality at rank {invalid[0] + 1} is {values[invalid[0]]}: give numbers "
+            "between 0 and 1."
+        )
     return values

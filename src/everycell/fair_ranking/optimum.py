@@ -1,18 +1,17 @@
-"""How rarely rankings to be avoided can be shown at all, as a bound for :func:`.felix`.
+"""The smallest possible probability of rankings to avoid, as a reference for :func:`.felix`.
 
-Two questions, answered by three linear programs:
+Three linear programs:
 
-- :func:`least_avoided` keeps a whole matrix of probabilities, as FELIX does. It has a variable for
-  each set of k items that may be shown, each item and each rank, so it is for small lists only.
-- :func:`pool_rankings` keeps the matrix too, on lists of any length: FELIX runs several times, and
-  all rankings that it finds get new weights. Its value is an upper bound.
-- :func:`generate_rankings` keeps only the exposures. It has a variable for each ranking; the ones
-  needed are generated one by one (column generation), by examining all sets of k items if there are
-  few, and by exchanging items if there are many. In the first case its value is the optimum, in the
-  second an upper bound on it.
+- :func:`least_avoided` keeps a given matrix of probabilities, as FELIX does. It has variables for
+  each set of k items that may be shown, each item and each rank, so it suits only small lists.
+- :func:`pool_rankings` keeps the matrix too, on lists of any length: it reweights the rankings of
+  several runs of FELIX. Its value is an upper bound.
+- :func:`generate_rankings` keeps only the exposures. It has a variable for each ranking, and
+  generates the rankings that it needs (column generation): from all sets of k items if there are
+  few, which gives the optimum, and otherwise by exchanging items, which gives an upper bound.
 
-Whether a ranking is to be avoided must depend on the set of the items that it shows, not on their
-order.
+In the first and third, whether a ranking is avoided must depend only on the set of its items, not
+on their order.
 """
 
 from __future__ import annotations
@@ -27,46 +26,45 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from everycell.engine.arrays import FloatArray, IntArray
-from everycell.fair_ranking.decomposition import Avoided, checked_marginals, resample
+from everycell.fair_ranking.decomposition import AvoidanceTest, checked_marginals, resample
 from everycell.fair_ranking.exposure import checked_rank_weights
 from everycell.fair_ranking.policies import Policy
 
-#: Largest number of sets of items for which all are examined.
-ALL_SETS = 20_000
-#: Rankings that one round may add.
-ADDED = 30
-#: Gain below which a further ranking counts as no improvement.
-GAIN = 1e-9
+#: Largest number of sets of items that are all examined.
+MAX_SETS = 20_000
+#: Largest number of rankings that a round adds.
+MAX_NEW_RANKINGS = 30
+#: Gains up to this number are not an improvement.
+MIN_GAIN = 1e-9
 
 
 class Optimum(NamedTuple):
     """Result of column generation."""
 
     policy: Policy
-    avoided: float  #: probability of rankings to be avoided
-    rounds: int  #: linear programs solved
-    exact: bool  #: whether nothing better exists; otherwise nothing better was found
+    avoided: float  #: probability of rankings to avoid
+    rounds: int  #: number of linear programs solved
+    exact: bool  #: whether the policy is proven optimal
 
 
-def least_avoided(marginals: npt.ArrayLike, avoided: Avoided) -> float:
-    """Smallest probability of avoided rankings over all policies with given marginals.
+def least_avoided(marginals: npt.ArrayLike, is_avoided: AvoidanceTest) -> float:
+    """Smallest probability of rankings to avoid over all policies with given marginals.
 
     Parameters
     ----------
     marginals : array_like of float, shape (n, k)
         As for :func:`.decompose`.
-    avoided : callable
-        Takes rankings of shape (m, k) and returns m truth values; the order within a ranking must
-        not matter.
+    is_avoided : callable
+        As for :func:`.resample`; the order within a ranking must not matter.
 
     Raises
     ------
     ValueError
-        As for :func:`.decompose`, and if more than 1000 sets of k items may be shown.
+        As for :func:`.decompose`, and if there are more than 1000 sets of k items.
 
     Examples
     --------
-    Items 0 and 1 must not be shown together, but both are shown for certain:
+    Items 0 and 1 should not be shown together, but both are shown with certainty:
 
     >>> together = lambda rankings: (rankings < 2).all(axis=1)
     >>> least_avoided([[0.5, 0.5], [0.5, 0.5], [0.0, 0.0]], together)
@@ -78,15 +76,15 @@ def least_avoided(marginals: npt.ArrayLike, avoided: Avoided) -> float:
     n, k = matrix.shape
     if comb(n, k) > 1000:
         raise ValueError(
-            f"There are {comb(n, k)} sets of {k} of {n} items: the program is made for 1000 at "
-            "most; use generate_rankings."
+            f"There are {comb(n, k)} sets of {k} of {n} items, more than 1000: use "
+            "generate_rankings."
         )
     sets = _sets(n, k)
-    sets = sets[~avoided(sets)]
+    sets = sets[~is_avoided(sets)]
     if not len(sets):
         return 1.0
     count, size = len(sets), k * k
-    # Variables: for each set the probability of (item, rank) in it, and that of the set.
+    # Variables: for each set, the probability of each (item, rank) in it, and that of the set.
     entries = count * size
     item = np.repeat(sets, k, axis=1).ravel()
     rank = np.tile(np.arange(k), count * k)
@@ -105,9 +103,9 @@ def least_avoided(marginals: npt.ArrayLike, avoided: Avoided) -> float:
             [rows(of_set * k + rank, count * k), -total],
         ]
     )
-    # The rest must be a policy too: no entry below 0, no item more often than the rest allows.
+    # The remainder must be a policy too: no negative entry, and no item twice in a ranking.
     occurrences = rows(item, n)
-    left = sparse.bmat(
+    remainder = sparse.bmat(
         [
             [rows(item * k + rank, n * k), sparse.csr_matrix((n * k, count))],
             [-occurrences, np.ones((n, count))],
@@ -115,7 +113,7 @@ def least_avoided(marginals: npt.ArrayLike, avoided: Avoided) -> float:
     )
     solution = linprog(
         np.concatenate([np.zeros(entries), -np.ones(count)]),
-        A_ub=left,
+        A_ub=remainder,
         b_ub=np.concatenate([matrix.ravel(), 1 - matrix.sum(axis=1)]),
         A_eq=equal,
         b_eq=np.zeros(2 * count * k),
@@ -128,28 +126,28 @@ def least_avoided(marginals: npt.ArrayLike, avoided: Avoided) -> float:
 
 def pool_rankings(
     marginals: npt.ArrayLike,
-    avoided: Avoided,
+    is_avoided: AvoidanceTest,
     *,
     runs: int = 5,
     iterations: int = 20,
     rng: np.random.Generator,
 ) -> Policy:
-    """Policy with given marginals, made of the rankings that several runs of FELIX find.
+    """Policy with given marginals, with optimal weights for the rankings of several FELIX runs.
 
     Parameters
     ----------
-    marginals, avoided
+    marginals, is_avoided
         As for :func:`.resample`; here the order within a ranking may matter.
     runs, iterations
         Number of runs of FELIX, and of iterations in each. The linear program has a variable for
         each ranking.
     rng : numpy.random.Generator
-        Source of randomness.
+        Random number generator.
 
     Returns
     -------
     Policy
-        It shows rankings to be avoided no more often than the best of the runs; at most n k + 1
+        Its probability of rankings to avoid is at most that of the best run. It has at most n k + 1
         rankings.
 
     Examples
@@ -162,7 +160,7 @@ def pool_rankings(
     matrix = checked_marginals(marginals)
     n, k = matrix.shape
     policies = [
-        resample(matrix, avoided, iterations=iterations, rng=rng).policy for _ in range(runs)
+        resample(matrix, is_avoided, iterations=iterations, rng=rng).policy for _ in range(runs)
     ]
     rankings = np.unique(np.concatenate([policy.rankings for policy in policies]), axis=0)
     entries_of_items = (rankings * k + np.arange(k)).ravel()
@@ -170,30 +168,30 @@ def pool_rankings(
     entries = sparse.csr_matrix(
         (np.ones(len(entries_of_items)), (entries_of_items, columns)), shape=(n * k, len(rankings))
     )
-    # The weights of a run are a solution up to rounding; slack is expensive.
-    missing = sparse.identity(n * k)
-    solved = linprog(
-        np.concatenate([avoided(rankings), np.full(2 * n * k, 10.0)]),
-        A_eq=sparse.hstack([entries, missing, -missing]),
+    # The weights of a run are a solution up to rounding, so slack is possible at a high cost.
+    slack = sparse.identity(n * k)
+    solution = linprog(
+        np.concatenate([is_avoided(rankings), np.full(2 * n * k, 10.0)]),
+        A_eq=sparse.hstack([entries, slack, -slack]),
         b_eq=policies[0].marginals(n).ravel(),
         method="highs-ds",
     )
-    if not solved.success:
-        raise ArithmeticError(f"HiGHS found no weights for the pooled rankings: {solved.message}")
-    weights = np.maximum(solved.x[: len(rankings)], 0)
-    used = weights > 0
-    return Policy(rankings[used], weights[used] / weights.sum())
+    if not solution.success:
+        raise ArithmeticError(f"HiGHS found no weights for the pooled rankings: {solution.message}")
+    weights = np.maximum(solution.x[: len(rankings)], 0)
+    is_used = weights > 0
+    return Policy(rankings[is_used], weights[is_used] / weights.sum())
 
 
 def generate_rankings(
     exposures: npt.ArrayLike,
     rank_weights: npt.ArrayLike,
-    avoided: Avoided,
+    is_avoided: AvoidanceTest,
     start: Policy,
     *,
     rounds: int = 500,
 ) -> Optimum:
-    """Policy with given exposures that shows rankings to be avoided as rarely as possible.
+    """Policy with given exposures and the smallest probability of rankings to avoid.
 
     Parameters
     ----------
@@ -201,7 +199,7 @@ def generate_rankings(
         Exposures to keep.
     rank_weights : array_like of float, shape (k,)
         Weight of each rank.
-    avoided : callable
+    is_avoided : callable
         As for :func:`least_avoided`.
     start : Policy
         A policy with these exposures, such as one from :func:`.decompose`.
@@ -211,7 +209,7 @@ def generate_rankings(
     Returns
     -------
     Optimum
-        Its policy has at most n + 1 rankings of positive weight.
+        Its policy has at most n + 1 rankings.
 
     Examples
     --------
@@ -223,20 +221,20 @@ def generate_rankings(
     """
     required, weights = np.asarray(exposures, dtype=float), checked_rank_weights(rank_weights)
     n, k = len(required), len(weights)
-    known = None
-    if comb(n, k) <= ALL_SETS:
-        known = _sets(n, k)
-        known = known[~avoided(known)]
+    all_sets = None
+    if comb(n, k) <= MAX_SETS:
+        all_sets = _sets(n, k)
+        all_sets = all_sets[~is_avoided(all_sets)]
     rankings = np.unique(start.rankings, axis=0)
-    costs = avoided(rankings).astype(float)
+    costs = is_avoided(rankings).astype(float)
     right = np.append(required, 1.0)
-    number, new = 0, rankings
+    solved, new_rankings = 0, rankings
     while True:
-        number += 1
+        solved += 1
         columns = np.zeros((n + 1, len(rankings)))
         columns[rankings.T, np.arange(len(rankings))] = weights[:, None]
         columns[n] = 1
-        # Rounded exposures may be just out of reach; slack is expensive.
+        # Rounded exposures may not be exactly reachable, so slack is possible at a high cost.
         slack = np.hstack([np.eye(n + 1), -np.eye(n + 1)])
         solution = linprog(
             np.concatenate([costs, np.full(2 * n + 2, 1e3)]),
@@ -249,24 +247,25 @@ def generate_rankings(
         prices = solution.eqlin.marginals
         share = np.maximum(solution.x[: len(rankings)], 0)
         value = float(share @ costs)
-        if value <= GAIN:
-            new = rankings[:0]
-        elif known is not None:
-            new = _best(known, prices, weights)
+        if value <= MIN_GAIN:
+            new_rankings = rankings[:0]
+        elif all_sets is not None:
+            new_rankings = _best_rankings(all_sets, prices, weights)
         else:
-            new = _best(_exchanged(prices[:n], weights, avoided), prices, weights)
-        # A ranking to be avoided may be used too, at its cost.
+            sets = _exchange_items(prices[:n], weights, is_avoided)
+            new_rankings = _best_rankings(sets, prices, weights)
+        # A ranking to avoid is possible too, at its cost.
         top = np.argsort(-prices[:n], kind="stable")[None, :k]
-        if value > GAIN and prices[top[0]] @ weights + prices[n] > 1 + GAIN:
-            new = np.concatenate([new, top])
-        rankings = np.concatenate([rankings, new])
-        costs = np.append(costs, avoided(new).astype(float))
-        if number >= rounds or not len(new):
+        if value > MIN_GAIN and prices[top[0]] @ weights + prices[n] > 1 + MIN_GAIN:
+            new_rankings = np.concatenate([new_rankings, top])
+        rankings = np.concatenate([rankings, new_rankings])
+        costs = np.append(costs, is_avoided(new_rankings).astype(float))
+        if solved >= rounds or not len(new_rankings):
             break
-    used = share > 0
-    done = value <= GAIN or (known is not None and not len(new))
-    policy = Policy(rankings[used], share[used] / share.sum())
-    return Optimum(policy, value if value > GAIN else 0.0, number, bool(done))
+    is_used = share > 0
+    exact = value <= MIN_GAIN or (all_sets is not None and not len(new_rankings))
+    policy = Policy(rankings[is_used], share[is_used] / share.sum())
+    return Optimum(policy, value if value > MIN_GAIN else 0.0, solved, bool(exact))
 
 
 def _sets(items: int, size: int) -> IntArray:
@@ -274,18 +273,18 @@ def _sets(items: int, size: int) -> IntArray:
     return np.array(list(combinations(range(items), size)), dtype=np.int64)
 
 
-def _best(sets: IntArray, prices: FloatArray, weights: FloatArray) -> IntArray:
-    """Rankings of the sets that lower the cost most, the most expensive items first."""
+def _best_rankings(sets: IntArray, prices: FloatArray, weights: FloatArray) -> IntArray:
+    """Rankings of the sets that reduce the cost most, with the most expensive items first."""
     values = prices[sets]
     order = np.argsort(-values, axis=1, kind="stable")
     gains = np.take_along_axis(values, order, axis=1) @ weights + prices[-1]
-    order_of_sets = np.argsort(-gains, kind="stable")[:ADDED]
-    order_of_sets = order_of_sets[gains[order_of_sets] > GAIN]
+    order_of_sets = np.argsort(-gains, kind="stable")[:MAX_NEW_RANKINGS]
+    order_of_sets = order_of_sets[gains[order_of_sets] > MIN_GAIN]
     return np.take_along_axis(sets[order_of_sets], order[order_of_sets], axis=1)
 
 
-def _exchanged(prices: FloatArray, weights: FloatArray, avoided: Avoided) -> IntArray:
-    """Sets that may be shown, found from two good ones by exchanging one item at a time."""
+def _exchange_items(prices: FloatArray, weights: FloatArray, is_avoided: AvoidanceTest) -> IntArray:
+    """Local search for sets of items with large gains that need not be avoided."""
     size = len(weights)
     order = np.argsort(-prices, kind="stable")
     candidates = []
@@ -293,27 +292,27 @@ def _exchanged(prices: FloatArray, weights: FloatArray, avoided: Avoided) -> Int
     def gains(sets: IntArray) -> FloatArray:
         return -np.sort(-prices[sets], axis=1) @ weights
 
-    # The most expensive items, and the cheapest: an outlier among the former may not be one among
-    # the latter.
+    # Start from the most expensive items and from the cheapest: an outlier among the former may not
+    # be an outlier among the latter.
     for current in (order[:size], order[-size:]):
         best = -np.inf
         for _ in range(3 * size):
             outside = np.setdiff1d(order, current, assume_unique=True)
-            near = np.repeat(current[None], size * len(outside), axis=0)
-            near[np.arange(len(near)), np.repeat(np.arange(size), len(outside))] = np.tile(
-                outside, size
-            )
-            near = np.concatenate([current[None], near])
-            allowed = near[~avoided(near)]
-            if not len(allowed):
-                # Continue with a neighbour that loses little, as if it were allowed.
-                current = near[1 + int(gains(near[1:]).argmax())]
+            neighbours = np.repeat(current[None], size * len(outside), axis=0)
+            exchanged = np.repeat(np.arange(size), len(outside))
+            neighbours[np.arange(len(neighbours)), exchanged] = np.tile(outside, size)
+            neighbours = np.concatenate([current[None], neighbours])
+            allowed_sets = neighbours[~is_avoided(neighbours)]
+            if not len(allowed_sets):
+                # Continue with the neighbour of the largest gain, although it is not allowed.
+                current = neighbours[1 + int(gains(neighbours[1:]).argmax())]
                 continue
-            values = gains(allowed)
-            candidates.append(allowed[np.argsort(-values, kind="stable")[: 4 * ADDED]])
+            values = gains(allowed_sets)
+            best_first = np.argsort(-values, kind="stable")
+            candidates.append(allowed_sets[best_first[: 4 * MAX_NEW_RANKINGS]])
             if values.max() <= best + 1e-12:
                 break
-            best, current = values.max(), allowed[int(values.argmax())]
+            best, current = values.max(), allowed_sets[int(values.argmax())]
     if not candidates:
         return np.empty((0, size), dtype=np.int64)
     return np.unique(np.sort(np.concatenate(candidates), axis=1), axis=0)

@@ -1,4 +1,4 @@
-"""Policies: rankings with their probabilities, and policies that need no decomposition."""
+"""Policies, which are rankings with probabilities, and methods that need no decomposition."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Policy(NamedTuple):
 
 
 def deterministic(scores: npt.ArrayLike, ranks: int) -> Policy:
-    """The single ranking by decreasing score; ties go to the item that comes first.
+    """The ranking by decreasing score as a policy; ties are broken in favour of earlier items.
 
     Examples
     --------
@@ -62,32 +62,33 @@ def deterministic(scores: npt.ArrayLike, ranks: int) -> Policy:
 def plackett_luce(
     weights: npt.ArrayLike, ranks: int, *, samples: int = 1000, rng: np.random.Generator
 ) -> Policy:
-    """Rankings drawn item by item, in proportion to the weights of the remaining items.
+    """Policy of rankings sampled from the Plackett-Luce distribution.
 
     Parameters
     ----------
     weights : array_like of float, shape (n,)
-        0 or more. Items of weight 0 come after all others, in random order.
+        Weight of each item, 0 or more. The next item is drawn from the remaining items in
+        proportion to their weights. Items of weight 0 come after all others, in random order.
     ranks : int
-        Ranks to fill, at most n.
+        Number of ranks, at most n.
     samples : int
-        Number of rankings to draw, each with the same probability.
+        Number of rankings to sample, all with the same probability in the policy.
     rng : numpy.random.Generator
-        Source of randomness.
+        Random number generator.
 
     Returns
     -------
     Policy
-        With one row per draw; draws that are equal are not merged.
+        One row per sample; identical rankings are not merged.
 
     Raises
     ------
     ValueError
-        For a weight below 0, or more ranks than items.
+        For a negative weight, or more ranks than items.
 
     Notes
     -----
-    By Gumbel noise: sorting log(weight) + noise draws from the Plackett-Luce distribution.
+    Sorting by log(weight) plus Gumbel noise samples from the Plackett-Luce distribution.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def plackett_luce(
     values = np.asarray(weights, dtype=float)
     _check_ranks(len(values), ranks)
     if not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError("A weight is negative or not a number: it must be 0 or more.")
+        raise ValueError("A weight is negative or not finite: give numbers of 0 or more.")
     noise = rng.gumbel(size=(samples, len(values)))
     with np.errstate(divide="ignore"):
         keys = np.log(values) + noise
@@ -108,7 +109,7 @@ def plackett_luce(
 
 
 def uniform(items: int, ranks: int, *, samples: int = 1000, rng: np.random.Generator) -> Policy:
-    """Uniform policy over rankings.
+    """Policy of rankings sampled uniformly.
 
     Examples
     --------
@@ -126,7 +127,7 @@ def omit(
     *,
     outlier_ranks: int = 10,
 ) -> FloatArray:
-    """Fair probabilities that keep outliers of the whole list from the first ranks (OMIT).
+    """Fair probabilities (item, rank) that keep outliers out of the top ranks (OMIT).
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def omit(
         Signed distance of each outlier from the mean of the list; 0 for other items
         (:func:`.list_outliers`).
     outlier_ranks : int
-        Number of ranks in which outliers cost.
+        Number of top ranks at which outliers have a cost.
 
     Returns
     -------
@@ -148,19 +149,19 @@ def omit(
     Raises
     ------
     ValueError
-        For a merit that is not above 0, weights that are negative or rise, more ranks than items,
-        or lists of different lengths.
+        For a merit that is not above 0, weights that are negative or increase, more ranks than
+        items, or lists of different lengths.
 
     Notes
     -----
     Source: heuss2025, sections 2.3 and 2.5, and the code of Sarvi et al.: maximises the sum of
-    P_ij (u_i v_j - o_i h_j), h being 1 in the first ranks; no item may have less exposure per merit
-    than an item of more merit. A linear program, solved by HiGHS; its solution is a vertex of the
-    set of best matrices, and so one of several if no item is an outlier.
+    P_ij (u_i v_j - o_i h_j), where h is 1 at the top ranks. No item may have less exposure per
+    merit than an item of higher merit. HiGHS solves this linear program; if no item is an outlier,
+    its solution is one of several optimal matrices.
 
     Examples
     --------
-    The first item is an outlier, and the first rank costs more than it gains there:
+    The first item is an outlier, and its cost at the first rank exceeds its gain:
 
     >>> omit([0.6, 0.5, 0.4], [1.0], [5.0, 0.0, 0.0]).round(3).tolist()
     [[0.0], [0.556], [0.444]]
@@ -173,22 +174,22 @@ def omit(
         raise ValueError(f"There are {len(costs)} outlier scores for {n} items: give one per item.")
     gains = np.outer(merits, weights)
     gains[:, :outlier_ranks] -= costs[:, None]
-    in_column = sparse.kron(np.ones((1, n)), sparse.identity(k), format="csr")
-    in_row = sparse.kron(sparse.identity(n), np.ones((1, k)), format="csr")
+    column_sums = sparse.kron(np.ones((1, n)), sparse.identity(k), format="csr")
+    row_sums = sparse.kron(sparse.identity(n), np.ones((1, k)), format="csr")
     exposure = sparse.kron(sparse.identity(n), weights[None, :], format="csr")
     order = np.argsort(-merits, kind="stable")
-    better, worse = order[:-1], order[1:]
-    fair = sparse.diags(merits[worse]) @ exposure[better]
-    fair = fair - sparse.diags(merits[better]) @ exposure[worse]
+    higher, lower = order[:-1], order[1:]
+    disparity = sparse.diags(merits[lower]) @ exposure[higher]
+    disparity = disparity - sparse.diags(merits[higher]) @ exposure[lower]
     solution = linprog(
         -gains.ravel(),
-        A_ub=sparse.vstack([fair, in_row]),
+        A_ub=sparse.vstack([disparity, row_sums]),
         b_ub=np.concatenate([np.zeros(n - 1), np.ones(n)]),
-        A_eq=in_column,
+        A_eq=column_sums,
         b_eq=np.ones(k),
         bounds=(0, None),
         method="highs",
-        # The solver's default leaves entries of -1e-7, which are not probabilities.
+        # With the solver's default, entries can be as low as -1e-7.
         options={"primal_feasibility_tolerance": 1e-10},
     )
     if not solution.success:
@@ -199,6 +200,5 @@ def omit(
 def _check_ranks(items: int, ranks: int) -> None:
     if not 0 < ranks <= items:
         raise ValueError(
-            f"There are {ranks} ranks for {items} items: ask for at least 1 rank and at most "
-            f"{items}."
+            f"There are {ranks} ranks for {items} items: give at least 1 rank and at most {items}."
         )

@@ -1,4 +1,4 @@
-"""Whole runs re-ranked against bias, and the cost in utility: `everycell measure rerank`."""
+"""Fair re-ranking of complete runs, and its cost in utility: `everycell measure rerank`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from everycell.engine.untrusted import in_quotes
 from everycell.fair_ranking.constrained import (
     best_by_assignment,
     best_by_integer_program,
-    gains,
+    scale_scores,
 )
 from everycell.fair_ranking.fa_ir import adjusted_significance, fa_ir, minimum_protected
 from everycell.fair_ranking.neutral_exposure import reciprocal_nfairr
@@ -54,48 +54,52 @@ def rerank_run(
     significance: float = 0.1,
     adjusted: bool = False,
 ) -> pd.DataFrame:
-    """Re-rank every list of a run; the new scores count down to 1.
+    """Re-rank every list of a run; the new scores decrease to 1 at the last rank.
 
-    `alpha` is a number of standard deviations (pufr), the least share of protected documents
-    (fair), or the least share of the best fairness (assignment and milp, for the first `depth`).
+    `alpha` is the number of standard deviations (pufr), the minimum share of protected documents
+    (fair), or the minimum share of the largest possible fairness (assignment and milp, which
+    re-rank only the top `depth`).
     """
     if method not in METHODS:
-        raise ValueError(f"The method is {method!r}: give one of {', '.join(METHODS)}.")
+        raise ValueError(f"The method {method!r} is unknown: choose from {', '.join(METHODS)}.")
     ordered = trec_order(run)
     unknown = ~ordered["document"].isin(neutralities.keys())
     if unknown.any():
         raise ValueError(
             f"The document {in_quotes(ordered['document'][unknown].iloc[0])} of the run has no "
-            "neutrality: give one for each document of the run."
+            "neutrality: give a neutrality for every document of the run."
         )
     if method == "pufr":
         if deviations is None:
             raise ValueError(
-                "The method pufr needs the standard deviation of each score: give them."
+                "The method pufr needs the standard deviation of each score: pass `deviations`."
             )
-        ordered = with_deviations(ordered, deviations)
-    parts = []
-    for query, part in ordered.groupby("query", sort=False):
-        neutral = part["document"].map(neutralities).to_numpy(dtype=float)
+        ordered = add_deviations(ordered, deviations)
+    reranked_lists = []
+    for query, ranked_list in ordered.groupby("query", sort=False):
+        neutral = ranked_list["document"].map(neutralities).to_numpy(dtype=float)
         protected = neutral >= protected_from
-        scores = part["score"].to_numpy(dtype=float)
+        scores = ranked_list["score"].to_numpy(dtype=float)
         try:
             order: IntArray
             if method == "pufr":
-                order = pufr(scores, part["deviation"].to_numpy(dtype=float), protected, alpha)
+                spreads = ranked_list["deviation"].to_numpy(dtype=float)
+                order = pufr(scores, spreads, protected, alpha)
             elif method == "fair":
                 level = significance
                 if adjusted:
                     level = adjusted_significance(len(scores), alpha, significance)
                 order = fa_ir(scores, protected, minimum_protected(len(scores), alpha, level))
             else:
-                order = _constrained(scores, neutral, alpha, depth, method)
+                order = _constrained_order(scores, neutral, alpha, depth, method)
         except ValueError as error:
             raise ValueError(f"Query {in_quotes(query)}: {error}") from None
-        documents = part["document"].to_numpy()[order]
-        ranks = np.arange(len(documents), 0, -1, dtype=float)
-        parts.append(pd.DataFrame({"query": query, "document": documents, "score": ranks}))
-    return pd.concat(parts, ignore_index=True)
+        documents = ranked_list["document"].to_numpy()[order]
+        new_scores = np.arange(len(documents), 0, -1, dtype=float)
+        reranked_lists.append(
+            pd.DataFrame({"query": query, "document": documents, "score": new_scores})
+        )
+    return pd.concat(reranked_lists, ignore_index=True)
 
 
 def trade_off(
@@ -105,19 +109,19 @@ def trade_off(
     *,
     cutoffs: Sequence[int] = (10,),
 ) -> pd.DataFrame:
-    """Fairness and utility of re-ranked runs."""
+    """Mean fairness and utility of re-ranked runs, by alpha."""
     rows = []
     for alpha, run in runs.items():
         ordered = trec_order(run)
         lists = [
-            part["document"].map(neutralities).to_numpy(dtype=float)
-            for _, part in ordered.groupby("query", sort=False)
+            ranked_list["document"].map(neutralities).to_numpy(dtype=float)
+            for _, ranked_list in ordered.groupby("query", sort=False)
         ]
         row: dict[str, float] = {"alpha": alpha}
         for cutoff in cutoffs:
             values = np.array([reciprocal_nfairr(neutral, cutoff) for neutral in lists])
-            known = values[~np.isnan(values)]
-            row[f"nFaiRR@{cutoff}"] = float(known.mean()) if known.size else float("nan")
+            defined = values[~np.isnan(values)]
+            row[f"nFaiRR@{cutoff}"] = float(defined.mean()) if defined.size else float("nan")
         if qrels is not None:
             measures = [f"nDCG@{cutoff}" for cutoff in cutoffs]
             row |= evaluate(run, qrels, measures, missing_topics="drop").mean().to_dict()
@@ -126,7 +130,7 @@ def trade_off(
 
 
 def trade_off_plot(table: pd.DataFrame) -> Figure:
-    """Plot each measure over the strength."""
+    """Plot each measure against alpha."""
     with style():
         figure = Figure(figsize=(4.6, 3.0), layout="constrained")
         axes = figure.subplots()
@@ -146,28 +150,28 @@ def trade_off_plot(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def with_deviations(run: pd.DataFrame, deviations: pd.DataFrame) -> pd.DataFrame:
-    """Add the standard deviation of each score.
+def add_deviations(run: pd.DataFrame, deviations: pd.DataFrame) -> pd.DataFrame:
+    """Add a column with the standard deviation of each score.
 
     Examples
     --------
     >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.9]})
-    >>> with_deviations(run, run.assign(score=[0.1, 0.2]))["deviation"].tolist()
+    >>> add_deviations(run, run.assign(score=[0.1, 0.2]))["deviation"].tolist()
     [0.1, 0.2]
     """
-    names = deviations[["query", "document", "score"]].rename(columns={"score": "deviation"})
-    both = run.merge(names, on=["query", "document"], how="left", validate="one_to_one")
-    lacking = both["deviation"].isna()
-    if lacking.any():
-        pair = both[lacking].iloc[0]
+    columns = deviations[["query", "document", "score"]].rename(columns={"score": "deviation"})
+    table = run.merge(columns, on=["query", "document"], how="left", validate="one_to_one")
+    missing = table["deviation"].isna()
+    if missing.any():
+        pair = table[missing].iloc[0]
         raise ValueError(
             f"The document {in_quotes(pair['document'])} of query {in_quotes(pair['query'])} has "
             "no standard deviation: give one for each pair of the run."
         )
-    return both
+    return table
 
 
-def _constrained(
+def _constrained_order(
     scores: FloatArray,
     neutral: FloatArray,
     alpha: float,
@@ -175,10 +179,10 @@ def _constrained(
     method: str,
 ) -> IntArray:
     if depth < 1:
-        raise ValueError(f"the depth is {depth}: re-order 1 document or more.")
+        raise ValueError(f"the depth is {depth}: give 1 or more.")
     solve: Callable[..., object] = best_by_assignment
     if method == "milp":
         solve = best_by_integer_program
     head = min(depth, len(scores))
-    solution = solve(gains(scores[:head]), neutral[:head], alpha)
+    solution = solve(scale_scores(scores[:head]), neutral[:head], alpha)
     return np.concatenate([solution.ranking, np.arange(head, len(scores))])  # type: ignore[attr-defined]

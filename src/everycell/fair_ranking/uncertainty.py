@@ -1,8 +1,8 @@
-"""Re-ranking within the uncertainty of scores: each group moves in its desired direction.
+"""Re-ranking within the uncertainty of scores (PUFR).
 
-A ranker with uncertainty gives a mean and a standard deviation for each document. Scores may move
-by some of these deviations, up in one group and down in another, but never past another document of
-the same group.
+A ranker with uncertainty returns a mean and a standard deviation for each document. The scores of a
+group move up or down by a number of these deviations, but never past another document of the same
+group.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def moved_scores(
     groups: Sequence[Hashable] | npt.NDArray[np.generic],
     alphas: Mapping[Hashable, float],
 ) -> FloatArray:
-    """Move scores by some deviations, group by group, keeping the order within each group (PUFR).
+    """Move scores by alpha standard deviations per group, keeping the order within each group.
 
     Source: heuss2025, Algorithm 3 and equations 3.1 to 3.4, which have two groups and one alpha,
-    ``{True: alpha, False: -alpha}`` here; section 3.3.2 mentions more groups, each with its own
+    ``{True: alpha, False: -alpha}`` here. Section 3.3.2 mentions more groups, each with its own
     alpha.
     """
     centres, spreads, labels = checked_scores(means, deviations, groups)
@@ -38,7 +38,7 @@ def moved_scores(
         alpha = float(alphas[label])
         if not np.isfinite(alpha):
             raise ValueError(f"The alpha of group {label!r} is {alpha}: give a finite number.")
-        members = np.flatnonzero([other == label for other in labels])
+        members = np.flatnonzero([document_label == label for document_label in labels])
         order = members[np.argsort(-centres[members], kind="stable")]
         shifted = centres[order] + alpha * spreads[order]
         if alpha >= 0:
@@ -48,8 +48,8 @@ def moved_scores(
     return moved
 
 
-def reranked(means: npt.ArrayLike, moved: npt.ArrayLike) -> IntArray:
-    """Documents by decreasing moved score; ties by the mean, then by their position in the list.
+def sort_by_moved_scores(means: npt.ArrayLike, moved: npt.ArrayLike) -> IntArray:
+    """Sort documents by moved score; ties are broken by mean, then by position in the list.
 
     Parameters
     ----------
@@ -59,17 +59,17 @@ def reranked(means: npt.ArrayLike, moved: npt.ArrayLike) -> IntArray:
     Returns
     -------
     numpy.ndarray of int64, shape (n,)
-        Numbers of the documents, the best first. Two documents of one group are never swapped.
+        Positions of the documents, best first. Documents of the same group keep their order.
 
     Notes
     -----
-    Ties are common: a document that is stopped gets the score of the one that stops it. The thesis
-    does not say how they are broken; the released code subtracts 0.000001 per rank, which has the
-    same effect within a group.
+    Ties are common: a document that reaches another document of its group gets its score. The
+    thesis does not state how ties are broken; the released code subtracts 0.000001 per rank, which
+    has the same effect within a group.
 
     Examples
     --------
-    >>> reranked([3.0, 2.0, 1.5], [3.1, 1.8, 3.1]).tolist()
+    >>> sort_by_moved_scores([3.0, 2.0, 1.5], [3.1, 1.8, 3.1]).tolist()
     [0, 2, 1]
     """
     return np.lexsort((-np.asarray(means, dtype=float), -np.asarray(moved, dtype=float)))
@@ -78,26 +78,26 @@ def reranked(means: npt.ArrayLike, moved: npt.ArrayLike) -> IntArray:
 def pufr(
     means: npt.ArrayLike, deviations: npt.ArrayLike, protected: npt.ArrayLike, alpha: float
 ) -> IntArray:
-    """Re-rank one list in favour of its protected documents, within alpha standard deviations.
+    """Re-rank a list in favour of its protected documents, within alpha standard deviations.
 
     Parameters
     ----------
     means, deviations : array_like of float, shape (n,)
         As for `moved_scores`.
     protected : array_like of bool, shape (n,)
-        Which documents rise; the others fall.
+        Documents that move up; the others move down.
     alpha : float
-        Number of deviations, 0 or more; at 0 the list is unchanged.
+        Number of standard deviations, 0 or more; with 0, documents are sorted by mean.
 
     Returns
     -------
     numpy.ndarray of int64, shape (n,)
-        Numbers of the documents, the best first; a list of one group only keeps its order.
+        Positions of the documents, best first.
 
     Raises
     ------
     ValueError
-        As `moved_scores`, and for an alpha below 0.
+        As for `moved_scores`, and for an alpha below 0.
 
     Notes
     -----
@@ -113,35 +113,36 @@ def pufr(
     if not alpha >= 0:
         raise ValueError(f"Alpha is {alpha}: give a number of standard deviations, 0 or more.")
     rises = np.asarray(protected, dtype=bool).tolist()
-    return reranked(means, moved_scores(means, deviations, rises, {True: alpha, False: -alpha}))
+    moved = moved_scores(means, deviations, rises, {True: alpha, False: -alpha})
+    return sort_by_moved_scores(means, moved)
 
 
 def count_crossing_intervals(
     means: npt.ArrayLike, deviations: npt.ArrayLike, alpha: float
 ) -> IntArray:
-    """Number of other documents that each document could swap with, within alpha deviations.
+    """Number of other documents with which each document could swap, within alpha deviations.
 
     Parameters
     ----------
     means, deviations : array_like of float, shape (n,)
         As for `moved_scores`.
     alpha : float
-        Half the width of the intervals in deviations, 0 or more.
+        Half the width of the intervals in standard deviations, 0 or more.
 
     Returns
     -------
     numpy.ndarray of int64, shape (n,)
-        For each document the others whose interval shares a point with its own, ends included.
+        For each document, the number of others whose interval overlaps its own, bounds included.
 
     Raises
     ------
     ValueError
-        As `pufr`.
+        As for `pufr`.
 
     Notes
     -----
-    Source: heuss2025, Figure 3.2, which shows this count by rank. The thesis does not say whether a
-    document counts itself; here it does not.
+    Source: heuss2025, Figure 3.2, which shows this count by rank. The thesis does not state whether
+    a document counts itself; here it does not.
 
     Examples
     --------
@@ -152,10 +153,10 @@ def count_crossing_intervals(
     if not alpha >= 0:
         raise ValueError(f"Alpha is {alpha}: give a number of standard deviations, 0 or more.")
     low, high = np.sort(centres - alpha * spreads), np.sort(centres + alpha * spreads)
-    # Intervals that begin after this one ends, or end before it begins, share nothing with it.
-    begun = np.searchsorted(low, centres + alpha * spreads, side="right")
-    ended = np.searchsorted(high, centres - alpha * spreads, side="left")
-    return begun - ended - 1
+    # Intervals overlap unless one of them ends before the other begins.
+    starting_before_end = np.searchsorted(low, centres + alpha * spreads, side="right")
+    ending_before_start = np.searchsorted(high, centres - alpha * spreads, side="left")
+    return starting_before_end - ending_before_start - 1
 
 
 def checked_scores(
@@ -163,14 +164,14 @@ def checked_scores(
     deviations: npt.ArrayLike,
     groups: Sequence[Hashable] | npt.NDArray[np.generic],
 ) -> tuple[FloatArray, FloatArray, list[Hashable]]:
-    """Check the means, deviations and groups of one list: same length and no gaps.
+    """Check that means, deviations and groups of a list are complete and of the same length.
 
     Examples
     --------
     >>> checked_scores([1.0, 2.0], [0.1, None], "ab")
     Traceback (most recent call last):
     ...
-    ValueError: The standard deviation of document 1 is nan: give a number, 0 or more.
+    ValueError: The standard deviation of document 1 is nan: give a number of 0 or more.
     """
     centres = np.asarray(means, dtype=float)
     spreads = np.asarray(deviations, dtype=float)
@@ -181,10 +182,10 @@ def checked_scores(
             f"{len(labels)} groups: give one of each for every document."
         )
     for name, values, lowest in (("mean", centres, -np.inf), ("standard deviation", spreads, 0.0)):
-        wrong = np.flatnonzero(~np.isfinite(values) | (values < lowest))
-        if wrong.size:
-            allowed = "a finite number" if lowest < 0 else "a number, 0 or more"
+        invalid = np.flatnonzero(~np.isfinite(values) | (values < lowest))
+        if invalid.size:
+            expected = "a finite number" if lowest < 0 else "a number of 0 or more"
             raise ValueError(
-                f"The {name} of document {wrong[0]} is {values[wrong[0]]}: give {allowed}."
+                f"The {name} of document {invalid[0]} is {values[invalid[0]]}: give {expected}."
             )
     return centres, spreads, labels

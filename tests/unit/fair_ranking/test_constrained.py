@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.fair_ranking.constrained import best_by_assignment, best_by_integer_program, gains
+from everycell.fair_ranking.constrained import (
+    best_by_assignment,
+    best_by_integer_program,
+    scale_scores,
+)
 from everycell.fair_ranking.neutral_exposure import reciprocal_fairr, reciprocal_nfairr
 
 LISTS = st.lists(
@@ -53,7 +57,7 @@ def test_the_price_gives_a_fair_enough_order_within_its_bound(documents, share):
 
 def test_the_price_loses_little_on_a_list_of_fifty():
     rng = np.random.default_rng(2)
-    scores = gains(rng.normal(size=50))
+    scores = scale_scores(rng.normal(size=50))
     neutral = (rng.random(50) < 0.7).astype(float)
     neutral[np.argsort(-scores)[:5]] = 0
     for share in (0.8, 0.9, 0.95):
@@ -63,9 +67,9 @@ def test_the_price_loses_little_on_a_list_of_fifty():
 
 
 def test_gains_keep_the_order():
-    result = gains([-3.0, 5.0, 1.0])
+    result = scale_scores([-3.0, 5.0, 1.0])
     assert result.argsort().tolist() == [0, 2, 1] and result.max() == 1 and 0 < result.min() < 1e-4
-    assert gains([2.0, 2.0]).tolist() == [1.0, 1.0]
+    assert scale_scores([2.0, 2.0]).tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("solve", [best_by_assignment, best_by_integer_program])
@@ -73,10 +77,10 @@ def test_gains_keep_the_order():
     ("arguments", "message"),
     [
         (([1, 2], [1], 0.5), "2 scores and 1 neutralities"),
-        (([], [], 0.5), "for one document at least"),
+        (([], [], 0.5), "at least one document"),
         (([-1, 2], [1, 0], 0.5), "A score is negative"),
-        (([1, 2], [2, 0], 0.5), "not a number between 0 and 1"),
-        (([1, 2], [1, 0], 1.5), "the share of 1.5"),
+        (([1, 2], [2, 0], 0.5), "is not between 0 and 1"),
+        (([1, 2], [1, 0], 1.5), "the share 1.5"),
     ],
 )
 def test_what_cannot_be_solved(solve, arguments, message):
@@ -94,7 +98,7 @@ def test_nfairr_is_one_at_best_and_missing_where_nothing_is_neutral():
     assert reciprocal_nfairr([0, 1], 1) == 0
     assert np.isnan(reciprocal_nfairr([0, 0], 2))
     assert reciprocal_fairr([1, 1], 10) == 1.5
-    with pytest.raises(ValueError, match="have 2.0 at rank 2: give one between 0 and 1"):
+    with pytest.raises(ValueError, match="at rank 2 is 2.0"):
         reciprocal_fairr([1, 2], 2)
     with pytest.raises(ValueError, match="The cut-off is 0"):
         reciprocal_nfairr([1], 0)

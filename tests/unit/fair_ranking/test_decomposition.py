@@ -12,7 +12,7 @@ from everycell.fair_ranking.decomposition import decompose, resample
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import holds_outlier, outlier_probability
 from everycell.fair_ranking.marginals import entropy_marginals
-from everycell.fair_ranking.matchings import compiled_if_possible, split_by_rows
+from everycell.fair_ranking.matchings import compile_if_possible, split_by_rows
 
 RULES = ["row_first", "column_first", "assignment"]
 
@@ -125,9 +125,9 @@ def test_a_matrix_that_is_not_doubly_substochastic_is_refused(matrix, message):
 
 
 def test_other_bad_input_is_named():
-    with pytest.raises(ValueError, match="There is no matching rule 'random'"):
+    with pytest.raises(ValueError, match="matching rule 'random' is unknown"):
         decompose([[1.0]], matching="random")
-    with pytest.raises(ValueError, match="There are 0 iterations"):
+    with pytest.raises(ValueError, match="iterations is 0"):
         resample([[1.0]], lambda r: r[:, 0] < 0, iterations=0)
 
 
@@ -137,7 +137,7 @@ def test_without_numba_the_rankings_are_the_same(monkeypatch, matching):
     compiled = decompose(half, matching=matching)
     monkeypatch.setitem(sys.modules, "numba", None)
     compiling.compiled.cache_clear()
-    assert compiled_if_possible(split_by_rows) is split_by_rows
+    assert compile_if_possible(split_by_rows) is split_by_rows
     plain = decompose(half, matching=matching)
     compiling.compiled.cache_clear()
     assert plain.rankings.tolist() == compiled.rankings.tolist()

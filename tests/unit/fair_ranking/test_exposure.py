@@ -87,8 +87,8 @@ def test_equal_merits_share_the_first_rank():
         ([0.5, float("nan")], [1.0], "The merit of item 1 is nan:"),
         ([], [1.0], "The merits have the shape"),
         ([0.5], [1.0, 0.5], "There are 2 ranks for 1 items:"),
-        ([0.5, 0.5], [0.5, 1.0], "The rank weights are negative somewhere or rise:"),
-        ([0.5, 0.5], [1.0, -0.5], "The rank weights are negative somewhere or rise:"),
+        ([0.5, 0.5], [0.5, 1.0], "The rank weights are negative or increase:"),
+        ([0.5, 0.5], [1.0, -0.5], "The rank weights are negative or increase:"),
         ([0.5, 0.5], [], "The rank weights have the shape"),
     ],
 )
@@ -101,7 +101,7 @@ def test_bad_input_is_named(merits, weights, message):
     ("exposures", "message"),
     [
         ([1.0, 0.4, 0.4], "The exposures sum to 1.8 and the rank weights to 1.5:"),
-        ([1.2, 0.3, 0.0], "The 1 items of most exposure have 1.2 together and the first 1 ranks 1"),
+        ([1.2, 0.3, 0.0], "The top 1 exposures sum to 1.2, more than the top 1 rank weights .1"),
         ([1.2, -0.1, 0.4], "An exposure is negative"),
         ([1.5], "There are 2 ranks for 1 items:"),
     ],

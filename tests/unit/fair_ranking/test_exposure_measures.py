@@ -102,5 +102,5 @@ def test_bad_input_is_named():
         exposure_error([1, 1, 1], [1, 0])
     with pytest.raises(ValueError, match="The cut-off is 0"):
         policy_ndcg(policy, [1, 0], 0)
-    with pytest.raises(ValueError, match="A score is not a number"):
+    with pytest.raises(ValueError, match="A score is not finite"):
         outlier_probability(policy, [1, float("nan")])

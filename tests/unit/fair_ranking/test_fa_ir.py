@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from everycell.fair_ranking.fa_ir import (
     adjusted_significance,
     fa_ir,
-    failure_chance,
+    failure_probability,
     minimum_protected,
 )
 
@@ -54,16 +54,16 @@ def test_the_chance_of_failure_by_enumeration(share):
         for draw in product([0, 1], repeat=9)
         if (np.cumsum(draw) < needed).any()
     )
-    assert failure_chance(needed, share) == pytest.approx(chance)
+    assert failure_probability(needed, share) == pytest.approx(chance)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.8])
 def test_adjusted_significance_is_the_largest(share):
     selection = adjusted_significance(40, share, 0.1)
     assert 0 < selection < 0.1
-    assert failure_chance(minimum_protected(40, share, selection), share) <= 0.1
+    assert failure_probability(minimum_protected(40, share, selection), share) <= 0.1
     above = minimum_protected(40, share, min(selection + 2e-6, 0.1))
-    assert failure_chance(above, share) > 0.1
+    assert failure_probability(above, share) > 0.1
 
 
 @given(
@@ -98,8 +98,8 @@ def test_one_group_only(protected):
         (lambda: minimum_protected(5, 0.5, 0), "The significance is 0"),
         (lambda: minimum_protected(-1, 0.5), "`ranks` is -1"),
         (lambda: fa_ir([1, 2], [True], [0, 0]), "2 scores for 1 documents"),
-        (lambda: fa_ir([1, np.nan], [True, False], [0, 0]), "or one is not a number"),
-        (lambda: fa_ir([1, 2], [True, False], [0]), "`needed` has 1 values for 2 documents"),
+        (lambda: fa_ir([1, np.nan], [True, False], [0, 0]), "or a score is not finite"),
+        (lambda: fa_ir([1, 2], [True, False], [0]), "`minima` has 1 values for 2 documents"),
     ],
 )
 def test_what_cannot_be_asked(call, message):

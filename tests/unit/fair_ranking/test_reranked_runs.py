@@ -76,7 +76,10 @@ def test_without_a_neutral_document_there_is_no_fairness():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"method": "cvxopt"}, "The method is 'cvxopt': give one of pufr, fair, assignment, milp"),
+        (
+            {"method": "cvxopt"},
+            "The method 'cvxopt' is unknown: choose from pufr, fair, assignment, milp",
+        ),
         ({"deviations": None}, "needs the standard deviation of each score"),
         ({"deviations": SPREAD[1:]}, "document 'd0' of query 'q0' has no standard deviation"),
         ({"deviations": SPREAD.assign(score=-1.0)}, "Query 'q0': The standard deviation of docum"),
@@ -85,7 +88,7 @@ def test_without_a_neutral_document_there_is_no_fairness():
         ({"method": "fair", "alpha": 1.0}, "Query 'q0': The share is 1.0"),
         (
             {"method": "assignment", "alpha": 2.0},
-            "the share of 2.0, is not a number between 0 and 1",
+            "the share 2.0, is not between 0 and 1",
         ),
         ({"method": "milp", "depth": 0}, "the depth is 0"),
     ],

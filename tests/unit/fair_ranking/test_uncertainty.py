@@ -9,7 +9,7 @@ from everycell.fair_ranking.uncertainty import (
     count_crossing_intervals,
     moved_scores,
     pufr,
-    reranked,
+    sort_by_moved_scores,
 )
 
 NUMBERS = st.floats(-50, 50).map(lambda value: round(value, 1))
@@ -83,11 +83,11 @@ def test_groups_have_alphas_of_their_own():
         [4, 3, 2, 1], [1, 1, 1, 1], ["a", "b", "c", "b"], {"a": 0, "b": 2, "c": -1}
     )
     assert moved.tolist() == [4, 5, 1, 3]
-    assert reranked([4, 3, 2, 1], moved).tolist() == [1, 0, 3, 2]
+    assert sort_by_moved_scores([4, 3, 2, 1], moved).tolist() == [1, 0, 3, 2]
 
 
 def test_ties_are_broken_by_the_mean_then_by_the_place():
-    assert reranked([1, 2, 2, 2], [3, 3, 3, 4]).tolist() == [3, 1, 2, 0]
+    assert sort_by_moved_scores([1, 2, 2, 2], [3, 3, 3, 4]).tolist() == [3, 1, 2, 0]
     assert pufr([1, 1, 1], [0, 0, 0], [False, True, True], 1).tolist() == [0, 1, 2]
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from everycell.engine.arrays import FloatArray
-from everycell.fair_ranking.decomposition import TINY, Avoided, decompose, resample
+from everycell.fair_ranking.decomposition import TINY, AvoidanceTest, decompose, resample
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import (
     exposure_error,
@@ -116,7 +116,7 @@ def policies(
 
 
 def _resample_outliers(
-    single: Policy, outlier: Avoided, items: int, iterations: int, rng: np.random.Generator
+    single: Policy, outlier: AvoidanceTest, items: int, iterations: int, rng: np.random.Generator
 ) -> Policy:
     """Decompose the rankings with outliers again, by FELIX."""
     has_outlier = outlier(single.rankings)

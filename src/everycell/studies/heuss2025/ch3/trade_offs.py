@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.arrays import FloatArray, IntArray
-from everycell.fair_ranking.constrained import best_by_assignment, gains
+from everycell.fair_ranking.constrained import best_by_assignment, scale_scores
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
 from everycell.fair_ranking.neutral_exposure import reciprocal_nfairr
 from everycell.fair_ranking.uncertainty import pufr
@@ -133,7 +133,7 @@ def constrained_order(ranked: RankedList, share: float, depth: int) -> IntArray:
     Source: heuss2025, section 3.4.4; scores are scaled as in the released code.
     """
     head = min(depth, len(ranked.documents))
-    best = best_by_assignment(gains(ranked.means[:head]), ranked.neutralities[:head], share)
+    best = best_by_assignment(scale_scores(ranked.means[:head]), ranked.neutralities[:head], share)
     return np.concatenate([best.ranking, np.arange(head, len(ranked.documents))])
 
 
