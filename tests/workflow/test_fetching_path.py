@@ -29,7 +29,7 @@ def test_a_corpus_and_a_model_come_by_themselves(
         clean.build(corpus, model)
         # What is not there is said, and keeps no other job from its work.
         done = clean.snakemake("--cores", "1", "work/hub-models/org--none")
-        assert done.returncode != 0 and "knows no model org/none" in done.stdout
+        assert done.returncode != 0 and "has no model org/none" in done.stdout
     assert (clean.folder / corpus).read_bytes() == server.files["/squad/train-v2.0.json"]
     folder = clean.folder / model
     result = {path.name: path for path in folder.iterdir() if not path.name.startswith(".")}

@@ -1,4 +1,4 @@
-"""ASAP on dialogues: what it reads of a dialogue, its loss and its probabilities."""
+"""ASAP on dialogues: its inputs, loss and probabilities."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from everycell.learning.batching import Ids, pad
 from everycell.learning.hawkes import Asap
 from everycell.learning.satisfaction import SYSTEM, Dialogue
 
-#: Most turns that are read, the last ones.
+#: Maximum number of turns that are read, from the end of a dialogue.
 TURNS = 16
 
 
 def exchanges(dialogue: Dialogue) -> list[tuple[str, str]]:
-    """Turns of a dialogue: what the user said and what the system answered."""
+    """Turns of a dialogue, as pairs of the user's and the system's text."""
     turns: list[tuple[list[str], list[str]]] = []
     for speaker, text in dialogue:
-        answers = speaker == SYSTEM
-        if not turns or (not answers and turns[-1][1]):
+        is_system = speaker == SYSTEM
+        if not turns or (not is_system and turns[-1][1]):
             turns.append(([], []))
-        turns[-1][answers].append(text)
+        turns[-1][is_system].append(text)
     return [(" ".join(user), " ".join(system)) for user, system in turns]
 
 
-#: Vectors of utterances, one per row, by their numbers.
+#: Model and numbers of utterances -> vectors of the utterances, one per row.
 Lookup = Callable[[Asap, IntArray], torch.Tensor]
 
 
 def frozen_vectors(vectors: npt.NDArray[np.float32]) -> Lookup:
-    """Vectors that were computed once and stay as they are."""
+    """Look up precomputed vectors, which are not trained."""
     table = torch.from_numpy(vectors)
     return lambda model, numbers: table[torch.from_numpy(numbers)].to(model.device)
 
 
 def trained_vectors(ids: Sequence[Ids], pad_id: int) -> Lookup:
-    """Vectors that the model's own encoder makes: means over the word pieces."""
+    """Compute vectors with the model's encoder, as means over word pieces."""
 
     def vectors(model: Asap, numbers: IntArray) -> torch.Tensor:
         batch = pad([ids[number] for number in numbers], pad_id, model.device)
@@ -53,18 +53,16 @@ def trained_vectors(ids: Sequence[Ids], pad_id: int) -> Lookup:
     return vectors
 
 
-def numbered_turns(
+def number_utterances(
     dialogues: Sequence[Dialogue], *, limit: int = TURNS
 ) -> tuple[list[str], list[list[list[int]]]]:
-    """Dialogues as numbers of utterances, so that an utterance is encoded once."""
+    """Replace utterances by numbers, so that each is encoded only once."""
     numbers: dict[str, int] = {}
     turns = []
     for number, dialogue in enumerate(dialogues):
         last_exchanges = exchanges(dialogue)[-limit:]
         if not last_exchanges:
-            raise ValueError(
-                f"Dialogue {number} has no utterance: leave it out, or give it its text."
-            )
+            raise ValueError(f"Dialogue {number} has no utterances: remove it, or add its text.")
         turns.append(
             [
                 [numbers.setdefault(text, len(numbers)) for text in exchange]
@@ -77,13 +75,13 @@ def numbered_turns(
 def asap_loss(
     lookup: Lookup, *, base_weight: float = 1.0
 ) -> Callable[[Asap, Mapping[str, Any]], torch.Tensor]:
-    """Cross-entropy of the last event's type, and of the base estimator's guess."""
+    """Cross-entropy of the last event's type and of the base estimator's prediction."""
 
     def loss(model: Asap, rows: Mapping[str, Any]) -> torch.Tensor:
-        base, intensities = _last(model, lookup, rows["turns"])
-        truth = torch.tensor(rows["dissatisfied"], dtype=torch.int64, device=model.device)
-        value = functional.cross_entropy(intensities, truth)
-        return value + base_weight * functional.cross_entropy(base, truth)
+        base, intensities = _predict_last(model, lookup, rows["turns"])
+        labels = torch.tensor(rows["dissatisfied"], dtype=torch.int64, device=model.device)
+        value = functional.cross_entropy(intensities, labels)
+        return value + base_weight * functional.cross_entropy(base, labels)
 
     return loss
 
@@ -95,18 +93,18 @@ def asap_probabilities(
     batches = [np.empty(0, dtype=np.float32)]
     with torch.no_grad():
         for start in range(0, len(turns), batch):
-            _, intensities = _last(model, lookup, turns[start : start + batch])
+            _, intensities = _predict_last(model, lookup, turns[start : start + batch])
             batches.append(intensities.softmax(dim=-1)[:, 1].cpu().numpy())
     return np.concatenate(batches)
 
 
-def _last(
+def _predict_last(
     model: Asap, lookup: Lookup, turns: Sequence[Sequence[Sequence[int]]]
 ) -> tuple[torch.Tensor, ...]:
-    """What the model says at the last turn of dialogues."""
+    """Outputs of the model at the last turn of each dialogue."""
     lengths = [len(dialogue) for dialogue in turns]
     flat = np.concatenate([np.asarray(dialogue, dtype=np.int64) for dialogue in turns])
     numbers, positions = np.unique(flat, return_inverse=True)
     vectors = lookup(model, numbers)[torch.from_numpy(positions.reshape(flat.shape))]
     parts = vectors.reshape(len(flat), -1).split(lengths)
-    return model.last(nn.utils.rnn.pad_sequence(parts, batch_first=True), lengths)
+    return model.forward_last(nn.utils.rnn.pad_sequence(parts, batch_first=True), lengths)

@@ -1,8 +1,8 @@
-"""A model's answer for many token sequences: batches of like length, answers in the input's order.
+"""Application of a model to token sequences, in batches of similar length.
 
-Padding is work for nothing. Sequences are therefore sorted by length, and each batch is padded to
-its own longest one only. What stands in a batch depends on the sequences and the limits alone, so a
-second run gives the same numbers to the last bit.
+Padding wastes computation, so sequences are sorted by length and a batch is padded only to its
+longest sequence. The batches depend only on the sequences and the limits, so repeated runs give
+bit-identical results.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import torch
 from everycell.engine.arrays import IntArray
 
 LOG = logging.getLogger(__name__)
-# Tokens in a batch. On a CPU the fastest of 512 to 16,384 for a BERT of 2 layers on one core; a GPU
-# begins with many, and halves them where its memory is smaller.
+# Tokens per batch. For a CPU, this is the fastest of 512 to 16,384 for a BERT with 2 layers on one
+# core. A GPU starts with many tokens, which are halved if its memory is too small.
 _BATCH_TOKENS = {"cpu": 2048, "cuda": 131_072}
 
 Ids: TypeAlias = Sequence[int] | IntArray
@@ -27,7 +27,7 @@ Batch: TypeAlias = Mapping[str, torch.Tensor]
 
 
 class TokenPair(NamedTuple):
-    """Two token sequences that the model reads as one, their special tokens included."""
+    """Two token sequences, with special tokens, that the model reads as one."""
 
     first: Ids
     second: Ids
@@ -44,48 +44,48 @@ def map_batches(
     what: str = "texts",
     log_seconds: float = 5.0,
 ) -> list[np.ndarray]:
-    """Answer of a model for each sequence, without gradients, the longest sequences first.
+    """Output of a model for each sequence, in order and without gradients.
 
-    If a batch does not fit into memory, it is halved, and so are all later ones.
+    If a batch does not fit into memory, it is halved, as are all later batches.
     """
     if batch_tokens is None:
         batch_tokens = _BATCH_TOKENS.get(torch.device(device).type, _BATCH_TOKENS["cpu"])
     if batch_tokens < 1 or (batch_size is not None and batch_size < 1):
         raise ValueError(
-            f"A batch of at most {batch_tokens} tokens and {batch_size} sequences holds nothing: "
-            "both limits must be 1 or more."
+            f"A batch is limited to {batch_tokens} tokens and {batch_size} sequences: both limits "
+            "must be 1 or more."
         )
     lengths = np.array([_length(sequence) for sequence in sequences], dtype=np.int64)
     if len(lengths) and lengths.min() < 1:
         raise ValueError(
-            f"Number {int(lengths.argmin())} of the {what} has no token: a sequence needs at least "
-            "one, so add the tokenizer's special tokens."
+            f"Number {int(lengths.argmin())} of the {what} has no tokens: a sequence needs at "
+            "least one, so add the tokenizer's special tokens."
         )
-    # Stable, so that sequences of one length keep their order.
+    # Stable, so that sequences of the same length keep their order.
     order = np.argsort(-lengths, kind="stable")
     results: list[np.ndarray] = [np.empty(0)] * len(lengths)
     limit = len(lengths) if batch_size is None else batch_size
-    begun = last_report = time.monotonic()
-    todo = int(lengths.sum())
-    start = done = 0
-    # A GPU computes a batch while the CPU pads the next, so answers are fetched one batch late.
-    late: list[tuple[np.ndarray, torch.Tensor]] = []
+    start_time = last_report = time.monotonic()
+    total_tokens = int(lengths.sum())
+    start = tokens_done = 0
+    # Outputs are fetched one batch late, so that the CPU pads a batch while the GPU computes.
+    pending: list[tuple[np.ndarray, torch.Tensor]] = []
 
     def fetch() -> None:
-        for rows, answers in late:
-            for row, answer in zip(rows, answers.cpu().numpy(), strict=True):
-                results[row] = answer
-        late.clear()
+        for rows, outputs in pending:
+            for row, output in zip(rows, outputs.cpu().numpy(), strict=True):
+                results[row] = output
+        pending.clear()
 
     while start < len(order):
         longest = int(lengths[order[start]])
         rows = order[start : start + max(1, min(limit, batch_tokens // longest))]
-        answers = _try(forward, pad([sequences[row] for row in rows], pad_id, device))
-        if answers is None:
+        outputs = _try_batch(forward, pad([sequences[row] for row in rows], pad_id, device))
+        if outputs is None:
             if len(rows) == 1:
                 raise MemoryError(
                     f"Out of memory with a batch of one of the {what}, which has {longest} tokens: "
-                    "cut the texts shorter, take a smaller model or a machine with more memory."
+                    "shorten the texts, or use a smaller model or a machine with more memory."
                 )
             limit = len(rows) // 2
             batch_tokens = limit * longest
@@ -95,20 +95,20 @@ def map_batches(
                 *(len(rows), what, longest, limit),
             )
             continue
-        if answers.shape[:1] != rows.shape:
+        if outputs.shape[:1] != rows.shape:
             raise ValueError(
-                f"`forward` gave a tensor of shape {answers.shape} for a batch of {len(rows)} "
+                f"`forward` returned a tensor of shape {outputs.shape} for a batch of {len(rows)} "
                 f"{what}: its first axis must have one row per sequence."
             )
         fetch()
-        late.append((rows, answers))
+        pending.append((rows, outputs))
         start += len(rows)
-        done += int(lengths[rows].sum())
+        tokens_done += int(lengths[rows].sum())
         now = time.monotonic()
         if now - last_report >= log_seconds:
             last_report = now
-            left = (now - begun) * (todo - done) / done
-            LOG.info("%d of %d %s, about %.0f s left.", start, len(order), what, left)
+            seconds_left = (now - start_time) * (total_tokens - tokens_done) / tokens_done
+            LOG.info("%d of %d %s, about %.0f s left.", start, len(order), what, seconds_left)
     fetch()
     return results
 
@@ -116,7 +116,7 @@ def map_batches(
 def pad(
     sequences: Sequence[Ids] | Sequence[TokenPair], pad_id: int, device: torch.device | str = "cpu"
 ) -> dict[str, torch.Tensor]:
-    """A batch of token sequences, filled up on the right to the longest."""
+    """Make a batch of token sequences, padded on the right to the longest."""
     shape = (len(sequences), max(_length(sequence) for sequence in sequences))
     ids = np.full(shape, pad_id, dtype=np.int64)
     mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
@@ -136,7 +136,7 @@ def pad(
     )
     tensors = {name: torch.from_numpy(values) for name, values in batch.items()}
     if torch.device(device).type == "cuda":
-        # From pinned memory, else the copy waits for all that the GPU still has to do.
+        # A copy from memory that is not pinned would wait until the GPU is idle.
         tensors = {name: tensor.pin_memory() for name, tensor in tensors.items()}
     return {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
 
@@ -148,30 +148,30 @@ def _length(sequence: Ids | TokenPair) -> int:
     return len(sequence)
 
 
-def _try(forward: Callable[[Batch], torch.Tensor], batch: Batch) -> torch.Tensor | None:
-    """The answers for a batch; None if it does not fit into memory.
+def _try_batch(forward: Callable[[Batch], torch.Tensor], batch: Batch) -> torch.Tensor | None:
+    """Output for a batch; None if it does not fit into memory.
 
-    A function of its own, so that an error's traceback, which keeps the tensors of the failed
-    batch alive, is gone when the next batch is tried.
+    This is a separate function because the traceback of an error keeps the tensors of the failed
+    batch in memory.
     """
     try:
         with torch.no_grad():
-            answers = forward(batch)
-            return answers.float() if answers.dtype == torch.bfloat16 else answers
+            outputs = forward(batch)
+            return outputs.float() if outputs.dtype == torch.bfloat16 else outputs
     except (MemoryError, RuntimeError) as error:
-        if not out_of_memory(error):
+        if not is_out_of_memory(error):
             raise
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     return None
 
 
-def out_of_memory(error: Exception) -> bool:
-    """Whether an error says that memory ran out, on a GPU or on the CPU.
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error means that memory ran out, on a GPU or the CPU.
 
     Examples
     --------
-    >>> out_of_memory(MemoryError()), out_of_memory(RuntimeError("shapes do not match"))
+    >>> is_out_of_memory(MemoryError()), is_out_of_memory(RuntimeError("shapes do not match"))
     (True, False)
     """
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or (

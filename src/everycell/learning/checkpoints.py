@@ -1,4 +1,4 @@
-"""Checkpoints of a training under way: whole states of model, optimiser and schedule."""
+"""Checkpoints of a training run: complete states of model, optimiser and schedule."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from everycell.engine.files import sha256
-from everycell.learning.training_record import TrainingRecord, refuse_other, tensors_of
+from everycell.learning.training_record import TrainingRecord, check_same_inputs, tensors_of
 
 _LOG = logging.getLogger(__name__)
 _WEIGHTS, _OPTIMISER, _STATE = "model.safetensors", "optimiser.safetensors", "state.json"
 
 
 class Checkpoints:
-    """A folder with the last two checkpoints of a training, and the best one.
+    """A folder with the last two checkpoints of a training run, and the best one.
 
-    Each appears whole: it is written under another name, then renamed. One that was damaged since
-    is left out.
+    A checkpoint is written under a temporary name and then renamed, so it is complete. If its files
+    were damaged later, it is skipped.
     """
 
     def __init__(
@@ -40,9 +40,9 @@ class Checkpoints:
         self._model, self._optimiser, self._schedule = model, optimiser, schedule
 
     def save(self, record: TrainingRecord) -> None:
-        """Write a checkpoint after the steps of a record; remove those that are not kept."""
+        """Write a checkpoint for the steps of a record, and remove old checkpoints."""
         target = self.folder / _name(record.steps)
-        partial = new_folder(self.folder / "partial")
+        partial = make_empty_folder(self.folder / "partial")
         save_file(tensors_of(self._model), partial / _WEIGHTS)
         save_file(
             {
@@ -58,7 +58,7 @@ class Checkpoints:
             "sha256": {name: sha256(partial / name) for name in (_WEIGHTS, _OPTIMISER)},
         }
         (partial / _STATE).write_text(json.dumps(state), encoding="utf-8")
-        # Only a checkpoint that was found to be corrupt can be there already.
+        # If there already is a checkpoint of this step, it is damaged.
         shutil.rmtree(target, ignore_errors=True)
         os.replace(partial, target)
         steps = [*_steps(self.folder)[-2:], record.best_step]
@@ -66,7 +66,7 @@ class Checkpoints:
             shutil.rmtree(self.folder / _name(step))
 
     def resume(self, inputs: dict[str, JsonValue]) -> TrainingRecord | None:
-        """Take up the last whole checkpoint."""
+        """Resume from the last complete checkpoint."""
         for step in reversed(_steps(self.folder)):
             folder = self.folder / _name(step)
             try:
@@ -77,11 +77,11 @@ class Checkpoints:
             except (OSError, ValueError, KeyError, TypeError) as error:
                 _LOG.warning("%s cannot be resumed from (%s) and is skipped.", folder, error)
                 continue
-            refuse_other(self.folder, record.inputs, inputs)
+            check_same_inputs(self.folder, record.inputs, inputs)
             self.load_weights(step)
             self._load_optimiser(folder)
             self._schedule.load_state_dict(state["schedule"])
-            # The schedule sets the rate only when it steps.
+            # The schedule sets the learning rate only when it steps.
             for group, rate in zip(
                 self._optimiser.param_groups, self._schedule.get_last_lr(), strict=True
             ):
@@ -95,14 +95,14 @@ class Checkpoints:
         return None
 
     def load_weights(self, step: int) -> None:
-        """Give the model the weights of the checkpoint after a step."""
+        """Load the weights of the checkpoint after a step into the model."""
         saved = load_file(self.folder / _name(step) / _WEIGHTS)
         with torch.no_grad():
             for name, tensor in tensors_of(self._model).items():
                 tensor.copy_(saved[name])
 
     def remove(self) -> None:
-        """Remove all of them."""
+        """Remove all checkpoints."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _load_optimiser(self, folder: Path) -> None:
@@ -114,8 +114,8 @@ class Checkpoints:
         self._optimiser.load_state_dict({"state": state, "param_groups": groups})
 
 
-def new_folder(folder: Path) -> Path:
-    """Make a folder, without what an earlier process left in it."""
+def make_empty_folder(folder: Path) -> Path:
+    """Make an empty folder, after removing an existing one."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
@@ -130,9 +130,9 @@ def _steps(checkpoints: Path) -> list[int]:
 
 
 def _read_state(folder: Path) -> dict[str, Any]:
-    """State of a checkpoint whose files are what they were when it was written."""
+    """Read the state of a checkpoint, and check the hashes of its files."""
     state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
     for name, expected in state["sha256"].items():
         if sha256(folder / name) != expected:
-            raise ValueError(f"{folder.name}/{name} has another sha256 than {_STATE} says")
+            raise ValueError(f"{folder.name}/{name} does not have the sha256 in {_STATE}")
     return state

@@ -1,8 +1,7 @@
 """Cross-encoder: a BERT-like model that reads query and document together (abolghasemi2026, 2.4).
 
 Equation 2.4: s(q, d) = BERT([CLS] q [SEP] d [SEP])_[CLS] W. The model is transformers' sequence
-classification with one output, so between [CLS] and W stands BERT's pooler (a dense layer with
-tanh).
+classifier with one output, which applies BERT's pooler (a dense layer with tanh) before W.
 """
 
 from __future__ import annotations
@@ -35,12 +34,17 @@ def score_pairs(
     *,
     batch_tokens: int | None = None,
 ) -> npt.NDArray[np.float32]:
-    """Scores of a cross-encoder for given pairs of query and document."""
-    _check(model, length)
-    query_ids = _tokenised(tokenizer, queries, [query for query, _ in pairs], "query")
-    document_ids = _tokenised(tokenizer, documents, [document for _, document in pairs], "document")
-    joined = [join(tokenizer, query_ids[one], document_ids[other], length) for one, other in pairs]
-    mode = model.training
+    """Score query-document pairs with a cross-encoder."""
+    _check_model(model, length)
+    query_ids = _tokenise_texts(tokenizer, queries, [query for query, _ in pairs], "query")
+    document_ids = _tokenise_texts(
+        tokenizer, documents, [document for _, document in pairs], "document"
+    )
+    joined = [
+        join(tokenizer, query_ids[query], document_ids[document], length)
+        for query, document in pairs
+    ]
+    was_training = model.training
     model.eval()
     try:
         scores = map_batches(
@@ -52,12 +56,12 @@ def score_pairs(
             what="pairs",
         )
     finally:
-        model.train(mode)
+        model.train(was_training)
     return np.array(scores, dtype=np.float32)
 
 
-def _check(model: BertForSequenceClassification, length: PairLength) -> None:
-    """Refuse a model that gives no single score, or reads less than `length`."""
+def _check_model(model: BertForSequenceClassification, length: PairLength) -> None:
+    """Raise an error unless a model has one output and can read `length` tokens."""
     if model.config.num_labels != 1:
         raise ValueError(
             f"The model has {model.config.num_labels} outputs: a cross-encoder has one, so load "
@@ -66,33 +70,34 @@ def _check(model: BertForSequenceClassification, length: PairLength) -> None:
     limit = model.config.max_position_embeddings
     if length.total > limit:
         raise ValueError(
-            f"Pairs may have {length.total} tokens and the model reads {limit}: lower the length."
+            f"Pairs may have {length.total} tokens, but the model reads at most {limit}: lower the "
+            "length."
         )
 
 
-def _tokenised(
+def _tokenise_texts(
     tokenizer: PreTrainedTokenizerBase,
     texts: Mapping[Any, str],
     keys: Sequence[Hashable],
     kind: str,
 ) -> dict[Hashable, npt.NDArray[np.int32]]:
-    """Token ids of each text that is wanted."""
+    """Token ids of the texts with the given keys."""
     unique = list(dict.fromkeys(keys))
     for key in unique:
         if key not in texts:
             raise ValueError(
-                f"The pairs name the {kind} {key!r}, which has no text: add its text or leave its "
-                "pairs out."
+                f"The pairs contain the {kind} {key!r}, which has no text: add its text or remove "
+                "its pairs."
             )
     ids = tokenise(tokenizer, [texts[key] for key in unique])
     return dict(zip(unique, ids, strict=True))
 
 
 def softmax_loss(scores: torch.Tensor) -> torch.Tensor:
-    """Pairwise softmax loss: how little of the softmax a relevant document has.
+    """Softmax cross-entropy loss, with the relevant document in column 0.
 
-    Mean over the rows of -log(exp(s_0) / sum_j exp(s_j)), with the relevant document in column 0.
-    With one negative this is log(1 + exp(s_1 - s_0)), the loss of a pair.
+    Mean over the rows of -log(exp(s_0) / sum_j exp(s_j)). With one negative, this is the pairwise
+    loss log(1 + exp(s_1 - s_0)).
     """
     relevant = torch.zeros(len(scores), dtype=torch.int64, device=scores.device)
     return functional.cross_entropy(scores, relevant)
@@ -121,7 +126,7 @@ def training_loss(
     if triplet_weight < 0 or margin <= 0:
         raise ValueError(
             f"triplet_weight is {triplet_weight} and margin {margin}: the weight must be 0 or more "
-            "and the margin above 0; change them."
+            "and the margin above 0."
         )
 
     ids_of = each_text_once(lambda texts: tokenise(tokenizer, texts))
@@ -129,11 +134,12 @@ def training_loss(
     def loss(
         model: BertForSequenceClassification, rows: Mapping[str, Sequence[Any]]
     ) -> torch.Tensor:
-        _check(model, length)
+        _check_model(model, length)
         numbers = {len(negatives) for negatives in rows["negatives"]}
         if len(numbers) != 1 or 0 in numbers:
             raise ValueError(
-                f"The rows have {sorted(numbers)} negatives: give each row as many, one or more."
+                f"The rows have {sorted(numbers)} negatives: all rows must have the same number, 1 "
+                "or more."
             )
         queries = ids_of(rows["query"])
         texts = [
@@ -151,12 +157,12 @@ def training_loss(
         value = softmax_loss(logit(model, batch).reshape(-1, size))
         if triplet_weight == 0:
             return value
-        # In one pass, since each pass makes a dense gradient of all word embeddings.
+        # In one pass, since every pass creates a dense gradient of all word embeddings.
         vectors = _vectors(model, tokenizer, [*queries, *documents], length)
         query, document = vectors.split([len(queries), len(documents)])
         document = document.reshape(len(queries), size, -1)
-        far = triplet_loss(query, document[:, 0], document[:, 1:], margin)
-        return value + triplet_weight * far
+        triplet = triplet_loss(query, document[:, 0], document[:, 1:], margin)
+        return value + triplet_weight * triplet
 
     return loss
 
@@ -167,8 +173,8 @@ def _vectors(
     texts: Sequence[Ids],
     length: PairLength,
 ) -> torch.Tensor:
-    """Vector of [CLS] of each text, encoded alone: shape (texts, h)."""
+    """[CLS] vector of each text, encoded by itself; shape (texts, h)."""
     start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
-    alone = [np.concatenate([start, ids[: length.total - 2], end]) for ids in texts]
-    batch = pad(alone, tokenizer.pad_token_id, model.device)
+    sequences = [np.concatenate([start, ids[: length.total - 2], end]) for ids in texts]
+    batch = pad(sequences, tokenizer.pad_token_id, model.device)
     return first_state(model.bert, batch)

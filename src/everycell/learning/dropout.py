@@ -1,4 +1,4 @@
-"""The rate of dropout while a model is trained."""
+"""Dropout rate of a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from transformers import PreTrainedModel
 def set_dropout(model: PreTrainedModel, rate: float) -> None:
     """Set every dropout of a model: between layers, in attention, before the output."""
     if not 0 <= rate < 1:
-        raise ValueError(f"The dropout rate is {rate}: it must be from 0 to below 1; change it.")
+        raise ValueError(f"The dropout rate is {rate}: it must be at least 0 and below 1.")
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = rate

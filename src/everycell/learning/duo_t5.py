@@ -1,4 +1,4 @@
-"""T5 as a judge of pairs: which of two texts answers a query better (duoT5).
+"""duoT5: a T5 that estimates which of two texts is more relevant to a query.
 
 Source: Pradeep, Nogueira and Lin, "The Expando-Mono-Duo Design Pattern" (2021), section 3.3: the
 prompt, and the sum of both orders as the score of a text (SYM-SUM).
@@ -25,7 +25,7 @@ def pair_scores(
     length: int = 512,
     batch: int = 16,
 ) -> FloatArray:
-    """Scores of texts, each compared with every other one in both orders."""
+    """Score texts by comparing each with every other text, in both orders."""
     labels = [_label(tokenizer, word) for word in ("true", "false")]
     pairs = [(i, j) for i in range(len(texts)) for j in range(len(texts)) if i != j]
     scores = np.zeros(len(texts))
@@ -33,14 +33,14 @@ def pair_scores(
     for first in range(0, len(pairs), batch):
         part = pairs[first : first + batch]
         prompts = [_prompt(tokenizer, query, texts[i], texts[j], length) for i, j in part]
-        read = tokenizer(
+        inputs = tokenizer(
             prompts, padding=True, return_token_type_ids=False, return_tensors="pt"
         ).to(model.device)
-        begin = torch.full((len(part), 1), start, device=model.device)
+        decoder_ids = torch.full((len(part), 1), start, device=model.device)
         with torch.inference_mode():
-            logits = model(**read, decoder_input_ids=begin).logits[:, 0, labels].double()
-        better = torch.softmax(logits, dim=1)[:, 0].cpu().numpy()
-        for (i, j), probability in zip(part, better, strict=True):
+            logits = model(**inputs, decoder_input_ids=decoder_ids).logits[:, 0, labels].double()
+        probabilities = torch.softmax(logits, dim=1)[:, 0].cpu().numpy()
+        for (i, j), probability in zip(part, probabilities, strict=True):
             scores[i] += probability
             scores[j] += 1 - probability
     return scores
@@ -50,22 +50,22 @@ def _label(tokenizer: PreTrainedTokenizerBase, word: str) -> int:
     ids = tokenizer(word, add_special_tokens=False)["input_ids"]
     if len(ids) != 1 or ids[0] == tokenizer.unk_token_id:
         raise ModelError(
-            f"The tokenizer has no single token for {word!r}: name a T5 that was trained to "
-            "compare pairs, such as castorini/duot5-base-msmarco, with its own tokenizer."
+            f"The tokenizer has no single token for {word!r}: use a T5 that was trained to compare "
+            "pairs, such as castorini/duot5-base-msmarco, with its own tokenizer."
         )
     return ids[0]
 
 
 def _prompt(
-    tokenizer: PreTrainedTokenizerBase, query: str, one: str, other: str, length: int
+    tokenizer: PreTrainedTokenizerBase, query: str, first: str, second: str, length: int
 ) -> str:
-    """Prompt of a pair, cut to a length: what stands behind the texts must stay."""
+    """Prompt for a pair of texts, which are truncated until the prompt fits the length."""
 
     def build(words: int | None) -> str:
-        texts = [" ".join(text.split()[:words]) for text in (one, other)]
+        texts = [" ".join(text.split()[:words]) for text in (first, second)]
         return f"Query: {query} Document0: {texts[0]} Document1: {texts[1]} Relevant:"
 
-    words = max(len(one.split()), len(other.split()))
+    words = max(len(first.split()), len(second.split()))
     prompt = build(None)
     while words > 1 and len(tokenizer(prompt, verbose=False)["input_ids"]) > length:
         words = min(words - 1, words * 9 // 10)

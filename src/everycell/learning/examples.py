@@ -1,4 +1,4 @@
-"""Training examples from candidate lists: a query, a relevant document and others."""
+"""Training examples from candidate lists: a query, a relevant document and negatives."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def ranking_examples(
 ) -> Dataset:
     """Draw training examples.
 
-    A text stands in many examples (all pairs of SciDocs have some gigabytes), so they are written
-    to a file and mapped from it: memory holds what a batch needs.
+    Texts are repeated in many examples (several gigabytes for all pairs of SciDocs), so the
+    examples are written to a file and memory-mapped.
     """
     check_texts(documents, queries, candidates)
     is_training = candidates["split"] == "train"
@@ -51,13 +51,13 @@ def ranking_examples(
     text = documents.set_index("document_id")["text"]
 
     with ArrowWriter(path=str(file), features=_FEATURES) as writer:
-        for row in _rows(drawn, pools, query_text, text, negatives, generator):
+        for row in _generate_rows(drawn, pools, query_text, text, negatives, generator):
             writer.write(row)
         writer.finalize()
     return Dataset.from_file(str(file))
 
 
-def _rows(
+def _generate_rows(
     drawn: pd.DataFrame,
     pools: dict[tuple[str, str], np.ndarray],
     query_text: pd.Series,
@@ -65,13 +65,13 @@ def _rows(
     negatives: int,
     generator: np.random.Generator,
 ) -> Iterator[dict[str, str | list[str]]]:
-    """One example a pair, with documents drawn from the pool of its list."""
+    """One example per pair, with negatives drawn from the pool of its list."""
     for pair in drawn.itertuples(index=False):
         pool = pools.get((pair.task, pair.query_id), np.array([]))
         if len(pool) < negatives:
             raise ValueError(
-                f"Query {pair.query_id!r} of task {pair.task!r} has {len(pool)} documents that are "
-                f"not relevant: {negatives} are needed; ask for fewer."
+                f"Query {pair.query_id!r} of task {pair.task!r} has {len(pool)} non-relevant "
+                f"documents, but {negatives} negatives are required; use fewer."
             )
         sampled = generator.choice(pool, negatives, replace=False)
         yield {

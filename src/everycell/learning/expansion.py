@@ -1,8 +1,8 @@
-"""Documents with terms that TILDE thinks likely and that they lack (abolghasemi2026, section 2.4).
+"""Expansion of documents with terms that TILDE predicts (abolghasemi2026, section 2.4).
 
-The m entries with the highest logits are found first and then filtered: what the document has
-already and the stop ids are left out, so that fewer than m are added (in the thesis about 49 of 200
-and 128 of 300).
+The m vocabulary entries with the highest logits are filtered: those that are already in the
+document and stop ids are dropped. So fewer than m are added (in the thesis, about 49 of 200 and 128
+of 300).
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ from everycell.learning.tilde import Ids, token_ids
 
 @dataclass(frozen=True)
 class Expansion:
-    """Expanded documents."""
+    """Expanded documents as token ids, and numbers of new terms per document.
+
+    `missing` counts the proposed terms that the document did not contain; `added` counts those that
+    fitted into the length.
+    """
 
     sequences: list[list[int]]
     missing: IntArray
@@ -35,11 +39,11 @@ def expand(
     *,
     own: int | None = None,
 ) -> Expansion:
-    """Append to documents the proposed terms that they lack, the likeliest first.
+    """Append the proposed terms that a document does not contain, the most likely first.
 
-    The result is [CLS] document [SEP] new terms [SEP], as the authors' code has it: token ids and
-    no text, since new terms need not be words ("##ing"), and a text made from them would be cut
-    into other word pieces.
+    The result is [CLS] document [SEP] new terms [SEP], as in the authors' code, as token ids and
+    not as text: new terms need not be words ("##ing"), so a text would be split into different word
+    pieces.
     """
     documents = token_ids(tokenizer, texts, length if own is None else min(own, length))
     terms = [
@@ -47,7 +51,7 @@ def expand(
         for row, ids in zip(proposed, documents, strict=True)
     ]
     counts = np.array([len(new) for new in terms], dtype=np.int64)
-    # One place is for the [SEP] behind the new terms.
+    # One token is reserved for the [SEP] after the new terms.
     room = np.array([max(0, length - len(ids) - 1) for ids in documents], dtype=np.int64)
     added = np.minimum(counts, room)
     sequences = [

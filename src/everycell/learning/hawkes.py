@@ -1,32 +1,37 @@
 """ASAP: satisfaction over the turns of a dialogue as a Hawkes process.
 
-abolghasemi2026 (section 3.5.3) only names the system, its Hawkes process, and its source: Ye, Hu
+abolghasemi2026 (section 3.5.3) only mentions the system, its Hawkes process and its source: Ye, Hu
 and Yilmaz (2023), "Modeling User Satisfaction Dynamics in Dialogue via Hawkes Process", ACL. The
-formulas below are those of the authors' public code (smartyfh/ASAP, commit 53ae6f1), in our words.
+formulas below are those of the authors' public code (smartyfh/ASAP, commit 53ae6f1).
 
-- Base estimator: h_1..h_t from v_1..v_t by a transformer in which a turn sees itself and those
-  before it; p_t = softmax(MLP(h_t)), shape (K,).
-- History: the type of an earlier turn is not known, so its event is the mean of the types' learnt
-  vectors, e_t = sum_k p_tk E_k.
-- Kernel: a Hawkes process lets each earlier event raise the intensity of later ones, in the
-  classic form by alpha exp(-delta (t - s)). Here the influence of the events is learnt by
-  self-attention with positions: g_t = transformer(e_1..e_t), causal as above.
-- Intensity: lambda_tk = softplus(MLP_history(g_t)_k + MLP_base(h_t)_k), 0 or more; the second part
-  is the background rate, which the text of the dialogue sets.
-- Discretisation: time is the number of the turn. One event happens at each turn, so only its type
-  is left to chance: P(k | t) = exp(lambda_tk) / sum_j exp(lambda_tj). The likelihood of a process
-  in continuous time would have an integral of the intensity between events; here it has none.
-- Loss: -log P(label | T) at the last turn T, the only one whose label a sample has, plus the same
-  of p_T for the base estimator (the code's option `train_base`).
+- Base estimator: a causal transformer computes h_1..h_t from v_1..v_t; p_t = softmax(MLP(h_t)),
+  shape (K,).
+- History: the types of earlier turns are unknown, so the event of a turn is the expected vector of
+  its type, e_t = sum_k p_tk E_k, with learnt vectors E_k.
+- Kernel: in a Hawkes process, each event raises the intensity of later ones, classically by
+  alpha exp(-delta (t - s)). Here the influence of events is learnt by causal self-attention with
+  positions: g_t = transformer(e_1..e_t).
+- Intensity: lambda_tk = softplus(MLP_history(g_t)_k + MLP_base(h_t)_k). The second term is the
+  background rate, which depends on the text of the dialogue.
+- Discretisation: time is the number of the turn. One event occurs at each turn, so only its type is
+  random: P(k | t) = exp(lambda_tk) / sum_j exp(lambda_tj). Unlike in continuous time, the
+  likelihood does not contain an integral of the intensity.
+- Loss: -log P(label | T) at the last turn T, the only labelled turn of a sample, plus the same loss
+  of p_T for the base estimator (option `train_base` of the code).
 
-Choices of the code that do not follow from a Hawkes process are kept: the softmax over intensities
-(the types of a point process would have lambda_k over their sum), and a history that has the event
-of its own turn in it. What differs from the code, mostly for the sake of a CPU: vectors are brought
-to `size` before the first transformer and not after it; the second task (dialogue acts) is left
-out, since the thesis trains on satisfaction alone; the loss of the base estimator is always added;
-feed-forward layers are twice as wide as `size`, not four times; layer norms and dropout stand where
-torch has them. Vectors of turns are those of both utterances side by side, means over word pieces;
-the code reads both as one text and takes [CLS] and a mean.
+Two choices of the code that do not follow from a Hawkes process are kept: the softmax over
+intensities (in a point process, probabilities are proportional to them), and a history that
+includes the event of the current turn.
+
+This implementation differs from the code, mostly to be faster on a CPU:
+
+- Vectors are projected to `size` before the first transformer, not after it.
+- The second task (dialogue acts) is omitted, since the thesis trains on satisfaction only.
+- The loss of the base estimator is always added.
+- Feed-forward layers are twice as wide as `size`, not four times.
+- Layer norms and dropout are those of torch's transformer layers.
+- The vector of a turn concatenates those of its two utterances, which are means over word pieces.
+  The code encodes both utterances as one text, and uses [CLS] and a mean.
 """
 
 from __future__ import annotations
@@ -43,7 +48,7 @@ _TYPES = 2
 
 
 class AsapConfig(PreTrainedConfig):
-    """Sizes of an ASAP."""
+    """Sizes of an ASAP model."""
 
     model_type = "asap"
 
@@ -57,7 +62,7 @@ class AsapConfig(PreTrainedConfig):
 
 
 class HawkesLayer(nn.Module):
-    """Intensities of the events after each turn, from the events before and the background."""
+    """Intensities of events at each turn, from the history and the background rate."""
 
     def __init__(self, types: int, *, size: int, heads: int, layers: int, dropout: float) -> None:
         super().__init__()
@@ -68,12 +73,12 @@ class HawkesLayer(nn.Module):
 
     def forward(self, probabilities: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
         """Intensities, 0 or more."""
-        history = _causal(self.kernel, self.events(probabilities))
+        history = _run_causally(self.kernel, self.events(probabilities))
         return functional.softplus(self.from_history(history) + self.from_context(context))
 
 
 class Asap(PreTrainedModel):
-    """The whole estimator; see the head of this module."""
+    """The ASAP estimator; see the docstring of the module."""
 
     config_class = AsapConfig
 
@@ -92,23 +97,23 @@ class Asap(PreTrainedModel):
         self.post_init()
 
     def _init_weights(self, module: nn.Module) -> None:
-        """Leave parts as torch draws them: transformers' small weights suit larger models."""
+        """Keep torch's initialisation: transformers' small weights suit larger models."""
 
     def forward(self, turns: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits of the base estimator, and intensities."""
-        context = _causal(self.dialogue, self.reduce(turns))
+        context = _run_causally(self.dialogue, self.reduce(turns))
         base = self.base(context)
         return base, self.hawkes(base.softmax(dim=-1), context)
 
-    def last(self, turns: torch.Tensor, lengths: Sequence[int]) -> tuple[torch.Tensor, ...]:
-        """The same at the last turn of each dialogue only."""
+    def forward_last(self, turns: torch.Tensor, lengths: Sequence[int]) -> tuple[torch.Tensor, ...]:
+        """Logits and intensities at the last turn of each dialogue."""
         positions = torch.arange(len(lengths)), torch.tensor(lengths) - 1
         # pyrefly: ignore[not-callable]  its base class is unknown to the checker
         return tuple(values[positions] for values in self(turns))
 
 
 def asap_from_encoder(encoder: BertModel, **sizes: Any) -> Asap:
-    """An ASAP whose encoder is trained along and starts from a BERT."""
+    """Create an ASAP with a trainable encoder that is initialised from a BERT."""
     config = encoder.config
     model = Asap(AsapConfig(vector=config.hidden_size, encoder=config.to_dict(), **sizes))
     model.encoder.load_state_dict(encoder.state_dict())
@@ -129,10 +134,10 @@ def _mlp(size: int, outputs: int, dropout: float) -> nn.Sequential:
     )
 
 
-def _causal(transformer: nn.TransformerEncoder, values: torch.Tensor) -> torch.Tensor:
-    """Run a transformer in which a turn sees itself and those before it.
+def _run_causally(transformer: nn.TransformerEncoder, values: torch.Tensor) -> torch.Tensor:
+    """Run a transformer in which each turn attends to itself and to earlier turns.
 
-    Padding stands after the last turn, which therefore never sees it.
+    Turns do not attend to padding, because it follows the last turn.
     """
     turns, size = values.shape[1:]
     mask = torch.ones(turns, turns, dtype=torch.bool, device=values.device).triu(1)
@@ -140,7 +145,7 @@ def _causal(transformer: nn.TransformerEncoder, values: torch.Tensor) -> torch.T
 
 
 def _positions(turns: int, size: int) -> torch.Tensor:
-    """Sines and cosines of the turn's number, of Vaswani et al. (2017), section 3.5."""
+    """Sinusoidal encodings of the turns' positions (Vaswani et al., 2017, section 3.5)."""
     position = torch.arange(turns, dtype=torch.float64)[:, None]
     rate = 10000.0 ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
     return torch.stack([(position * rate).sin(), (position * rate).cos()], dim=2).reshape(turns, -1)

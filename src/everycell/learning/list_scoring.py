@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence, Set
 import numpy.typing as npt
 import pandas as pd
 
-#: (query, document) pairs -> their scores, in their order.
+#: (query, document) pairs -> their scores, in the same order.
 Scorer = Callable[[Sequence[tuple[str, str]]], npt.ArrayLike]
 
 
 def score_in_parts(lists: pd.DataFrame, score: Scorer, *, at_once: int = 50) -> pd.DataFrame:
-    """Score the documents of ranked lists, some queries after the others."""
+    """Score the documents of ranked lists, in batches of queries."""
     if lists.empty:
         return lists.assign(score=pd.Series(dtype=float))
     part_of = pd.factorize(lists["query"])[0] // at_once
@@ -20,7 +20,7 @@ def score_in_parts(lists: pd.DataFrame, score: Scorer, *, at_once: int = 50) -> 
 
 
 def score_by_fold(lists: pd.DataFrame, scorers: Iterable[tuple[Set[str], Scorer]]) -> pd.DataFrame:
-    """Score each list by the model that its query was held out from."""
+    """Score each list with the model whose training data did not include its query."""
     parts, models = [], dict.fromkeys(lists["query"], 0)
     for held_out, score in scorers:
         part = lists[lists["query"].isin(held_out)]
@@ -30,8 +30,8 @@ def score_by_fold(lists: pd.DataFrame, scorers: Iterable[tuple[Set[str], Scorer]
     for query, count in models.items():
         if count != 1:
             raise ValueError(
-                f"Query {query!r} was held out from {count} models: each is scored by one, so give "
-                "folds whose test queries are all queries, each once."
+                f"Query {query!r} was held out from {count} models: each query must be a test "
+                "query of exactly one fold."
             )
     return pd.concat(parts).sort_index()
 

@@ -1,11 +1,10 @@
 """ListNet: a small network that scores the items of a list by their features.
 
-Its batch normalisation takes the mean and spread of each list on its own, in training and later
-too, so that features need no scale and a score says how an item stands in its list. A list of
-equal items, or of one, gets equal scores.
+Its batch normalisation uses the mean and variance of each list, in training and in scoring. So
+features need not be scaled, and scores are relative to the list. Identical items get equal scores.
 
-Its training is chaotic: a last bit that differs leads to another network. So it computes in double
-precision with a fused optimiser. The scores have the same bits on other processors if
+Training amplifies differences in the last bit, so it uses double precision and a fused optimiser.
+The scores are bit-identical on different processors if
 :func:`~everycell.learning.portable_arithmetic.use_portable_arithmetic` is called first.
 """
 
@@ -20,7 +19,7 @@ from torch import Tensor, nn
 
 from everycell.engine.arrays import FloatArray
 
-#: Added to a variance before it divides.
+#: Added to variances, to avoid division by 0.
 _EPSILON = 2e-5
 
 
@@ -51,7 +50,7 @@ class ListNet(nn.Module):
         self.last = _linear(widths[-1], 1)
 
     def forward(self, features: Tensor, members: Tensor) -> Tensor:
-        """Score items, shape (n,), of lists, see :func:`_members`."""
+        """Scores of items, shape (n,), in the lists of :func:`_members`."""
         for layer, norm in zip(self.layers, self.norms, strict=True):
             features = torch.relu(norm(layer(features), members))
         return self.last(features).squeeze(1)
@@ -69,10 +68,10 @@ def train_and_score(
     batch: int = 128,
     learning_rate: float = 0.02,
 ) -> Mapping[int | None, list[FloatArray]]:
-    """Train on lists, and score other lists after some of the epochs.
+    """Train on lists, and return the scores of other lists after the given epochs.
 
-    With validation lists (features, relevance), `None` has the scores after the first epoch with
-    the lowest loss on them, of the first `stop_by` epochs if that is given.
+    With validation lists (features, relevance), the key None has the scores after the epoch with
+    the lowest validation loss, considering only the first `stop_by` epochs if it is given.
     """
     _check(features, relevance, scored_features, epochs)
     if validation is not None:
@@ -82,7 +81,7 @@ def train_and_score(
     inputs, targets = _examples(features, relevance)
     held_out = _examples(*validation) if validation is not None else None
     model = ListNet(inputs[0].shape[1]).double()
-    # Fused: the roots of the other kinds differ in their last bit between processors.
+    # Fused, because the square roots of other implementations differ between processors.
     optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
     scores: dict[int | None, list[FloatArray]] = {}
     lowest = np.inf
@@ -131,7 +130,7 @@ def _loss(model: ListNet, inputs: Sequence[Tensor], targets: Sequence[Tensor]) -
 
 
 def _members(sizes: Sequence[int]) -> Tensor:
-    """Matrix (lists, items) that takes means over lists whose items stand one after the other."""
+    """Matrix (lists, items) that averages over lists, whose items are contiguous."""
     counts = torch.tensor(sizes)
     lists = torch.repeat_interleave(torch.arange(len(sizes)), counts)
     members = torch.zeros(len(sizes), len(lists), dtype=torch.float64)
@@ -140,7 +139,7 @@ def _members(sizes: Sequence[int]) -> Tensor:
 
 
 def _linear(inputs: int, outputs: int) -> nn.Linear:
-    """Linear layer whose first weights have the variance 1 / inputs, without bias at first."""
+    """Linear layer, initialised with weights of variance 1 / inputs and zero biases."""
     layer = nn.Linear(inputs, outputs, dtype=torch.float64)
     nn.init.normal_(layer.weight, std=inputs**-0.5)
     nn.init.zeros_(layer.bias)
@@ -154,23 +153,23 @@ def _check(
     epochs: Sequence[int],
 ) -> None:
     if not epochs or min(epochs) < 1:
-        raise ValueError(f"The epochs are {list(epochs)}: name one or more, each 1 or more.")
+        raise ValueError(f"The epochs are {list(epochs)}: give at least one number, 1 or more.")
     if not features or len(features) != len(relevance):
         raise ValueError(
             f"There are {len(features)} lists of features and {len(relevance)} of relevance: give "
-            "one of each for every list, and at least one list."
+            "the same number of both, at least one."
         )
     width = np.shape(features[0])[-1]
     for number, shape in enumerate(map(np.shape, [*features, *scored_features])):
         if len(shape) != 2 or not shape[0] or shape[1] != width:
             raise ValueError(
-                f"List {number} has features of the shape {shape}: it must have a row an "
-                f"item and {width} columns."
+                f"List {number} has features of the shape {shape}: it must have one row per item "
+                f"and {width} columns."
             )
     for number, (part, grades) in enumerate(zip(features, relevance, strict=True)):
         grades, items = np.asarray(grades), np.shape(part)[0]
         if grades.shape != (items,) or (grades < 0).any() or not (grades > 0).any():
             raise ValueError(
                 f"List {number} of {items} items has the relevance {grades.tolist()}: it must "
-                "have a number of 0 or more for each item, and one above 0; leave the list out."
+                "have a number of 0 or more for each item, at least one above 0; remove the list."
             )

@@ -1,4 +1,4 @@
-"""What a cross-encoder knows of a pair before its last layer, and that layer."""
+"""Representations of pairs before the last layer of a cross-encoder, and that layer."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def pair_vectors(
     pairs: Sequence[tuple[Hashable, Hashable]],
     length: PairLength,
 ) -> npt.NDArray[np.float32]:
-    """Vector of each pair of query and document before the last layer."""
+    """Representation of each query-document pair before the last layer."""
     ids = {}
     for name, texts, side in (("query", queries, 0), ("document", documents, 1)):
         needed = list(dict.fromkeys(pair[side] for pair in pairs))
         missing = [key for key in needed if key not in texts]
         if missing:
-            raise ValueError(f"The {name} {missing[0]!r} has no text: give one for each pair.")
+            raise ValueError(f"The {name} {missing[0]!r} has no text: add the texts of all pairs.")
         tokens = tokenise(tokenizer, [texts[key] for key in needed])
         ids[name] = dict(zip(needed, tokens, strict=True))
     joined = [
         join(tokenizer, ids["query"][query], ids["document"][document], length)
         for query, document in pairs
     ]
-    mode = model.training
+    was_training = model.training
     model.eval()
     try:
         rows = map_batches(
@@ -46,13 +46,13 @@ def pair_vectors(
             what="pairs",
         )
     finally:
-        model.train(mode)
+        model.train(was_training)
     size = model.config.hidden_size
     return np.array(rows, dtype=np.float32).reshape(len(pairs), size)
 
 
 def head_of(model: BertForSequenceClassification) -> LastLayer:
-    """Weights and bias of a model's last layer, of one logit or two."""
+    """Weights and bias of a model's last layer, which has one or two outputs."""
     layer = model.classifier
     return LastLayer(
         *(part.detach().cpu().numpy().astype(np.float64) for part in (layer.weight, layer.bias))

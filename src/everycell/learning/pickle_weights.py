@@ -1,7 +1,7 @@
-"""Weights of a pickle as safetensors, read where a pickle can do no harm.
+"""Safe conversion of pickled weights to safetensors.
 
-A pickle can run code when it is read. Here a process of its own reads it, with torch's reader of
-weights alone (``weights_only=True``), which refuses whatever is no tensor or plain container.
+Reading a pickle can run code. Here a separate process reads it, with torch's ``weights_only=True``,
+which accepts only tensors and plain containers.
 """
 
 from __future__ import annotations
@@ -20,33 +20,34 @@ from everycell.engine.files import atomic_path
 from everycell.engine.untrusted import in_quotes
 from everycell.learning.hub import FILES, PICKLES, ModelError, download_model
 
-#: Checkpoint of transformers, and the index of one in several files.
+#: Checkpoint of transformers, and the index of a checkpoint in several files.
 WEIGHTS = "pytorch_model.bin"
 INDEX = f"{WEIGHTS}.index.json"
 # Configuration and tokenizer.
-_OTHERS = [kind for kind in FILES if "safetensors" not in kind]
+_OTHER_FILES = [pattern for pattern in FILES if "safetensors" not in pattern]
 
 
 def convert_weights(source: Path | str, target: Path, *, one_output: bool = False) -> list[Path]:
-    """Write a model whose weights are a pickle as one in safetensors."""
+    """Convert a model with pickled weights to safetensors, and return the new files."""
     target = Path(target)
     if target.exists():
-        raise ModelError(f"{target} already exists: name a new folder.")
+        raise ModelError(f"{target} already exists: choose a new folder.")
     if isinstance(source, str):
         name, _, revision = source.partition("@")
-        source = download_model(name, revision or None, files=[*_OTHERS, *PICKLES])
-    names = _parts(source)
+        source = download_model(name, revision or None, files=[*_OTHER_FILES, *PICKLES])
+    names = _weight_files(source)
     if one_output and len(names) > 1:
         raise ModelError(
-            f"{source} is in {len(names)} parts: one output is made of one part alone."
+            f"{source} has its weights in {len(names)} files, but --one-output requires a single "
+            "file: omit --one-output."
         )
     config = _config(source) if one_output else None
     with atomic_path(target) as temporary:
         temporary.mkdir()
         for name in names:
             new = temporary / _safe_name(name)
-            _in_own_process(source / name, new, one_output)
-        _copy_others(source, temporary)
+            _convert_in_subprocess(source / name, new, one_output)
+        _copy_other_files(source, temporary)
         if config is not None:
             config |= {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
             config.pop("num_labels", None)
@@ -56,20 +57,20 @@ def convert_weights(source: Path | str, target: Path, *, one_output: bool = Fals
     return [target / name for name in written]
 
 
-def _parts(source: Path) -> list[str]:
-    """Names of the files of the weights."""
+def _weight_files(source: Path) -> list[str]:
+    """Names of the files with weights."""
     if (source / WEIGHTS).is_file():
         return [WEIGHTS]
     if not (source / INDEX).is_file():
         raise ModelError(
-            f"{source} has no {WEIGHTS}: name a folder with one, or with its parts and {INDEX}."
+            f"{source} has no {WEIGHTS}: give a folder that contains it, or its parts and {INDEX}."
         )
     names = sorted(set(_index(source)["weight_map"].values()))
     for name in names:
-        # A name of an index never leads out of the folder.
+        # A name in an index must not lead out of the folder.
         if Path(name).name != name or not (source / name).is_file():
             raise ModelError(
-                f"{source / INDEX} names {in_quotes(name)}, which is not a file next to it: copy "
+                f"{source / INDEX} lists {in_quotes(name)}, which is not a file next to it: copy "
                 "all parts of the model there."
             )
     return names
@@ -95,8 +96,7 @@ def _config(source: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ModelError(
             f"{source / 'config.json'} is not the configuration of a model ({error}): copy it "
-            "again "
-            "from the source, since --one-output changes it."
+            "again from the source, because --one-output edits it."
         ) from None
     return config
 
@@ -105,23 +105,25 @@ def _safe_name(name: str) -> str:
     return name.replace("pytorch_model", "model").removesuffix(".bin") + ".safetensors"
 
 
-def _in_own_process(path: Path, new: Path, one_output: bool) -> None:
+def _convert_in_subprocess(path: Path, new: Path, one_output: bool) -> None:
     command = [sys.executable, "-m", __name__, str(path), str(new)]
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, *(["--one-output"] if one_output else [])],
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode:
-        lines = done.stderr.strip().splitlines()
-        raise ModelError(lines[-1] if lines else f"{path} ended its reader ({done.returncode}).")
+    if result.returncode:
+        lines = result.stderr.strip().splitlines()
+        raise ModelError(
+            lines[-1] if lines else f"Reading {path} failed with exit code {result.returncode}."
+        )
 
 
-def _copy_others(source: Path, folder: Path) -> None:
-    """Configuration, tokenizer and, of a model in parts, its index."""
-    for kind in _OTHERS:
-        for path in source.glob(kind):
+def _copy_other_files(source: Path, folder: Path) -> None:
+    """Copy configuration and tokenizer, and the index of weights in several files."""
+    for pattern in _OTHER_FILES:
+        for path in source.glob(pattern):
             if path.is_file():
                 new = folder / path.relative_to(source)
                 new.parent.mkdir(exist_ok=True)
@@ -134,49 +136,50 @@ def _copy_others(source: Path, folder: Path) -> None:
 
 
 def _convert(path: Path, new: Path, one_output: bool) -> None:
-    """Read a pickle and write its tensors; runs in a process of its own."""
+    """Read a pickle and write its tensors; runs in a separate process."""
     import pickle
 
     import torch
     from safetensors.torch import save_file
 
     try:
-        # A file of an older torch is no archive, and cannot be mapped.
-        read = torch.load(
+        # A file of an older version of torch is not an archive, and cannot be memory-mapped.
+        content = torch.load(
             path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path)
         )
     except pickle.UnpicklingError as error:
         reason = str(error).replace("\n", " ")
         raise ModelError(
-            f"{path} holds more than weights, or is damaged, and was not read "
-            f"({_refused(reason)}): take the model from a source that you trust, in safetensors."
+            f"{path} contains more than weights, or is damaged, and was not read "
+            f"({_shorten_refusal(reason)}): get the model in safetensors, from a source that you "
+            "trust."
         ) from None
-    # Bytes that are no pickle may look up what is not there.
+    # Bytes that are not a pickle may raise errors of look-ups.
     except (RuntimeError, ValueError, OSError, EOFError, LookupError) as error:
         raise ModelError(
             f"{path} cannot be read ({str(error).splitlines()[0]}): copy it again."
         ) from None
-    if not isinstance(read, Mapping) or not all(map(torch.is_tensor, read.values())):
+    if not isinstance(content, Mapping) or not all(map(torch.is_tensor, content.values())):
         raise ModelError(
-            f"{path} is not a table of weights by name: take the checkpoint of a model."
+            f"{path} is not a mapping of names to weights: use the checkpoint of a model."
         )
-    # Names that share memory are written apart: each loader then finds all of them.
+    # Tensors that share memory are copied, so that the file contains all names.
     pointers: set[int] = set()
     weights = {}
-    for name, tensor in read.items():
+    for name, tensor in content.items():
         storage = tensor.untyped_storage().data_ptr()
         weights[name] = tensor.clone() if storage in pointers else tensor.contiguous()
         pointers.add(storage)
     if one_output:
         for name in ("classifier.weight", "classifier.bias"):
             if name not in weights or len(weights[name]) != 2:
-                raise ModelError(f"{path} has no {name} with two outputs: leave out --one-output.")
+                raise ModelError(f"{path} has no {name} with two outputs: omit --one-output.")
             weights[name] = (weights[name][1] - weights[name][0]).unsqueeze(0)
     save_file(weights, new, metadata={"format": "pt"})
 
 
-def _refused(reason: str) -> str:
-    """What torch would not read, of its long message."""
+def _shorten_refusal(reason: str) -> str:
+    """The part of torch's long message that says what it refused to read."""
     match = re.search(r"(?i)unsupported (global: )?(global|class|operand) [\w.]+", reason)
     return match[0] if match else reason[:120]
 

@@ -8,14 +8,14 @@ import os
 
 import torch
 
-#: Torch's own loops without wide registers; matrix products in an order that no processor changes.
+#: Torch's own loops without wide registers, and the same order of matrix products everywhere.
 _SETTINGS = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE"}
 
 
 def use_portable_arithmetic() -> None:
-    """Let torch compute with the same instructions and one thread in this process.
+    """Make torch use portable instructions and one thread in this process.
 
-    Call it before anything is computed. It makes ListNet about half as fast.
+    Call it before any computation. It makes ListNet about half as fast.
 
     Some functions are not affected: ``sqrt``, ``log`` and others on whole tensors come from a
     library that still detects the processor, so optimisers must be ``fused``, with their own
@@ -24,7 +24,7 @@ def use_portable_arithmetic() -> None:
 
     Examples
     --------
-    In a process of its own, since the choice stays:
+    This runs in a separate process, because the settings cannot be undone:
 
     >>> import subprocess, sys
     >>> program = (
@@ -42,6 +42,6 @@ def use_portable_arithmetic() -> None:
     capability = torch.backends.cpu.get_cpu_capability()
     if capability not in ("DEFAULT", "NO AVX"):
         raise RuntimeError(
-            f"Torch computes with {capability} already: call use_portable_arithmetic() before "
-            "the first computation of the process."
+            f"Torch already uses {capability}: call use_portable_arithmetic() before the first "
+            "computation of the process."
         )

@@ -1,14 +1,14 @@
-"""Encoders of queries for published indexes of MS MARCO: uniCOIL and five of vectors.
+"""Query encoders for published indexes of MS MARCO: uniCOIL and five dense encoders.
 
-They compute what pyserini's own do, whose uniCOIL and ANCE do not load with transformers 5. Weights
-are read from safetensors only.
+They compute the same as pyserini's encoders, because those of uniCOIL and ANCE do not load with
+transformers 5. Weights are read from safetensors only.
 
 ===========  =====================================================================================
-unicoil      weight of each word piece, summed over its places, [CLS] left out, in 256 steps of 5
+unicoil      weight per word piece, summed over occurrences without [CLS]; 5 becomes 256
 ance         RoBERTa's first token, a linear layer and a layer norm; 64 tokens
-first        first token, as it is (both DistilBERTs)
-mean         mean of all tokens, of length 1 (SBERT)
-tct_colbert  "[CLS] [Q] query" filled up with [MASK] to 36 tokens; mean of all after the fourth
+first        first token (both DistilBERTs)
+mean         mean of all tokens, normalised to length 1 (SBERT)
+tct_colbert  "[CLS] [Q] query", padded with [MASK] to 36 tokens; mean of all after the fourth
 ===========  =====================================================================================
 """
 
@@ -39,7 +39,7 @@ from everycell.learning.tildev2 import TildeV2
 
 Kind = Literal["unicoil", "ance", "first", "mean", "tct_colbert"]
 
-# Tokens after which a query is cut; None: what the tokenizer says.
+# Maximum number of tokens of a query; None for the tokenizer's maximum.
 _LENGTHS: dict[str, int | None] = {
     "unicoil": 128,
     "ance": 64,
@@ -50,19 +50,19 @@ _LENGTHS: dict[str, int | None] = {
 # uniCOIL's weights up to 5 become whole numbers up to 256.
 _RANGE, _STEPS = 5, 256
 # Size of ANCE's vectors.
-_ANCE = 768
+_ANCE_SIZE = 768
 
 
 class Ance(RobertaPreTrainedModel):
-    """RoBERTa with ANCE's head; its parts have the names of the published checkpoint."""
+    """RoBERTa with ANCE's head; its parts are named as in the published checkpoint."""
 
     config_class = RobertaConfig
 
     def __init__(self, config: RobertaConfig) -> None:
         super().__init__(config)
         self.roberta = RobertaModel(config, add_pooling_layer=False)
-        self.embeddingHead = torch.nn.Linear(config.hidden_size, _ANCE)
-        self.norm = torch.nn.LayerNorm(_ANCE)
+        self.embeddingHead = torch.nn.Linear(config.hidden_size, _ANCE_SIZE)
+        self.norm = torch.nn.LayerNorm(_ANCE_SIZE)
         self.post_init()
 
     def forward(self, **batch: torch.Tensor) -> torch.Tensor:
@@ -70,7 +70,7 @@ class Ance(RobertaPreTrainedModel):
         return self.norm(self.embeddingHead(self.roberta(**batch).last_hidden_state[:, 0]))
 
 
-# The published configuration of TCT-ColBERT names no kind of model, so pyserini names it: BERT.
+# The published configuration of TCT-ColBERT does not state the type of model; pyserini uses BERT.
 _CLASSES: dict[str, tuple[Any, Any]] = {
     "unicoil": (TildeV2, AutoTokenizer),
     "ance": (Ance, AutoTokenizer),
@@ -81,7 +81,7 @@ _CLASSES: dict[str, tuple[Any, Any]] = {
 def load_encoder(
     source: Path | str, kind: Kind, *, network: bool = False, revision: str | None = None
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A query encoder with its tokenizer, in eval mode, on the CPU."""
+    """Load a query encoder and its tokenizer, in eval mode on the CPU."""
     if kind not in get_args(Kind):
         raise ModelError(f"kind is {kind!r}: give one of {', '.join(get_args(Kind))}.")
     folder, name = model_folder(source, network=network, revision=revision), str(source)
@@ -93,7 +93,7 @@ def load_encoder(
     if missing := [part for part in missing if "pooler" not in part]:
         raise ModelError(
             f"The weights of {name} lack {missing[0]!r}, which an encoder of the kind {kind} has: "
-            "name the model that belongs to the index."
+            "use the model that belongs to the index."
         )
     return model.eval(), tokenizer
 
@@ -104,7 +104,7 @@ def encode_queries(
     kind: Kind,
     queries: Sequence[str],
 ) -> Iterator[dict[str, int] | list[float]]:
-    """Encode queries one by one, so that none depends on others of a batch."""
+    """Encode queries one by one, so that they do not depend on others in a batch."""
     length = _LENGTHS[kind]
     finish: Callable[[Any], torch.Tensor] = {
         "unicoil": lambda out: out,
@@ -116,7 +116,7 @@ def encode_queries(
     for query in queries:
         text = query
         if kind == "tct_colbert":
-            assert length is not None, "TCT-ColBERT fills its queries up to a length"
+            assert length is not None, "TCT-ColBERT pads its queries to a fixed length"
             text = f"[CLS] [Q] {query}" + "[MASK]" * length
         ids = tokenizer(
             text,

@@ -1,4 +1,4 @@
-"""transformers without its own progress bars and reports."""
+"""Suppression of transformers' progress bars and reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from transformers.utils import logging as transformers_logging
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep transformers from printing bars and reports: its callers check what matters."""
+    """Suppress progress bars and reports of transformers; callers check the results."""
     verbosity = transformers_logging.get_verbosity()
     bars = transformers_logging.is_progress_bar_enabled()
     transformers_logging.set_verbosity_error()

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from everycell.retrieval.encoded import Encoded
 
-#: Word pieces by what is read: ``training``, ``text``, ``query``, ``zero_shot``, ``expanded``,
-#: ``pair``. A None keeps all of it.
+#: Input (``training``, ``text``, ``query``, ``zero_shot``, ``expanded`` or ``pair``) -> maximum
+#: number of word pieces, None for no maximum.
 Lengths = Mapping[str, int | None]
-#: What a ranker reads, by name, as JSON: what `Ranker.encode` and its like are given.
+#: Parameters of a ranker's inputs, as JSON, which `encode` and similar methods receive.
 Reading = Mapping[str, Any]
 #: Texts by id.
 Texts = Mapping[str, str]
@@ -33,7 +33,7 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Start:
-    """What a training starts from; the loss is as `everycell.learning.training.train` takes it."""
+    """Initial model, tokenizer and loss for `everycell.learning.training.train`."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
@@ -41,13 +41,13 @@ class Start:
 
 
 class Ranker(ABC):
-    """A ranker, by the name of its models and runs."""
+    """A ranker; its models and runs have its name."""
 
     name: ClassVar[str]
 
     @property
     def pattern(self) -> str:
-        """Regular expression of its name in files, for a ranker with a number in it."""
+        """Regular expression for its name in files, which may contain a number."""
         return re.escape(self.name)
 
 
@@ -60,34 +60,34 @@ class TrainedRanker(Ranker):
 
     @abstractmethod
     def training_reading(self, lengths: Lengths, *, few_steps: bool) -> Reading:
-        """What it takes of the texts that it is trained on, and how it scores them.
+        """Parameters of training: maximum lengths, and how texts are scored.
 
-        Only what concerns this ranker, so that a change for one trains no other.
+        Only parameters that this ranker uses, so that a change for another one does not retrain it.
         """
 
     @abstractmethod
     def start(self, encoder: Path, reading: Reading, seed: int) -> Start:
-        """An untrained model on the encoder in a folder, and its loss."""
+        """Create an untrained model from the encoder in a folder, and its loss."""
 
 
 class EncodingRanker(Ranker):
-    """A ranker whose scores come from documents and queries that were encoded apart, each once."""
+    """A ranker that encodes documents and queries separately, each once."""
 
     @abstractmethod
     def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
-        """What it reads of texts that it encodes, and no more than concerns it."""
+        """Parameters of the texts that it encodes; only those that it uses."""
 
 
 class TextEncodingRanker(EncodingRanker):
-    """A ranker that encodes texts as they are."""
+    """A ranker that encodes texts without expansion."""
 
     @abstractmethod
     def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
-        """Documents and queries as it sees them."""
+        """Encode documents and queries."""
 
 
 class ExpandingRanker(EncodingRanker):
-    """A ranker that encodes documents with terms that another model proposes."""
+    """A ranker that encodes documents expanded with terms that another model proposes."""
 
     @abstractmethod
     def encode_expanded(
@@ -98,7 +98,7 @@ class ExpandingRanker(EncodingRanker):
         reading: Reading,
         proposed: IntArray,
     ) -> tuple[Encoded, pd.DataFrame]:
-        """Expanded documents and queries as it sees them, and what was added."""
+        """Encode expanded documents and queries; also count the terms added."""
 
 
 class PairRanker(Ranker):
@@ -106,7 +106,7 @@ class PairRanker(Ranker):
 
     @abstractmethod
     def pair_reading(self, lengths: Lengths) -> Reading:
-        """What it reads of a pair."""
+        """Parameters of the pairs that it reads."""
 
     @abstractmethod
     def score(
@@ -122,7 +122,7 @@ class PairRanker(Ranker):
 
     @abstractmethod
     def load(self, model: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-        """The trained model in a folder, ready to score."""
+        """Load a trained model for scoring."""
 
 
 def ranker_names() -> list[str]:
@@ -141,24 +141,24 @@ def ranker_module(name: str) -> str:
     """
     if name not in ranker_names():
         raise ValueError(
-            f"There is no ranker {name!r}: name one of {', '.join(ranker_names())}, or add its "
+            f"There is no ranker {name!r}: choose one of {', '.join(ranker_names())}, or add its "
             f"module to {rankers.__name__}."
         )
     return f"{rankers.__name__}.{name.replace('-', '_')}"
 
 
 def ranker_named(name: str) -> Ranker:
-    """The ranker of a name."""
+    """Ranker with a name."""
     module = ranker_module(name)
     ranker = import_module(module).RANKER
     if ranker.name != name:
         raise ValueError(
-            f"The ranker of {module} has the name {ranker.name!r}: give class and module one name."
+            f"The ranker in {module} has the name {ranker.name!r}: name it like its module."
         )
     return ranker
 
 
 def rankers_of(kind: type[Ranker]) -> list[Ranker]:
-    """Rankers of a kind, by name."""
+    """Rankers of a kind, sorted by name."""
     candidates = [ranker_named(name) for name in ranker_names()]
     return [ranker for ranker in candidates if isinstance(ranker, kind)]

@@ -1,4 +1,4 @@
-"""Estimators of user satisfaction from text: baselines, and a BERT that reads the last words."""
+"""Estimators of user satisfaction from text: baselines and a BERT."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from everycell.learning.text_pairs import tokenise
 Dialogue: TypeAlias = Sequence[tuple[str, str]]
 #: The speaker whose answers are judged; any other is the user.
 SYSTEM = "SYSTEM"
-#: Word pieces of an utterance, as in the code of both systems that the thesis trains.
+#: Maximum number of word pieces of an utterance, as in the code of both systems of the thesis.
 UTTERANCE = 64
 _WORD = re.compile(r"\w+")
-# Dialogues that a word or pair must stand in.
-_FEWEST = 2
+# Minimum number of dialogues that contain a word or word pair.
+_MIN_DIALOGUES = 2
 
 
-def up_sampled(dissatisfied: Sequence[bool], factor: int) -> IntArray:
+def up_sample(dissatisfied: Sequence[bool], factor: int) -> IntArray:
     """Rows of a training set in which those of dissatisfied users occur `factor` times."""
     if factor < 1:
-        raise ValueError(f"The factor of up-sampling is {factor}: it must be 1 or more; change it.")
+        raise ValueError(f"The factor of up-sampling is {factor}: it must be 1 or more.")
     rows = np.arange(len(dissatisfied), dtype=np.int64)
     rare = rows[np.asarray(dissatisfied, dtype=bool)]
     return np.concatenate([rows, np.tile(rare, factor - 1)])
 
 
 def macro_f1(dissatisfied: Sequence[bool], probabilities: npt.ArrayLike) -> float:
-    """Macro F1 of "dissatisfied if more likely than not", by which models are selected."""
+    """Macro F1 of the prediction "dissatisfied" for probabilities above 0.5."""
     predictions = np.asarray(probabilities) > 0.5
-    truth = np.asarray(dissatisfied, dtype=bool)
+    labels = np.asarray(dissatisfied, dtype=bool)
     return float(
-        f1_score(truth, predictions, average="macro", labels=[False, True], zero_division=0)
+        f1_score(labels, predictions, average="macro", labels=[False, True], zero_division=0)
     )
 
 
@@ -55,14 +55,14 @@ def macro_f1(dissatisfied: Sequence[bool], probabilities: npt.ArrayLike) -> floa
 
 
 def majority_probability(dissatisfied: Sequence[bool]) -> float:
-    """What the estimator that knows only the training labels says of every dialogue."""
+    """Share of dissatisfied users in training, which is predicted for every dialogue."""
     return float(np.mean(np.asarray(dissatisfied, dtype=bool)))
 
 
 def split_answer(dialogue: Dialogue) -> tuple[str, str]:
-    """The last utterance, and all before it."""
+    """Split a dialogue into its last utterance and the text before it."""
     if not dialogue:
-        raise ValueError("A dialogue has no utterance: leave it out, or give it its text.")
+        raise ValueError("A dialogue has no utterances: remove it, or add its text.")
     texts = [text for _, text in dialogue]
     return texts[-1], "\n".join(texts[:-1])
 
@@ -76,14 +76,17 @@ def logistic_regression(
     factor: int = 1,
     strengths: Sequence[float] = (0.1, 1.0, 10.0),
 ) -> Pipeline:
-    """TF-IDF of words and word pairs, last answer and earlier text apart, in a regression."""
+    """Fit a logistic regression on TF-IDF of words and word pairs.
+
+    The last answer and the text before it have separate features.
+    """
     labels = np.asarray(dissatisfied, dtype=bool)
     if labels.all() or not labels.any():
         raise ValueError(
-            f"All {len(labels)} training samples have one label: a regression needs both; give "
-            "samples of the other."
+            f"All {len(labels)} training samples have the same label: add samples with the other "
+            "label."
         )
-    words = TfidfVectorizer(analyzer=_terms, sublinear_tf=True, min_df=_FEWEST)
+    words = TfidfVectorizer(analyzer=_terms, sublinear_tf=True, min_df=_MIN_DIALOGUES)
     columns, valid_columns = words.fit_transform(dialogues), words.transform(valid)
     best, best_model = -1.0, None
     for strength in strengths:
@@ -102,7 +105,7 @@ def regression_probabilities(model: Pipeline, dialogues: Sequence[Dialogue]) -> 
 
 
 def _terms(dialogue: Dialogue) -> Iterator[str]:
-    """Words and word pairs, those of the last answer apart from those before it."""
+    """Words and word pairs, marked as in the last answer or in the text before it."""
     for part, text in zip(("answer", "before"), split_answer(dialogue), strict=True):
         words = _WORD.findall(text.lower())
         for term in (*words, *(" ".join(pair) for pair in pairwise(words))):
@@ -122,8 +125,8 @@ def context_ids(
     """Last word pieces of dialogues: [CLS], then utterances that each end with [SEP]."""
     if length < 3 or utterance < 1:
         raise ValueError(
-            f"The length is {length} and that of an utterance {utterance}: they must be 3 and 1 or "
-            "more; give more."
+            f"The length is {length} and that of an utterance {utterance}: they must be at least 3 "
+            "and 1."
         )
     texts = list(dict.fromkeys(text for dialogue in dialogues for _, text in dialogue))
     end = np.array([tokenizer.sep_token_id], dtype=np.int32)
@@ -134,8 +137,8 @@ def context_ids(
     rows = []
     for dialogue in dialogues:
         split_answer(dialogue)
-        read = np.concatenate([pieces[text] for _, text in dialogue])[1 - length :]
-        rows.append(np.concatenate([[tokenizer.cls_token_id], read]).astype(np.int32))
+        last_ids = np.concatenate([pieces[text] for _, text in dialogue])[1 - length :]
+        rows.append(np.concatenate([[tokenizer.cls_token_id], last_ids]).astype(np.int32))
     return rows
 
 
@@ -146,8 +149,8 @@ def classifier_loss(
 
     def loss(model: BertForSequenceClassification, rows: Mapping[str, Any]) -> torch.Tensor:
         logits = logit(model, pad(rows["ids"], pad_id, model.device))
-        truth = torch.tensor(rows["dissatisfied"], dtype=logits.dtype, device=logits.device)
-        return functional.binary_cross_entropy_with_logits(logits, truth)
+        labels = torch.tensor(rows["dissatisfied"], dtype=logits.dtype, device=logits.device)
+        return functional.binary_cross_entropy_with_logits(logits, labels)
 
     return loss
 

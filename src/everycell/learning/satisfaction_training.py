@@ -18,7 +18,7 @@ from everycell.learning.asap import (
     asap_loss,
     asap_probabilities,
     frozen_vectors,
-    numbered_turns,
+    number_utterances,
     trained_vectors,
 )
 from everycell.learning.hawkes import Asap, AsapConfig, asap_from_encoder
@@ -32,7 +32,7 @@ from everycell.learning.satisfaction import (
     classifier_probabilities,
     context_ids,
     macro_f1,
-    up_sampled,
+    up_sample,
 )
 from everycell.learning.text_vectors import dense_vectors
 from everycell.learning.tilde import token_ids
@@ -163,7 +163,7 @@ def train_asap(
     model = model.to(device())
 
     def read(dialogues: Sequence[Dialogue]) -> tuple[Lookup, list[list[list[int]]]]:
-        texts, numbers = numbered_turns(dialogues, limit=turns)
+        texts, numbers = number_utterances(dialogues, limit=turns)
         if isinstance(source, UtteranceVectors):
             return frozen_vectors(source(texts)), numbers
         ids = token_ids(tokenizer, texts, utterance)
@@ -210,7 +210,7 @@ def _hash(dialogues: Sequence[Dialogue], labels: Sequence[bool] = ()) -> str:
 
 def _examples(name: str, rows: list[Any], dissatisfied: Sequence[bool], factor: int) -> Dataset:
     """Rows of a training set, the dissatisfied ones repeated."""
-    indices = up_sampled(dissatisfied, factor)
+    indices = up_sample(dissatisfied, factor)
     return Dataset.from_dict(
         {
             name: [rows[index] for index in indices],

@@ -27,7 +27,7 @@ from transformers import BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerBa
 from everycell.engine.arrays import IntArray
 from everycell.learning.batching import Batch, map_batches, pad
 from everycell.learning.batching import Ids as TokenIds
-from everycell.learning.last_layer import first_state, in_float32
+from everycell.learning.last_layer import apply_head, first_state
 from everycell.learning.token_cache import each_text_once
 from everycell.learning.training import Batch as Rows
 
@@ -181,7 +181,7 @@ def encode(
 
 def first_logits(model: BertForMaskedLM, batch: Batch) -> torch.Tensor:
     """Logits of the whole vocabulary at the first position; the others are not computed."""
-    return in_float32(model.cls, first_state(model.bert, batch))
+    return apply_head(model.cls, first_state(model.bert, batch))
 
 
 def likelihood_loss(

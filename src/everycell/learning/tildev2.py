@@ -18,7 +18,7 @@ from torch.nn import functional
 from transformers import BertConfig, BertModel, BertPreTrainedModel, PreTrainedTokenizerBase
 
 from everycell.learning.batching import Batch, map_batches, pad
-from everycell.learning.last_layer import in_float32, states_at
+from everycell.learning.last_layer import apply_head, states_at
 from everycell.learning.tilde import Ids, check_length, count_terms, token_ids
 from everycell.learning.token_cache import each_text_once
 from everycell.learning.training import Batch as Rows
@@ -45,7 +45,7 @@ class TildeV2(BertPreTrainedModel):
 
     def weights_of(self, states: torch.Tensor) -> torch.Tensor:
         """Weights of tokens with these last hidden states: shape (..., hidden size) to (...)."""
-        return torch.relu(in_float32(self.tok_proj, states)[..., 0])
+        return torch.relu(apply_head(self.tok_proj, states)[..., 0])
 
 
 def from_encoder(encoder: BertPreTrainedModel, *, bias: float = 0.0, seed: int = 0) -> TildeV2:

@@ -32,8 +32,8 @@ from transformers import (
     set_seed,
 )
 
-from everycell.learning.batching import out_of_memory
-from everycell.learning.checkpoints import Checkpoints, new_folder
+from everycell.learning.batching import is_out_of_memory
+from everycell.learning.checkpoints import Checkpoints, make_empty_folder
 from everycell.learning.dropout import set_dropout
 from everycell.learning.quiet import quiet
 from everycell.learning.training_record import (
@@ -192,7 +192,7 @@ class _Run:
                 value = self.gradients(rows)
                 break
             except (RuntimeError, MemoryError) as error:
-                if not out_of_memory(error):
+                if not is_out_of_memory(error):
                     raise
                 self.smaller(error)
         if not np.isfinite(value):
@@ -271,7 +271,7 @@ def _write_model(
     record: TrainingRecord,
     folder: Path,
 ) -> None:
-    partial = new_folder(folder.with_name(f".{folder.name}.partial"))
+    partial = make_empty_folder(folder.with_name(f".{folder.name}.partial"))
     with quiet():
         model.save_pretrained(partial)
         if tokenizer is not None:

@@ -87,11 +87,11 @@ def finished_record(folder: Path, inputs: Mapping[str, JsonValue]) -> TrainingRe
             "training: "
             "remove it or name another folder."
         ) from error
-    refuse_other(folder, record.inputs, inputs)
+    check_same_inputs(folder, record.inputs, inputs)
     return record
 
 
-def refuse_other(
+def check_same_inputs(
     folder: Path, actual: Mapping[str, JsonValue], expected: Mapping[str, JsonValue]
 ) -> None:
     """Compare what two trainings depend on; how often checkpoints are written changes nothing."""

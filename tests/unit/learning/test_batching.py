@@ -131,7 +131,7 @@ def test_the_allocator_of_this_torch_is_understood():
 
 
 def test_a_single_text_that_does_not_fit_is_named():
-    with pytest.raises(MemoryError, match=r"one of the documents, which has 9 tokens: cut the"):
+    with pytest.raises(MemoryError, match=r"one of the documents, which has 9 tokens: shorten the"):
         map_batches(Small(8), [[1], [1] * 9], pad_id=0, what="documents")
 
 
@@ -176,8 +176,8 @@ def test_nothing_in_nothing_out():
     ("sequences", "options", "message"),
     [
         ([[1], []], {}, "Number 1 of the texts has no token"),
-        ([[1]], {"batch_tokens": 0}, "at most 0 tokens"),
-        ([[1]], {"batch_size": 0}, "0 sequences holds nothing"),
+        ([[1]], {"batch_tokens": 0}, "limited to 0 tokens"),
+        ([[1]], {"batch_size": 0}, "and 0 sequences"),
     ],
 )
 def test_bad_input_is_named(sequences, options, message):

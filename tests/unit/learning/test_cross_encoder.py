@@ -212,9 +212,9 @@ def test_scoring_is_without_dropout_and_leaves_the_model_in_training(model, toke
 @pytest.mark.parametrize(
     ("pairs", "total", "message"),
     [
-        ([("q", "x y")], 9, "name the document 'x y', which has no text"),
-        ([("r", "d")], 9, "name the query 'r', which has no text"),
-        ([("q", "d")], 41, "may have 41 tokens and the model reads 40"),
+        ([("q", "x y")], 9, "contain the document 'x y', which has no text"),
+        ([("r", "d")], 9, "contain the query 'r', which has no text"),
+        ([("q", "d")], 41, "may have 41 tokens, but the model reads at most 40"),
     ],
 )
 def test_what_cannot_be_scored_is_named(model, tokenizer, pairs, total, message):

@@ -70,5 +70,5 @@ def test_what_stands_behind_long_texts_stays(t5):
 def test_a_t5_that_was_not_trained_for_it_is_named(tmp_path):
     write_t5(tmp_path / "other", ["true", "rain"])
     model = load_t5(tmp_path / "other")
-    with pytest.raises(ModelError, match="no single token for 'false': name a T5 that was trained"):
+    with pytest.raises(ModelError, match="no single token for 'false': use a T5 that was trained"):
         pair_scores(*model, "rain", ["a", "b"])

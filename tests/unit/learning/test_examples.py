@@ -58,7 +58,10 @@ def test_rows_are_mapped_from_the_file_which_is_replaced(tmp_path):
 
 @pytest.mark.parametrize(
     ("changed", "message"),
-    [({"negatives": 7}, "has 6 documents"), ({"tasks": ["no-task"]}, "no relevant pair")],
+    [
+        ({"negatives": 7}, "has 6 non-relevant"),
+        ({"tasks": ["no-task"]}, "no relevant pair"),
+    ],
 )
 def test_what_cannot_be_drawn(tmp_path, changed, message):
     with pytest.raises(ValueError, match=message):

@@ -17,7 +17,7 @@ from everycell.learning.asap import (
     asap_probabilities,
     exchanges,
     frozen_vectors,
-    numbered_turns,
+    number_utterances,
     trained_vectors,
 )
 from everycell.learning.hawkes import Asap, AsapConfig, HawkesLayer, asap_from_encoder
@@ -66,12 +66,12 @@ def test_exchanges_keep_every_word_in_order(dialogue):
 
 def test_numbers_name_the_utterances_of_the_last_turns():
     dialogue = [("USER", "a"), ("SYSTEM", "b"), ("USER", "c"), ("SYSTEM", "b")]
-    assert numbered_turns([dialogue, dialogue], limit=1) == (["c", "b"], [[[0, 1]], [[0, 1]]])
+    assert number_utterances([dialogue, dialogue], limit=1) == (["c", "b"], [[[0, 1]], [[0, 1]]])
 
 
 def test_a_dialogue_without_an_utterance_is_refused():
     with pytest.raises(ValueError, match="Dialogue 1 has no utterance"):
-        numbered_turns([[("USER", "a")], []])
+        number_utterances([[("USER", "a")], []])
 
 
 # -- the Hawkes layer ----------------------------------------------------------------------------
@@ -130,7 +130,9 @@ def test_rows_after_the_last_turn_change_nothing(model, padding):
     torch.manual_seed(4)
     turns = torch.randn(1, 3, 8)
     longer = torch.cat([turns, torch.randn(1, padding, 8)], dim=1)
-    for alone, padded in zip(model.last(turns, [3]), model.last(longer, [3]), strict=True):
+    for alone, padded in zip(
+        model.forward_last(turns, [3]), model.forward_last(longer, [3]), strict=True
+    ):
         torch.testing.assert_close(alone, padded)
 
 

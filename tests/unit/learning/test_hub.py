@@ -80,8 +80,8 @@ def test_only_safe_files_are_taken_and_the_cache_serves_without_a_network(server
 @pytest.mark.parametrize(
     ("name", "revision", "fault", "message"),
     [
-        ("org/none", None, None, "knows no model org/none, or does not show it without a token"),
-        ("org/toy", None, "gated", "accepted its terms: accept them on http.*/org/toy, and put"),
+        ("org/none", None, None, "has no model org/none, or requires a token"),
+        ("org/toy", None, "gated", "accepted its terms: accept them on http.*/org/toy, and set"),
         ("org/toy", "v9", None, "has no revision 'v9' of org/toy"),
         ("org/toy", None, "html", "could not be downloaded from http"),
     ],
@@ -122,7 +122,7 @@ def test_a_full_disk_and_a_model_without_safetensors_are_sentences(server, monke
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(hub, "snapshot_download", full)
-    with pytest.raises(ModelError, match="does not fit into .*hub: make room there"):
+    with pytest.raises(ModelError, match="does not fit into .*hub: free some space"):
         download_model("org/toy")
 
 

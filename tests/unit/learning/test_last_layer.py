@@ -14,8 +14,8 @@ from transformers import BertConfig, BertForSequenceClassification, BertModel
 from everycell.learning.batching import TokenPair, pad
 from everycell.learning.dropout import set_dropout
 from everycell.learning.last_layer import (
+    apply_head,
     first_state,
-    in_float32,
     logit,
     pooled_first_state,
     states_at,
@@ -154,6 +154,6 @@ def test_a_head_computes_in_the_precision_of_its_weights_within_autocast():
     head, states = torch.nn.Linear(8, 1), torch.randn(3, 8)
     with torch.autocast("cpu", torch.bfloat16):
         assert head(states).dtype == torch.bfloat16
-        exact, rounded = in_float32(head, states), in_float32(head, states.bfloat16())
+        exact, rounded = apply_head(head, states), apply_head(head, states.bfloat16())
     torch.testing.assert_close(exact, head(states))
     torch.testing.assert_close(rounded, head(states.bfloat16().float()))

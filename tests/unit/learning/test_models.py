@@ -248,7 +248,7 @@ def test_a_tokenizer_of_another_model_is_refused(damaged):
         ("masked-lm", 1, "cannot be used as masked-lm"),
         ("tildev2", 1, "lack tok_proj.bias, tok_proj.weight"),
         ("classifier", None, "lack classifier.bias, classifier.weight"),
-        ("ranker", None, "no head 'ranker'"),
+        ("ranker", None, "head 'ranker' is unknown"),
     ],
 )
 def test_a_model_without_the_head_is_refused(encoder, head, seed, message):

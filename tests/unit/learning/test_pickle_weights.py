@@ -45,7 +45,7 @@ def weights_of(folder: Path) -> dict[str, torch.Tensor]:
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare the seconds in which another process imports torch, where no harm is meant."""
-    monkeypatch.setattr(pickle_weights, "_in_own_process", pickle_weights._convert)
+    monkeypatch.setattr(pickle_weights, "_convert_in_subprocess", pickle_weights._convert)
 
 
 @pytest.mark.parametrize("is_archive", [True, False])
@@ -124,7 +124,7 @@ def test_a_pickle_that_would_run_code_is_refused_and_runs_none(source, tmp_path,
         (source / WEIGHTS).write_bytes(pickle.dumps(harm, protocol=2))
     else:
         torch.save(harm, source / WEIGHTS)
-    with pytest.raises(ModelError, match="holds more than weights, .* was not read") as caught:
+    with pytest.raises(ModelError, match="contains more than weights, .* was not read") as caught:
         convert_weights(source, tmp_path / "new")
     assert "mkdir" in str(caught.value) and "\n" not in str(caught.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source"]
@@ -133,7 +133,7 @@ def test_a_pickle_that_would_run_code_is_refused_and_runs_none(source, tmp_path,
 @pytest.mark.usefixtures("in_this_process")
 def test_what_is_no_table_of_weights_is_said(source, tmp_path):
     torch.save([torch.zeros(2)], source / WEIGHTS)
-    with pytest.raises(ModelError, match="is not a table of weights by name"):
+    with pytest.raises(ModelError, match="is not a mapping of names to weights"):
         convert_weights(source, tmp_path / "new")
     full = (source / WEIGHTS).read_bytes()
     (source / WEIGHTS).write_bytes(full[: len(full) // 2])

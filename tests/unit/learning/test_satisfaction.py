@@ -20,7 +20,7 @@ from everycell.learning.satisfaction import (
     majority_probability,
     regression_probabilities,
     split_answer,
-    up_sampled,
+    up_sample,
 )
 from everycell.learning.training import train
 from everycell.learning.training_record import TrainingOptions
@@ -56,7 +56,7 @@ def classifier():
 
 @given(st.lists(st.booleans(), max_size=30), st.integers(1, 50))
 def test_dissatisfied_rows_stand_factor_times_and_others_once(labels, factor):
-    rows = up_sampled(labels, factor)
+    rows = up_sample(labels, factor)
     counts = np.bincount(rows, minlength=len(labels))
     assert counts.tolist() == [factor if rare else 1 for rare in labels]
     assert rows[: len(labels)].tolist() == list(range(len(labels)))
@@ -65,13 +65,13 @@ def test_dissatisfied_rows_stand_factor_times_and_others_once(labels, factor):
 def test_the_training_set_of_the_thesis_in_numbers():
     # Table 3.2, MultiWOZ: 6,315 satisfied and 431 dissatisfied samples.
     labels = np.array([False] * 6315 + [True] * 431)
-    assert [labels[up_sampled(labels, n)].sum() for n in (1, 10, 20)] == [431, 4310, 8620]
-    assert len(up_sampled(labels, 20)) == 14935
+    assert [labels[up_sample(labels, n)].sum() for n in (1, 10, 20)] == [431, 4310, 8620]
+    assert len(up_sample(labels, 20)) == 14935
 
 
 def test_a_factor_below_one_is_refused():
     with pytest.raises(ValueError, match="factor of up-sampling is 0: it must be 1 or more"):
-        up_sampled([True], 0)
+        up_sample([True], 0)
 
 
 # -- measure -------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_up_sampling_of_the_regression_is_repeating_rows():
         + dialogues_with("done", True, 1)
     )
     texts, labels = zip(*rows, strict=True)
-    repeated = up_sampled(labels, 5)
+    repeated = up_sample(labels, 5)
     weighted = logistic_regression(texts, labels, texts, labels, factor=5, strengths=[1.0])
     # Weights of words come from document frequencies, so they are taken from the same texts.
     plain = logistic_regression(texts, labels, texts, labels, strengths=[1.0])
@@ -137,7 +137,7 @@ def test_up_sampling_of_the_regression_is_repeating_rows():
 
 def test_a_regression_needs_both_labels():
     texts, labels = zip(*dialogues_with("done", False), strict=True)
-    with pytest.raises(ValueError, match="All 6 training samples have one label"):
+    with pytest.raises(ValueError, match="All 6 training samples have the same label"):
         logistic_regression(texts, labels, texts, labels)
 
 
@@ -165,7 +165,7 @@ def test_a_context_is_the_end_of_the_whole_text(tokenizer, dialogues, length, ut
 
 @pytest.mark.parametrize(("length", "utterance"), [(2, 5), (8, 0)])
 def test_limits_without_room_are_refused(tokenizer, length, utterance):
-    with pytest.raises(ValueError, match="must be 3 and 1 or more"):
+    with pytest.raises(ValueError, match="must be at least 3 and 1"):
         context_ids(tokenizer, [], length, utterance=utterance)
 
 

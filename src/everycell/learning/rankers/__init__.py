@@ -1,1 +1,1 @@
-"""The rankers that can be trained or used here, a module each (`everycell.learning.ranker`)."""
+"""Rankers that can be trained or used, one per module (see `everycell.learning.ranker`)."""

@@ -1,4 +1,4 @@
-"""A cross-encoder: one score for a query and a document that are read together."""
+"""A cross-encoder, which reads a query and a document together."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 
 class CrossEncoderRanker(TrainedRanker, PairRanker):
-    """`everycell.learning.cross_encoder`."""
+    """Ranker that uses `everycell.learning.cross_encoder`."""
 
     name = "cross-encoder"
     triplet_weight: ClassVar[float] = 0.0
 
     def training_reading(self, lengths: Lengths, *, few_steps: bool) -> Reading:
-        """The length of a pair."""
+        """Maximum length of a pair."""
         return self.pair_reading(lengths)
 
     def start(self, encoder: Path, reading: Reading, seed: int) -> Start:
-        """A new score head on the encoder, and the softmax loss."""
+        """Add a new scoring head to the encoder, and create the softmax loss."""
         from everycell.learning.cross_encoder import training_loss
         from everycell.learning.models import load_model
         from everycell.learning.text_pairs import PairLength
@@ -44,11 +44,11 @@ class CrossEncoderRanker(TrainedRanker, PairRanker):
         return Start(model, tokenizer, loss)
 
     def pair_reading(self, lengths: Lengths) -> Reading:
-        """The length of a pair."""
+        """Maximum length of a pair."""
         return {"pair_length": {"total": lengths["pair"]}}
 
     def load(self, model: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-        """A BERT with a trained score head, where computing is fastest."""
+        """Load a BERT with a trained scoring head, on a GPU if there is one."""
         from everycell.learning.models import device, load_model
 
         loaded, tokenizer = load_model(model, "classifier")
@@ -63,7 +63,7 @@ class CrossEncoderRanker(TrainedRanker, PairRanker):
         pairs: Sequence[tuple[str, str]],
         reading: Reading,
     ) -> npt.NDArray[np.float32]:
-        """The score of each pair."""
+        """Score each pair."""
         from everycell.learning.cross_encoder import score_pairs
         from everycell.learning.text_pairs import PairLength
 

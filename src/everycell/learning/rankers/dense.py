@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 class DenseRanker(TextEncodingRanker):
-    """`everycell.learning.text_vectors.dense_vectors`."""
+    """Ranker that uses `everycell.learning.text_vectors.dense_vectors`."""
 
     name = "dense"
 
     def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
-        """The length of a text."""
+        """Maximum length of a text."""
         return {"length": lengths["zero_shot" if zero_shot else "text"]}
 
     def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
-        """A vector for each text."""
+        """Encode each text as a vector."""
         from everycell.learning.models import device, load_model
         from everycell.learning.text_vectors import dense_vectors
         from everycell.retrieval.encoded import Encoded

@@ -1,4 +1,4 @@
-"""SPLADE, zero-shot: weights of all terms for documents and queries alike."""
+"""Zero-shot SPLADE: weights of vocabulary entries for documents and queries."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 class SpladeRanker(TextEncodingRanker):
-    """`everycell.learning.text_vectors.splade_weights`."""
+    """Ranker that uses `everycell.learning.text_vectors.splade_weights`."""
 
     name = "splade"
 
     def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
-        """The length of a text."""
+        """Maximum length of a text."""
         return {"length": lengths["zero_shot" if zero_shot else "text"]}
 
     def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
-        """Weights of the terms that have one in any query."""
+        """Encode texts as weights of the terms that occur in any query's encoding."""
         import numpy as np
 
         from everycell.learning.models import device, load_model

@@ -1,4 +1,4 @@
-"""TILDE: how likely a document makes the terms of a query."""
+"""TILDE: likelihood of a query's terms given a document."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 class TildeRanker(TrainedRanker, TextEncodingRanker):
-    """`everycell.learning.tilde`. Its loss has no use for documents that are not relevant."""
+    """Ranker that uses `everycell.learning.tilde`; its loss ignores negatives."""
 
     name = "tilde"
     optimiser = "adam"
 
     def training_reading(self, lengths: Lengths, *, few_steps: bool) -> Reading:
-        """The length of a text."""
+        """Maximum length of a text."""
         return {"length": lengths["training"]}
 
     def start(self, encoder: Path, reading: Reading, seed: int) -> Start:
-        """The language model as it is, and the loss both ways."""
+        """Load the language model, and create the two-way loss."""
         from everycell.learning.models import load_model
         from everycell.learning.tilde import stop_ids, two_way_loss
 
@@ -38,7 +38,7 @@ class TildeRanker(TrainedRanker, TextEncodingRanker):
         return Start(model, tokenizer, loss)
 
     def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
-        """Lengths of documents and queries, and the likely terms to find for each document."""
+        """Maximum lengths, and the number of likely terms to compute for each document."""
         return {
             "length": lengths["zero_shot" if zero_shot else "text"],
             "query_length": lengths["query"],
@@ -46,7 +46,7 @@ class TildeRanker(TrainedRanker, TextEncodingRanker):
         }
 
     def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
-        """Log P of each term that stands in a query, and the likeliest terms of all."""
+        """Encode documents as log P of the queries' terms, with their most likely terms."""
         import numpy as np
 
         from everycell.learning.models import device, load_model
@@ -56,7 +56,7 @@ class TildeRanker(TrainedRanker, TextEncodingRanker):
         loaded, tokenizer = load_model(model, "masked-lm")
         stop = stop_ids(tokenizer)
         terms = query_terms(tokenizer, list(queries.values()), reading["query_length"], stop)
-        # Of a document only what stands in a query is kept.
+        # Only terms that occur in a query are kept.
         columns = np.unique(terms.indices)
         likelihoods, proposed = encode(
             loaded.to(device()),

@@ -23,23 +23,26 @@ if TYPE_CHECKING:
 
 
 class TildeV2Ranker(TrainedRanker, TextEncodingRanker):
-    """`everycell.learning.tildev2`, with two negatives a pair as in abolghasemi2026."""
+    """Ranker that uses `everycell.learning.tildev2`, with two negatives per pair.
+
+    The number of negatives is that of abolghasemi2026.
+    """
 
     name = "tildev2"
     negatives = 2
     training = {"epochs": 1, "batch": 8, "learning_rate": 5e-4}
 
     def training_reading(self, lengths: Lengths, *, few_steps: bool) -> Reading:
-        """The length of a text, where the weights start, and whether scores are scaled.
+        """Maximum length of a text, initial bias, and whether scores are scaled.
 
-        In few steps: all ReLUs alive at the start, scores over the root of the query's length. The
-        authors have neither.
+        For few steps, the bias makes all ReLUs active at the start, and scores are divided by the
+        square root of the query's length. The authors do neither.
         """
         scoring = {"bias": 1.0, "scale": True} if few_steps else {"bias": 0.0, "scale": False}
         return {"length": lengths["training"], **scoring}
 
     def start(self, encoder: Path, reading: Reading, seed: int) -> Start:
-        """A new projection on the encoder, and the contrastive loss."""
+        """Add a new projection to the encoder, and create the contrastive loss."""
         from everycell.learning.models import load_model
         from everycell.learning.tilde import stop_ids
         from everycell.learning.tildev2 import from_encoder, ranking_loss
@@ -51,23 +54,23 @@ class TildeV2Ranker(TrainedRanker, TextEncodingRanker):
         return Start(from_encoder(loaded, bias=reading["bias"], seed=seed), tokenizer, loss)
 
     def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
-        """Lengths of documents and queries."""
+        """Maximum lengths of documents and queries."""
         return {
             "length": lengths["zero_shot" if zero_shot else "text"],
             "query_length": lengths["query"],
         }
 
     def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
-        """Weights of the documents' terms, counts of the queries'."""
+        """Encode documents as term weights, and queries as term counts."""
         from everycell.learning.models import device, load_model
 
         loaded, tokenizer = load_model(model, "tildev2")
         loaded.to(device())
-        return self.weights(
+        return self.encode_texts(
             loaded, tokenizer, list(documents.values()), documents, queries, reading
         )
 
-    def weights(
+    def encode_texts(
         self,
         model: TildeV2,
         tokenizer: PreTrainedTokenizerBase,
@@ -76,7 +79,7 @@ class TildeV2Ranker(TrainedRanker, TextEncodingRanker):
         queries: Texts,
         reading: Reading,
     ) -> Encoded:
-        """The same of documents as the model is given them: texts, or token ids."""
+        """Encode documents, given as texts or token ids, and queries."""
         from everycell.learning.tilde import query_terms, stop_ids
         from everycell.learning.tildev2 import encode
         from everycell.retrieval.encoded import Encoded

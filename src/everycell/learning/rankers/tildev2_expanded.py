@@ -1,4 +1,4 @@
-"""TILDEv2 on documents with terms that TILDE thinks likely and that they lack."""
+"""TILDEv2 on documents expanded with terms that TILDE predicts."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class ExpandedTildeV2Ranker(ExpandingRanker):
-    """`everycell.learning.expansion`, with a model of TILDEv2; the name of a run ends with m."""
+    """Ranker that uses `everycell.learning.expansion` and a model of TILDEv2."""
 
     name = "tildev2-expanded"
 
     @property
     def pattern(self) -> str:
-        """The name and the number of terms that were proposed."""
+        """The name and the number of proposed terms."""
         return rf"{self.name}-\d+"
 
     def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
-        """Lengths of a document, of one with its expansion, and of a query."""
+        """Maximum lengths of a document with its expansion, a query, and a document."""
         return {
             "length": lengths["expanded"],
             "query_length": lengths["query"],
@@ -41,7 +41,7 @@ class ExpandedTildeV2Ranker(ExpandingRanker):
         reading: Reading,
         proposed: IntArray,
     ) -> tuple[Encoded, pd.DataFrame]:
-        """Weights of the expanded documents' terms, and how many new ones each document got."""
+        """Encode expanded documents and queries; also count the new terms of each document."""
         import pandas as pd
 
         from everycell.learning.expansion import expand
@@ -57,11 +57,11 @@ class ExpandedTildeV2Ranker(ExpandingRanker):
             stop_ids(tokenizer),
             own=reading["own"],
         )
-        weights = TILDEV2.weights(
+        encoded = TILDEV2.encode_texts(
             loaded.to(device()), tokenizer, expanded.sequences, documents, queries, reading
         )
         counts = {"found": expanded.missing, "added": expanded.added}
-        return weights, pd.DataFrame({"document_id": list(documents), **counts})
+        return encoded, pd.DataFrame({"document_id": list(documents), **counts})
 
 
 RANKER = ExpandedTildeV2Ranker()
