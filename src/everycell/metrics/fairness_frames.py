@@ -79,8 +79,9 @@ def fairness_curves(
     for start in range(0, len(array), _BLOCK):
         block = slice(start, start + _BLOCK)
         rows, block_mask = np.moveaxis(np.moveaxis(array[block], 2, 0).copy(), 0, 2), mask[block]
-        shared_ideal = ideal_values is None or len(ideal_values) == 1
-        block_ideal = ideal_values if shared_ideal else ideal_values[block]
+        block_ideal = ideal_values
+        if ideal_values is not None and len(ideal_values) > 1:
+            block_ideal = ideal_values[block]
         divergence, factor = divergence_and_factor(rows, tokens[block], target, None, block_mask)
         block_values = (
             nfairr(rows, tau=tau, target=target, ideal=block_ideal, listed=block_mask),
