@@ -1,8 +1,8 @@
 """Find banned phrases in prose, and banned names in Python code.
 
-`python docs/check_language.py [FILE_OR_FOLDER ...]`; without arguments it reads what `make lint`
-checks. Prose is Markdown outside code, records and settings in YAML, and the comments and strings
-of Python files and rules. The lists are docs/banned_phrases.txt and docs/banned_names.txt.
+`python docs/check_language.py [FILE_OR_FOLDER ...]`; without arguments it checks the same files as
+`make lint`. Prose is Markdown outside code, records and settings in YAML, and the comments and
+strings of Python files and rules. The lists are docs/banned_phrases.txt and docs/banned_names.txt.
 """
 
 import ast
@@ -16,19 +16,19 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 PHRASES = (FOLDER / "banned_phrases.txt").read_text(encoding="utf-8")
 NAMES = (FOLDER / "banned_names.txt").read_text(encoding="utf-8")
-# Code (fenced, indented or inline), comments, and the targets of links.
+# Code (fenced, indented or inline), comments, and link targets.
 NOT_PROSE = re.compile(r"^```.*?^```|^(?: {4}\S.*\n)+|<!--.*?-->|`[^`]*`|\]\([^)]*\)", re.M | re.S)
 CODE_IN_PYTHON = re.compile(r"`[^`]*`|>>> .*")
 
 
 def read_phrases(text: str) -> list[tuple[re.Pattern[str], str]]:
-    """Patterns and what to write instead, from lines `pattern => advice`."""
+    """Parse patterns and advice from lines `pattern => advice`."""
     lines = [line for line in text.splitlines() if " => " in line and not line.startswith("#")]
     pairs = [line.split(" => ") for line in lines]
     # A phrase may continue on the next line, also in a list or a quotation.
-    spaced = ((pattern.replace(" ", r"[\s>#]+"), advice) for pattern, advice in pairs)
+    multiline = ((pattern.replace(" ", r"[\s>#]+"), advice) for pattern, advice in pairs)
     return [
-        (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), advice) for pattern, advice in spaced
+        (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), advice) for pattern, advice in multiline
     ]
 
 
@@ -44,7 +44,7 @@ def phrase_faults(
 
 
 def python_prose(text: str) -> str:
-    """Comments and strings of a program, at their lines and columns; all else is blank."""
+    """Comments and strings of a program at their positions, with all other code blanked out."""
     lines = [[" "] * len(line) for line in text.splitlines()]
     kinds = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", None)}
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -67,25 +67,25 @@ def name_faults(text: str, names: set[str]) -> Iterator[tuple[int, str]]:
             case _:
                 continue
         if name.strip("_") in names:
-            yield node.lineno, f"the name `{name}` does not say what it is: use a noun or a verb."
+            yield node.lineno, f"name `{name}`: use a noun, or a verb for a function."
 
 
 def faults(path: Path) -> list[tuple[int, str]]:
-    """All faults of a file, in order of lines."""
+    """All faults of a file, sorted by line."""
     text = path.read_text(encoding="utf-8")
     phrases = read_phrases(PHRASES)
     if path.suffix in (".md", ".yaml"):
         return sorted(phrase_faults(text, phrases))
     prose = phrase_faults(python_prose(text), phrases, CODE_IN_PYTHON)
-    if path.suffix != ".py":  # Rules are not Python, but have its comments and strings.
+    if path.suffix != ".py":  # Rules are not Python, but have the same comments and strings.
         return sorted(prose)
     names = {line for line in NAMES.splitlines() if line.isidentifier()}
-    module = [(1, f"the module is called `{path.stem}`: use a noun.")] if path.stem in names else []
+    module = [(1, f"module `{path.stem}`: use a noun.")] if path.stem in names else []
     return sorted([*module, *prose, *name_faults(text, names)])
 
 
 def checked_files() -> list[Path]:
-    """Documentation and code, without what the lists skip."""
+    """Documentation and code, except files and folders that the lists skip."""
     root = FOLDER.parent
     skipped = re.findall(r"^skip (\S+)$", PHRASES + NAMES, re.M)
     files = [
@@ -106,7 +106,7 @@ def checked_files() -> list[Path]:
 
 
 def expand(paths: list[str]) -> Iterator[Path]:
-    """The files named, with those of folders."""
+    """The given files, and the Python and Markdown files in the given folders."""
     for path in map(Path, paths):
         yield from (sorted([*path.rglob("*.py"), *path.rglob("*.md")]) if path.is_dir() else [path])
 

@@ -1,7 +1,8 @@
-"""Write what is reproduced into README.md: `python docs/make_coverage.py`, in the project folder.
+"""Write the reproduction counts into README.md.
 
-Everything is counted from `tests/expected_verdicts.csv`, which CI holds against a clean run, and
-from the cards. The text goes between two marks of the README, so nothing of it is typed.
+Run `python docs/make_coverage.py` in the project folder. The counts come from the records and from
+`tests/expected_verdicts.csv`, which CI compares with a clean run. The generated text replaces the
+text between markers in the README.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.artefacts import Artefact, Paper, load_papers
-from everycell.engine.cell_classes import CellClass, described
+from everycell.engine.cell_classes import CellClass, classify_cells
 from everycell.engine.counting import (
     CLAIM_LINES,
     HEADLINES,
@@ -37,27 +38,27 @@ BEGIN, END = "<!-- made by docs/make_coverage.py: {} -->", "<!-- end of {} -->"
 
 
 def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[Result]:
-    """Results as the expected verdicts have them, without values."""
-    of_result = dict(iter(expected.groupby(["artefact", "tier"], sort=False)))
-    found = []
-    # The results of an empty folder: all that was not run.
+    """Results with the expected verdicts, without values."""
+    rows_by_result = dict(iter(expected.groupby(["artefact", "tier"], sort=False)))
+    results = []
+    # An empty folder has results for all artefacts, none of which was run.
     for entry in collect(papers, EMPTY, EMPTY, audits=None):
         artefact, tier, state = (
             entry.artefact,
             entry.tier,
             entry.artefact.card.tiers[entry.tier].state,
         )
-        rows = of_result.get((artefact.id, tier))
-        # A result without cells and compared claims leaves no row.
-        leaves_no_row = state == "stand_in" or (state == "rebuilt" and artefact.cells.empty)
-        if rows is None and (tier == "full" or not leaves_no_row):
+        rows = rows_by_result.get((artefact.id, tier))
+        # A result without cells and compared claims has no rows.
+        has_no_rows = state == "stand_in" or (state == "rebuilt" and artefact.cells.empty)
+        if rows is None and (tier == "full" or not has_no_rows):
             continue
         verdicts = {} if rows is None else dict(rows[["key", "verdict"]].itertuples(index=False))
-        # Surrogate data have no verdicts of cells.
+        # Cells on surrogate data have no verdicts.
         cells = [
-            _cell(row, artefact.key_columns, one, verdicts)
-            for row, one in zip(
-                artefact.cells.to_dict("records"), described(artefact, tier), strict=True
+            _cell(row, artefact.key_columns, cell_class, verdicts)
+            for row, cell_class in zip(
+                artefact.cells.to_dict("records"), classify_cells(artefact, tier), strict=True
             )
             if state == "rebuilt"
         ]
@@ -65,74 +66,78 @@ def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[Result]
             claim.model_copy(update={"on_rebuilt": _outcome(claim.id, verdicts, artefact, tier)})
             for claim in entry.report.conclusions
         ]
-        told = {"state": state, "cells": cells, "conclusions": claims}
-        found.append(replace(entry, report=entry.report.model_copy(update=told)))
-    return found
+        report = {"state": state, "cells": cells, "conclusions": claims}
+        results.append(replace(entry, report=entry.report.model_copy(update=report)))
+    return results
 
 
 def _outcome(claim: str, verdicts: Mapping[str, str], artefact: Artefact, tier: Tier) -> str:
-    """Outcome of a claim; what differs between machines is in no expectation."""
+    """Outcome of a claim; outcomes that vary between machines are not in the expectations."""
     name = f"conclusion {claim}"
     if name not in verdicts and verdicts and not artefact.card.tiers[tier].varies:
         raise ValueError(
-            f"{EXPECTED}: has no outcome of {artefact.id}, {name}; run `everycell check-verdicts "
-            f"{EXPECTED} --update` after the results are made."
+            f"{EXPECTED} has no outcome of {artefact.id}, {name}. Reproduce the results, then run "
+            f"`everycell check-verdicts {EXPECTED} --update`."
         )
     return verdicts.get(name, "undecided")
 
 
 def _cell(
-    row: Mapping[str, str], keys: list[str], one: CellClass, verdicts: Mapping[str, str]
+    row: Mapping[str, str], keys: list[str], cell_class: CellClass, verdicts: Mapping[str, str]
 ) -> JudgedCell:
     key = {name: row[name] for name in keys}
     name = " / ".join(key.values())
     if name not in verdicts:
         raise ValueError(
-            f"{EXPECTED}: has no verdict of the cell {name}; run `everycell check-verdicts "
-            f"{EXPECTED} --update` after the results are made."
+            f"{EXPECTED} has no verdict of the cell {name}. Reproduce the results, then run "
+            f"`everycell check-verdicts {EXPECTED} --update`."
         )
-    judged = one.judged(verdicts[name].split(" ")[0])
-    told = {name: value or None for name, value in judged._asdict().items()}
-    return JudgedCell(key=key, printed=row["value"], rebuilt=None, why=None, **told)
+    judged = cell_class.with_verdict(verdicts[name].split(" ")[0])
+    fields = {name: value or None for name, value in judged._asdict().items()}
+    return JudgedCell(key=key, printed=row["value"], rebuilt=None, why=None, **fields)
 
 
 def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
-    """A list for all papers: numbers from data first, then the other kinds, then claims."""
-    whole = total(chapters.values())
-    lines = [f"- {whole.published:,} published values"]
+    """List for all papers: numbers from data first, then the other kinds, then claims."""
+    counts = total(chapters.values())
+    lines = [f"- {counts.published:,} published values"]
     lines += [
         f"{'    ' * name.startswith('of them')}- {headline(name, verdicts)}"
-        for name, verdicts in headlines(whole).items()
+        for name, verdicts in headlines(counts).items()
     ]
     lines[1] = f"- **{lines[1][2:]}**"
-    lines += [f"- claims tested on {name}: {told}" for name, told in claim_lines(whole).items()]
-    lines.append(f"- claims not run: {whole.claims[NOT_RUN]}")
-    lines.append(f"- claims not testable here: {whole.untestable}, each with the reason")
+    lines += [f"- claims tested on {name}: {line}" for name, line in claim_lines(counts).items()]
+    lines.append(f"- claims not run: {counts.claims[NOT_RUN]}")
+    lines.append(f"- claims not testable here: {counts.untestable}, each with the reason")
     return "\n".join(lines) + "\n"
 
 
 def filters(chapters: Mapping[tuple[str, str], Counts]) -> str:
-    """How each headline number is recomputed from `cells.csv` and `claims.csv`, in pandas."""
-    whole = total(chapters.values())
-    shown = [(whole.published, "cells.verdict")]
-    shown += [
+    """pandas code that recomputes the headline numbers from `cells.csv` and `claims.csv`."""
+    counts = total(chapters.values())
+    numbers = [(counts.published, "cells.verdict")]
+    numbers += [
         (verdicts.total(), f'cells.query("{as_query(HEADLINES[name])}").verdict')
-        for name, verdicts in headlines(whole).items()
+        for name, verdicts in headlines(counts).items()
     ]
-    shown += [
-        (sum(whole.outcomes(*CLAIM_LINES[name]["basis"]).values()), CLAIM_LINES[name])
-        for name in claim_lines(whole)
+    numbers += [
+        (sum(counts.outcomes(*CLAIM_LINES[name]["basis"]).values()), CLAIM_LINES[name])
+        for name in claim_lines(counts)
     ]
-    shown += [(whole.claims[one], {"basis": one[0]}) for one in (NOT_RUN, UNTESTABLE)]
+    numbers += [(counts.claims[key], {"basis": key[0]}) for key in (NOT_RUN, UNTESTABLE)]
     lines = []
-    for number, where in shown:
-        code = where if isinstance(where, str) else f'claims.query("{as_query(where)}").outcome'
+    for number, selection in numbers:
+        code = (
+            selection
+            if isinstance(selection, str)
+            else f'claims.query("{as_query(selection)}").outcome'
+        )
         lines.append(f"{code}  # {number:,}\n")
     return "```python\n" + "".join(lines) + "```\n"
 
 
 def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts]) -> str:
-    """A row for each chapter that has more than drawings."""
+    """Table with one row per chapter, except chapters that only have drawings."""
     lines = [
         "| chapter | title | artefacts | cells | verdicts | claims | surrogate claims |\n",
         "|---|---|" + "--:|" * 5 + "\n",
@@ -159,12 +164,12 @@ def _claims(counts: Counts, *bases: str) -> str:
     outcomes = counts.outcomes(*bases)
     if not sum(outcomes.values()):
         return ""
-    told = "/".join(str(outcomes[name]) for name in ("holds", "fails", "undecided"))
-    return f"{told} + {outcomes['varies']}" if outcomes["varies"] else told
+    numbers = "/".join(str(outcomes[name]) for name in ("holds", "fails", "undecided"))
+    return f"{numbers} + {outcomes['varies']}" if outcomes["varies"] else numbers
 
 
-def rendered(page: str, papers: Mapping[str, Paper], expected: pd.DataFrame) -> str:
-    """The page with each text replaced between its marks."""
+def update_page(page: str, papers: Mapping[str, Paper], expected: pd.DataFrame) -> str:
+    """Replace the generated texts of the page, which are between markers."""
     chapters = count_chapters(papers, entries(papers, expected))
     texts = {
         "summary": summary(chapters),
@@ -173,16 +178,16 @@ def rendered(page: str, papers: Mapping[str, Paper], expected: pd.DataFrame) -> 
     }
     for name, text in texts.items():
         begin, end = BEGIN.format(name), END.format(name)
-        before, found, rest = page.partition(begin)
-        _, closed, after = rest.partition(end)
-        if not found or not closed:
-            raise ValueError(f"README.md lacks the marks {begin!r} and {end!r}: put them back.")
+        before, begin_marker, remainder = page.partition(begin)
+        _, end_marker, after = remainder.partition(end)
+        if not begin_marker or not end_marker:
+            raise ValueError(f"README.md lacks the markers {begin!r} and {end!r}. Restore them.")
         page = f"{before}{begin}\n{text}{end}{after}"
     return page
 
 
 if __name__ == "__main__":
-    made = rendered(
+    text = update_page(
         TARGET.read_text("utf-8"), load_papers(PUBLISHED), pd.read_csv(EXPECTED, dtype=str)
     )
-    TARGET.write_text(made, encoding="utf-8")
+    TARGET.write_text(text, encoding="utf-8")

@@ -12,7 +12,7 @@ from everycell.studies.discovery import audits_of
 
 TARGET = Path("docs/errata.md")
 PUBLISHED = Path("published")
-#: Only the first is worded as an error of the paper.
+#: Headings of errata; only the first blames the paper.
 WHERE: dict[Where, str] = {
     "print": "Error in print",
     "copy": "Transcription error of ours",
@@ -42,8 +42,8 @@ L1110 is a line in our copy of the text.
 
 def render(papers: Mapping[str, Paper]) -> str:
     """Text of the file: sections per paper, headings per artefact, paragraphs per erratum."""
-    every = [e for p in papers.values() for a in p.artefacts.values() for e in a.card.errata]
-    distinct = Counter(erratum.where for erratum in every if erratum.same_as is None)
+    errata = [e for p in papers.values() for a in p.artefacts.values() for e in a.card.errata]
+    distinct = Counter(erratum.where for erratum in errata if erratum.same_as is None)
     counts = ", ".join(f"{WHERE[where].lower()} {distinct[where]}" for where in WHERE)
     parts = [HEAD.format(counts=counts)]
     for paper in papers.values():
@@ -70,15 +70,15 @@ def _entry(artefact: Artefact, erratum: Erratum) -> str:
         f"{same}{_line(erratum.finding)}\n",
         f"Evidence: {_line(erratum.evidence)}\n",
     ]
-    found = finding_of(erratum, artefact, audits_of(artefact.paper, artefact.chapter))
-    if found is not None:
-        outcome = "confirms this" if found.holds else "does not confirm this"
-        lines.append(f"`{erratum.audit}` {outcome}: {_line(found.detail).rstrip('.')}.\n")
+    finding = finding_of(erratum, artefact, audits_of(artefact.paper, artefact.chapter))
+    if finding is not None:
+        outcome = "confirms this" if finding.holds else "does not confirm this"
+        lines.append(f"`{erratum.audit}` {outcome}: {_line(finding.detail).rstrip('.')}.\n")
     return "\n".join(lines)
 
 
 def _line(text: str) -> str:
-    """Text of a card on one line, in which nothing is markup, a link or an element of HTML."""
+    """Text of a record on one line, with markup, links and HTML escaped."""
     return escape_cell(" ".join(text.split()))
 
 

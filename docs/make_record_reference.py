@@ -32,7 +32,7 @@ met. An empty selector selects every cell; a selector without matches is an erro
 
 <!-- Made by docs/make_record_reference.py; do not edit. -->
 """
-#: Heading of a model, if it is not its own name; a model of the registry may share its name.
+#: Headings of models that differ from their names.
 TITLES = {
     "Card": "Record",
     "TierCard": "Tier",
@@ -51,7 +51,8 @@ TITLES = {
     "FullRun": "Run",
     "FileFacts": "Facts of a file",
 }
-OF_REGISTRY = TITLES | {"Repository": "Pinned repository", "Origin": "Author file"}
+#: The same for the registry, some of whose models share a name with models of other files.
+REGISTRY_TITLES = TITLES | {"Repository": "Pinned repository", "Origin": "Author file"}
 #: JSON schema of a selector.
 SELECTOR = {"type": "array", "items": {"type": "string"}}
 LIMITS = {
@@ -67,21 +68,21 @@ def render() -> str:
     parts = [HEAD]
     for name, title in FILES.items():
         schema = MODELS[name].model_json_schema()
-        titles = OF_REGISTRY if name == "registry" else TITLES
+        titles = REGISTRY_TITLES if name == "registry" else TITLES
         parts.append(f"\n## {title}\n\n{_section(schema, titles)}")
-        for model, entry in _used(schema):
+        for model, entry in _used_models(schema):
             parts.append(f"\n### {titles.get(model, model)}\n\n{_section(entry, titles)}")
     return "".join(parts)
 
 
-def _used(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Models below a schema in the order of their first use."""
-    waiting, models = [schema], {""}
-    while waiting:
-        for name in _references(waiting.pop(0)["properties"]):
+def _used_models(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Models that a schema uses, in the order of their first use."""
+    queue, models = [schema], {""}
+    while queue:
+        for name in _references(queue.pop(0)["properties"]):
             if name not in models and "properties" in (entry := schema["$defs"][name]):
                 models.add(name)
-                waiting.append(entry)
+                queue.append(entry)
                 yield name, entry
 
 
@@ -95,7 +96,7 @@ def _references(node: Any) -> Iterator[str]:
 
 
 def _section(model: Mapping[str, Any], titles: Mapping[str, str]) -> str:
-    """What a model is, and its fields; of a docstring the first paragraph."""
+    """Description (first paragraph of the docstring) and fields of a model."""
     about = " ".join(model.get("description", "").split("\n\n")[0].split())
     lines = ["| field | type | meaning |", "|---|---|---|"]
     for name, field in model["properties"].items():
@@ -109,7 +110,7 @@ def _section(model: Mapping[str, Any], titles: Mapping[str, str]) -> str:
 
 
 def _type(node: Mapping[str, Any], titles: Mapping[str, str]) -> str:
-    """Type of a field in words, with links to the models of its parts."""
+    """Type of a field as text, with links to models."""
     if "$ref" in node:
         name = node["$ref"].rpartition("/")[2]
         title = titles.get(name, name)

@@ -25,7 +25,7 @@ BEGIN, END = "full.yaml. -->\n", "<!-- End of the generated part. -->"
 
 
 def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
-    """Markdown tables of runs and of the corpora and models that they read."""
+    """Markdown tables of runs, and of the corpora and models that they use."""
     lines = [
         "Disk space includes inputs and outputs. Requests (million tokens of prompts, of answers)",
         "and hours are per language model, with the batch sizes stated below.",
@@ -45,14 +45,14 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for material in tier.materials.values():
-        named = "<br>".join(f"`{key}`" for key in material.settings)
+        settings = "<br>".join(f"`{key}`" for key in material.settings)
         source = "with `fetch`" if material.corpus else "by you"
         obtained = "automatically" if material.hosts else source
         obtained += ", if configured" * material.optional
         lines.append(
             f"| [{material.title}]({material.page}) | {format_number(material.gb)} | "
             f"{material.licence} | "
-            f"{named} | {obtained} | {_identified(material)} |"
+            f"{settings} | {obtained} | {_identified(material)} |"
         )
     for name, facts in FACTS.items():
         gb = format_number(facts.parameters * (facts.bits or 16) / 8e9)
@@ -62,7 +62,7 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
 
 
 def _identified(material: Material) -> str:
-    """Facts that identify a corpus or runs; models and indexes have none."""
+    """Facts that identify a corpus or runs; none are known for models and indexes."""
     if material.nothing_known:
         fetched = "a download: its hash; your own folder: " * bool(material.corpus)
         return fetched + NOTHING_KNOWN
@@ -83,34 +83,28 @@ def _identified(material: Material) -> str:
 
 def _row(tier: FullTier, run: FullRun) -> str:
     hours = run.gpu_hours + run.requests * run.seconds_per_request / 3600
-    shown = [f"{format_number(hours)} on the GPU"] * (hours > 0)
-    shown += [f"{format_number(run.cpu_hours)} on a core"] * (run.cpu_hours > 0)
+    times = [f"{format_number(hours)} on the GPU"] * (hours > 0)
+    times += [f"{format_number(run.cpu_hours)} on a core"] * (run.cpu_hours > 0)
     gpu = f"{format_number(run.gpu_gb)} GB" if run.gpu_gb else "none"
-    asked = "none"
+    requests = "none"
     if run.requests:
         gpu += ", or an endpoint"
         sizes = [format_number(tokens([run], kind) / 1e6) for kind in ("prompt", "answer")]
-        asked = f"{run.requests:,} ({', '.join(sizes)})"
+        requests = f"{run.requests:,} ({', '.join(sizes)})"
     materials = [tier.materials[name] for name in run.materials]
-    disk = run.work_gb + sum(each.disk_gb for each in materials if not each.optional)
-    cells = (
-        gpu,
-        ", ".join(shown),
-        asked,
-        f"{format_number(run.memory_gb)} GB",
-        format_number(disk),
-    )
-    return " | ".join(cells) + " GB"
+    disk = run.work_gb + sum(material.disk_gb for material in materials if not material.optional)
+    memory = f"{format_number(run.memory_gb)} GB"
+    return " | ".join([gpu, ", ".join(times), requests, memory, f"{format_number(disk)} GB"])
 
 
 def render(text: str) -> str:
-    """The page with its tables remade."""
+    """Update the tables of the page."""
     papers = load_papers(PUBLISHED)
     chapters: dict[str, list[str]] = {}
     for artefact in filter(runs_in_full, all_artefacts(papers)):
         chapters.setdefault(f"{artefact.paper} {artefact.chapter}", []).append(artefact.id)
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, remainder = text.partition(BEGIN)
+    _, end, after = remainder.partition(END)
     return f"{before}{begin}\n{table(load_full_tier(PUBLISHED, papers), chapters)}\n{end}{after}"
 
 

@@ -1,7 +1,7 @@
-"""What mkdocs adds to the pages of this folder, as a hook of mkdocs.yml.
+"""Generated pages of the site, a hook of mkdocs.yml.
 
-The README is the first page, a page of a work ends with what its tables and figures came to, and
-the configuration, the rule graphs and the library's reference have pages of their own.
+The README is the first page, the page of a paper ends with its results, and the configuration, the
+rule graphs and the API reference have their own pages.
 """
 
 import json
@@ -22,26 +22,26 @@ from everycell.public import public_modules
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
-#: Pictures of the rules, made by the rule `rulegraph`.
+#: Rule graphs, created by the rule `rulegraph`.
 GRAPHS = RESULTS / "rulegraphs"
 CONFIGURATION = """\
 # Configuration
 
-`config.yaml` holds every setting with its default. A file of your own goes on top
-(`snakemake --configfile mine.yaml`), a single key too (`snakemake --config seed=7`). A wrong key or
-value ends the run before the first job, with a sentence. This page is made from the schema that
-checks it, `workflow/schemas/config.schema.json`.
+`config.yaml` contains all settings with their defaults. Override them with your own file
+(`snakemake --configfile mine.yaml`) or single keys (`snakemake --config seed=7`). A wrong key or
+value stops the run with a message before the first job. This page is generated from the schema of
+the settings, `workflow/schemas/config.schema.json`.
 
 """
 RULES = """\
 # Rules
 
-Which rule takes its files from which: of the whole workflow, then of each chapter that can be
-rebuilt. A box is a rule, whatever number of jobs it has; an arrow points from the rule that makes
-a file to the one that reads it. "The whole workflow" is what `snakemake all` runs: rules that only
-the full tier has are in no picture where it needs folders or models that you name yourself.
+Dependencies between rules, for the complete workflow and for each chapter that can be reproduced. A
+box is a rule, with any number of jobs. An arrow points from the rule that writes a file to the rule
+that reads it. The complete workflow is that of `snakemake all`. The graphs omit rules of the full
+tier that need folders or models which you have to configure.
 """
-#: Where a file outside this folder stands on the site.
+#: Pages on the site of files outside this folder.
 OUTSIDE = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
@@ -53,21 +53,21 @@ OUTSIDE = {
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Add to the navigation: the reference, and works for which nobody wrote a page."""
+    """Add the API reference, and papers without a handwritten page, to the navigation."""
     packages: dict[str, list[dict[str, str]]] = defaultdict(list)
     for name in public_modules():
         _, *within, module = name.split(".")
         packages[" ".join(within) or "everycell"].append({module: reference_page(name)})
-    works = next(entry["Papers"] for entry in config.nav if "Papers" in entry)
+    papers = next(entry["Papers"] for entry in config.nav if "Papers" in entry)
     for key in load_papers(ROOT / "published"):
-        if work_page(key) not in works:
-            works.insert(works.index("errata.md"), work_page(key))
+        if paper_page(key) not in papers:
+            papers.insert(papers.index("errata.md"), paper_page(key))
     config.nav.append({"API reference": [{name: pages} for name, pages in packages.items()]})
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are made."""
+    """Add the generated pages."""
 
     def add(path: str, content: str | bytes) -> None:
         existing = files.get_file_from_path(path)
@@ -77,19 +77,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     for source in ("README.md", "CONTRIBUTING.md", "docs/index.md"):
         page = OUTSIDE[source]
-        add(page, relinked(read(source), source, page))
+        add(page, replace_links(read(source), source, page))
     for source in ("LICENSE", "CITATION.cff"):
         add(source, read(source))
     schema = json.loads(read("workflow/schemas/config.schema.json"))
     add("configuration.md", CONFIGURATION + configuration(schema))
     papers = load_papers(ROOT / "published")
-    found = collect(papers, RESULTS, ROOT, audits=None)
+    results = collect(papers, RESULTS, ROOT, audits=None)
     for key, paper in papers.items():
-        page = work_page(key)
-        written = ROOT / "docs" / page
-        about = read(f"docs/{page}") if written.exists() else work_heading(paper)
-        add(page, about + "\n" + paper_results(paper, found, RESULTS, "../results"))
-    for entry in found:
+        page = paper_page(key)
+        has_page = (ROOT / "docs" / page).exists()
+        about = read(f"docs/{page}") if has_page else paper_heading(paper)
+        add(page, about + "\n" + paper_results(paper, results, RESULTS, "../results"))
+    for entry in results:
         for name in entry.report.files:
             if name.endswith(".svg"):
                 path = f"{entry.tier}/{entry.artefact.paper}/{name}"
@@ -104,9 +104,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Mend links of the pages of this folder to files outside it."""
+    """Replace links from the pages of this folder to files outside it."""
     path = page.file.src_uri
-    return markdown if page.file.generated_by else relinked(markdown, f"docs/{path}", path)
+    return markdown if page.file.generated_by else replace_links(markdown, f"docs/{path}", path)
 
 
 def read(path: str) -> str:
@@ -114,13 +114,13 @@ def read(path: str) -> str:
     return (ROOT / path).read_text(encoding="utf-8")
 
 
-def work_page(key: str) -> str:
-    """Path of a work's page."""
+def paper_page(key: str) -> str:
+    """Path of a paper's page."""
     return f"papers/{key}.md"
 
 
-def work_heading(paper: Paper) -> str:
-    """Start of the page of a work for which nobody wrote one yet: what its card says."""
+def paper_heading(paper: Paper) -> str:
+    """Start of the page of a paper without a handwritten page, from its record."""
     about = f"{paper.authors}, {paper.title}, {paper.reference}, {paper.year}."
     return f"# {paper.key}\n\n{escape_cell(about)}\n"
 
@@ -130,24 +130,14 @@ def reference_page(module: str) -> str:
     return f"reference/{module.removeprefix('everycell.').replace('.', '/')}.md"
 
 
-def relinked(text: str, source: str, page: str) -> str:
-    """Markdown of a file with the links that its page on the site has.
+def replace_links(text: str, source: str, page: str) -> str:
+    """Replace the links in a Markdown file with those of its page on the site.
 
-    Parameters
-    ----------
-    text, source
-        The Markdown, and the path of its file in the project.
-    page
-        Path of its page on the site.
-
-    Returns
-    -------
-    str
-        A link to a file of the project that the site lacks is its text alone; pictures that HTML
-        shows are found as well.
+    Links to project files that are not on the site become plain text. Images in HTML are included.
+    `source` is the path of the file in the project, `page` that of its page on the site.
     """
 
-    def link(match: re.Match[str]) -> str:
+    def replace_link(match: re.Match[str]) -> str:
         address, _, anchor = match["address"].partition("#")
         path = posixpath.normpath(posixpath.join(posixpath.dirname(source), address))
         if not address:
@@ -158,20 +148,20 @@ def relinked(text: str, source: str, page: str) -> str:
         target = posixpath.relpath(target, posixpath.dirname(page) or ".")
         return f"[{match['text']}]({target}{'#' + anchor if anchor else ''})"
 
-    def shown(match: re.Match[str]) -> str:
+    def replace_image(match: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(source), match["address"]))
         target = path.removeprefix("docs/")
         return f'{match["name"]}="{posixpath.relpath(target, posixpath.dirname(page) or ".")}"'
 
-    text = re.sub(r'\b(?P<name>src|srcset)="(?P<address>docs/[^"]+)"', shown, text)
-    return re.sub(r"\[(?P<text>[^]]*)\]\((?!https?:)(?P<address>[^)\s]+)\)", link, text)
+    text = re.sub(r'\b(?P<name>src|srcset)="(?P<address>docs/[^"]+)"', replace_image, text)
+    return re.sub(r"\[(?P<text>[^]]*)\]\((?!https?:)(?P<address>[^)\s]+)\)", replace_link, text)
 
 
 def graph_sections(graphs: list[Path]) -> str:
-    """A heading and a picture for each graph of rules."""
+    """A heading and an image for each rule graph."""
     if not graphs:
-        return "\nThe pictures are made by `make docs`; this site was built without them.\n"
-    # The whole workflow first, then the chapters.
+        return "\n`make docs` creates the graphs; this site was built without them.\n"
+    # The complete workflow first, then the chapters.
     order = sorted(graphs, key=lambda graph: (graph.stem != "all", graph.stem))
     return "\n".join(
         f"\n## {graph.stem}\n\n[![Rules of {graph.stem}](rulegraphs/{graph.name})]"

@@ -46,7 +46,7 @@ def expected():
 
 def test_the_readme_is_up_to_date(maker, papers, expected):
     page = (REPOSITORY / "README.md").read_text("utf-8")
-    result = maker.rendered(page, papers, expected)
+    result = maker.update_page(page, papers, expected)
     assert result == page, "run `python docs/make_coverage.py`"
 
 
@@ -130,5 +130,5 @@ def test_a_worse_verdict_changes_the_text(maker, papers, expected):
 
 
 def test_a_page_without_the_marks_is_refused(maker, papers, expected):
-    with pytest.raises(ValueError, match="lacks the marks"):
-        maker.rendered("# everycell\n", papers, expected)
+    with pytest.raises(ValueError, match="lacks the markers"):
+        maker.update_page("# everycell\n", papers, expected)

@@ -23,13 +23,13 @@ def rows() -> dict[tuple[str, str], tuple[list[str], str]]:
              for name, version, locks, message in ROW.findall(text)}  # fmt: skip
     for head in ("package", "library"):
         result.pop((head, "version"))
-    for name, version, _, _ in make_licences.bundled(REPOSITORY):
+    for name, version, _, _ in make_licences.bundled_libraries(REPOSITORY):
         assert result.pop((name, version))
     return result
 
 
 def test_the_page_has_each_package_of_the_locks_once(rows):
-    locked = make_licences.locked(REPOSITORY / "envs")
+    locked = make_licences.locked_packages(REPOSITORY / "envs")
     assert len(locked) > 100
     assert {pin: locks for pin, (locks, _) in rows.items()} == locked, (
         "run: python docs/make_licences.py"
@@ -44,24 +44,24 @@ def test_the_licences_are_those_that_the_packages_state(rows):
         except metadata.PackageNotFoundError:
             continue  # of a group that is not installed here
         if package.version.partition("+")[0] == version:
-            assert message == make_licences.stated(package.metadata).replace("|", "/"), name
+            assert message == make_licences.read_licence(package.metadata).replace("|", "/"), name
             compared += 1
     assert compared > 60
 
 
 def test_an_expression_comes_before_classifiers_and_silence_is_said():
     package = Message()
-    assert make_licences.stated(package) == make_licences.NOT_STATED
+    assert make_licences.read_licence(package) == make_licences.NOT_STATED
     package["License"] = "Mine\nand a long text"
-    assert make_licences.stated(package) == "Mine"
+    assert make_licences.read_licence(package) == "Mine"
     package["Classifier"] = "License :: OSI Approved :: MIT License"
-    assert make_licences.stated(package) == "MIT License"
+    assert make_licences.read_licence(package) == "MIT License"
     package["License-Expression"] = "MIT"
-    assert make_licences.stated(package) == "MIT"
+    assert make_licences.read_licence(package) == "MIT"
 
 
 def test_what_is_part_of_the_repository_has_its_licence_text():
-    [(name, version, path, first)] = make_licences.bundled(REPOSITORY)
+    [(name, version, path, first)] = make_licences.bundled_libraries(REPOSITORY)
     text = (REPOSITORY / path).read_text(encoding="utf-8")
     assert first.startswith("Copyright") and "Permission is hereby granted" in text
     assert (REPOSITORY / path).with_name(f"{name}-{version}.js").is_file()

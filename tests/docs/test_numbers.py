@@ -42,43 +42,43 @@ def results(tmp_path):
 
 
 def test_a_stale_sentence_is_found(results):
-    (fault,) = check_numbers.faults_of_values(page(), results)
-    assert "the page has <= 0.05, and the run gave 0.1" in fault
+    (fault,) = check_numbers.wrong_values(page(), results)
+    assert "the page has <= 0.05, but the result is 0.1" in fault
     (results / FILE).write_text(TABLE.replace("p,0.1\n", "p,0.01\n"), encoding="utf-8")
-    assert not list(check_numbers.faults_of_values(page(), results))
+    assert not list(check_numbers.wrong_values(page(), results))
 
 
 @pytest.mark.parametrize(
     ("wrong", "fault"),
     [
-        ({"differences": "-0.014, -0.046"}, "has -0.046, and the run gave -0.0466"),
-        ({"differences": "-0.014"}, "2 such cells for 1"),
-        ({"p": '"> 0.05"'}, "has > 0.05, and the run gave 0.0345"),
+        ({"differences": "-0.014, -0.046"}, "has -0.046, but the result is -0.0466"),
+        ({"differences": "-0.014"}, "2 cells for 1 expected"),
+        ({"p": '"> 0.05"'}, "has > 0.05, but the result is 0.0345"),
     ],
 )
 def test_a_wrong_entry_is_named(results, wrong, fault):
-    assert any(fault in item for item in check_numbers.faults_of_values(page(**wrong), results))
+    assert any(fault in item for item in check_numbers.wrong_values(page(**wrong), results))
 
 
 def test_an_unknown_column_is_named(results):
     text = page().replace("{metric: p,", "{measure: p,")
-    assert "no column 'measure'" in next(iter(check_numbers.faults_of_values(text, results)))
+    assert "unknown column 'measure'" in next(iter(check_numbers.wrong_values(text, results)))
 
 
 def test_what_no_run_has_made_is_not_looked_at(tmp_path):
-    assert not list(check_numbers.faults_of_values(page(), tmp_path))
+    assert not list(check_numbers.wrong_values(page(), tmp_path))
 
 
 def test_the_passage_has_the_numbers_that_are_checked():
-    assert not list(check_numbers.faults_of_wording(page()))
+    assert not list(check_numbers.missing_numbers(page()))
     # 0.3 stands above another heading.
-    (fault,) = check_numbers.faults_of_wording(page(p="< 0.3"))
-    assert "does not have 0.3" in fault
+    (fault,) = check_numbers.missing_numbers(page(p="< 0.3"))
+    assert "does not contain 0.3" in fault
 
 
 @pytest.mark.parametrize("path", BOUND, ids=lambda path: path.name)
 def test_pages_are_worded_as_bound(path):
-    assert not list(check_numbers.faults_of_wording(BOUND[path]))
+    assert not list(check_numbers.missing_numbers(BOUND[path]))
 
 
 @pytest.mark.parametrize("path", BOUND, ids=lambda path: path.name)
