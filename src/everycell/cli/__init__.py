@@ -66,7 +66,7 @@ GROUPS = {
         {"new": "paper:new", "add-data": "paper:add_data"},
     ),
 }
-#: Spelling -> command to suggest: also without its group, or with the group at the end.
+#: Possible spelling, such as "fairness" or "new-paper" -> the command to suggest.
 _SPELLINGS = {name: name for commands in HEADINGS.values() for name in commands} | {
     spelling: f"{group} {name}"
     for group, (_, commands) in GROUPS.items()

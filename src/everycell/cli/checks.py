@@ -25,7 +25,7 @@ from everycell.config import read_config
 from everycell.engine.artefacts import Artefact
 from everycell.engine.differences import compare_folders
 from everycell.engine.lineage import NAME as LINEAGE
-from everycell.engine.lineage import contradictions, without_jobs
+from everycell.engine.lineage import check_lineage, files_without_jobs
 from everycell.engine.published_cells import CardError
 from everycell.engine.receipts import ReceiptError, made_by_other_code
 from everycell.engine.results import SUFFIXES, collect, stem_of
@@ -72,7 +72,7 @@ def verify(
     receipts = require_receipts(results)
     # The page of another project was rendered by other code, so it is not checked.
     has_page = is_own(results, project.ROOT) and (results / PAGE).is_file()
-    collected = collect(
+    all_results = collect(
         papers,
         results,
         project.ROOT,
@@ -80,10 +80,10 @@ def verify(
         include=lambda artefact, tier: has_page or has_files(artefact, tier, results),
         audits=audits_of,
     )
-    faults = [fault for result in collected for fault in result.faults]
-    # Receipts of artefacts were verified with their reports; others belong to the errata, say.
+    faults = [fault for result in all_results for fault in result.faults]
+    # Receipts of artefacts were verified with their reports; others, such as errata, follow.
     stems = {
-        stem_of(result.artefact, result.tier, results) for result in collected if result.is_run
+        stem_of(result.artefact, result.tier, results) for result in all_results if result.is_run
     }
     for receipt in receipts:
         if receipt.with_name(receipt.name.removesuffix(".receipt.json")) not in stems:
@@ -91,17 +91,17 @@ def verify(
     for page in (results / PAGE, *sorted((results / "pages").glob("*.html"))):
         if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
             faults.append(f"{page}: is empty or truncated; redraw it with `everycell page`.")
-    unexplained: list[str] = []
+    files_without_jobs: list[str] = []
     try:
-        unexplained = without_jobs(results)
-        faults += contradictions(results, project.ROOT)
-    except ReceiptError as error:  # duplicates the fault of a receipt that cannot be read
+        files_without_jobs = files_without_jobs(results)
+        faults += check_lineage(results, project.ROOT)
+    except ReceiptError as error:  # an unreadable receipt, which is reported only once
         faults.append(str(error))
     for fault in dict.fromkeys(faults):
         echo(fault)
     if faults:
         raise typer.Exit(1)
-    absent = {
+    absent_files = {
         path for receipt in receipts for path in absent_inputs(receipt, project.ROOT, results)
     }
     number = len(receipts)
@@ -110,29 +110,29 @@ def verify(
         if number == 1
         else f"All {number} receipts in {results} are valid."
     )
-    if absent:
+    if absent_files:
+        number_of_files = pluralise(len(absent_files), "input file")
+        echo(f"{number_of_files} cannot be checked here, such as {min(absent_files)}.")
+    if files_without_jobs:
+        number_of_files = pluralise(len(files_without_jobs), "intermediate file")
         echo(
-            f"{pluralise(len(absent), 'input file')} cannot be checked here, such as {min(absent)}."
-        )
-    if unexplained:
-        echo(
-            f"{results / LINEAGE} does not record which jobs made "
-            f"{pluralise(len(unexplained), 'intermediate file')}, such as {unexplained[0]}; run "
-            "`everycell page` in the project that made the results to update it."
+            f"{results / LINEAGE} does not record which jobs made {number_of_files}, such as "
+            f"{files_without_jobs[0]}; run `everycell page` in the project that made the results "
+            "to update it."
         )
     if has_page:
         from everycell.engine.render.page.page_file import outdated_pages, pages_of
 
-        for page in outdated_pages(results, pages_of(results, collected, papers))[:1]:
+        for page in outdated_pages(results, pages_of(results, all_results, papers))[:1]:
             echo(
                 f"{page} does not match these results (it is outdated, or was edited); redraw it "
                 "with `everycell page`."
             )
-    outdated = made_by_other_code(receipts, project.ROOT)
-    if outdated:
+    outdated_receipts = made_by_other_code(receipts, project.ROOT)
+    if outdated_receipts:
         echo(
-            f"{pluralise(len(outdated), 'result')} came from code that differs from the code of "
-            f"this project; see {next(iter(outdated)).relative_to(results)}."
+            f"{pluralise(len(outdated_receipts), 'result')} came from code that differs from the "
+            f"code of this project; see {next(iter(outdated_receipts)).relative_to(results)}."
         )
 
 

@@ -118,21 +118,19 @@ def corpus_cache() -> Path:
     return _cache("IR_DATASETS_HOME", default="~/.ir_datasets")
 
 
-def disk(needed: Mapping[Path, float], root: Path) -> Iterator[Row]:
+def check_disks(sizes: Mapping[Path, float], root: Path) -> Iterator[Row]:
     """One row per file system, from the GB that each folder needs."""
     # Folders on the same file system share its space.
     by_device: dict[int, tuple[list[Path], float]] = {}
-    for path, size in needed.items():
+    for path, size in sizes.items():
         folder = next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
         folders, total = by_device.get(folder.stat().st_dev, ([], 0.0))
         by_device[folder.stat().st_dev] = ([*folders, folder], total + size)
     for folders, size in by_device.values():
         free = shutil.disk_usage(folders[0]).free / 1e9
         location = "here" if folders[0] == root.absolute() else str(folders[0])
-        what, finding = (
-            f"disk: {format_number(size)} GB {location}",
-            f"{format_number(free)} GB free",
-        )
+        what = f"disk: {format_number(size)} GB {location}"
+        finding = f"{format_number(free)} GB free"
         if free >= size:
             yield Row("ok", what, finding)
         else:
@@ -161,7 +159,7 @@ def gpus() -> list[tuple[str, float]] | None:
     return [(gpu.name, gpu.total_memory / 1e9) for gpu in properties]
 
 
-def machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iterator[Row]:
+def check_machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iterator[Row]:
     """Rows for memory and GPU; what is missing here may be available on a cluster's nodes."""
     runs = list(runs)
     has_cluster = shutil.which("sbatch") is not None
@@ -201,7 +199,7 @@ def machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iter
         )  # fmt: skip
 
 
-def packages(names: Iterable[str]) -> Iterator[Row]:
+def check_packages(names: Iterable[str]) -> Iterator[Row]:
     """Rows for optional packages."""
     for name in sorted(names):
         try:
@@ -210,7 +208,7 @@ def packages(names: Iterable[str]) -> Iterator[Row]:
             yield Row("missing", f"package {name}", "not installed", f"install {name}")
 
 
-def network(hosts: Iterable[str], *, allowed: bool) -> Iterator[Row]:
+def check_network(hosts: Iterable[str], *, allowed: bool) -> Iterator[Row]:
     """Rows for the hosts that a run contacts."""
     for url in sorted(hosts):
         what = f"network to {urlsplit(url).netloc}"
@@ -222,7 +220,7 @@ def network(hosts: Iterable[str], *, allowed: bool) -> Iterator[Row]:
             do = f"connect this machine to {urlsplit(url).netloc}"
             if url == hub_or_mirror(HUB):
                 do += ", or set a mirror (HF_ENDPOINT)"
-            yield Row("missing", what, f"offline: {fault}", do)
+            yield Row("missing", what, f"not reachable: {fault}", do)
         else:
             yield Row("ok", what, "reachable")
 

@@ -13,18 +13,18 @@ from everycell.cli.full_machine import (
     HUB,
     TIMEOUT,
     Row,
+    check_disks,
+    check_machine,
+    check_network,
+    check_packages,
     corpus_cache,
-    disk,
     has_hub_login,
     hub_cache,
     hub_fault,
     hub_or_mirror,
     in_hub_cache,
     index_cache,
-    machine,
     needs_download,
-    network,
-    packages,
 )
 from everycell.cli.names import Names
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
@@ -79,10 +79,10 @@ def check_requirements(
     }
     rows = [Row("ok", title, finding) for title, finding in omissions.items()]
     hosts: set[str] = set()
-    needed = {root: sum(run.work_gb for run in runs.values())}
+    sizes = {root: sum(run.work_gb for run in runs.values())}
 
     def add_size(folder: Path, size: float) -> None:
-        needed[folder] = needed.get(folder, 0.0) + size
+        sizes[folder] = sizes.get(folder, 0.0) + size
 
     caches = {"model": hub_cache(), "index": index_cache(), "corpus": corpus_cache()}
     package_names = {name for material in materials for name in material.packages}
@@ -90,7 +90,7 @@ def check_requirements(
         # Some materials are alternatives, and only one of them is configured.
         if not any(setting_value(settings, key) for key in material.settings):
             continue
-        row, material_hosts = _material(settings, material)
+        row, material_hosts = _check_material(settings, material)
         rows.append(row)
         if material_hosts:
             # A download is stored in a cache and again for the run, unpacked or copied.
@@ -103,8 +103,8 @@ def check_requirements(
             package_names |= {"ir-datasets"} if material.corpus else set()
     names = {key: _model_names(settings, key) for run in runs.values() for key in run.models}
     all_names = sorted({name for names_of_key in names.values() for name in names_of_key})
-    rows += _language_models(settings.language_models, all_names, settings.network)
-    rows += _costs(settings, runs.values(), names)
+    rows += _check_language_models(settings.language_models, all_names, settings.network)
+    rows += _estimate_costs(settings, runs.values(), names)
     models = settings.language_models
     configured_names = _configured_names(models)
     needs = {name: requirements(name, models) for name in all_names if name in configured_names}
@@ -116,19 +116,19 @@ def check_requirements(
     add_size(hub_cache(), sum(weights.values()))
     hosts |= {need.source for need in needs.values() if need.kind == "endpoint"}
     hosts |= {hub_or_mirror(HUB)} if weights else set()
-    rows += disk(needed, root)
-    rows += machine(runs.values(), needs)
-    rows += packages(package_names)
-    return rows + list(network(hosts, allowed=settings.network))
+    rows += check_disks(sizes, root)
+    rows += check_machine(runs.values(), needs)
+    rows += check_packages(package_names)
+    return rows + list(check_network(hosts, allowed=settings.network))
 
 
-def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
+def _check_material(settings: Any, material: Material) -> tuple[Row, set[str]]:
     """Row of a corpus or model, and the hosts that a run would download it from."""
     what = f"{material.title}: {format_number(material.gb)} GB; licence: {material.licence}"
     values = {key: setting_value(settings, key) for key in material.settings}
     values = {key: str(value) for key, value in values.items() if value}
     if material.corpus and FETCH in values.values():
-        return _corpus(settings, what, material.corpus)
+        return _check_corpus(settings, what, material.corpus)
     missing, not_local = [], {}
     for key, value in values.items():
         path = Path(value)
@@ -140,28 +140,28 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
             if not any(any(path.glob(name)) for name in names):
                 missing_names = " or ".join(names)
                 do = f"put {missing_names} into {value} (docs/{material.page})"
-                missing.append((f"`{key}` is {value!r}, which has no {missing_names}", do))
+                missing.append((f"`{key}` is {value!r}, which lacks {missing_names}", do))
     hosts: set[str] = set()
-    cached, fetched = [], []
+    cached_models, downloads = [], []
     for key, value in not_local.items():
         is_folder = material.kind == "model" and not re.fullmatch(HUB_NAME, value)
         if is_folder or not material.hosts:
             do = f"set {key} (docs/{material.page})"
-            missing.append((f"`{key}` is {value!r}, which is missing", do))
+            missing.append((f"`{key}` is {value!r}, which does not exist", do))
         elif material.kind == "model" and in_hub_cache(value):
-            cached.append(value)
+            cached_models.append(value)
         elif material.kind == "model" and settings.network and (fault := hub_fault(value)):
             missing.append((fault, _advice(fault, value, key)))
         else:
-            fetched.append(value)
+            downloads.append(value)
             hosts = set(map(hub_or_mirror, material.hosts))
     if missing:
         findings, do = zip(*missing, strict=True)
         return Row("missing", what, "; ".join(findings), ", ".join(do)), hosts
-    if fetched:
-        return Row("ok", what, f"is fetched: {', '.join(fetched)}"), hosts
-    if cached:
-        return Row("ok", what, f"in the hub's cache: {', '.join(cached)}"), hosts
+    if downloads:
+        return Row("ok", what, f"will be downloaded: {', '.join(downloads)}"), hosts
+    if cached_models:
+        return Row("ok", what, f"in the hub's cache: {', '.join(cached_models)}"), hosts
     unknown = f"; identified by: {NOTHING_KNOWN}" * material.nothing_known
     return Row("ok", what, ", ".join(values.values()) + unknown), hosts
 
@@ -194,7 +194,7 @@ def _packed_gb(settings: Any, material: Material) -> float:
     return sum(file.size for file in _published(settings, material.corpus)) / 1e9
 
 
-def _corpus(settings: Any, what: str, name: str) -> tuple[Row, set[str]]:
+def _check_corpus(settings: Any, what: str, name: str) -> tuple[Row, set[str]]:
     """Row of a corpus that is downloaded automatically, and the hosts of its files."""
     if (Path(settings.corpora.folder) / name / SOURCE).is_file():
         return Row("ok", what, f"already in {settings.corpora.folder}/{name}"), set()
@@ -225,7 +225,10 @@ def _alternatives(endpoint: EndpointSettings) -> list[str]:
         return []
 
 
-def _language_models(models: LanguageModels, names: list[str], network: bool) -> Iterator[Row]:
+def _check_language_models(
+    models: LanguageModels, names: list[str], network: bool
+) -> Iterator[Row]:
+    """Rows for language models: those behind endpoints, on this machine, or on the hub."""
     for name in names:
         what = f"language model {name}"
         if name not in _configured_names(models):
@@ -262,7 +265,9 @@ def _language_models(models: LanguageModels, names: list[str], network: bool) ->
             yield Row("ok" if need.disk_gb else "unknown", what, f"{finding}; will be downloaded")
 
 
-def _costs(settings: Any, runs: Iterable[FullRun], names: dict[str, list[str]]) -> Iterator[Row]:
+def _estimate_costs(
+    settings: Any, runs: Iterable[FullRun], names: dict[str, list[str]]
+) -> Iterator[Row]:
     """Rows for the costs of language models behind endpoints."""
     runs_by_model: dict[str, list[FullRun]] = {}
     for run in runs:

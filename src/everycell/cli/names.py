@@ -26,7 +26,7 @@ _KINDS = {
 }
 #: "table4" and "A1" are two words; "lajewska2025" is one.
 _WITH_NUMBER = re.compile(rf"({'|'.join(_KINDS)}|[a-z](?=\d))(\d+|[a-z])")
-_FILLERS = {"of", "in", "the", "results"}
+_STOP_WORDS = {"of", "in", "the", "results"}
 #: Name of an artefact in the path of a result, followed by the rest of the file name.
 _ENDING = re.compile(r"(?<=/)((?:table|figure|text)_\w+)\.[\w.]+$")
 
@@ -88,7 +88,7 @@ def words_of(text: str) -> tuple[str, ...]:
     for text_word in re.findall(r"[^\W_]+", _ENDING.sub(r"\1", text).casefold()):
         match = _WITH_NUMBER.fullmatch(text_word)
         words += match.groups() if match else [text_word]
-    return tuple(_KINDS.get(word, word) for word in words if word not in _FILLERS)
+    return tuple(_KINDS.get(word, word) for word in words if word not in _STOP_WORDS)
 
 
 def _spellings(key: str) -> list[tuple[str, ...]]:

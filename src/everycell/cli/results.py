@@ -19,7 +19,7 @@ from everycell.config import read_config
 from everycell.engine.artefacts import Artefact, all_artefacts
 from everycell.engine.counting import BASES, NOT_RUN, TESTED, Counts, count_chapters
 from everycell.engine.published_cells import CardError
-from everycell.engine.reports import OUTCOME_NAMES, STATES, Verdict, counted, summary_row
+from everycell.engine.reports import OUTCOME_NAMES, STATES, Verdict, format_counts, summary_row
 from everycell.engine.results import Result
 from everycell.engine.tiers import Tier
 from everycell.studies.discovery import audits_of
@@ -54,9 +54,9 @@ def list_results(
     index = Names(papers)
     selections = [index.find(name) for name in names or ["all"]]
 
-    def is_selected(artefact: Artefact, its_tier: Tier | None = None) -> bool:
-        return its_tier in (None, tier or its_tier) and any(
-            selection.has(artefact, its_tier) for selection in selections
+    def is_selected(artefact: Artefact, artefact_tier: Tier | None = None) -> bool:
+        return artefact_tier in (None, tier or artefact_tier) and any(
+            selection.has(artefact, artefact_tier) for selection in selections
         )
 
     chapters = {
@@ -65,8 +65,8 @@ def list_results(
     results = collect_results(
         papers,
         # Claims are counted for complete chapters.
-        lambda artefact, its_tier: (
-            _chapter_of(artefact) in chapters if totals else is_selected(artefact, its_tier)
+        lambda artefact, artefact_tier: (
+            _chapter_of(artefact) in chapters if totals else is_selected(artefact, artefact_tier)
         ),
     )
     rows = [
@@ -119,7 +119,7 @@ def _print_table(rows: list[dict[str, Any]], columns: list[str]) -> None:
     for column in (*columns, "verdicts", "claims"):
         table.add_column("artefact" if column == "id" else column)
     for row in rows:
-        verdicts = counted(row["verdicts"], row["explained"])
+        verdicts = format_counts(row["verdicts"], row["explained"])
         outcomes = ", ".join(f"{number} {name}" for name, number in row["claims"].items() if number)
         table.add_row(*(str(row[column]) for column in columns), verdicts, outcomes)
     output_console().print(table)

@@ -24,15 +24,15 @@ from everycell.engine.published_cells import CardError
 from everycell.engine.render.page.tables import published_table, surrogate_table, verdict_table
 from everycell.engine.render.page.verdict_tex import verdict_table_as_tex
 from everycell.engine.reports import (
-    OTHERWISE,
+    CAUSE_NAMES,
     OUTCOME_NAMES,
-    PLACES,
     STATES,
+    UNEQUAL,
     VERDICT_NAMES,
     JudgedCell,
     Verdict,
-    counted,
     explained_by_source,
+    format_counts,
 )
 from everycell.engine.results import Result, result_of, stem_of
 from everycell.engine.tiers import TIERS, Tier
@@ -94,7 +94,9 @@ def show(
         return
     results = collect_results(
         papers,
-        lambda artefact, its_tier: selection.has(artefact, its_tier) and tier in (None, its_tier),
+        lambda artefact, artefact_tier: (
+            selection.has(artefact, artefact_tier) and tier in (None, artefact_tier)
+        ),
     )
     _show_list(selection, papers, results, form)
 
@@ -115,8 +117,8 @@ def _results_of(artefact: Artefact, tier: Tier | None) -> list[Result]:
     if tier is not None and tier not in tiers:
         raise CardError(f"{artefact.id} has no tier {tier!r}; its record has {', '.join(tiers)}.")
     return [
-        result_of(artefact, its_tier, project.RESULTS, project.ROOT, audits=audits_of)
-        for its_tier in ([tier] if tier else tiers)
+        result_of(artefact, artefact_tier, project.RESULTS, project.ROOT, audits=audits_of)
+        for artefact_tier in ([tier] if tier else tiers)
     ]
 
 
@@ -158,7 +160,7 @@ def _row(artefact: Artefact, results: Sequence[Result]) -> dict[str, str]:
         results,
         key=lambda result: (result.report.state == "rebuilt", result.report.state in RUNNABLE),
     )
-    verdicts = counted(best.report.verdicts, explained_by_source(best.report.cells))
+    verdicts = format_counts(best.report.verdicts, explained_by_source(best.report.cells))
     states = {result.tier: _state(result) for result in results}
     return {
         "artefact": artefact.id,
@@ -201,7 +203,8 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     notes = [artefact.card.explanation] if artefact.card.explanation else []
     notes += [f"{result.tier}: {note}." for result in results for note in result.report.notes]
     notes += [
-        f"Erratum ({PLACES[erratum.where]}): {erratum.finding}" for erratum in artefact.card.errata
+        f"Erratum ({CAUSE_NAMES[erratum.where]}): {erratum.finding}"
+        for erratum in artefact.card.errata
     ]
     _print_list(console, "notes", notes)
     for result in results:
@@ -270,9 +273,9 @@ def _print_differences(console: Console, tier: str, cells: Sequence[Mapping[str,
     by_cause: dict[str, list[Mapping[str, Any]]] = {}
     for cell in cells:
         judged: JudgedCell = cell["judged"]
-        if judged.verdict in OTHERWISE:
+        if judged.verdict in UNEQUAL:
             source = judged.source
-            cause = "" if source is None or source == "undecided" else f"[{PLACES[source]}] "
+            cause = "" if source is None or source == "undecided" else f"[{CAUSE_NAMES[source]}] "
             cause += judged.why or f"Cause: {judged.cause}."
             by_cause.setdefault(cause, []).append(cell)
     lines = []
@@ -280,9 +283,9 @@ def _print_differences(console: Console, tier: str, cells: Sequence[Mapping[str,
         lines.append(cause)
         for cell in cells_of_cause[:_MAX_CELLS]:
             judged = cell["judged"]
-            distance = judged.model_copy(update={"why": None}).distance_in_words.rstrip(".")
+            distance = judged.model_copy(update={"why": None}).difference_text.rstrip(".")
             lines.append(
-                f"  {cell['name']}: {judged.verdict_in_words}" + f", {distance}" * bool(distance)
+                f"  {cell['name']}: {judged.verdict_text}" + f", {distance}" * bool(distance)
             )
         if len(cells_of_cause) > _MAX_CELLS:
             number = len(cells_of_cause) - _MAX_CELLS

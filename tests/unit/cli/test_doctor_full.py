@@ -254,9 +254,9 @@ def test_a_fetched_corpus_takes_both_disks(project, repository, monkeypatch):
     requests = {}
     monkeypatch.setattr(
         full_tier,
-        "disk",
-        lambda needed, root: (
-            requests.update({position.absolute(): gb for position, gb in needed.items()}) or []
+        "check_disks",
+        lambda sizes, root: (
+            requests.update({position.absolute(): gb for position, gb in sizes.items()}) or []
         ),
     )
     monkeypatch.setattr(full_tier, "corpus_cache", lambda: project / "downloads")
