@@ -117,9 +117,9 @@ class Stepper:
             yield
             return
         with (
-            patch.object(tilde, "each_text_once", lambda tokenise: tokenise),
-            patch.object(tildev2, "each_text_once", lambda tokenise: tokenise),
-            patch.object(cross_encoder, "each_text_once", lambda tokenise: tokenise),
+            patch.object(tilde, "cache_tokens", lambda tokenise: tokenise),
+            patch.object(tildev2, "cache_tokens", lambda tokenise: tokenise),
+            patch.object(cross_encoder, "cache_tokens", lambda tokenise: tokenise),
         ):
             yield
 

@@ -47,8 +47,8 @@ def trained_vectors(ids: Sequence[Ids], pad_id: int) -> Lookup:
     def vectors(model: Asap, numbers: IntArray) -> torch.Tensor:
         batch = pad([ids[number] for number in numbers], pad_id, model.device)
         states = model.encoder(**batch).last_hidden_state
-        real = batch["attention_mask"][:, :, None].to(states.dtype)
-        return (states * real).sum(dim=1) / real.sum(dim=1)
+        mask = batch["attention_mask"][:, :, None].to(states.dtype)
+        return (states * mask).sum(dim=1) / mask.sum(dim=1)
 
     return vectors
 

@@ -21,7 +21,7 @@ from transformers import (
 from everycell.learning.batching import Ids, map_batches, pad
 from everycell.learning.last_layer import first_state, logit
 from everycell.learning.text_pairs import PairLength, join, tokenise
-from everycell.learning.token_cache import each_text_once
+from everycell.learning.token_cache import cache_tokens
 
 
 def score_pairs(
@@ -129,7 +129,7 @@ def training_loss(
             "and the margin above 0."
         )
 
-    ids_of = each_text_once(lambda texts: tokenise(tokenizer, texts))
+    ids_of = cache_tokens(lambda texts: tokenise(tokenizer, texts))
 
     def loss(
         model: BertForSequenceClassification, rows: Mapping[str, Sequence[Any]]

@@ -1,4 +1,4 @@
-"""Training of the estimators of user satisfaction, from samples to an estimator."""
+"""Training of estimators of user satisfaction."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from everycell.learning.tilde import token_ids
 from everycell.learning.training import train
 from everycell.learning.training_record import TrainingOptions, sha256_of, weights_sha256
 
-#: Probability of dissatisfaction of each dialogue, 0 to 1.
+#: Dialogues -> probabilities of dissatisfaction, 0 to 1.
 Estimate: TypeAlias = Callable[[Sequence[Dialogue]], npt.NDArray[np.float32]]
 
 
@@ -51,7 +51,7 @@ class Labelled(NamedTuple):
 
 
 class UtteranceVectors:
-    """Vectors of utterances by an encoder that stays as it is, each computed once."""
+    """Vectors of utterances by a frozen encoder; each is computed only once."""
 
     def __init__(self, source: Path | str, *, utterance: int = UTTERANCE) -> None:
         model, self._tokenizer = load_model(source, "encoder")
@@ -80,11 +80,11 @@ def stepped_options(
     dropout: float | None = None,
     bf16: bool = False,
 ) -> TrainingOptions:
-    """Options of a training whose length is given in steps, whatever the up-sampling."""
+    """Options of a training run with a given number of steps, regardless of up-sampling."""
     return TrainingOptions(
         learning_rate=learning_rate,
         seed=seed,
-        # More than the steps need; an epoch has one or more.
+        # An upper bound, because an epoch has at least one step.
         epochs=steps,
         max_steps=steps,
         batch_size=batch,
@@ -108,7 +108,7 @@ def train_classifier(
     length: int = 128,
     train_embeddings: bool = True,
 ) -> Estimate:
-    """Fine-tune a BERT on the last words of dialogues."""
+    """Fine-tune a BERT on the last word pieces of dialogues."""
     model, tokenizer = load_model(source, "classifier", seed=options.seed)
     model = model.to(device())
     model.base_model.embeddings.requires_grad_(train_embeddings)
@@ -120,7 +120,7 @@ def train_classifier(
         return classifier_probabilities(model, ids, tokenizer.pad_token_id)
 
     rows, valid_ids = read(training.dialogues), read(valid.dialogues)
-    # A finished model is read from its folder, and one that is trained is already the kept state.
+    # If the folder already contained the finished model, `train` did not change `model`.
     train(
         model,
         _examples("ids", [ids.tolist() for ids in rows], training.dissatisfied, factor),
@@ -136,8 +136,8 @@ def train_classifier(
             "validation": _hash(valid.dialogues, valid.dissatisfied),
         },
     )
-    trained, _ = load_model(folder, "classifier")
-    model.load_state_dict(trained.state_dict())
+    finished, _ = load_model(folder, "classifier")
+    model.load_state_dict(finished.state_dict())
     return lambda dialogues: estimate(read(dialogues))
 
 
@@ -153,7 +153,7 @@ def train_asap(
     utterance: int = UTTERANCE,
     **sizes: Any,
 ) -> Estimate:
-    """Train an ASAP."""
+    """Train an ASAP model."""
     torch.manual_seed(options.seed)
     if isinstance(source, UtteranceVectors):
         model = Asap(AsapConfig(vector=source([]).shape[1], **sizes))
@@ -182,7 +182,7 @@ def train_asap(
             "factor": factor,
             "turns": turns,
             "utterance": utterance,
-            # Its examples are numbers of utterances: this is what they stand for.
+            # The examples contain only numbers of utterances, so the texts are hashed too.
             "dialogues": _hash(training.dialogues),
             "vectors": source.weights if isinstance(source, UtteranceVectors) else None,
             "validation": _hash(valid.dialogues, valid.dissatisfied),
@@ -190,20 +190,19 @@ def train_asap(
         },
     )
     with quiet():
-        trained, missing = load_weights(Asap, folder, str(folder))
+        finished, missing = load_weights(Asap, folder, str(folder))
     if missing:
-        # transformers draws what it does not find.
+        # transformers initialises missing weights at random.
         raise ModelError(
-            f"The weights in {folder} lack {missing[0]!r}: remove the folder, and the model is "
-            "retrained."
+            f"The weights in {folder} lack {missing[0]!r}: remove the folder to retrain the model."
         )
-    model.load_state_dict(trained.state_dict())
+    model.load_state_dict(finished.state_dict())
     model.eval()
     return lambda dialogues: asap_probabilities(model, *read(dialogues))
 
 
 def _hash(dialogues: Sequence[Dialogue], labels: Sequence[bool] = ()) -> str:
-    """Hash over what a finished or a resumed training must have been given too."""
+    """Hash of dialogues and labels, by which a training run is recognised."""
     texts = (json.dumps([list(turn) for turn in dialogue]).encode() for dialogue in dialogues)
     return sha256_of([*texts, bytes(map(bool, labels))])
 

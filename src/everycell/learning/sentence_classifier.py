@@ -1,7 +1,7 @@
-"""Is (a part of) the answer in this sentence? Classifiers of questions with sentences.
+"""Classifiers of whether a sentence contains the answer, or a part of it, to a question.
 
-Source: lajewska2025, section 5.6.1, and the authors' code for the form of the input. Their model
-has two outputs and a softmax; one output with a sigmoid, as here, is the same family of functions.
+Source: lajewska2025, section 5.6.1, and the authors' code for the format of the input. Their model
+has two outputs and a softmax; one output with a sigmoid, as here, is equivalent.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Pair = tuple[str, str]
 def classification_loss(
     tokenizer: PreTrainedTokenizerBase, length: int
 ) -> Callable[[BertForSequenceClassification, Mapping[str, Sequence[Any]]], torch.Tensor]:
-    """What `everycell.learning.training.train` minimises: binary cross-entropy."""
+    """Binary cross-entropy, as a loss for `everycell.learning.training.train`."""
 
     def loss(
         model: BertForSequenceClassification, rows: Mapping[str, Sequence[Any]]
@@ -54,7 +54,7 @@ def answer_probabilities(
     pairs: Sequence[Pair],
     length: int,
 ) -> FloatArray:
-    """Probability that each sentence holds (a part of) the answer to its question."""
+    """Probability that each sentence contains the answer, or a part of it, to its question."""
     check_length(model, length)
     logits = map_batches(
         lambda batch: logit(model, batch),
@@ -72,7 +72,7 @@ def pair_features(
     pairs: Sequence[Pair],
     length: int,
 ) -> FloatArray:
-    """What an encoder of single texts says of a question and a sentence."""
+    """Features of question-sentence pairs, from vectors of the single texts."""
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     index_of = {text: number for number, text in enumerate(texts)}
     vectors = dense_vectors(model, tokenizer, texts, length).astype(np.float64)
@@ -96,28 +96,28 @@ def train_head(features: npt.ArrayLike, answers: npt.ArrayLike, *, strength: flo
 
 def squad_pairs(questions: Iterable[Question], *, seed: int) -> list[tuple[str, str, bool]]:
     """Question-sentence pairs of SQuAD 2.0, as many with an answer as without (section 5.6.1)."""
-    answering: list[tuple[str, str, bool]] = []
-    silent: list[tuple[str, str, bool]] = []
+    positives: list[tuple[str, str, bool]] = []
+    negatives: list[tuple[str, str, bool]] = []
     for question, passage, answer_texts in questions:
-        for sentence, answers in sentences_with(passage, answer_texts):
+        for sentence, has_answer in sentences_with(passage, answer_texts):
             if not answer_texts:
-                silent.append((question, sentence, False))
-            elif answers:
-                answering.append((question, sentence, True))
-    drawn = np.random.default_rng(seed).permutation(len(silent))[: len(answering)]
-    return answering + [silent[index] for index in drawn]
+                negatives.append((question, sentence, False))
+            elif has_answer:
+                positives.append((question, sentence, True))
+    sampled = np.random.default_rng(seed).permutation(len(negatives))[: len(positives)]
+    return positives + [negatives[index] for index in sampled]
 
 
 def _sequences(
     tokenizer: PreTrainedTokenizerBase, pairs: Sequence[Pair], length: int
 ) -> list[npt.NDArray[np.int32]]:
-    """[CLS] question [SEP] sentence [SEP] as one text (all token types 0), cut at its end.
+    """[CLS] question [SEP] sentence [SEP] as one text, with token types 0.
 
-    A question longer than half of it is cut too.
+    The question is truncated to half of the length, the sentence to what remains.
     """
-    room = PairLength(length)
+    pair_length = PairLength(length)
     questions, sentences = (tokenise(tokenizer, [pair[side] for pair in pairs]) for side in (0, 1))
     return [
-        np.concatenate(join(tokenizer, question, sentence, room))
+        np.concatenate(join(tokenizer, question, sentence, pair_length))
         for question, sentence in zip(questions, sentences, strict=True)
     ]

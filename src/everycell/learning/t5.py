@@ -1,4 +1,4 @@
-"""T5 as a rewriter of queries: a context of earlier turns in, a query out."""
+"""T5 models that rewrite a query in the context of earlier turns."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from everycell.learning.quiet import quiet
 def load_t5(
     source: Path | str, *, network: bool = False, revision: str | None = None
 ) -> tuple[T5ForConditionalGeneration, PreTrainedTokenizerBase]:
-    """A T5 with its tokenizer, in eval mode, in float32, on the CPU."""
+    """Load a T5 and its tokenizer, in eval mode and float32 on the CPU."""
     folder, name = model_folder(source, network=network, revision=revision), str(source)
     with quiet():
         model, missing = load_weights(T5ForConditionalGeneration, folder, name)
         tokenizer = read_tokenizer(folder, name)
     if missing:
         raise ModelError(
-            f"The weights of {name} lack {missing[0]!r}, so it is not a T5: name a T5 that was "
-            "trained to rewrite."
+            f"The weights of {name} lack {missing[0]!r}, so it is not a T5: use a T5 that was "
+            "trained to rewrite queries."
         )
     return model.eval(), tokenizer
 
 
 def count_tokens(tokenizer: PreTrainedTokenizerBase, text: str) -> int:
-    """Tokens of a text as the model reads it, the end token included."""
+    """Number of tokens of a text, including the end token."""
     return len(tokenizer(text, verbose=False)["input_ids"])
 
 
@@ -43,7 +43,7 @@ def generate(
     beams: int = 10,
     batch: int = 8,
 ) -> list[str]:
-    """What a T5 writes for each text, by beam search."""
+    """Generate an output for each text, by beam search."""
     sizes = {"length": length, "new_tokens": new_tokens, "beams": beams, "batch": batch}
     for name, size in sizes.items():
         if size < 1:
@@ -57,9 +57,9 @@ def generate(
         eos_token_id=model.config.eos_token_id,
         decoder_start_token_id=model.config.decoder_start_token_id,
     )
-    written: list[str] = []
+    outputs: list[str] = []
     for start in range(0, len(texts), batch):
-        read = tokenizer(
+        inputs = tokenizer(
             list(texts[start : start + batch]),
             truncation=True,
             max_length=length,
@@ -68,6 +68,6 @@ def generate(
             return_tensors="pt",
         ).to(model.device)
         with torch.inference_mode():
-            output = model.generate(**read, generation_config=settings)
-        written += tokenizer.batch_decode(output, skip_special_tokens=True)
-    return [text.strip() for text in written]
+            generated = model.generate(**inputs, generation_config=settings)
+        outputs += tokenizer.batch_decode(generated, skip_special_tokens=True)
+    return [text.strip() for text in outputs]

@@ -1,4 +1,4 @@
-"""Two texts as one token sequence: how they are tokenised, cut and joined for a cross-encoder."""
+"""Tokenising, truncating and joining two texts for a cross-encoder."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SPECIAL = 3
 
 @dataclass(frozen=True)
 class PairLength:
-    """How a query and a document that are too long together are cut to `total` tokens.
+    """How a query and a document are truncated to `total` tokens.
 
-    "query_first" cuts queries to `query` tokens whatever the document, so that all candidates are
-    compared with the same text; "longest_first" cuts the longer text, as transformers does by
-    default.
+    "query_first" truncates the query to `query` tokens regardless of the document, so that it is
+    the same for all candidates; "longest_first" truncates the longer text, which is the default of
+    transformers.
     """
 
     total: int
@@ -30,33 +30,31 @@ class PairLength:
     query: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse lengths that leave no room."""
+        """Check the lengths."""
         if self.total < SPECIAL + 2:
             raise ValueError(
-                f"total is {self.total}: a pair needs {SPECIAL + 2} tokens or more, {SPECIAL} of "
-                "them special ones; give more."
+                f"total is {self.total}: a pair needs at least {SPECIAL + 2} tokens, including "
+                f"{SPECIAL} special tokens."
             )
         if self.cut not in ("query_first", "longest_first"):
-            raise ValueError(
-                f"cut is {self.cut!r}: it must be 'query_first' or 'longest_first'; give one."
-            )
+            raise ValueError(f"cut is {self.cut!r}: it must be 'query_first' or 'longest_first'.")
         if self.query is not None and not (
             self.cut == "query_first" and 1 <= self.query < self.total - SPECIAL
         ):
             raise ValueError(
-                f"query is {self.query} with cut {self.cut!r} and total {self.total}: it goes with "
-                f"'query_first' and must be 1 to {self.total - SPECIAL - 1}; change it or leave it "
-                "out."
+                f"query is {self.query} with cut {self.cut!r} and total {self.total}: it requires "
+                f"'query_first' and must be from 1 to {self.total - SPECIAL - 1}; change or omit "
+                "it."
             )
 
     def room(self, query: int, document: int) -> tuple[int, int]:
-        """Tokens that are kept of each text."""
+        """Number of tokens of each text that are kept."""
         free = self.total - SPECIAL
         half = free // 2
         if self.cut == "query_first":
             query = min(query, half if self.query is None else self.query)
         elif query + document > free:
-            # The odd token goes to the longer text, or to the document: as in tokenizers.
+            # An odd token goes to the longer text, or to the document in a tie, as in tokenizers.
             query = min(query, max(half if query <= document else free - half, free - document))
         return query, min(document, free - query)
 
@@ -64,7 +62,7 @@ class PairLength:
 def tokenise(
     tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]
 ) -> list[npt.NDArray[np.int32]]:
-    """Token ids of texts, uncut and without special tokens, in one call of the tokenizer."""
+    """Token ids of texts, neither truncated nor with special tokens."""
     if not texts:
         return []
     encoded = tokenizer(
@@ -72,7 +70,7 @@ def tokenise(
         add_special_tokens=False,
         return_attention_mask=False,
         return_token_type_ids=False,
-        # No word on texts longer than the model reads: which of two is cut depends on both.
+        # No warning about long texts, since pairs are truncated later.
         verbose=False,
     )
     return [np.array(ids, dtype=np.int32) for ids in encoded["input_ids"]]
@@ -81,7 +79,7 @@ def tokenise(
 def join(
     tokenizer: PreTrainedTokenizerBase, query: Ids, document: Ids, length: PairLength
 ) -> TokenPair:
-    """[CLS] q [SEP] and d [SEP] as one sequence for a model."""
+    """Truncate two texts, and join [CLS] q [SEP] and d [SEP] to one sequence."""
     query_length, filled = length.room(len(query), len(document))
     start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
     return TokenPair(

@@ -1,4 +1,4 @@
-"""Vectors of texts by two encoders that are used as they come: SPLADE and a dense encoder."""
+"""Vectors of texts by two zero-shot encoders: SPLADE and a dense encoder."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ def splade_weights(
 ) -> sparse.csr_array:
     """SPLADE's weight of each vocabulary entry for each text.
 
-    The largest of log(1 + ReLU(logit)) over the tokens of the text, [CLS] and [SEP] included,
-    padding left out (Formal et al. 2021, SPLADE v2, equations 1 and 6).
+    It is the maximum of log(1 + ReLU(logit)) over the tokens of the text, including [CLS] and
+    [SEP], without padding (Formal et al. 2021, SPLADE v2, equations 1 and 6).
     """
     check_length(model, length)
     decoder = model.cls.predictions.decoder
-    kept_entries = slice(None) if columns is None else torch.as_tensor(columns, dtype=torch.long)
-    projection, bias = decoder.weight[kept_entries], decoder.bias[kept_entries]
+    selection = slice(None) if columns is None else torch.as_tensor(columns, dtype=torch.long)
+    projection, bias = decoder.weight[selection], decoder.bias[selection]
 
     def forward(batch: Batch) -> torch.Tensor:
         states = model.cls.predictions.transform(model.bert(**batch).last_hidden_state)
-        # Padding repeats [CLS], which changes no maximum.
+        # States of padding are replaced by that of [CLS], which does not change the maximum.
         states = states.where(batch["attention_mask"][:, :, None] == 1, states[:, :1])
-        # Adding b, ReLU and the logarithm keep the order, so the largest is taken first. In blocks
-        # that fit into the processor's cache: twice as fast as all logits at once.
+        # The bias, ReLU and the logarithm preserve the order, so the maximum is computed first. In
+        # blocks that fit into the processor's cache, this is twice as fast as for all logits.
         largest = [(states @ block.T).amax(dim=1) for block in projection.split(_BLOCK)]
         weights = (torch.cat(largest, dim=1) + bias).relu().log1p()
-        # Only the largest leave the batch, as many as its fullest text has above 0.
+        # Return only the largest weights: as many as any text in the batch has above 0.
         width = int((weights > 0).sum(dim=1).max())
         values, entries = weights.topk(width, dim=1)
         return torch.stack((values, entries.to(values.dtype)), dim=1)
@@ -77,16 +77,17 @@ def dense_vectors(
     *,
     batch_tokens: int | None = None,
 ) -> npt.NDArray[np.float32]:
-    """A vector of length 1 for each text: the mean of its tokens' last hidden states.
+    """Vector of each text: the mean of its last hidden states, normalised to length 1.
 
-    [CLS] and [SEP] count, padding does not (Reimers and Gurevych 2019, Sentence-BERT, section 3).
+    The mean includes [CLS] and [SEP] but not padding (Reimers and Gurevych 2019, Sentence-BERT,
+    section 3).
     """
     check_length(model, length)
 
     def forward(batch: Batch) -> torch.Tensor:
         states = model(**batch).last_hidden_state
-        real = batch["attention_mask"][:, :, None].to(states.dtype)
-        return functional.normalize((states * real).sum(dim=1) / real.sum(dim=1), dim=1)
+        mask = batch["attention_mask"][:, :, None].to(states.dtype)
+        return functional.normalize((states * mask).sum(dim=1) / mask.sum(dim=1), dim=1)
 
     rows = map_batches(
         forward,

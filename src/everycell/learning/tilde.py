@@ -1,14 +1,14 @@
 """TILDE: likelihood of a query's terms from one pass over the document (abolghasemi2026, 2.1).
 
-Equation 2.1: TILDE-QL(q|d) = sum over i of log P(q_i|d). P is the sigmoid of the logit that a
-masked-language-model head gives a word piece at the first position of the document; the sum goes
-over the query's word pieces, repetitions included, without the stop ids. Each document is encoded
-once; a query is only tokenised. So a score is a sum of looked-up numbers
+Equation 2.1: TILDE-QL(q|d) = sum over i of log P(q_i|d). P is the sigmoid of the logit of a word
+piece at the first position of the document, from a masked-language-model head. The sum is over the
+query's word pieces, including repetitions but not stop ids. A document is encoded once and a query
+is only tokenised, so a score is a sum of values that are looked up
 (`everycell.retrieval.term_scores.likelihood_scores`).
 
-The thesis leaves much of this open; the authors' public code (aminvenv/lexica, after ielab/TILDE)
-has the markers, the stop ids, the two-way loss and the base 10. The base is a factor of all scores
-and changes no ranking.
+The thesis does not specify the markers, stop ids, two-way loss or base of the logarithm; these are
+those of the authors' public code (aminvenv/lexica, after ielab/TILDE). The base, 10, is a factor of
+all scores and does not change the ranking.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from everycell.engine.arrays import IntArray
 from everycell.learning.batching import Batch, map_batches, pad
 from everycell.learning.batching import Ids as TokenIds
 from everycell.learning.last_layer import apply_head, first_state
-from everycell.learning.token_cache import each_text_once
+from everycell.learning.token_cache import cache_tokens
 from everycell.learning.training import Batch as Rows
 
 Ids = IntArray
 
-#: What the first token of a text is replaced by: entries that BERT's vocabularies leave unused.
+#: Entries that replace the first token of a text; they are unused in BERT's vocabularies.
 DOCUMENT_MARKER, QUERY_MARKER = 1, 2
-#: Question words, which the authors keep although they are on lists of stop words.
+#: Question words, which the authors keep although they are in lists of stop words.
 QUESTION_WORDS = {"where", "how", "what", "when", "which", "why", "who"}
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def stop_ids(tokenizer: PreTrainedTokenizerBase, stop_words: Collection[str] | None = None) -> Ids:
-    """Vocabulary entries that count neither in a query nor in a loss.
+    """Vocabulary entries that are ignored in queries and in losses.
 
-    These are the stop words that are one entry; "##s"; the special tokens; and each entry with
-    something else than the letters A to Z, digits, "_" and "-" in it: punctuation, symbols, other
-    scripts, "[unused7]". A continued piece ("##ing") counts.
+    These are stop words that are a single entry, "##s", the special tokens, and entries with
+    characters other than the letters A to Z, digits, "_" and "-", such as punctuation, symbols,
+    other scripts and "[unused7]". Continuation pieces other than "##s" ("##ing") are not ignored.
     """
     if stop_words is None:
-        # It takes most of a second to import, and other encoders import this module.
+        # scikit-learn takes most of a second to import, and other encoders import this module.
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         stop_words = ENGLISH_STOP_WORDS - QUESTION_WORDS
@@ -76,15 +76,15 @@ def token_ids(
     """Texts as [CLS] word pieces [SEP]."""
     if length < 3:
         raise ValueError(
-            f"A length of {length} leaves no room for a word piece beside the two special tokens: "
+            f"A length of {length} leaves no room for a word piece and the two special tokens: "
             "give 3 or more."
         )
     if marker is not None:
         token = tokenizer.convert_ids_to_tokens(marker)
         if not str(token).startswith("[unused"):
             raise ValueError(
-                f"Entry {marker} of the vocabulary is {token!r}, where TILDE's marker needs an "
-                "unused one ([unused0]): take a tokenizer with BERT's vocabulary layout."
+                f"Entry {marker} of the vocabulary is {token!r}, but TILDE's marker needs an "
+                "unused entry ([unused0]): use a tokenizer with BERT's vocabulary layout."
             )
     if not texts:
         return []
@@ -93,12 +93,12 @@ def token_ids(
 
 
 def check_length(model: PreTrainedModel, length: int) -> None:
-    """Refuse to read more of a text than the model has positions for."""
+    """Raise an error if a length exceeds the number of positions of a model."""
     limit = model.config.max_position_embeddings
     if length > limit:
         raise ValueError(
-            f"A length of {length} tokens is asked for, but the model reads {limit} at most: give "
-            "a shorter length."
+            f"A length of {length} tokens is too long, because the model reads {limit} at most: "
+            "use a shorter length."
         )
 
 
@@ -108,15 +108,15 @@ def query_terms(
     length: int | None,
     stop: Ids,
 ) -> sparse.csr_array:
-    """How often each vocabulary entry stands in a query, c(q_i) of equation 2.2.
+    """Counts of vocabulary entries in queries, c(q_i) of equation 2.2.
 
-    Repetitions are counted, as in the authors' code: on pydocs counting each entry once lost .01 to
-    .07 nDCG.
+    Repetitions are counted, as in the authors' code. On pydocs, nDCG was .01 to .07 lower without
+    them.
     """
     if not texts:
         sequences = []
     elif length is None:
-        # verbose=False: a query longer than the encoder's input is no mistake here.
+        # No warning about queries that are longer than the encoder's input: they are not encoded.
         sequences = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
     else:
         sequences = token_ids(tokenizer, texts, length)
@@ -129,7 +129,7 @@ def count_terms(sequences: Sequence[TokenIds], size: int, stop: Ids) -> sparse.c
     columns = np.fromiter((number for ids in sequences for number in ids), np.int64, len(rows))
     is_counted = ~np.isin(columns, stop)
     ones = np.ones(int(is_counted.sum()), dtype=np.float32)
-    # The constructor adds up what stands in one place.
+    # The constructor sums duplicate entries.
     return sparse.csr_array(
         (ones, (rows[is_counted], columns[is_counted])), shape=(len(sequences), size)
     )
@@ -145,9 +145,9 @@ def encode(
     proposals: int = 0,
     batch_tokens: int | None = None,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
-    """log10 P of vocabulary entries given each document, and the likeliest ones of all.
+    """log10 P of vocabulary entries given each document, and its most likely entries.
 
-    The authors store float16, which rounds a log-probability to about 3 digits; float32 here.
+    The authors store float16, which rounds a log-probability to about 3 digits; here it is float32.
     """
     check_length(model, length)
     if not 0 <= proposals <= model.config.vocab_size:
@@ -158,7 +158,7 @@ def encode(
     column_ids = torch.from_numpy(np.asarray(columns, dtype=np.int64)).to(model.device)
 
     def forward(batch: Batch) -> torch.Tensor:
-        # log P through the logit: the log of a sigmoid that was rounded to 0 would be infinite.
+        # logsigmoid, because the logarithm of a sigmoid that is rounded to 0 would be infinite.
         logits = first_logits(model, batch)
         scores = functional.logsigmoid(logits[:, column_ids]) / math.log(10)
         # Entries are whole numbers below 2^24, which float32 holds exactly.
@@ -180,17 +180,17 @@ def encode(
 
 
 def first_logits(model: BertForMaskedLM, batch: Batch) -> torch.Tensor:
-    """Logits of the whole vocabulary at the first position; the others are not computed."""
+    """Logits of the vocabulary at the first position; other positions are not computed."""
     return apply_head(model.cls, first_state(model.bert, batch))
 
 
 def likelihood_loss(
     logits: torch.Tensor, terms: torch.Tensor, stop: torch.Tensor | Ids
 ) -> torch.Tensor:
-    """Binary cross-entropy between the terms that a text predicts and those of its partner.
+    """Binary cross-entropy between the terms predicted from a text and those of its counterpart.
 
-    The mean over the texts and the entries that are no stop ids (the authors add up over the texts
-    of a batch; for Adam the factor hardly matters).
+    It is the mean over the texts and over the entries that are not stop ids. (The authors sum over
+    the texts of a batch; for Adam, the factor hardly matters.)
     """
     weight = torch.ones(logits.shape[1], device=logits.device)
     weight[torch.as_tensor(stop, device=logits.device)] = 0
@@ -203,19 +203,19 @@ def two_way_loss(
 ) -> Callable[[BertForMaskedLM, Rows], torch.Tensor]:
     """Loss function of TILDE for `everycell.learning.training.train`.
 
-    Half the loss of the query's terms from the document plus half that of the document's terms from
-    the query.
+    It is the mean of two losses: of predicting the query's terms from the document, and of
+    predicting the document's terms from the query.
     """
 
-    def marked(marker: int) -> Callable[[Sequence[str]], list[TokenIds]]:
-        return each_text_once(lambda texts: token_ids(tokenizer, texts, length, marker))
+    def make_tokeniser(marker: int) -> Callable[[Sequence[str]], list[TokenIds]]:
+        return cache_tokens(lambda texts: token_ids(tokenizer, texts, length, marker))
 
-    document_ids, query_ids = marked(DOCUMENT_MARKER), marked(QUERY_MARKER)
+    document_ids, query_ids = make_tokeniser(DOCUMENT_MARKER), make_tokeniser(QUERY_MARKER)
 
     def loss(model: BertForMaskedLM, rows: Rows) -> torch.Tensor:
         documents, queries = document_ids(rows["positive"]), query_ids(rows["query"])
 
-        # Both ways in one pass. As many texts go either way, so this is the mean of both losses.
+        # Both directions in one pass. They have equally many texts, so this averages both losses.
         texts = pad([*documents, *queries], tokenizer.pad_token_id, model.device)
         logits = first_logits(model, texts)
         terms = count_terms([*queries, *documents], logits.shape[1], stop).toarray() > 0

@@ -20,15 +20,15 @@ from transformers import BertConfig, BertModel, BertPreTrainedModel, PreTrainedT
 from everycell.learning.batching import Batch, map_batches, pad
 from everycell.learning.last_layer import apply_head, states_at
 from everycell.learning.tilde import Ids, check_length, count_terms, token_ids
-from everycell.learning.token_cache import each_text_once
+from everycell.learning.token_cache import cache_tokens
 from everycell.learning.training import Batch as Rows
 
 
 class TildeV2(BertPreTrainedModel):
     """BERT with a projection of each token's last hidden state to a weight of 0 or more.
 
-    The names of its parts are those of the published checkpoints, which load as they are, with
-    `everycell.learning.models.load_model` and the head "tildev2".
+    Its parts are named as in the published checkpoints, so that
+    `everycell.learning.models.load_model` can load them with the head "tildev2".
     """
 
     config_class = BertConfig
@@ -49,9 +49,9 @@ class TildeV2(BertPreTrainedModel):
 
 
 def from_encoder(encoder: BertPreTrainedModel, *, bias: float = 0.0, seed: int = 0) -> TildeV2:
-    """An untrained TILDEv2 on a pre-trained encoder."""
+    """Create an untrained TILDEv2 from a pre-trained encoder."""
     model = TildeV2(copy.deepcopy(encoder.config))
-    # A head's pooler, if any, has no place here.
+    # The encoder may have a pooler, but TILDEv2 has none.
     model.bert.load_state_dict(
         {
             name: tensor
@@ -77,7 +77,7 @@ def encode(
     *,
     batch_tokens: int | None = None,
 ) -> sparse.csr_array:
-    """Weights of documents' vocabulary entries, the max of equation 2.2."""
+    """Weights of the vocabulary entries in documents: the maximum in equation 2.2."""
     check_length(model, length)
     texts = [text for text in documents if isinstance(text, str)]
     sequences = [list(ids) for ids in documents if not isinstance(ids, str)]
@@ -89,8 +89,8 @@ def encode(
     longest = max(map(len, sequences), default=0)
     if longest > length:
         raise ValueError(
-            f"A document has {longest} token ids, more than the length of {length}: expand to "
-            "the length that is encoded."
+            f"A document has {longest} token ids, more than the length of {length}: use the same "
+            "length for expansion and encoding."
         )
     sequences = sequences or token_ids(tokenizer, texts, length)
     rows = map_batches(
@@ -111,7 +111,7 @@ def encode(
     is_weighted = (weights > 0) & ~np.isin(columns, stop)
     weights, positions = weights[is_weighted], positions[is_weighted]
     order = np.lexsort((weights, positions))
-    # The last one of each place is its largest.
+    # The last weight of each position is its largest.
     last = (
         order[np.append(positions[order][1:] != positions[order][:-1], True)]
         if len(order)
@@ -131,23 +131,23 @@ def ranking_loss(
 ) -> Callable[[TildeV2, Rows], torch.Tensor]:
     """Loss function of TILDEv2 for `everycell.learning.training.train`.
 
-    Cross-entropy of the relevant document against the others of its row and all documents of the
-    other rows of the batch. One difference from the authors' code: where a batch has two relevant
-    documents of a query, neither counts as wrong for the other.
+    Cross-entropy of the relevant document against the other documents of the batch, in its row and
+    in all others. Unlike in the authors' code, if a batch has two relevant documents for a query,
+    neither is a negative for the other.
     """
-    ids_of = each_text_once(lambda texts: token_ids(tokenizer, texts, length))
+    ids_of = cache_tokens(lambda texts: token_ids(tokenizer, texts, length))
 
     def loss(model: TildeV2, rows: Rows) -> torch.Tensor:
         negatives = rows["negatives"]
         if len({len(texts) for texts in negatives}) != 1:
             raise ValueError(
                 f"Rows of a batch have {sorted({len(texts) for texts in negatives})} negatives: "
-                "give each row as many."
+                "all rows must have the same number."
             )
         texts = [
             text
-            for positive, negative_ids in zip(rows["positive"], negatives, strict=True)
-            for text in (positive, *negative_ids)
+            for positive, row_negatives in zip(rows["positive"], negatives, strict=True)
+            for text in (positive, *row_negatives)
         ]
         group = 1 + len(negatives[0])
         queries = count_terms(ids_of(rows["query"]), model.config.vocab_size, stop)
@@ -159,7 +159,8 @@ def ranking_loss(
         )
         if scale:
             scores = scores / counts.sum(1, keepdim=True).clamp(min=1).sqrt().to(scores)
-        return contrastive_loss(scores, _known(rows["query"], texts, group), group)
+        relevant = _relevant_documents(rows["query"], texts, group)
+        return contrastive_loss(scores, relevant, group)
 
     return loss
 
@@ -168,26 +169,26 @@ def pairwise_scores(model: TildeV2, batch: Batch, counts: torch.Tensor) -> torch
     """Score of each query with each document, with a gradient."""
     ids = batch["input_ids"]
     query_terms = counts.any(dim=0)
-    # Where a document has a term of a query; stop ids, special tokens and padding are none.
-    read = query_terms[ids]
-    weights = model.weights_of(states_at(model.bert, batch, read))
+    # Positions of the queries' terms, which exclude stop ids, special tokens and padding.
+    has_term = query_terms[ids]
+    weights = model.weights_of(states_at(model.bert, batch, has_term))
     # Terms of the queries, numbered from 0.
     number = query_terms.cumsum(0) - 1
     size = int(query_terms.sum())
-    cells = read.nonzero()[:, 0] * size + number[ids[read]]
+    cells = has_term.nonzero()[:, 0] * size + number[ids[has_term]]
     vectors = weights.new_zeros(len(ids) * size).scatter_reduce(0, cells, weights, "amax")
     return counts[:, query_terms] @ vectors.view(len(ids), size).T
 
 
-def contrastive_loss(scores: torch.Tensor, known: np.ndarray, group: int) -> torch.Tensor:
+def contrastive_loss(scores: torch.Tensor, relevant: np.ndarray, group: int) -> torch.Tensor:
     """Mean cross-entropy of each query's relevant document against the documents of a batch."""
-    own = torch.arange(len(scores), device=scores.device) * group
-    left_out = torch.from_numpy(known).to(scores.device)
-    left_out[torch.arange(len(scores)), own] = False
-    return functional.cross_entropy(scores.masked_fill(left_out, -torch.inf), own)
+    target = torch.arange(len(scores), device=scores.device) * group
+    is_excluded = torch.from_numpy(relevant).to(scores.device)
+    is_excluded[torch.arange(len(scores)), target] = False
+    return functional.cross_entropy(scores.masked_fill(is_excluded, -torch.inf), target)
 
 
-def _known(queries: Sequence[str], texts: Sequence[str], group: int) -> np.ndarray:
-    """Whether a document of the batch is a relevant one of a query's in some row of it."""
+def _relevant_documents(queries: Sequence[str], texts: Sequence[str], group: int) -> np.ndarray:
+    """Whether each document is relevant to each query according to any row of the batch."""
     relevant = set(zip(queries, texts[::group], strict=True))
     return np.array([[(query, text) in relevant for text in texts] for query in queries])

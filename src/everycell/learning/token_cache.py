@@ -1,4 +1,4 @@
-"""Texts that are tokenised once, however often a training sees them."""
+"""Caching of tokenised texts, which training uses repeatedly."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from everycell.learning.batching import Ids
 
 
-def each_text_once(
+def cache_tokens(
     tokenise: Callable[[Sequence[str]], Sequence[Ids]],
 ) -> Callable[[Sequence[str]], list[Ids]]:
-    """A tokeniser that remembers."""
-    known: dict[str, Ids] = {}
+    """Wrap a tokeniser so that it tokenises each text only once."""
+    ids_by_text: dict[str, Ids] = {}
 
-    def remembered(texts: Sequence[str]) -> list[Ids]:
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        known.update(zip(new, tokenise(new), strict=True))
-        return [known[text] for text in texts]
+    def tokenise_cached(texts: Sequence[str]) -> list[Ids]:
+        new = [text for text in dict.fromkeys(texts) if text not in ids_by_text]
+        ids_by_text.update(zip(new, tokenise(new), strict=True))
+        return [ids_by_text[text] for text in texts]
 
-    return remembered
+    return tokenise_cached

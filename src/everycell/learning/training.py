@@ -1,14 +1,14 @@
-"""Training of a transformers model in a plain loop that can be killed and started again.
+"""Training of transformers models in a simple loop that can be killed and resumed.
 
-A loop of our own rather than transformers' Trainer, for four reasons: a checkpoint of the Trainer
-appears file by file, so that one that a kill cut short is not told from a whole one; it holds no
-record of the data and options that it belongs to; when memory runs out it starts all over with
-half the batch, where here only the micro-batch shrinks and the step stays the same; and its
-folders hold pickles, where here weights and optimiser are safetensors and the rest is JSON.
+It replaces transformers' Trainer for four reasons. The Trainer writes a checkpoint file by file, so
+incomplete checkpoints cannot be recognised. Its checkpoints have no record of the data and options.
+If memory runs out, it restarts with half the batch size; here only the micro-batch shrinks, and the
+steps stay the same. Its folders contain pickles; here weights and optimiser are safetensors, and
+the rest is JSON.
 
-What is random in a step (dropout, the order of the rows) depends on the seed and the number of the
-step alone. So a checkpoint holds no state of a random generator, and a training that was killed
-ends with the same bytes as one that was not, on a CPU with the same number of threads.
+Randomness in a step (dropout, the order of the rows) depends only on the seed and the number of the
+step. So checkpoints need no state of a random generator, and a run that was killed and resumed
+gives the same bytes as an uninterrupted run, on a CPU with the same number of threads.
 """
 
 from __future__ import annotations
@@ -69,18 +69,17 @@ def train(
     validate: Callable[[Any], float] | None = None,
     settings: Mapping[str, JsonValue] | None = None,
 ) -> TrainingRecord:
-    """Train a model and write it to a folder that is whole or not there.
+    """Train a model and write it to a folder, which is never incomplete.
 
-    Checkpoints go to a folder beside it, `<folder>.checkpoints`, which is removed at the end: a
-    workflow may clear `folder` before it runs a rule again without losing them. Called again with
-    the same arguments, training resumes from the last complete checkpoint; once `folder` is
-    finished, its record is returned and nothing is trained. All random generators are
-    seeded in each step, which also changes those of the caller.
+    Checkpoints are in `<folder>.checkpoints`, so that a workflow may clear `folder` before it
+    reruns a rule; they are removed at the end. Called again with the same arguments, training
+    resumes from the last complete checkpoint. If `folder` is finished, only its record is returned.
+    Each step seeds the global random generators.
     """
     if not len(examples):
         raise TrainingError("There are no rows to train on: give one or more.")
     if options.patience is not None and validate is None:
-        raise ValueError("patience needs a function `validate`: give one, or set patience to None.")
+        raise ValueError("patience needs a function `validate`: pass one, or set patience to None.")
     inputs: dict[str, JsonValue] = {
         "options": options.model_dump(),
         "settings": dict(settings or {}),
@@ -91,20 +90,20 @@ def train(
     checkpoints = folder.with_name(f"{folder.name}.checkpoints")
     if folder.is_dir() and any(folder.iterdir()):
         record = finished_record(folder, inputs)
-        # A kill may have come between the last rename and this.
+        # The process may have been killed before it removed them.
         shutil.rmtree(checkpoints, ignore_errors=True)
         return record
     if options.dropout is not None:
         set_dropout(model, options.dropout)
     run = _Run(model, examples, loss, options, inputs, checkpoints)
-    run.go(validate)
+    run.finish(validate)
     _write_model(model, tokenizer, run.record, folder)
     run.checkpoints.remove()
     return run.record
 
 
 class _Run:
-    """A training under way: model, optimiser, what was done so far, and its checkpoints."""
+    """A training run: model, optimiser, record and checkpoints."""
 
     def __init__(
         self,
@@ -116,9 +115,9 @@ class _Run:
         checkpoints: Path,
     ) -> None:
         self.model, self.examples, self.loss, self.options = model, examples, loss, options
-        self.rows_a_step = options.batch_size * options.accumulation
-        self.steps_an_epoch = -(-len(examples) // self.rows_a_step)
-        self.total = options.epochs * self.steps_an_epoch
+        self.rows_per_step = options.batch_size * options.accumulation
+        self.steps_per_epoch = -(-len(examples) // self.rows_per_step)
+        self.total = options.epochs * self.steps_per_epoch
         if options.max_steps is not None:
             self.total = min(self.total, options.max_steps)
         parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -134,7 +133,7 @@ class _Run:
                 },
             ],
             lr=options.learning_rate,
-            # One pass over weights and moments, not one for each operation.
+            # One pass over weights and moments, instead of one per operation.
             fused=True,
         )
         self.schedule = get_scheduler(
@@ -154,11 +153,11 @@ class _Run:
         if options.bf16 and not self.on_gpu:
             LOG.warning("bf16 is for a GPU and this is a CPU: training continues in float32.")
 
-    def go(self, validate: Callable[[Any], float] | None) -> None:
-        """Do the steps that are left; leave the kept weights in the model."""
-        every = self.options.validation_steps or self.steps_an_epoch
-        first, begun = self.record.steps, time.monotonic()
-        last_report = begun
+    def finish(self, validate: Callable[[Any], float] | None) -> None:
+        """Run the remaining steps, and load the best weights into the model."""
+        interval = self.options.validation_steps or self.steps_per_epoch
+        first_step, start_time = self.record.steps, time.monotonic()
+        last_report = start_time
         while self.record.steps < self.total and not self.record.stopped_early:
             self.step()
             done, now = self.record.steps, time.monotonic()
@@ -169,12 +168,12 @@ class _Run:
                     done,
                     self.total,
                     self.record.losses[-1],
-                    (now - begun) / (done - first) * (self.total - done) / 60,
+                    (now - start_time) / (done - first_step) * (self.total - done) / 60,
                 )
-            due = validate is not None and (done % every == 0 or done == self.total)
-            if validate is not None and due:
-                self.judge(validate)
-            if done < self.total and (due or done % self.options.checkpoint_steps == 0):
+            is_due = validate is not None and (done % interval == 0 or done == self.total)
+            if validate is not None and is_due:
+                self.run_validation(validate)
+            if done < self.total and (is_due or done % self.options.checkpoint_steps == 0):
                 self.checkpoints.save(self.record)
         best = self.record.best_step
         if best is not None and best != self.record.steps:
@@ -182,23 +181,23 @@ class _Run:
         self.model.eval()
 
     def step(self) -> None:
-        """One step of the optimiser; with smaller micro-batches should memory run out."""
+        """Take a step of the optimiser, with smaller micro-batches if memory runs out."""
         done = self.record.steps
-        epoch, start = divmod(done, self.steps_an_epoch)
+        epoch, start = divmod(done, self.steps_per_epoch)
         order = np.random.default_rng([self.options.seed, epoch]).permutation(len(self.examples))
-        rows = order[start * self.rows_a_step : (start + 1) * self.rows_a_step]
+        rows = order[start * self.rows_per_step : (start + 1) * self.rows_per_step]
         while True:
             try:
-                value = self.gradients(rows)
+                value = self.compute_gradients(rows)
                 break
             except (RuntimeError, MemoryError) as error:
                 if not is_out_of_memory(error):
                     raise
-                self.smaller(error)
+                self.halve_batch(error)
         if not np.isfinite(value):
             raise TrainingError(
                 f"The loss of step {done + 1} is {value}: lower learning_rate (it is "
-                f"{self.options.learning_rate:g}) or look at the rows."
+                f"{self.options.learning_rate:g}) or check the rows."
             )
         if self.options.max_gradient_norm is not None:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.options.max_gradient_norm)
@@ -207,8 +206,8 @@ class _Run:
         self.record.steps += 1
         self.record.losses.append(value)
 
-    def gradients(self, rows: np.ndarray) -> float:
-        """Gradients of the mean loss of rows, and that loss."""
+    def compute_gradients(self, rows: np.ndarray) -> float:
+        """Compute the gradients of the mean loss of rows, and return the loss."""
         self.optimiser.zero_grad()
         self.model.train()
         state = np.random.SeedSequence([self.options.seed, self.record.steps]).generate_state(1)
@@ -228,29 +227,29 @@ class _Run:
         """Number format of a forward pass."""
         return torch.autocast("cuda", torch.bfloat16, enabled=self.options.bf16 and self.on_gpu)
 
-    def smaller(self, error: BaseException) -> None:
-        """Halve the micro-batch, or give up."""
+    def halve_batch(self, error: BaseException) -> None:
+        """Halve the micro-batch, or raise an error if it has a single row."""
         if self.record.batch_size == 1:
             raise TrainingError(
-                "Memory ran out with a single row in a batch: shorten the texts, take a smaller "
-                "model or a larger machine."
+                "Memory ran out with a single row in a batch: shorten the texts, or use a smaller "
+                "model or a machine with more memory."
             ) from error
         self.record.batch_size = (self.record.batch_size + 1) // 2
         LOG.warning(
-            "Memory ran out in step %d: from here on %d rows go through the model at once, in as "
-            "many parts as a step needs.",
+            "Memory ran out in step %d: continuing with micro-batches of %d rows, and the same "
+            "number of rows per step.",
             self.record.steps + 1,
             self.record.batch_size,
         )
 
-    def judge(self, validate: Callable[[Any], float]) -> None:
-        """Validate; note whether it is the best value yet, and whether patience is at its end."""
+    def run_validation(self, validate: Callable[[Any], float]) -> None:
+        """Validate, and record the best step and whether to stop early."""
         self.model.eval()
         with torch.no_grad(), self.precision():
             value = float(validate(self.model))
         if not np.isfinite(value):
             raise TrainingError(
-                f"The validation value after step {self.record.steps} is {value}: it has to be a "
+                f"The validation value after step {self.record.steps} is {value}: it must be a "
                 "finite number."
             )
         record = self.record
@@ -258,9 +257,9 @@ class _Run:
         record.validations.append(Validation(step=record.steps, value=value))
         if value > best:
             record.best_step = record.steps
-        assert record.best_step is not None, "a finite value is above none at all"
-        since = [validation.step for validation in record.validations].index(record.best_step)
-        worse = len(record.validations) - since - 1
+        assert record.best_step is not None, "the first finite value is the best so far"
+        best_index = [validation.step for validation in record.validations].index(record.best_step)
+        worse = len(record.validations) - best_index - 1
         record.stopped_early = self.options.patience is not None and worse >= self.options.patience
         LOG.info("validation after step %d: %.4f", record.steps, value)
 
@@ -278,7 +277,7 @@ def _write_model(
             tokenizer.save_pretrained(partial)
     text = json.dumps(record.model_dump(), indent=1, sort_keys=True)
     (partial / RECORD).write_text(text + "\n", encoding="utf-8")
-    # safetensors makes files that only their owner can read; results are to be shared.
+    # safetensors creates files that only their owner can read, but results are shared.
     for path in partial.iterdir():
         path.chmod((partial / RECORD).stat().st_mode)
     os.replace(partial, folder)

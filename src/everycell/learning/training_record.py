@@ -1,4 +1,4 @@
-"""What a training is told and what it did: options, and the record that is kept of them."""
+"""Options and records of training runs."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ RECORD = "training.json"
 
 
 class TrainingError(Exception):
-    """A training cannot start, continue or be resumed; the message says why."""
+    """A training run cannot start, continue or be resumed."""
 
 
 class TrainingOptions(BaseModel):
     """How a model is trained.
 
-    `batch_size` rows go through the model at once, and `accumulation` batches make one step. The
-    weight decay applies to matrices only. `patience` counts validations without a better value.
-    None switches off a limit; for `dropout` it keeps the model's own rates, and for
-    `validation_steps` it means once per epoch. `checkpoint_steps` changes no result.
+    A step has `accumulation` batches of `batch_size` rows. Weight decay applies to matrices only.
+    `patience` is a number of validations without a better value. None means no limit; for
+    `dropout`, it keeps the model's own rates, and for `validation_steps`, it means once per epoch.
+    `checkpoint_steps` does not affect the result.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -57,7 +57,7 @@ class Validation(BaseModel):
 
 
 class TrainingRecord(BaseModel):
-    """Record of a training: `training.json` of a finished folder, or the state of a checkpoint."""
+    """Record of a training run, in the `training.json` of a model or in a checkpoint."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -77,15 +77,14 @@ class TrainingRecord(BaseModel):
 
 
 def finished_record(folder: Path, inputs: Mapping[str, JsonValue]) -> TrainingRecord:
-    """Record of a finished training."""
+    """Record of a finished training run with the given inputs."""
     try:
         text = (folder / RECORD).read_text(encoding="utf-8")
         record = TrainingRecord.model_validate_json(text)
     except (OSError, ValueError) as error:
         raise TrainingError(
-            f"{folder} is not empty and has no readable {RECORD}, so it is not a finished "
-            "training: "
-            "remove it or name another folder."
+            f"{folder} is not empty and has no readable {RECORD}, so it is not a finished model: "
+            "remove it or choose another folder."
         ) from error
     check_same_inputs(folder, record.inputs, inputs)
     return record
@@ -94,21 +93,21 @@ def finished_record(folder: Path, inputs: Mapping[str, JsonValue]) -> TrainingRe
 def check_same_inputs(
     folder: Path, actual: Mapping[str, JsonValue], expected: Mapping[str, JsonValue]
 ) -> None:
-    """Compare what two trainings depend on; how often checkpoints are written changes nothing."""
-    flat_found, flat_wanted = _flat(actual), _flat(expected)
+    """Raise an error if two training runs have different inputs, ignoring `checkpoint_steps`."""
+    flat_actual, flat_expected = _flatten(actual), _flatten(expected)
     differences = [
-        f"{key} {flat_found.get(key)!r}, now {flat_wanted.get(key)!r}"
-        for key in sorted(flat_found.keys() | flat_wanted.keys())
-        if flat_found.get(key) != flat_wanted.get(key)
+        f"{key} {flat_actual.get(key)!r}, now {flat_expected.get(key)!r}"
+        for key in sorted(flat_actual.keys() | flat_expected.keys())
+        if flat_actual.get(key) != flat_expected.get(key)
     ]
     if differences:
         raise TrainingError(
-            f"{folder} belongs to another training ({'; '.join(differences)}): remove it or name "
-            "another folder."
+            f"{folder} belongs to a different training run ({'; '.join(differences)}): remove it "
+            "or choose another folder."
         )
 
 
-def _flat(inputs: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _flatten(inputs: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     flat: dict[str, JsonValue] = {}
     for name, value in inputs.items():
         if isinstance(value, dict):
@@ -120,12 +119,12 @@ def _flat(inputs: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def tensors_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Weights and buffers by name, each once (a tied weight has several names)."""
+    """Weights and buffers by name; tied weights occur only once."""
     return dict(model.named_parameters()) | dict(model.named_buffers())
 
 
 def weights_sha256(model: torch.nn.Module) -> str:
-    """Hash over the names and values of a model's weights."""
+    """Hash of the names and values of a model's weights."""
     return sha256_of(
         name.encode() + tensor.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()
         for name, tensor in tensors_of(model).items()
@@ -133,7 +132,7 @@ def weights_sha256(model: torch.nn.Module) -> str:
 
 
 def sha256_of(parts: Iterable[bytes]) -> str:
-    """Hash over parts, each with its length.
+    """Hash of several parts and their lengths.
 
     Examples
     --------

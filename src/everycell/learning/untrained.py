@@ -1,4 +1,4 @@
-"""A small BERT without training, with a vocabulary of whole words."""
+"""A small untrained BERT with a vocabulary of words."""
 
 from __future__ import annotations
 

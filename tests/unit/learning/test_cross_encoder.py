@@ -104,11 +104,11 @@ def test_a_long_query_before_a_short_document_is_where_the_options_differ(tokeni
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"total": 4}, "total is 4: a pair needs 5 tokens or more"),
+        ({"total": 4}, "total is 4: a pair needs at least 5 tokens"),
         ({"total": 9, "cut": "both"}, "cut is 'both': it must be"),
         ({"total": 9, "query": 6}, "query is 6 with cut 'query_first' and total 9.*1 to 5"),
         ({"total": 9, "query": 0}, "query is 0"),
-        ({"total": 9, "cut": "longest_first", "query": 2}, "it goes with 'query_first'"),
+        ({"total": 9, "cut": "longest_first", "query": 2}, "it requires 'query_first'"),
     ],
 )
 def test_lengths_without_room_are_refused(options, message):

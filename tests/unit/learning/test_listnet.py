@@ -64,7 +64,7 @@ def test_portable_arithmetic_comes_before_the_first_computation():
     if run.stdout.strip() == "DEFAULT":
         pytest.skip("This processor has no instructions of its own to choose.")
     assert run.returncode
-    assert f"Torch already uses {run.stdout.strip()} already" in run.stderr
+    assert f"Torch already uses {run.stdout.strip()}" in run.stderr
 
 
 def test_scores_do_not_depend_on_the_scale_of_features_in_a_list_nor_on_other_lists():

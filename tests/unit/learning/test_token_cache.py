@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everycell.learning.token_cache import each_text_once
+from everycell.learning.token_cache import cache_tokens
 
 
 def test_each_text_is_asked_once_and_answers_keep_their_order():
@@ -14,7 +14,7 @@ def test_each_text_is_asked_once_and_answers_keep_their_order():
         calls.append(list(texts))
         return [[len(text)] for text in texts]
 
-    remembered = each_text_once(tokenise)
+    remembered = cache_tokens(tokenise)
     assert remembered(["aa", "b", "aa"]) == [[2], [1], [2]]
     assert remembered(["ccc", "b"]) == [[3], [1]]
     assert remembered(["b"]) == [[1]]
@@ -23,4 +23,4 @@ def test_each_text_is_asked_once_and_answers_keep_their_order():
 
 def test_a_tokeniser_that_loses_a_text_is_seen():
     with pytest.raises(ValueError, match="shorter"):
-        each_text_once(lambda texts: [])(["a"])
+        cache_tokens(lambda texts: [])(["a"])

@@ -248,8 +248,8 @@ def test_out_of_memory_halves_the_batch_and_keeps_the_step(tmp_path, caplog):
         records.append(train(model, ROWS, function, options, tmp_path / name))
     assert (records[0].batch_size, records[1].batch_size) == (8, 2)
     assert [item.split(", ")[0] for item in caplog.messages] == [
-        "Memory ran out in step 1: from here on 4 rows go through the model at once",
-        "Memory ran out in step 1: from here on 2 rows go through the model at once",
+        "Memory ran out in step 1: continuing with micro-batches of 4 rows",
+        "Memory ran out in step 1: continuing with micro-batches of 2 rows",
     ]
     assert records[1].losses == pytest.approx(records[0].losses, rel=1e-5)
 

@@ -252,7 +252,7 @@ def test_the_real_vocabularies(name, size, terms, mirror, tmp_path):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ("one text", "one string was given"),
+        ("one text", "got a single string"),
         (["a", None], "Text 1 .* is None"),
         (["a", float("nan")], "Text 1 .* is nan"),
         (["ab\ud800"], "Text 0 .* surrogate at character 2"),
@@ -267,9 +267,9 @@ def test_texts_that_cannot_be_used(every, texts, message):
 def test_unknown_name_and_vocabulary_for_nothing(vocabulary):
     with pytest.raises(TokeniseError, match="'STM3' is unknown; choose one of SA, STM1"):
         tokeniser("STM3")
-    with pytest.raises(TokeniseError, match="SA uses no vocabulary"):
+    with pytest.raises(TokeniseError, match="SA does not use a vocabulary"):
         tokeniser("SA", vocabulary)
-    with pytest.raises(TokeniseError, match="fetch wordpiece-vocab/scibert"):
+    with pytest.raises(TokeniseError, match="download wordpiece-vocab/scibert"):
         tokeniser("SciBERT-Token")
 
 
@@ -279,7 +279,7 @@ def test_unknown_name_and_vocabulary_for_nothing(vocabulary):
         (None, "cannot be read"),
         (b"", "with 0 pieces lacks"),
         (b"[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n", r"with 5 pieces lacks \[MASK\];"),
-        (b"[PAD]\n[UNK]\nun\nun\n", "line 4: 'un' is in line 3 already"),
+        (b"[PAD]\n[UNK]\nun\nun\n", "line 4: 'un' is already in line 3"),
         (b"[PAD]\n\xff\xfe\n", "not UTF-8 text"),
     ],
 )
