@@ -94,7 +94,7 @@ def _document_names(line: _Line, where: str) -> Sequence[str | int]:
     if isinstance(line.documents, int):
         return range(1, line.documents + 1)
     if len(set(line.documents)) < len(line.documents):
-        raise ValueError(f"{where} lists a document twice; remove the duplicate.")
+        raise ValueError(f"{where} has the same document twice; remove the duplicate.")
     return line.documents
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from everycell.engine.text_files import whole_text
+from everycell.engine.text_files import read_text_file
 from everycell.engine.untrusted import in_quotes
 from everycell.language_models import templates
 from everycell.language_models.generation import Message
@@ -69,7 +69,7 @@ def read_template(path: Path = PLAIN_TEMPLATE) -> PromptTemplate:
 def read_names(path: Path = NAMES) -> list[str]:
     """People's names for the extended labels."""
     try:
-        text = whole_text(path)
+        text = read_text_file(path)
     except OSError as error:
         raise ValueError(f"{path} cannot be read as text ({error}); use another file.") from None
     names = [line.strip() for line in text.splitlines()]

@@ -107,7 +107,7 @@ def test_one_row_per_answer_and_plain_forms(write):
         ({"documents": 0}, "line 1: documents"),
         ({"documents": 10**12}, "line 1: documents"),
         ({"relevant": ["2"]}, "line 1 has the relevant document '2'"),
-        ({"documents": ["a", "a"]}, "line 1 lists a document twice"),
+        ({"documents": ["a", "a"]}, "line 1 has the same document twice"),
         ({"tokens": [["x", -1.0]]}, "line 1: the tokens do not spell the answer"),
         ({"tokens": [["Delft [2].", 0.5]]}, "line 1 has the log-probability 0.5"),
         ({"question": "q2", "arm": "llm"}, "; keep one answer"),

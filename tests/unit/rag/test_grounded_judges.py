@@ -21,7 +21,7 @@ from everycell.rag.grounded.autonuggetizer import (
     label_importance,
     read_labels,
 )
-from everycell.rag.grounded.entailment import LABELS, inferred, load_inference
+from everycell.rag.grounded.entailment import LABELS, inference_probabilities, load_inference
 from everycell.rag.grounded.lexical_judge import (
     FEATURES,
     Words,
@@ -115,15 +115,15 @@ def inference(tmp_path: Path) -> Path:
 def test_probabilities_stand_under_their_labels(inference):
     model, tokenizer = load_inference(inference)
     pairs = [("owls eat", "owls"), ("owls", "eat"), ("owls " * 600, "eat")]
-    result = inferred(model, tokenizer, pairs, length=16, batch=2)
+    result = inference_probabilities(model, tokenizer, pairs, length=16, batch=2)
     assert result.shape == (3, len(LABELS))
     np.testing.assert_allclose(result.sum(axis=1), 1)
-    alone = inferred(model, tokenizer, pairs[1:2], length=16)
+    alone = inference_probabilities(model, tokenizer, pairs[1:2], length=16)
     np.testing.assert_allclose(result[1], alone[0], atol=1e-6)
     logits = model(**tokenizer(*pairs[1], return_tensors="pt")).logits[0].double()
     expected = logits.softmax(0).detach().numpy()[[1, 0, 2]]
     np.testing.assert_allclose(alone[0], expected, atol=1e-6)
-    assert inferred(model, tokenizer, []).shape == (0, 3)
+    assert inference_probabilities(model, tokenizer, []).shape == (0, 3)
 
 
 def test_a_model_with_other_labels_is_refused(inference):
@@ -147,13 +147,13 @@ def test_features_are_shares_that_can_be_worked_out_by_hand():
     result = words.features(facts, "What do owls eat?", responses)
     assert result.shape == (2, 2, len(FEATURES))
     names = dict(zip(FEATURES, result[0, 0], strict=True))
-    assert names["words of the fact in the response"] == pytest.approx(2 / 3)
+    assert names["share of the fact's words in the response"] == pytest.approx(2 / 3)
     # Of "owls eat fish" the question lacks "fish" alone.
-    assert names["words of the fact that the question lacks, in the response"] == 0
-    assert names["share of the fact's words that the question lacks"] == pytest.approx(1 / 3)
-    assert names["pairs of words in the response"] == 0
-    in_best = names["the same in the best sentence"]
-    assert in_best == 0 or in_best < names["the same, rare words weighing more"]
+    assert names["weighted share of new words in the response"] == 0
+    assert names["share of words that are new"] == pytest.approx(1 / 3)
+    assert names["share of pairs of words in the response"] == 0
+    in_best = names["largest weighted share of new words in a sentence"]
+    assert in_best == 0 or in_best < names["weighted share in the response"]
     assert np.isfinite(result).all() and (result[:, 1, :7] == 0).all()
 
 

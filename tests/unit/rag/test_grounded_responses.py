@@ -20,13 +20,13 @@ from everycell.rag.grounded.ranking import bm25_scores, vector_scores
 from everycell.rag.grounded.responses import (
     Response,
     Sentence,
-    central,
-    chosen_clusters,
+    choose_clusters,
+    most_central,
     prompt,
     read_prompt,
     responses_frame,
     responses_of,
-    traced,
+    trace_sentences,
     without_reasoning,
 )
 
@@ -79,7 +79,7 @@ def test_bad_marks_are_refused():
         agreed_spans(np.ones((1, 54), bool), PASSAGE, minimum=2)
     with pytest.raises(ValueError, match="passage 'q' of topic '1', which is not among"):
         nuggets_frame({("1", "q"): [(0, 1)]}, {("1", "p"): PASSAGE})
-    with pytest.raises(ValueError, match="has 54 characters, and a nugget from 50 to 60"):
+    with pytest.raises(ValueError, match="has 54 characters, but a nugget from 50 to 60"):
         nuggets_frame({("1", "p"): [(50, 60)]}, {("1", "p"): PASSAGE})
 
 
@@ -123,17 +123,19 @@ def test_a_cluster_of_opposite_vectors_is_near_to_nothing():
     ],
 )
 def test_the_follow_up_is_about_the_next_cluster_or_the_last(scores, first, expected):
-    assert chosen_clusters(scores, first) == expected
+    assert choose_clusters(scores, first) == expected
 
 
 def test_the_central_nugget_has_most_of_the_others():
-    assert central(["owls eat", "owls eat mice", "mice sleep"]) == 1
-    assert central(["owls", "owls"]) == 0  # of equal ones the first
-    assert central([""]) == 0
+    assert most_central(["owls eat", "owls eat mice", "mice sleep"]) == 1
+    assert most_central(["owls", "owls"]) == 0  # of equal ones the first
+    assert most_central([""]) == 0
 
 
 def test_a_rewritten_sentence_is_traced_by_its_words():
-    result = traced("Owls eat small mice. Ships sail.", {1: "owls eat mice", 2: "by night", 3: ""})
+    result = trace_sentences(
+        "Owls eat small mice. Ships sail.", {1: "owls eat mice", 2: "by night", 3: ""}
+    )
     assert [sentence.nuggets for sentence in result] == [(1,), ()]
 
 
@@ -197,7 +199,7 @@ def test_pieces_are_the_passage_again():
 
 def test_provenance_of_another_run_is_refused(responses_page):
     nuggets, passages, questions = responses_page
-    with pytest.raises(ValueError, match="comes from nugget 7, and the topic has 2 nuggets"):
+    with pytest.raises(ValueError, match="comes from nugget 7, but the topic has 2 nuggets"):
         provenance([Response("1", (Sentence("A.", (7,)),))], *responses_page)
     with pytest.raises(ValueError, match="are not the text of nugget 1"):
         moved = nuggets.assign(start=nuggets["start"] + 1)

@@ -1,6 +1,6 @@
-"""Responses made from nuggets, each of whose sentences keeps the spans that it came from.
+"""Responses generated from nuggets, with the provenance of each sentence.
 
 Stages: `detection` (spans in passages) -> `clusters` -> `ranking` of clusters -> `responses` (a
-sentence for each of the first clusters) -> `provenance`. `autonuggetizer`, `entailment` and
-`lexical_judge` score them.
+sentence for each of the top clusters) -> `provenance`. `autonuggetizer`, `entailment`,
+`faithfulness` and `lexical_judge` score the responses.
 """

@@ -1,4 +1,4 @@
-"""AutoNuggetizer: a language model lists the facts of a good answer, and checks responses for them.
+"""AutoNuggetizer: a language model lists the facts of a good answer and finds them in responses.
 
 Source: Pradeep et al., "Initial nugget evaluation results for the TREC 2024 RAG track with the
 AutoNuggetizer framework" (arXiv 2411.09607); lajewska2025, section 6.4.1: 30 facts at most, batches
@@ -15,21 +15,21 @@ from string import Template
 from everycell.language_models import templates
 from everycell.language_models.generation import Message
 
-#: Largest number of facts, and of facts labelled with one prompt.
-MOST, BATCH = 30, 10
+#: Largest number of facts, and of passages or facts per prompt.
+MAX_FACTS, BATCH = 30, 10
 #: Allowed labels.
 IMPORTANCE = ("vital", "okay")
 SUPPORT = ("support", "partial_support", "not_support")
 _FOLDER = Path(__file__).parent / "templates"
-#: Prompt -> file, slots, and the slot that stands last.
+#: Prompt -> file, slots, and the slot of the last message.
 PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
     "create": (
         _FOLDER / "create_nuggets.txt",
         {
             "question": ("the question", True),
-            "facts": ("the facts so far, a line each", True),
+            "facts": ("the facts so far, one per line", True),
             "passages": ("the passages", True),
-            "most": ("most facts", False),
+            "most": ("largest number of facts", False),
         },
         "passages",
     ),
@@ -49,18 +49,18 @@ PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
     ),
 }
 
-#: From messages to the text of an answer, for several at once.
+#: Function from prompts to the texts of their answers.
 Ask = Callable[[Sequence[tuple[Message, ...]]], Sequence[str]]
 
 
 def read_prompt(name: str, path: Path | None = None) -> Template:
-    """A prompt of `PROMPTS`: the project's own words, or those of a file."""
+    """Read a prompt of `PROMPTS`, or a custom file in its place."""
     own, slots, last = PROMPTS[name]
     return templates.read_template(path or own, slots, last=last)
 
 
-def read_facts(answer: str, limit: int = MOST) -> tuple[str, ...]:
-    r"""Facts in an answer: the lines that begin with a mark or a number, each once.
+def read_facts(answer: str, limit: int = MAX_FACTS) -> tuple[str, ...]:
+    r"""Distinct facts in an answer: the lines that begin with a bullet or a number.
 
     Examples
     --------
@@ -91,10 +91,10 @@ def create_nuggets(
     ask: Ask,
     *,
     batch: int = BATCH,
-    limit: int = MOST,
+    limit: int = MAX_FACTS,
     template: Template | None = None,
 ) -> list[tuple[str, ...]]:
-    """Facts that a good answer has, collected from batches of passages."""
+    """Collect the facts of a good answer from batches of passages."""
     template = template or read_prompt("create")
     facts: list[tuple[str, ...]] = [()] * len(topics)
     rounds = max((-(-len(passages) // batch) for _, passages in topics), default=0)
@@ -123,21 +123,25 @@ def label_importance(
     *,
     template: Template | None = None,
 ) -> list[tuple[str, ...]]:
-    """Importance of each fact: `IMPORTANCE`, or "" if the model did not say."""
+    """Importance of each fact: `IMPORTANCE`, or "" if the model gave no valid label."""
     template = template or read_prompt("importance")
-    parts = [_parts(facts) for _, facts in topics]
+    batches = [_batches(facts) for _, facts in topics]
     answers = iter(
         ask(
             [
-                templates.fill(template, question=question, facts=_numbered(part))
-                for (question, _), own in zip(topics, parts, strict=True)
-                for part in own
+                templates.fill(template, question=question, facts=_numbered(batch))
+                for (question, _), of_topic in zip(topics, batches, strict=True)
+                for batch in of_topic
             ]
         )
     )
     return [
-        tuple(label for part in own for label in read_labels(next(answers), len(part), IMPORTANCE))
-        for own in parts
+        tuple(
+            label
+            for batch in of_topic
+            for label in read_labels(next(answers), len(batch), IMPORTANCE)
+        )
+        for of_topic in batches
     ]
 
 
@@ -147,28 +151,32 @@ def assign_nuggets(
     *,
     template: Template | None = None,
 ) -> list[tuple[str, ...]]:
-    """Support of facts by responses: `SUPPORT`, or "" if the model did not say.
+    """Support of facts by responses: `SUPPORT`, or "" if the model gave no valid label.
 
-    All prompts are asked at once, so that an endpoint can answer several side by side. An empty
-    response supports nothing, without a request.
+    All prompts are sent together, so that an endpoint can answer them in parallel. An empty
+    response supports no fact and needs no request.
     """
     template = template or read_prompt("assign")
-    spoken = [pair for pair in responses if pair[1].strip()]
-    parts = [_parts(facts) for _, _, facts in spoken]
+    nonempty = [response for response in responses if response[1].strip()]
+    batches = [_batches(facts) for _, _, facts in nonempty]
     answers = iter(
         ask(
             [
                 templates.fill(
-                    template, question=question, response=response, facts=_numbered(part)
+                    template, question=question, response=response, facts=_numbered(batch)
                 )
-                for (question, response, _), own in zip(spoken, parts, strict=True)
-                for part in own
+                for (question, response, _), of_response in zip(nonempty, batches, strict=True)
+                for batch in of_response
             ]
         )
     )
     labels = iter(
-        tuple(label for part in own for label in read_labels(next(answers), len(part), SUPPORT))
-        for own in parts
+        tuple(
+            label
+            for batch in of_response
+            for label in read_labels(next(answers), len(batch), SUPPORT)
+        )
+        for of_response in batches
     )
     return [
         next(labels) if response.strip() else (SUPPORT[-1],) * len(facts)
@@ -176,7 +184,7 @@ def assign_nuggets(
     ]
 
 
-def _parts(facts: Sequence[str]) -> list[Sequence[str]]:
+def _batches(facts: Sequence[str]) -> list[Sequence[str]]:
     return [facts[start : start + BATCH] for start in range(0, len(facts), BATCH)]
 
 

@@ -28,10 +28,10 @@ def stems(text: str) -> list[str]:
 
 
 def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> IntArray:
-    """Latent semantic analysis: half as many topics as nuggets, each nugget in its strongest one.
+    """Clusters by latent semantic analysis, with half as many topics as nuggets.
 
-    The released code uses lemmas; here stems are used, since lemmas need a dictionary that no
-    installed package includes.
+    Each nugget is in its strongest topic. The released code uses lemmas; this function uses stems,
+    since lemmas need a dictionary that no installed package includes.
     """
     terms = {term for text in texts for term in stems(text)}
     if len(texts) < FEWEST or not terms:
@@ -41,34 +41,37 @@ def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> In
     weights = TfidfVectorizer(analyzer=stems, max_features=features).fit_transform(texts)
     topics = min(len(texts) // 2, weights.shape[1])
     svd = TruncatedSVD(n_components=topics, n_iter=10, random_state=seed)
-    # Shares of the variance are not used; equal nuggets have none to share.
+    # Explained variance is not used; for equal nuggets it is undefined.
     with np.errstate(invalid="ignore", divide="ignore"):
         strengths = svd.fit_transform(weights)
-    return _in_order(strengths.argmax(axis=1))
+    return _number_in_order(strengths.argmax(axis=1))
 
 
 def density_clusters(vectors: npt.ArrayLike, *, seed: int) -> IntArray:
-    """The clustering of BERTopic: UMAP to two dimensions, then HDBSCAN.
+    """Clusters as in BERTopic: UMAP to two dimensions, then HDBSCAN.
 
-    BERTopic 0.17.4 itself gives the same partition for the same vectors (tried on 4 to 40
-    vectors); what it adds, words that describe a cluster, is not used.
+    BERTopic 0.17.4 gives the same partition of the same vectors (tested with 4 to 40 vectors). The
+    words with which it describes clusters are not used.
     """
     points = np.asarray(vectors, dtype=np.float32)
     if len(points) < FEWEST:
         return np.arange(len(points))
-    # Compiles for seconds when it is imported and first used.
+    # umap compiles for seconds when it is imported and first used.
     from sklearn.cluster import HDBSCAN
     from umap import UMAP
 
     with warnings.catch_warnings():
-        # That there are fewer points than neighbours, and that a seed leaves one thread.
+        # Warnings about fewer points than neighbours, and about one thread because of the seed.
         warnings.simplefilter("ignore", UserWarning)
         reduced = UMAP(
             n_neighbors=50, n_components=2, min_dist=0.01, random_state=seed
         ).fit_transform(points)
-    return _in_order(HDBSCAN(min_cluster_size=2, min_samples=1, copy=True).fit_predict(reduced))
+    return _number_in_order(
+        HDBSCAN(min_cluster_size=2, min_samples=1, copy=True).fit_predict(reduced)
+    )
 
 
-def _in_order(labels: npt.ArrayLike) -> IntArray:
+def _number_in_order(labels: npt.ArrayLike) -> IntArray:
+    """Number clusters in the order in which they first occur."""
     order: dict[int, int] = {}
     return np.array([order.setdefault(int(label), len(order)) for label in np.asarray(labels)])

@@ -1,6 +1,6 @@
-"""Nuggets of passages: spans that answer a question, always in the passage's own words.
+"""Detection of nuggets: spans of passages that help to answer a question.
 
-Source: lajewska2025, section 6.2 (L1668) and its prompt (L2758), whose tags these are.
+Source: lajewska2025, section 6.2 (L1668), and its prompt (L2758), from which the tags are taken.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from everycell.language_models.generation import Message
 
 #: Tags around a nugget.
 OPENING, CLOSING = "<IN>", "</IN>"
-#: Columns of a frame of nuggets: `nugget` counts those of a topic from 1, `start` and `end` are
-#: characters of the passage.
+#: Columns of a frame of nuggets: `nugget` is a number per topic, from 1; `start` and `end` are
+#: positions in the passage.
 COLUMNS = ("topic", "passage_id", "nugget", "start", "end", "text")
 TEMPLATE = Path(__file__).parent / "templates" / "detection.txt"
 SLOTS: templates.Slots = {
     "question": ("the question", True),
-    "passage": ("the passage that is to be marked", True),
+    "passage": ("the passage to mark", True),
 }
 
 
 class Detected(NamedTuple):
-    """Nuggets of a passage."""
+    """Nuggets of a passage, and marked texts that are not in the passage (strays)."""
 
     spans: tuple[Span, ...]
     strays: tuple[str, ...]
@@ -51,10 +51,10 @@ def detection_prompt(template: Template, question: str, passage: str) -> tuple[M
 
 
 def marked_spans(passage: str, answer: str) -> Detected:
-    """Spans of a passage that an answer has marked; white space may differ, no word may.
+    """Spans of a passage that an answer has marked; only white space may differ.
 
-    Marks are looked up in the order of the answer, each after the previous one if possible, else
-    anywhere. Of overlapping marks the first counts. A tag without its partner marks nothing.
+    Each marked text is located after the previous one if possible, otherwise anywhere. If marks
+    overlap, the first one counts. A tag without its partner is ignored.
     """
     spans: list[Span] = []
     strays = []
@@ -77,22 +77,22 @@ def marked_spans(passage: str, answer: str) -> Detected:
 def agreed_spans(
     people: npt.ArrayLike, text: str, *, minimum: int, shortest: int = 1
 ) -> tuple[Span, ...]:
-    """Parts of a text that enough people marked, in whole words."""
+    """Sequences of words that enough people marked."""
     marks = np.asarray(people, dtype=bool)
     if marks.ndim != 2 or marks.shape[1] != len(text):
         raise ValueError(
-            f"The marks have shape {marks.shape} for a text of {len(text)} characters: give a row "
-            "per person and a column per character."
+            f"The marks have shape {marks.shape} for a text of {len(text)} characters; give one "
+            "row per person and one column per character."
         )
     if not 1 <= minimum <= len(marks) or shortest < 1:
         raise ValueError(
-            f"minimum is {minimum} and shortest {shortest}: give 1 to {len(marks)} people, and 1 "
-            "word or more."
+            f"minimum is {minimum} and shortest is {shortest}; give 1 to {len(marks)} people, and "
+            "at least 1 word."
         )
-    enough = marks.sum(axis=0) >= minimum
+    is_agreed = marks.sum(axis=0) >= minimum
     parts: list[list[Span]] = [[]]
     for word in re.finditer(r"\S+", text):
-        if 2 * enough[word.start() : word.end()].sum() >= word.end() - word.start():
+        if 2 * is_agreed[word.start() : word.end()].sum() >= word.end() - word.start():
             parts[-1].append(word.span())
         elif parts[-1]:
             parts.append([])
@@ -108,7 +108,7 @@ def nuggets_frame(
         topic, passage = unknown[0]
         raise ValueError(
             f"There are spans of passage {passage!r} of topic {topic!r}, which is not "
-            "among the passages: give its text, or leave them out."
+            "among the passages; give its text, or remove the spans."
         )
     rows = []
     counts: dict[str, int] = {}
@@ -116,20 +116,20 @@ def nuggets_frame(
         for start, end in spans.get((topic, passage), ()):
             if not 0 <= start < end <= len(text):
                 raise ValueError(
-                    f"Passage {passage!r} of topic {topic!r} has {len(text)} characters, and a "
-                    f"nugget from {start} to {end}: give spans within the passage."
+                    f"Passage {passage!r} of topic {topic!r} has {len(text)} characters, but a "
+                    f"nugget from {start} to {end}; give spans within the passage."
                 )
             counts[topic] = counts.get(topic, 0) + 1
             rows.append((topic, passage, counts[topic], start, end, text[start:end]))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def sizes(counts: Iterable[int], lengths: Iterable[float]) -> dict[str, float]:
-    """Mean, median and largest of some counts, and the mean of some lengths (Tables C.4, C.5)."""
-    numbers, sizes_of = np.array(list(counts), float), np.array(list(lengths), float)
+def size_statistics(counts: Iterable[int], lengths: Iterable[float]) -> dict[str, float]:
+    """Mean, median and maximum of counts, and mean of lengths (Tables C.4 and C.5)."""
+    numbers, characters = np.array(list(counts), float), np.array(list(lengths), float)
     return {
         "avg": float(numbers.mean()),
         "med": float(np.median(numbers)),
         "max": float(numbers.max()),
-        "length": float(sizes_of.mean()),
+        "length": float(characters.mean()),
     }

@@ -1,8 +1,7 @@
-"""What a response entails or contradicts, according to an NLI model.
+"""Entailment and contradiction by responses, according to an NLI model.
 
-Source: lajewska2025, section 6.4.1 (L1752): the probability that nuggets are entailed, or
-contradicted, by the response, by ``cross-encoder/nli-roberta-base``. The thesis does not say
-whether probabilities are averaged or labels counted; both are given here.
+Source: lajewska2025, section 6.4.1 (L1752): the probability that a response entails or contradicts
+nuggets, by ``cross-encoder/nli-roberta-base``.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ def load_inference(
     kind = AutoModelForSequenceClassification
     model, missing = load_weights(kind, folder, str(source), dtype="auto")
     if missing:
-        # transformers draws what it does not find.
+        # transformers initialises missing weights at random.
         raise ModelError(
-            f"{source}: its weights lack {missing[0]!r}, so it is not an NLI model; give one that "
-            "was trained to classify."
+            f"{source}: its weights lack {missing[0]!r}, so it is not an NLI model; give a model "
+            "that was trained to classify."
         )
     tokenizer = read_tokenizer(folder, str(source))
     labels = [str(name).lower() for name in model.config.id2label.values()]
@@ -51,7 +50,7 @@ def load_inference(
     return model.to(device()).eval(), tokenizer
 
 
-def inferred(
+def inference_probabilities(
     model: Any,
     tokenizer: Any,
     pairs: Sequence[tuple[str, str]],
@@ -59,7 +58,7 @@ def inferred(
     length: int = 512,
     batch: int = 32,
 ) -> FloatArray:
-    """Probabilities of each pair of premise and hypothesis."""
+    """Probabilities of `LABELS` for each pair of premise and hypothesis."""
     index_of = {str(name).lower(): int(index) for index, name in model.config.id2label.items()}
     columns = [index_of[label] for label in LABELS]
     batches = []

@@ -1,7 +1,7 @@
-"""Faithfulness and answer relevance of responses, as RAGAs defines them, by a language model.
+"""Faithfulness and answer relevance (RAGAs), judged by a language model.
 
-The `ragas` package is not used: it has its own framework for language models, to which our records,
-budgets and protection of keys would not apply.
+The `ragas` package is not used, since its own framework for language models would bypass our
+records, budgets and protection of keys.
 
 Source: Es, James, Espinosa Anke and Schockaert, "RAGAs: Automated evaluation of retrieval augmented
 generation" (EACL 2024, demonstrations), section 3; lajewska2025, section 6.4.1 (L1756).
@@ -18,10 +18,10 @@ from everycell.engine.arrays import FloatArray
 from everycell.language_models import templates
 from everycell.rag.grounded.autonuggetizer import Ask, read_facts, read_labels
 
-#: Largest number of statements of a response, and number of questions to generate.
-MOST, QUESTIONS = 30, 3
+#: Largest number of statements per response, and number of questions to generate.
+MAX_STATEMENTS, QUESTIONS = 30, 3
 _FOLDER = Path(__file__).parent / "templates"
-#: Prompt -> file, slots, and the slot that stands last.
+#: Prompt -> file, slots, and the slot of the last message.
 PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
     "statements": (
         _FOLDER / "statements.txt",
@@ -31,18 +31,18 @@ PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
     "supported": (
         _FOLDER / "supported.txt",
         {
-            "passages": ("the passages, a line each", True),
+            "passages": ("the passages, one per line", True),
             "statements": ("numbered statements", True),
         },
         "statements",
     ),
     "asked_questions": (
         _FOLDER / "asked_questions.txt",
-        {"response": ("the response", True), "count": ("how many", False)},
+        {"response": ("the response", True), "count": ("number of questions", False)},
         "response",
     ),
 }
-#: From n texts to an array of shape (n, d), rows of length 1.
+#: Function from n texts to an array of shape (n, d), with rows of length 1.
 Encode = Callable[[Sequence[str]], FloatArray]
 
 
@@ -55,22 +55,22 @@ class Grounding(NamedTuple):
 
 
 def read_prompt(name: str, path: Path | None = None) -> Template:
-    """A prompt of `PROMPTS`: the project's own words, or those of a file."""
+    """Read a prompt of `PROMPTS`, or a custom file in its place."""
     own, slots, last = PROMPTS[name]
     return templates.read_template(path or own, slots, last=last)
 
 
 def faithfulness(responses: Sequence[Grounding], ask: Ask) -> list[float]:
     """Share of the statements of each response that follow from its passages."""
-    spoken = [response for response in responses if response.response.strip()]
+    nonempty = [response for response in responses if response.response.strip()]
     template = read_prompt("statements")
     answers = ask(
         [
             templates.fill(template, question=response.question, response=response.response)
-            for response in spoken
+            for response in nonempty
         ]
     )
-    statements = [read_facts(answer, MOST) for answer in answers]
+    statements = [read_facts(answer, MAX_STATEMENTS) for answer in answers]
     template = read_prompt("supported")
     replies = iter(
         ask(
@@ -80,7 +80,7 @@ def faithfulness(responses: Sequence[Grounding], ask: Ask) -> list[float]:
                     passages="\n".join(" ".join(text.split()) for text in response.passages),
                     statements="\n".join(f"{number}. {text}" for number, text in enumerate(own, 1)),
                 )
-                for response, own in zip(spoken, statements, strict=True)
+                for response, own in zip(nonempty, statements, strict=True)
                 if own
             ]
         )
@@ -97,14 +97,14 @@ def faithfulness(responses: Sequence[Grounding], ask: Ask) -> list[float]:
 def answer_relevance(
     responses: Sequence[Grounding], ask: Ask, encode: Encode, *, count: int = QUESTIONS
 ) -> list[float]:
-    """Mean cosine of each question and those that its response answers."""
+    """Mean cosine similarity of each question and the questions that its response answers."""
     template = read_prompt("asked_questions")
-    spoken = [response for response in responses if response.response.strip()]
+    nonempty = [response for response in responses if response.response.strip()]
     answers = iter(
         ask(
             [
                 templates.fill(template, response=response.response, count=str(count))
-                for response in spoken
+                for response in nonempty
             ]
         )
     )

@@ -1,8 +1,8 @@
-"""A judge that costs nothing: it predicts from words whether a language model finds a fact.
+"""A lexical judge: it predicts from words whether a language model finds a fact in a response.
 
-Labels that language models gave (`everycell.collections.nugget_labels`) train a logistic regression
-on features of words. Its own errors are measured on topics that it has not seen (`imitation`),
-which show how far its judgements of other responses can be trusted.
+A logistic regression on lexical features is trained on labels of language models
+(`everycell.collections.nugget_labels`). Its errors on held-out topics (`imitation`) show how far
+its judgements of other responses can be trusted.
 """
 
 from __future__ import annotations
@@ -23,79 +23,81 @@ from everycell.engine.arrays import FloatArray
 from everycell.rag.grounded.clusters import stems
 from everycell.text.sentences import sentence_spans
 
-#: Features of a fact and a response, each from 0 to 1 but for the last three.
+#: Features of a fact and a response. Weighted shares of the fact's words weight each word by its
+#: rarity. New words are those that the question lacks.
 FEATURES = (
-    "words of the fact in the response",
-    "the same, rare words weighing more",
-    "the same in the best sentence",
-    "the same, mean of the sentences",
-    "words of the fact that the question lacks, in the response",
-    "the same in the best sentence",
-    "pairs of words in the response",
-    "share of the fact's words that the question lacks",
-    "words of the fact",
-    "rarity of the fact's words",
-    "words of the response, logarithm",
+    "share of the fact's words in the response",
+    "weighted share in the response",
+    "largest weighted share in a sentence",
+    "mean weighted share in a sentence",
+    "weighted share of new words in the response",
+    "largest weighted share of new words in a sentence",
+    "share of pairs of words in the response",
+    "share of words that are new",
+    "number of words of the fact",
+    "mean rarity of the fact's words",
+    "logarithm of the number of words of the response",
 )
 
 
-def _pairs_of(text: str) -> list[str]:
+def _word_pairs(text: str) -> list[str]:
     words = stems(text)
-    return [f"{one} {other}" for one, other in zip(words, words[1:], strict=False)]
+    return [f"{first} {second}" for first, second in zip(words, words[1:], strict=False)]
 
 
 class Words:
-    """Words of texts, with their rarity in a collection of responses."""
+    """Lexical features, weighted by the rarity of words in a collection of responses."""
 
     def __init__(self, responses: Sequence[str]) -> None:
         counter = CountVectorizer(analyzer=stems, binary=True)
-        having = np.asarray(counter.fit_transform(responses).sum(axis=0)).ravel()
+        response_counts = np.asarray(counter.fit_transform(responses).sum(axis=0)).ravel()
         total = len(responses)
         self._weights = {
-            term: float(np.log((total + 1) / (having[column] + 0.5)))
+            term: float(np.log((total + 1) / (response_counts[column] + 0.5)))
             for term, column in counter.vocabulary_.items()
         }
         self._unknown = float(np.log((total + 1) / 0.5))
 
     def features(self, facts: Sequence[str], question: str, responses: Sequence[str]) -> FloatArray:
         """Features of each fact of a topic in each of its responses."""
-        cut = [
+        sentences_by_response = [
             [text[start:end] for start, end in sentence_spans(text)] or [""] for text in responses
         ]
-        sentences = [sentence for part in cut for sentence in part]
-        starts = np.cumsum([0] + [len(part) for part in cut[:-1]])
+        sentences = [sentence for part in sentences_by_response for sentence in part]
+        lengths = [len(part) for part in sentences_by_response]
+        starts = np.cumsum([0] + lengths[:-1])
         counter = CountVectorizer(analyzer=stems, binary=True)
-        every = counter.fit_transform([*facts, question, *responses, *sentences, "none"])
+        counts = counter.fit_transform([*facts, question, *responses, *sentences, "none"])
         terms = counter.get_feature_names_out()
         idf = np.array([self._weights.get(term, self._unknown) for term in terms])
         n, m = len(facts), len(responses)
-        own, question_vector = every[:n], every[n]
-        new = own - own.multiply(question_vector)
-        of_responses, of_sentences = every[n + 1 : n + 1 + m], every[n + 1 + m : -1]
+        in_facts, in_question = counts[:n], counts[n]
+        only_in_facts = in_facts - in_facts.multiply(in_question)
+        in_responses, in_sentences = counts[n + 1 : n + 1 + m], counts[n + 1 + m : -1]
 
         def share(rows: sparse.spmatrix, weights: FloatArray, texts: sparse.spmatrix) -> FloatArray:
             weighted = sparse.csr_array(rows.multiply(weights))
             totals = np.asarray(weighted.sum(axis=1)).ravel()
             return np.asarray((weighted @ texts.T).todense()) / np.maximum(totals, 1e-9)[:, None]
 
-        alike = np.ones(len(terms))
-        in_sentences = share(own, idf, of_sentences)
-        pairs = CountVectorizer(analyzer=_pairs_of, binary=True)
+        equal_weights = np.ones(len(terms))
+        shares_in_sentences = share(in_facts, idf, in_sentences)
+        pairs = CountVectorizer(analyzer=_word_pairs, binary=True)
         paired = pairs.fit_transform([*facts, *responses, "of none"])
-        sizes = np.asarray(own.sum(axis=1)).ravel()
-        rarity = np.asarray(own.multiply(idf).sum(axis=1)).ravel() / np.maximum(sizes, 1)
-        left = np.asarray(new.sum(axis=1)).ravel() / np.maximum(sizes, 1)
-        lengths = np.log1p([len(stems(text)) for text in responses])
+        sizes = np.asarray(in_facts.sum(axis=1)).ravel()
+        rarity = np.asarray(in_facts.multiply(idf).sum(axis=1)).ravel() / np.maximum(sizes, 1)
+        new_share = np.asarray(only_in_facts.sum(axis=1)).ravel() / np.maximum(sizes, 1)
+        response_sizes = np.log1p([len(stems(text)) for text in responses])
         columns = [
-            share(own, alike, of_responses),
-            share(own, idf, of_responses),
-            np.maximum.reduceat(in_sentences, starts, axis=1),
-            np.add.reduceat(in_sentences, starts, axis=1) / [len(part) for part in cut],
-            share(new, idf, of_responses),
-            np.maximum.reduceat(share(new, idf, of_sentences), starts, axis=1),
+            share(in_facts, equal_weights, in_responses),
+            share(in_facts, idf, in_responses),
+            np.maximum.reduceat(shares_in_sentences, starts, axis=1),
+            np.add.reduceat(shares_in_sentences, starts, axis=1) / lengths,
+            share(only_in_facts, idf, in_responses),
+            np.maximum.reduceat(share(only_in_facts, idf, in_sentences), starts, axis=1),
             share(paired[:n], np.ones(paired.shape[1]), paired[n:-1]),
-            *(np.broadcast_to(values[:, None], (n, m)) for values in (left, sizes, rarity)),
-            np.broadcast_to(lengths, (n, m)),
+            *(np.broadcast_to(values[:, None], (n, m)) for values in (new_share, sizes, rarity)),
+            np.broadcast_to(response_sizes, (n, m)),
         ]
         return np.stack(columns, axis=-1)
 
@@ -106,15 +108,15 @@ def labelled_features(
     questions: Mapping[str, str],
     words: Words,
 ) -> tuple[pd.DataFrame, FloatArray]:
-    """Features of all labelled facts.
+    """Labels, and the features of each labelled fact and response.
 
     Examples
     --------
     >>> labels = pd.DataFrame([("r", "1", "owls eat", "support")],
     ...     columns=["run", "topic", "text", "support"])
-    >>> rows, found = labelled_features(labels, {("r", "1"): "Owls eat mice."}, {"1": "Owls?"},
+    >>> rows, features = labelled_features(labels, {("r", "1"): "Owls eat mice."}, {"1": "Owls?"},
     ...     Words(["Owls eat mice."]))
-    >>> len(rows), found.shape
+    >>> len(rows), features.shape
     (1, (1, 11))
     """
     known = pd.MultiIndex.from_tuples(list(responses), names=["run", "topic"])
@@ -138,7 +140,7 @@ def train_judge(features: FloatArray, supported: npt.ArrayLike) -> Pipeline:
 
 
 def imitation(rows: pd.DataFrame, probabilities: npt.ArrayLike) -> dict[str, float]:
-    """Agreement of probabilities with held-out labels."""
+    """Agreement of predicted probabilities with held-out labels."""
     scores = np.asarray(probabilities, float)
     supported = (rows["support"] == "support").to_numpy()
     predicted = np.zeros(len(scores), bool)
@@ -154,6 +156,6 @@ def imitation(rows: pd.DataFrame, probabilities: npt.ArrayLike) -> dict[str, flo
 
 
 def supported_shares(rows: pd.DataFrame, supported: npt.ArrayLike) -> pd.Series:
-    """Share of a topic's facts that each response supports."""
+    """Share of the facts of its topic that each response supports."""
     values = rows[["run", "topic"]].assign(value=np.asarray(supported, float))
     return values.groupby(["run", "topic"])["value"].mean()

@@ -1,4 +1,4 @@
-"""Agreement of two lists of facts, by their words."""
+"""Agreement of two lists of facts, by shared words."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from functools import lru_cache
 from everycell.rag.grounded.clusters import stems
 
 
-# Lists are compared with several others.
+# Each list is compared with several others.
 @lru_cache(maxsize=100_000)
 def _words(text: str) -> frozenset[str]:
     return frozenset(stems(text))
 
 
-def found_share(facts: Sequence[str], other_facts: Sequence[str], *, minimum: float = 0.5) -> float:
-    """Share of some facts that one of the others has."""
-    words = [_words(text) for text in other_facts]
-    needed = [own for own in map(_words, facts) if own]
-    if not needed:
+def covered_share(
+    facts: Sequence[str], other_facts: Sequence[str], *, minimum: float = 0.5
+) -> float:
+    """Share of facts with at least a share `minimum` of their words in one other fact."""
+    others = [_words(text) for text in other_facts]
+    stems_by_fact = [words for words in map(_words, facts) if words]
+    if not stems_by_fact:
         return float("nan")
     return sum(
-        any(len(own & other) >= minimum * len(own) for other in words) for own in needed
-    ) / len(needed)
+        any(len(words & other) >= minimum * len(words) for other in others)
+        for words in stems_by_fact
+    ) / len(stems_by_fact)

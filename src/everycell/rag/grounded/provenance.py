@@ -24,7 +24,7 @@ def provenance(
     passages: pd.DataFrame,
     questions: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """Responses with the spans that their sentences come from."""
+    """Responses with the spans on which their sentences are based, as JSON values."""
     texts = {(row.topic, row.passage_id): row.text for row in passages.itertuples(index=False)}
     of_topic = {topic: rows for topic, rows in nuggets.groupby("topic", sort=False)}
     entries = []
@@ -32,11 +32,12 @@ def provenance(
         rows = of_topic.get(response.topic, nuggets.iloc[:0]).to_dict("records")
         known = {row["nugget"] for row in rows}
         for sentence in response.sentences:
-            strange = set(sentence.nuggets) - known
-            if strange:
+            unknown = set(sentence.nuggets) - known
+            if unknown:
                 raise ValueError(
-                    f"Topic {response.topic!r}: a sentence comes from nugget {min(strange)}, and "
-                    f"the topic has {len(known)} nuggets; give responses and nuggets of one run."
+                    f"Topic {response.topic!r}: a sentence comes from nugget {min(unknown)}, but "
+                    f"the topic has {len(known)} nuggets; give responses and nuggets of the same "
+                    "run."
                 )
         for row in rows:
             passage = texts[response.topic, row["passage_id"]]
@@ -44,7 +45,7 @@ def provenance(
                 raise ValueError(
                     f"Topic {response.topic!r}, passage {row['passage_id']!r}: characters "
                     f"{row['start']} to {row['end']} are not the text of nugget {row['nugget']}; "
-                    "give nuggets and passages of one run."
+                    "give nuggets and passages of the same run."
                 )
         entries.append(
             {
@@ -76,7 +77,7 @@ def provenance(
 
 
 def pieces(passage: str, spans: Sequence[Mapping[str, Any]]) -> list[tuple[str, int | None]]:
-    """A passage cut at its spans: text, and the number of its nugget or None."""
+    """Divide a passage at its spans: texts, with the number of the nugget or None."""
     segments: list[tuple[str, int | None]] = []
     end = 0
     for span in sorted(spans, key=lambda item: item["start"]):
@@ -93,15 +94,22 @@ def provenance_page(responses: Sequence[Mapping[str, Any]], title: str, note: st
     """A page of responses: each sentence links to its spans, and each span to its sentences."""
     blocks = []
     for number, response in enumerate(responses, 1):
-        cut = {
+        pieces_by_passage = {
             passage: pieces(
                 text, [span for span in response["spans"] if span["passage"] == passage]
             )
             for passage, text in response["passages"].items()
         }
-        sentences_by_passage: dict[int, list[int]] = {}
+        sentences_by_nugget: dict[int, list[int]] = {}
         for position, sentence in enumerate(response["sentences"], 1):
             for nugget in sentence["nuggets"]:
-                sentences_by_passage.setdefault(nugget, []).append(position)
-        blocks.append({**response, "number": number, "pieces": cut, "said": sentences_by_passage})
+                sentences_by_nugget.setdefault(nugget, []).append(position)
+        blocks.append(
+            {
+                **response,
+                "number": number,
+                "pieces": pieces_by_passage,
+                "sentences_by_nugget": sentences_by_nugget,
+            }
+        )
     return _PAGES.get_template("provenance.html").render(responses=blocks, title=title, note=note)

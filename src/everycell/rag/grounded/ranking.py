@@ -16,7 +16,7 @@ from everycell.rag.grounded.clusters import stems
 
 
 def bm25_scores(question: str, texts: Sequence[str]) -> FloatArray:
-    """Okapi BM25 of a few texts, which are their own collection, by the package of the thesis."""
+    """Okapi BM25 scores of texts, which form the collection, by the package of the thesis."""
     words = [stems(text) for text in texts]
     if not any(words):
         return np.zeros(len(texts))
@@ -26,7 +26,7 @@ def bm25_scores(question: str, texts: Sequence[str]) -> FloatArray:
 def vector_scores(
     question: npt.ArrayLike, vectors: npt.ArrayLike, clusters: npt.ArrayLike
 ) -> FloatArray:
-    """Cosine of a question and the mean of each cluster's nuggets."""
+    """Cosine similarity of a question and the mean of each cluster's nuggets."""
     question_vector, points, labels = (
         np.asarray(question, float),
         np.asarray(vectors, float),

@@ -1,6 +1,6 @@
 """Responses with provenance for each sentence: summaries of the top clusters of nuggets.
 
-Source: lajewska2025, section 6.2; the words of the prompts are this project's.
+Source: lajewska2025, section 6.2. The wording of the prompts is our own.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from everycell.rag.grounded.ranking import order
 from everycell.text.sentences import sentence_spans
 
 _FOLDER = Path(__file__).parent / "templates"
-#: Prompt -> file, slots, and the slot that stands last.
+#: Prompt -> file, slots, and the slot of the last message.
 PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
     "summary": (
         _FOLDER / "summary.txt",
         {
             "question": ("the question", True),
-            "nuggets": ("the nuggets of a cluster, a line each", True),
-            "words": ("most words of the sentence", False),
+            "nuggets": ("the nuggets of a cluster, one per line", True),
+            "words": ("largest number of words of the sentence", False),
         },
         "nuggets",
     ),
@@ -37,7 +37,7 @@ PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
         _FOLDER / "fluency.txt",
         {
             "question": ("the question", True),
-            "sentences": ("the sentences, a line each", True),
+            "sentences": ("the sentences, one per line", True),
         },
         "sentences",
     ),
@@ -45,7 +45,7 @@ PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
         _FOLDER / "follow_up.txt",
         {
             "question": ("the question", True),
-            "nuggets": ("the nuggets of the next cluster, a line each", True),
+            "nuggets": ("the nuggets of the next cluster, one per line", True),
         },
         "nuggets",
     ),
@@ -73,14 +73,14 @@ PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
 
 
 class Sentence(NamedTuple):
-    """A sentence of a response."""
+    """A sentence of a response, with the numbers of its nuggets."""
 
     text: str
     nuggets: tuple[int, ...]
 
 
 class Response(NamedTuple):
-    """A response to a question."""
+    """A response to the question of a topic."""
 
     topic: str
     sentences: tuple[Sentence, ...]
@@ -88,12 +88,12 @@ class Response(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its sentences, joined by blanks."""
+        """Sentences, joined by blanks."""
         return " ".join(sentence.text for sentence in self.sentences)
 
 
 def read_prompt(name: str, path: Path | None = None) -> Template:
-    """A prompt of `PROMPTS`: the project's own words, or those of a file."""
+    """Read a prompt of `PROMPTS`, or a custom file in its place."""
     own, slots, last = PROMPTS[name]
     return templates.read_template(path or own, slots, last=last)
 
@@ -111,39 +111,39 @@ def prompt(template: Template, **values: str | int | Sequence[str]) -> tuple[Mes
     return templates.fill(template, **filled)
 
 
-def chosen_clusters(scores: npt.ArrayLike, first: int) -> tuple[list[int], int | None]:
-    """Clusters of a response, and the cluster of its follow-up question."""
+def choose_clusters(scores: npt.ArrayLike, first: int) -> tuple[list[int], int | None]:
+    """Choose the top clusters for a response, and the next one for its follow-up question."""
     ranked = order(scores)
     if not ranked:
         return [], None
     return ranked[:first], ranked[min(first, len(ranked) - 1)]
 
 
-def central(texts: Sequence[str]) -> int:
-    """Position of the text that shares most words with the others: an extractive summary.
+def most_central(texts: Sequence[str]) -> int:
+    """Position of the text that shares the most words with the others: an extractive summary.
 
     A text's score is the mean, over the other texts, of the share of their distinct words that it
     contains; ties go to the longest, then the first.
     """
     words = [set(stems(text)) for text in texts]
-    worth = [
+    scores = [
         float(
             np.mean(
                 [
                     len(own & other) / max(len(other), 1)
-                    for at, other in enumerate(words)
-                    if at != row
+                    for other_row, other in enumerate(words)
+                    if other_row != row
                 ]
                 or [0.0]
             )
         )
         for row, own in enumerate(words)
     ]
-    return max(range(len(texts)), key=lambda row: (round(worth[row], 12), len(words[row]), -row))
+    return max(range(len(texts)), key=lambda row: (round(scores[row], 12), len(words[row]), -row))
 
 
 def first_words(text: str, limit: int) -> str:
-    """The beginning of a text, or the whole text if it is short enough.
+    """Truncate a text to a number of words.
 
     Examples
     --------
@@ -154,7 +154,9 @@ def first_words(text: str, limit: int) -> str:
     return " ".join(words) if len(words) <= limit else f"{' '.join(words[:limit])} …"
 
 
-def traced(text: str, sources: Mapping[int, str], *, minimum: float = 0.5) -> tuple[Sentence, ...]:
+def trace_sentences(
+    text: str, sources: Mapping[int, str], *, minimum: float = 0.5
+) -> tuple[Sentence, ...]:
     """Sentences of a generated text, each with the nuggets whose words it contains."""
     words = {number: set(stems(source)) for number, source in sources.items()}
     sentences = []
@@ -181,10 +183,9 @@ def one_line(text: str) -> str:
 
 
 def without_reasoning(text: str) -> str:
-    """The text after the last "Answer:" that begins a line; empty if there is none.
+    """The text after the last "Answer:" at the beginning of a line; empty if there is none.
 
-    A model that was cut off during its reasoning has not answered, and its reasoning is not an
-    answer.
+    The reasoning of a model that was cut off is not an answer.
     """
     marks = list(
         re.finditer(r"^[-#*_>\s]*answer[*_ ]*:[*_]*", text, flags=re.IGNORECASE | re.MULTILINE)
@@ -193,11 +194,11 @@ def without_reasoning(text: str) -> str:
 
 
 def responses_frame(responses: Mapping[str, Sequence[Response]]) -> pd.DataFrame:
-    """Responses of several systems as a frame, a row per sentence."""
+    """Responses of several systems as a frame, one row per sentence."""
     rows = [
         (system, response.topic, number, sentence.text, list(sentence.nuggets), response.follow_up)
-        for system, one in responses.items()
-        for response in one
+        for system, of_system in responses.items()
+        for response in of_system
         for number, sentence in (list(enumerate(response.sentences, 1)) or [(0, Sentence("", ()))])
     ]
     return pd.DataFrame(

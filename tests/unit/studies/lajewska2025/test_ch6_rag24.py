@@ -12,7 +12,7 @@ from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
 from everycell.rag.grounded.autonuggetizer import read_prompt
 from everycell.rag.grounded.detection import SLOTS, TEMPLATE
-from everycell.rag.grounded.nugget_agreement import found_share
+from everycell.rag.grounded.nugget_agreement import covered_share
 from everycell.studies.lajewska2025.ch6.creating import (
     assign_topic_nuggets,
     create_topic_nuggets,
@@ -213,7 +213,7 @@ def test_agreement_counts_both_ways_and_chance():
         "topics": 2.0,
         "found by chance": 0.0,
     }
-    assert np.isnan(found_share([], ["owls"])) and found_share(["owls"], []) == 0
+    assert np.isnan(covered_share([], ["owls"])) and covered_share(["owls"], []) == 0
 
 
 def test_parts_need_the_mean_of_three():

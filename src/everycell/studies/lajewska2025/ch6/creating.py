@@ -13,7 +13,7 @@ from everycell.rag.grounded.autonuggetizer import (
     create_nuggets,
     label_importance,
 )
-from everycell.rag.grounded.nugget_agreement import found_share
+from everycell.rag.grounded.nugget_agreement import covered_share
 from everycell.rag.nuggets import MEASURES, nugget_scores
 from everycell.studies.lajewska2025.ch6.nuggets import NAMES
 
@@ -95,16 +95,16 @@ def shared_facts(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, flo
         "created": _mean(len(created_facts[topic]) for topic in topics),
         "released": _mean(len(released_facts[topic]) for topic in topics),
         "found": _mean(
-            found_share(released_facts[topic], created_facts[topic]) for topic in topics
+            covered_share(released_facts[topic], created_facts[topic]) for topic in topics
         ),
         "known": _mean(
-            found_share(created_facts[topic], released_facts[topic]) for topic in topics
+            covered_share(created_facts[topic], released_facts[topic]) for topic in topics
         ),
         "topics": float(len(topics)),
     }
     if len(topics) > 1:
         summary["found by chance"] = _mean(
-            found_share(released_facts[topic], created_facts[other])
+            covered_share(released_facts[topic], created_facts[other])
             for topic, other in zip(topics, other_topics, strict=True)
         )
     return summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from everycell.rag.grounded.detection import sizes
+from everycell.rag.grounded.detection import size_statistics
 from everycell.studies.lajewska2025.ch6.systems import MIN_NUGGETS
 
 #: Name in `sizes` -> published column.
@@ -40,7 +40,7 @@ def nugget_sizes(nuggets: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for (detection, kind), group in drop_sparse_topics(nuggets).groupby(["detection", "input"]):
-        summary = sizes(group.groupby("topic").size(), group["text"].str.len())
+        summary = size_statistics(group.groupby("topic").size(), group["text"].str.len())
         rows += [(kind, detection, _NUGGETS[name], value) for name, value in summary.items()]
     return pd.DataFrame(rows, columns=["input", "nugget_detection", "metric", "value"])
 
@@ -62,7 +62,7 @@ def cluster_sizes(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame
     for (detection, kind, clustering), group in dense_clusters.groupby(
         ["detection", "input", "clustering"]
     ):
-        summary = sizes(
+        summary = size_statistics(
             group.groupby("topic")["cluster"].nunique(), group.groupby(["topic", "cluster"]).size()
         )
         rows += [

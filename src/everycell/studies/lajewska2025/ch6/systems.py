@@ -11,9 +11,9 @@ import pandas as pd
 from everycell.rag.grounded.responses import (
     Response,
     Sentence,
-    central,
-    chosen_clusters,
+    choose_clusters,
     first_words,
+    most_central,
 )
 
 #: Methods of detection, clustering and ranking, as named in Table C.5. The neural ranker is duoT5
@@ -97,7 +97,7 @@ def facets(
     for topic, rows in detected.groupby("topic", sort=False):
         members = assigned[assigned["topic"] == topic]
         scores = scored[scored["topic"] == topic].sort_values("cluster")["score"]
-        best, following = chosen_clusters(scores, 1 if system.deep else first)
+        best, following = choose_clusters(scores, 1 if system.deep else first)
         nuggets_by_cluster = {
             int(number): [int(nugget) for nugget in cluster_rows["nugget"]]
             for number, cluster_rows in members.groupby("cluster")
@@ -126,11 +126,12 @@ def extract_response(
         parts = []
         while remaining and len(parts) < sentences:
             texts = [topic_facets.texts[nugget] for nugget in remaining]
-            parts.append([remaining.pop(central(texts))])
+            parts.append([remaining.pop(most_central(texts))])
     else:
         parts = topic_facets.clusters
     nuggets = [
-        cluster[central([topic_facets.texts[nugget] for nugget in cluster])] for cluster in parts
+        cluster[most_central([topic_facets.texts[nugget] for nugget in cluster])]
+        for cluster in parts
     ]
     return Response(
         topic_facets.topic,

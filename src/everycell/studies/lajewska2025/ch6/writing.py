@@ -18,7 +18,7 @@ from everycell.rag.grounded.responses import (
     prompt,
     read_prompt,
     responses_frame,
-    traced,
+    trace_sentences,
     without_reasoning,
 )
 from everycell.studies.lajewska2025.ch6.systems import (
@@ -95,7 +95,7 @@ class Writer:
             ],
         )
         return [
-            Response(topic, traced(answer, {}))
+            Response(topic, trace_sentences(answer, {}))
             for topic, answer in zip(passages, answers, strict=True)
         ]
 
@@ -201,5 +201,7 @@ def rewrite(
         # A rewritten sentence may be based on any nugget of the original sentences.
         used = {nugget for sentence in response.sentences for nugget in sentence.nuggets}
         sources = {nugget: topic_facets.texts[nugget] for nugget in sorted(used)}
-        paragraphs.append(Response(topic_facets.topic, traced(text, sources), response.follow_up))
+        paragraphs.append(
+            Response(topic_facets.topic, trace_sentences(text, sources), response.follow_up)
+        )
     return paragraphs
