@@ -49,7 +49,7 @@ class PublishedTables(NamedTuple):
         Finding(holds=True, \
 detail='0 of 2 values match the means of their query set, 2 those of the other set')
         """
-        own = other = 0
+        matching = exchanged = 0
         repeated = rows_where(self.overlaps, metric=["TExFAIR", "NFaiRR"])
         for cell in repeated.itertuples():
             by_set = {
@@ -58,12 +58,12 @@ detail='0 of 2 values match the means of their query set, 2 those of the other s
                 )
                 for query_set in QUERY_SETS
             }
-            own += by_set.pop(cell.query_set) == cell.value
-            other += cell.value in by_set.values()
+            matching += by_set.pop(cell.query_set) == cell.value
+            exchanged += cell.value in by_set.values()
         return Finding(
-            other > own,
-            f"{own} of {len(repeated)} values match the means of their query set, "
-            f"{other} those of the other set",
+            exchanged > matching,
+            f"{matching} of {len(repeated)} values match the means of their query set, "
+            f"{exchanged} those of the other set",
         )
 
     def texfair_of_another_ranker(self, ranker: str, query_set: str) -> Finding:

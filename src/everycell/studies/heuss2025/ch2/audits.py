@@ -9,8 +9,10 @@ def audit_heuss2025_repeated_column(cells: Cells) -> Finding:
     """Table 2.1: the 2019 test column before filtering repeats the training column."""
     table = rows_where(cells("table_2_1"), dataset="TREC2019", version="original")
     pairs = table.pivot(index="metric", columns="split", values="value")
-    same = (pairs["train"] == pairs["test"]).all()
-    return Finding(bool(same), "; ".join(f"{m}: {r.train}, {r.test}" for m, r in pairs.iterrows()))
+    repeated = (pairs["train"] == pairs["test"]).all()
+    return Finding(
+        bool(repeated), "; ".join(f"{m}: {r.train}, {r.test}" for m, r in pairs.iterrows())
+    )
 
 
 def audit_heuss2025_deterministic_differs(cells: Cells) -> Finding:
@@ -20,8 +22,8 @@ def audit_heuss2025_deterministic_differs(cells: Cells) -> Finding:
         rows_where(cells(name), row="Deterministic", metric=metrics)
         for name in ("table_2_2", "table_2_3")
     ]
-    both = tables[0].merge(tables[1], on=["dataset", "metric"], suffixes=("", "_full"))
-    differing = both[both["value"] != both["value_full"]]
+    rows = tables[0].merge(tables[1], on=["dataset", "metric"], suffixes=("", "_full"))
+    differing = rows[rows["value"] != rows["value_full"]]
     return holds_if_any(
         (f"{r.dataset} {r.metric}: {r.value}, {r.value_full}" for r in differing.itertuples()),
         "the measures agree",

@@ -28,8 +28,8 @@ def outlier_reductions(points: pd.DataFrame) -> Figure:
     series = list(rows_by(points, "distribution"))
     with style():
         figure = Figure(figsize=(6.4, 2.9), layout="constrained")
-        both = figure.subplots(1, 2, sharey=True)
-        for axes, (panel, (label, logarithmic)) in zip(both, _PANELS.items(), strict=True):
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, (panel, (label, logarithmic)) in zip(panels, _PANELS.items(), strict=True):
             panel_points = points[points["panel"] == panel]
             for number, name in enumerate(series):
                 _draw(axes, panel_points[panel_points["distribution"] == name], number, name)
@@ -39,7 +39,7 @@ def outlier_reductions(points: pd.DataFrame) -> Figure:
                 ticks = sorted(panel_points["x"].unique())
                 axes.set_xticks(ticks, [str(x) for x in ticks])
                 axes.minorticks_off()
-        both[0].set_ylabel("Relative change of P(u), %")
+        panels[0].set_ylabel("Relative change of P(u), %")
         common_legend(figure)
     return figure
 

@@ -37,9 +37,9 @@ class Curves:
         alphas = self.settings.get_level_values("alpha").to_numpy(dtype=float)[rows]
         rows = np.concatenate([np.flatnonzero(names == "UNFAIR"), rows[np.argsort(alphas)]])
         values = self._values[metric][rows]
-        judged = ~np.isnan(values[0])
-        weights = self._weights[:, judged]
-        means = weights @ values[:, judged].T / weights.sum(axis=1, keepdims=True)
+        has_value = ~np.isnan(values[0])
+        weights = self._weights[:, has_value]
+        means = weights @ values[:, has_value].T / weights.sum(axis=1, keepdims=True)
         return np.concatenate([[0.0], np.sort(alphas)]), means
 
     def utility_at(self, method: str, panel: str, fairness: float) -> FloatArray:

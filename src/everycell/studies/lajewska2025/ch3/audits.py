@@ -66,10 +66,10 @@ def audit_lajewska2025_table_3_3_exceptions(cells: Cells) -> Finding:
     table = rows_where(cells("table_3_3"), metric="NDCG@3")
     faults = []
     for cell in table[table["row"].str.startswith("T5_C ")].itertuples():
-        other = published_number(
+        with_qrecc = published_number(
             table, row=cell.row.replace("T5_C", "T5_Q"), cast_year=cell.cast_year
         )
-        change = 100 * (other / float(cell.value) - 1)
+        change = 100 * (with_qrecc / float(cell.value) - 1)
         if abs(change) >= 2:
             faults.append(f"{cell.cast_year} {cell.row}: {change:+.1f} %")
     return Finding(len(faults) > 1, "; ".join(faults) or "no change reaches 2 %")
@@ -108,8 +108,8 @@ def check_lajewska2025_table_3_3_ranges(cells: Cells) -> Finding:
         part = rows_where(table, metric=metric)
         for cell in part[part["row"].str.contains(old, regex=False)].itertuples():
             row = cell.row.replace(old, new)
-            other = published_number(part, row=row, cast_year=cell.cast_year)
-            change = 100 * (other / float(cell.value) - 1)
+            changed = published_number(part, row=row, cast_year=cell.cast_year)
+            change = 100 * (changed / float(cell.value) - 1)
             if not low <= round(change) <= high:
                 faults.append(f"{cell.cast_year} {row} {metric}: {change:+.1f} %")
     return holds_if_none(faults, "14 differences are in the stated ranges")

@@ -92,11 +92,11 @@ def confidence_relations(
     passages = mean_passages(annotations)
     batches = passages[["turn_id", "text_id", "batch"]]
     by_worker = annotations.groupby("worker", sort=False)[[X, Y]].mean()
-    marked = passages[passages["without"] < passages["without"].max()]
+    with_snippet = passages[passages["without"] < passages["without"].max()]
     observations = {
         AS_RELEASED: (released.merge(batches, validate="one_to_one"), "batch"),
         "passages": (passages, "batch"),
-        "passages with a snippet": (marked, "batch"),
+        "passages with a snippet": (with_snippet, "batch"),
         "passages marked by all three": (passages[passages["without"] == 0], "batch"),
         "passages of one question": (centre_within_groups(passages, [X, Y], "turn_id"), "batch"),
         "annotations of one worker": (centre_within_groups(annotations, [X, Y], "worker"), "batch"),

@@ -27,7 +27,7 @@ def count_tokens(texts: pd.Series) -> int:
 def snippet_lengths(annotations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Table 5.4, and mean lengths by source of the text and by divisor."""
     snippets = int(annotations["spans"].map(len).sum())
-    marked = pd.Series(
+    marked_texts = pd.Series(
         [
             [text[start:end] for start, end in spans]
             for text, spans in zip(annotations["text"], annotations["spans"], strict=True)
@@ -35,7 +35,7 @@ def snippet_lengths(annotations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFra
     )
     tokens = {
         "released text": count_tokens(annotations["snippets"]),
-        "marked characters": count_tokens(marked),
+        "marked characters": count_tokens(marked_texts),
     }
     divisors = {
         "a snippet": snippets,

@@ -99,13 +99,13 @@ def mark_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     for metric, rows_of_metric in scores.groupby("metric", sort=False):
         means = rows_of_metric.groupby("system", sort=False)["value"].mean()
         for name, value in means.items():
-            both = rows_of_metric[rows_of_metric["system"].isin([name, reference])]
-            counts = both.groupby("topic")["system"].nunique()
-            both = both[both["topic"].isin(counts.index[counts == 2])]
+            pair = rows_of_metric[rows_of_metric["system"].isin([name, reference])]
+            counts = pair.groupby("topic")["system"].nunique()
+            pair = pair[pair["topic"].isin(counts.index[counts == 2])]
             marker = ""
-            if name != reference and both["topic"].nunique() > 1:
+            if name != reference and pair["topic"].nunique() > 1:
                 test = compare_runs(
-                    both.rename(columns={"system": "run"}), [(str(name), reference)]
+                    pair.rename(columns={"system": "run"}), [(str(name), reference)]
                 )
                 marker = SIGNIFICANT if test["p_paired"].iloc[0] < 0.05 else ""
             rows.append((name, metric, value, marker))

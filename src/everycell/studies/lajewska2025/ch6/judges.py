@@ -73,10 +73,10 @@ def judge_tables(labels: NuggetLabels) -> JudgeTables:
 def released_scores(labels: NuggetLabels) -> pd.DataFrame:
     """Released and reproduced scores, with the number of responses of each pair."""
     scores = nugget_scores(labels.nuggets, labels.responses)
-    both = scores.merge(labels.responses, on=["judge", "run", "topic"], validate="one_to_one")
+    pairs = scores.merge(labels.responses, on=["judge", "run", "topic"], validate="one_to_one")
     # Equal fractions may differ in the last bit.
-    both = both.round({"released": 9, "value": 9})
-    counts = both.groupby(["judge", "released", "value"]).size().rename("responses").reset_index()
+    pairs = pairs.round({"released": 9, "value": 9})
+    counts = pairs.groupby(["judge", "released", "value"]).size().rename("responses").reset_index()
     parts = [counts[counts["judge"] == judge].assign(judge=name) for name, judge in JUDGES.items()]
     return pd.concat(parts, ignore_index=True)
 

@@ -26,7 +26,7 @@ def full_loads(config: Any) -> list[Load]:
     ginger = config.ginger
     full, questions = ginger.full, ginger.full.questions
     batches = ceil(FACTS / BATCH)
-    judged = full.topics * RESPONSES * batches
+    judgements = full.topics * RESPONSES * batches
     passages = questions * KINDS * PASSAGES
     variants = [*ALL_WRITTEN.values(), *WRITTEN_ON_OTHER_INPUT.values()]
     rewritten_variants = sum(rewritten is not None for _, rewritten in variants)
@@ -35,7 +35,7 @@ def full_loads(config: Any) -> list[Load]:
     return [
         _load(
             "judgements",
-            judged,
+            judgements,
             _RESPONSE + FACTS / batches * _FACT,
             full.max_tokens,
             f"{full.topics} topics × {RESPONSES} responses × {batches} batches of facts",

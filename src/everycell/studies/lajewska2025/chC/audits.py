@@ -55,8 +55,8 @@ def audit_lajewska2025_table_C_6_spread(cells: Cells) -> Finding:
 def _differing_cells(cells: Cells) -> Iterator[str]:
     main, appendix = cells("table_6_4"), cells("table_C_6")
     main = main.assign(input=main["input"].str.lower())
-    both = main.merge(appendix, on=["row", "input", "metric"], suffixes=("", "_appendix"))
-    for cell in both[both["value"] != both["value_appendix"]].itertuples():
+    shared = main.merge(appendix, on=["row", "input", "metric"], suffixes=("", "_appendix"))
+    for cell in shared[shared["value"] != shared["value_appendix"]].itertuples():
         yield (
             f"{cell.row} {cell.input} {cell.metric}: {cell.value} in Table 6.4, "
             f"{cell.value_appendix} in Table C.6"
