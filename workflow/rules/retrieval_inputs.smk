@@ -4,8 +4,8 @@ from everycell.learning.ranker import (
     PairRanker,
     TextEncodingRanker,
     TrainedRanker,
+    get_ranker,
     ranker_module,
-    ranker_named,
     rankers_of,
 )
 from everycell.retrieval.stages import Collection, Lexical
@@ -102,7 +102,7 @@ def hash_of_code_with_ranker(script, name):
 
 def training_of(part):
     """Parameter function: a training option of the wildcard's ranker and collection."""
-    return lambda wildcards: collection_of(wildcards).training(ranker_named(wildcards.kind))[part]
+    return lambda wildcards: collection_of(wildcards).training(get_ranker(wildcards.kind))[part]
 
 
 def training_tasks_of(wildcards):
@@ -143,7 +143,7 @@ def reading_of(wildcards):
 def encoded_as(wildcards, name, zero_shot=False):
     """Input options of a ranker on the wildcard's collection."""
     options = collection_of(wildcards)
-    return ranker_named(name).reading(
+    return get_ranker(name).reading(
         options.lengths, zero_shot=zero_shot, proposals=options.proposals
     )
 
@@ -155,4 +155,4 @@ def expanded_reading_of(wildcards):
 
 def pair_reading_of(wildcards):
     """Input options of the wildcard's ranker for pairs of a query and a document."""
-    return ranker_named(wildcards.kind).pair_reading(collection_of(wildcards).lengths)
+    return get_ranker(wildcards.kind).pair_reading(collection_of(wildcards).lengths)

@@ -147,8 +147,8 @@ def ranker_module(name: str) -> str:
     return f"{rankers.__name__}.{name.replace('-', '_')}"
 
 
-def ranker_named(name: str) -> Ranker:
-    """Ranker with a name."""
+def get_ranker(name: str) -> Ranker:
+    """Get a ranker by its name."""
     module = ranker_module(name)
     ranker = import_module(module).RANKER
     if ranker.name != name:
@@ -160,5 +160,5 @@ def ranker_named(name: str) -> Ranker:
 
 def rankers_of(kind: type[Ranker]) -> list[Ranker]:
     """Rankers of a kind, sorted by name."""
-    candidates = [ranker_named(name) for name in ranker_names()]
+    candidates = [get_ranker(name) for name in ranker_names()]
     return [ranker for ranker in candidates if isinstance(ranker, kind)]

@@ -1,4 +1,4 @@
-"""Settings that all training shares."""
+"""Settings shared by all training."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from everycell.engine.settings import Settings
 
 
 class Training(Settings):
-    """How one kind of model is trained."""
+    """Settings of training for one kind of model."""
 
     epochs: int = Field(ge=1, le=100, description="Passes over the training examples.")
     batch: int = Field(8, ge=1, description="Examples per step.")
@@ -16,8 +16,8 @@ class Training(Settings):
 
 
 class WithDropout(Settings):
-    """A training whose dropout can be chosen."""
+    """Settings of training with configurable dropout."""
 
     dropout: float | None = Field(
-        None, ge=0, lt=1, description="Rate of every dropout; null: what the model comes with."
+        None, ge=0, lt=1, description="Rate of every dropout; null keeps the rates of the model."
     )

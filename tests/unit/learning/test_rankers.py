@@ -21,7 +21,7 @@ from everycell.learning.ranker import (
     PairRanker,
     TextEncodingRanker,
     TrainedRanker,
-    ranker_named,
+    get_ranker,
     ranker_names,
     rankers_of,
 )
@@ -148,13 +148,13 @@ def test_a_change_for_one_ranker_is_none_for_another():
     }
     assert read["tilde"] == {"length": 12}
     assert read["tildev2"] == {"length": 12, "bias": 1.0, "scale": True}
-    published = ranker_named("tildev2").training_reading(LENGTHS, few_steps=False)
+    published = get_ranker("tildev2").training_reading(LENGTHS, few_steps=False)
     assert published == {"length": 12, "bias": 0.0, "scale": False}
 
 
 def test_tilde_encodes_what_stands_in_a_query(folder, tokenizer):
-    reading = ranker_named("tilde").reading(LENGTHS, zero_shot=False, proposals=4)
-    result = ranker_named("tilde").encode(folder, DOCUMENTS, QUERIES, reading)
+    reading = get_ranker("tilde").reading(LENGTHS, zero_shot=False, proposals=4)
+    result = get_ranker("tilde").encode(folder, DOCUMENTS, QUERIES, reading)
     assert (result.document_ids, result.query_ids) == (["d", "e", "f"], ["q", "r"])
     assert result.kind == "likelihoods" and result.proposed.shape == (3, 4)
     loaded, _ = load_model(folder, "masked-lm")
@@ -168,14 +168,14 @@ def test_tilde_encodes_what_stands_in_a_query(folder, tokenizer):
 
 
 def test_no_more_terms_are_proposed_than_there_are(folder):
-    reading = ranker_named("tilde").reading(LENGTHS, zero_shot=False, proposals=300)
-    result = ranker_named("tilde").encode(folder, DOCUMENTS, QUERIES, reading)
+    reading = get_ranker("tilde").reading(LENGTHS, zero_shot=False, proposals=300)
+    result = get_ranker("tilde").encode(folder, DOCUMENTS, QUERIES, reading)
     assert result.proposed.shape == (3, len(WORDS))
 
 
 def test_tildev2_encodes_documents_and_counts_queries(weighing, tokenizer):
-    reading = ranker_named("tildev2").reading(LENGTHS, zero_shot=True, proposals=4)
-    result = ranker_named("tildev2").encode(weighing, DOCUMENTS, QUERIES, reading)
+    reading = get_ranker("tildev2").reading(LENGTHS, zero_shot=True, proposals=4)
+    result = get_ranker("tildev2").encode(weighing, DOCUMENTS, QUERIES, reading)
     loaded, _ = load_model(weighing, "tildev2")
     stop = tilde.stop_ids(tokenizer)
     expected = tildev2.encode(loaded, tokenizer, list(DOCUMENTS.values()), 8, stop)
@@ -187,7 +187,7 @@ def test_tildev2_encodes_documents_and_counts_queries(weighing, tokenizer):
 
 def test_an_expansion_adds_weights_of_proposed_terms_alone(weighing, tokenizer):
     proposed = np.array([tokenizer.convert_tokens_to_ids(["graph", "bee"])] * 3)
-    ranker = ranker_named("tildev2-expanded")
+    ranker = get_ranker("tildev2-expanded")
     reading = ranker.reading(LENGTHS, zero_shot=False, proposals=4)
     result, new_terms = ranker.encode_expanded(weighing, DOCUMENTS, QUERIES, reading, proposed)
     assert new_terms.to_dict("list") == {
@@ -204,7 +204,7 @@ def test_an_expansion_adds_weights_of_proposed_terms_alone(weighing, tokenizer):
 
 
 def test_splade_keeps_the_terms_of_queries(folder, tokenizer):
-    result = ranker_named("splade").encode(folder, DOCUMENTS, QUERIES, {"length": 8})
+    result = get_ranker("splade").encode(folder, DOCUMENTS, QUERIES, {"length": 8})
     loaded, _ = load_model(folder, "masked-lm")
     calls = splade_weights(loaded, tokenizer, list(QUERIES.values()), 8)
     documents = splade_weights(loaded, tokenizer, list(DOCUMENTS.values()), 8)
@@ -214,14 +214,14 @@ def test_splade_keeps_the_terms_of_queries(folder, tokenizer):
 
 
 def test_dense_vectors_are_those_of_their_texts(folder):
-    result = ranker_named("dense").encode(folder, DOCUMENTS, {"q": DOCUMENTS["e"]}, {"length": 8})
+    result = get_ranker("dense").encode(folder, DOCUMENTS, {"q": DOCUMENTS["e"]}, {"length": 8})
     assert result.kind == "vectors" and result.documents.shape == (3, 16)
     np.testing.assert_allclose(result.queries[0], result.documents[1], rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["cross-encoder", "mtft"])
 def test_what_reads_pairs_is_trained_saved_and_scores(folder, tmp_path, name):
-    ranker = ranker_named(name)
+    ranker = get_ranker(name)
     reading = ranker.training_reading(LENGTHS, few_steps=True)
     start = ranker.start(folder, reading, 3)
     options = TrainingOptions(learning_rate=1e-3, batch_size=2)
@@ -239,7 +239,7 @@ def test_what_reads_pairs_is_trained_saved_and_scores(folder, tmp_path, name):
 def test_mtft_has_the_loss_of_a_cross_encoder_and_more(folder):
     losses = {}
     for name in ("cross-encoder", "mtft"):
-        ranker = ranker_named(name)
+        ranker = get_ranker(name)
         start = ranker.start(folder, ranker.pair_reading(LENGTHS), 3)
         with torch.no_grad():
             losses[name] = float(start.loss(start.model.eval(), ROWS[:2]))
@@ -247,7 +247,7 @@ def test_mtft_has_the_loss_of_a_cross_encoder_and_more(folder):
 
 
 def test_a_seed_starts_what_the_encoder_does_not_have(folder):
-    ranker = ranker_named("tildev2")
+    ranker = get_ranker("tildev2")
     reading = ranker.training_reading(LENGTHS, few_steps=True)
     first, again, other = (ranker.start(folder, reading, seed).model for seed in (1, 1, 2))
     assert first.tok_proj.bias.item() == 1.0
@@ -267,7 +267,7 @@ def added(tmp_path, monkeypatch) -> Path:
 
 def test_a_new_ranker_is_found_trained_and_encodes(added, folder, tmp_path):
     assert "toy" in ranker_names()
-    ranker = ranker_named("toy")
+    ranker = get_ranker("toy")
     assert ranker in rankers_of(TrainedRanker) and ranker in rankers_of(TextEncodingRanker)
     start = ranker.start(folder, ranker.training_reading(LENGTHS, few_steps=True), 1)
     model = tmp_path / "model"
@@ -283,4 +283,4 @@ def test_a_new_ranker_is_found_trained_and_encodes(added, folder, tmp_path):
 def test_class_and_module_have_one_name(added):
     added.write_text(TOY.replace('name = "toy"', 'name = "tow"'))
     with pytest.raises(ValueError, match="rankers.toy has the name 'tow': name it like its module"):
-        ranker_named("toy")
+        get_ranker("toy")

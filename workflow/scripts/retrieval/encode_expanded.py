@@ -7,7 +7,7 @@ import pandas as pd
 from everycell.collections.benchmark import texts_by_id
 from everycell.engine.job import Job
 from everycell.learning.models import set_gpu_precision, use_one_thread
-from everycell.learning.ranker import ranker_named
+from everycell.learning.ranker import get_ranker
 from everycell.retrieval.encoded import read_encoded, write_encoded
 
 with Job(snakemake) as job:
@@ -15,7 +15,7 @@ with Job(snakemake) as job:
     set_gpu_precision(snakemake.params.gpu_precision)
     queries = pd.read_parquet(snakemake.input.queries).query("split != 'train'")
     proposed = read_encoded(Path(snakemake.input.proposals)).proposed
-    encoded, new_terms = ranker_named(snakemake.params.kind).encode_expanded(
+    encoded, new_terms = get_ranker(snakemake.params.kind).encode_expanded(
         job.folder_of("model"),
         texts_by_id(pd.read_parquet(snakemake.input.documents), "document_id"),
         texts_by_id(queries, "query_id"),

@@ -7,13 +7,13 @@ import pandas as pd
 from everycell.collections.benchmark import listed_pairs, texts_by_id
 from everycell.engine.job import Job
 from everycell.learning.models import set_gpu_precision, use_one_thread
-from everycell.learning.ranker import ranker_named
+from everycell.learning.ranker import get_ranker
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:
     use_one_thread()
     set_gpu_precision(snakemake.params.gpu_precision)
-    ranker = ranker_named(snakemake.wildcards.kind)
+    ranker = get_ranker(snakemake.wildcards.kind)
     pairs = listed_pairs(
         pd.read_parquet(snakemake.input.candidates),
         splits=snakemake.params.splits,

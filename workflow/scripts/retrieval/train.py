@@ -7,7 +7,7 @@ import pandas as pd
 from everycell.engine.job import Job
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import device, use_one_thread
-from everycell.learning.ranker import ranker_named
+from everycell.learning.ranker import get_ranker
 from everycell.learning.training import train
 from everycell.learning.training_record import TrainingOptions
 
@@ -16,7 +16,7 @@ with Job(snakemake) as job:
     settings, folder = snakemake.params, Path(snakemake.output.model)
     drawn = folder.with_name(f"{folder.name}.examples.arrow")
     kind = snakemake.wildcards.kind
-    start = ranker_named(kind).start(job.folder_of("encoder"), settings.reading, job.seed)
+    start = get_ranker(kind).start(job.folder_of("encoder"), settings.reading, job.seed)
     examples = ranking_examples(
         *(
             pd.read_parquet(snakemake.input[part])

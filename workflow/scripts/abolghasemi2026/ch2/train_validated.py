@@ -10,7 +10,7 @@ from everycell.engine.job import Job
 from everycell.learning.dropout import set_dropout
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import device, use_one_thread
-from everycell.learning.ranker import ranker_named
+from everycell.learning.ranker import get_ranker
 from everycell.learning.training import train
 from everycell.learning.training_record import TrainingOptions
 from everycell.retrieval.evaluation import evaluate
@@ -21,7 +21,7 @@ with Job(snakemake) as job:
     folder = Path(snakemake.output.model)
     drawn = folder.with_name(f"{folder.name}.examples.arrow")
     kind, task = snakemake.wildcards.kind, snakemake.wildcards.trained_on
-    ranker = ranker_named(kind)
+    ranker = get_ranker(kind)
     start = ranker.start(job.folder_of("encoder"), reading, job.seed)
     set_dropout(start.model, settings.dropout)
     queries, documents, candidates = (
