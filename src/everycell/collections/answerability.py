@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections import rating_files
-from everycell.collections.snippet_files import literal
+from everycell.collections.snippet_files import parse_list_or_set
 from everycell.collections.snippets import AnnotationError
 
 #: Registry keys of the released files.
@@ -91,7 +91,7 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
     for number, row in enumerate(raw.to_dict("records"), start=1):
         sentences = []
         for column, answers in labels.items():
-            for sentence in literal(row[column], set, f"{path}, row {number}: {column}"):
+            for sentence in parse_list_or_set(row[column], set, f"{path}, row {number}: {column}"):
                 start = row["Input.passage"].find(sentence)
                 if start < 0:
                     raise AnnotationError(

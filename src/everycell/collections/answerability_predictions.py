@@ -15,7 +15,7 @@ from everycell.collections.answerability import (
     refuse_rows,
     refuse_two_partitions,
 )
-from everycell.collections.snippet_files import literal
+from everycell.collections.snippet_files import parse_list_or_set
 from everycell.collections.snippets import AnnotationError
 
 #: Tolerance for the sum of a sentence's two probabilities; in the released files, which have single
@@ -48,7 +48,7 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
     refuse_rows(path, raw, "passage_id", raw.duplicated(keys), "each passage once per turn")
     scores = []
     for number, value in enumerate(raw[column], start=1):
-        pairs = literal(value, list, f"{path}, row {number}: {column}")
+        pairs = parse_list_or_set(value, list, f"{path}, row {number}: {column}")
         is_valid, passage_scores = False, ()
         try:
             passage_scores = tuple(float(answers) for _, answers in pairs)

@@ -13,7 +13,12 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.errors import CollectionError
-from everycell.collections.smart_files import decoded_lines, single_blanks, trec_blocks, unreadable
+from everycell.collections.smart_files import (
+    decode_lines,
+    normalise_space,
+    trec_blocks,
+    unreadable_file_error,
+)
 from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import in_quotes, unpack
 
@@ -36,7 +41,7 @@ def cacm_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
         issue, _ = _issue(lines, page)
         head = "\n".join(lines[2:issue]).strip()
         title, _, abstract = (
-            single_blanks(part) for part in re.split(r"(\n\s*\n)", head + "\n\n", maxsplit=1)
+            normalise_space(part) for part in re.split(r"(\n\s*\n)", head + "\n\n", maxsplit=1)
         )
         yield page, record, title, abstract
 
@@ -119,14 +124,14 @@ def _pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
                         "CACM-0001.html and so on: use the registered file."
                     )
                 location = f"{path}, {member.name}"
-                yield location, page[1], decoded_lines(file.read(), location)
+                yield location, page[1], decode_lines(file.read(), location)
     # `unpack` and malformed headers raise a ValueError.
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
         raise CollectionError(
             f"{path} is not a complete .tar.gz archive ({error}); fetch it again."
         ) from error
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_file_error(path, error) from error
 
 
 def _issue(lines: list[str], page: str) -> tuple[int, int]:

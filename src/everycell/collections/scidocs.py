@@ -1,4 +1,4 @@
-"""SciDocs, the collection of abolghasemi2026, chapter 2: reader of the published files."""
+"""SciDocs, the collection of abolghasemi2026, chapter 2: a reader for the published files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pandas as pd
 from everycell.collections.benchmark import Benchmark
 from everycell.engine.untrusted import in_quotes, text_of
 
-#: Task -> its folder among the published files.
+#: Folder of each task in the published files.
 FOLDERS: Mapping[str, str] = {
     "co-view": "coview",
     "co-read": "coread",
@@ -23,26 +23,27 @@ FOLDERS: Mapping[str, str] = {
     "co-cite": "cocite",
 }
 METADATA = "paper_metadata_view_cite_read.json"
-#: Name, in the candidate lists, of the negatives as they were published.
+#: Setting of candidate lists with the published negatives.
 SETTING = "published"
 
 Cleaning = Literal["none", "words"]
 
 _LIST = ["task", "split", "query_id", "document_id", "relevance"]
 _TEXT = ("title", "abstract")
-# Some ids without metadata are left out; more of them are of another release.
-_MOST_WITHOUT_METADATA = 0.02
-# Most of the file, but not needed: dropped from each paper as soon as it is read.
+# Largest share of lines whose papers lack metadata. Such lines are left out, but a larger share
+# indicates files of different releases.
+_MAX_WITHOUT_METADATA = 0.02
+# Large fields that are dropped while reading to save memory.
 _UNUSED = ("authors", "cited_by", "references", "year", "paper_id")
 
 
 class SciDocsError(Exception):
-    """A file of SciDocs cannot be used; the message names file, line or paper, and what to do."""
+    """A file of SciDocs is invalid; the message gives file, line or paper, and what to do."""
 
 
 @dataclass(frozen=True)
 class SciDocs:
-    """SciDocs, as used to train and test systems."""
+    """Documents and benchmark of SciDocs, and the lines that were left out."""
 
     documents: pd.DataFrame
     benchmark: Benchmark
@@ -56,7 +57,7 @@ def paper_text(title: str | None, abstract: str | None, *, cleaning: Cleaning = 
         return re.sub(r"\W", " ", abstract + title)
     if cleaning == "none":
         return " ".join(f"{abstract} {title}".split())
-    raise ValueError(f"cleaning is {cleaning!r}: give 'none' or 'words'.")
+    raise ValueError(f"cleaning is {cleaning!r}: it must be 'none' or 'words'.")
 
 
 def read_scidocs(
@@ -69,16 +70,16 @@ def read_scidocs(
 ) -> SciDocs:
     """Read SciDocs, and split the validation file of each task.
 
-    The queries of a task's `test.qrel` are its test queries. Those of its `val.qrel` are split, for
-    each task separately, into training and validation queries (abolghasemi2026, section 2.4.1: 85
-    to 15). The thesis gives no seed, so its own split cannot be recovered.
+    Test queries are those of a task's `test.qrel`. The queries of its `val.qrel` are split into
+    training and validation queries, separately for each task (abolghasemi2026, section 2.4.1: 85 %
+    and 15 %). The thesis does not state a seed, so its split cannot be reproduced.
     """
     if not 0 < validation < 1:
-        raise ValueError(f"validation is {validation}: give a share above 0 and below 1.")
+        raise ValueError(f"validation is {validation}: it must be above 0 and below 1.")
     if documents not in ("all", "listed"):
-        raise ValueError(f"documents is {documents!r}: give 'all' or 'listed'.")
+        raise ValueError(f"documents is {documents!r}: it must be 'all' or 'listed'.")
     folder = Path(folder)
-    # The small files first: an error in them is found before the large one is read.
+    # Read the small files first, to report errors in them without delay.
     lines = pd.concat(
         [
             _read_qrel(folder / FOLDERS[task] / f"{file}.qrel").assign(task=task, split=split)
@@ -88,24 +89,26 @@ def read_scidocs(
         ignore_index=True,
     )[_LIST]
     papers = _read_papers(folder / METADATA, cleaning)
-    no_metadata = ~(lines["query_id"].isin(papers.index) & lines["document_id"].isin(papers.index))
-    if no_metadata.mean() > _MOST_WITHOUT_METADATA:
-        row = lines[no_metadata].iloc[0]
+    lacks_metadata = ~(
+        lines["query_id"].isin(papers.index) & lines["document_id"].isin(papers.index)
+    )
+    if lacks_metadata.mean() > _MAX_WITHOUT_METADATA:
+        row = lines[lacks_metadata].iloc[0]
         raise SciDocsError(
-            f"{no_metadata.sum()} of {len(lines)} lines of the .qrel files in {folder} name papers "
-            f"that {METADATA} does not have, such as query {row['query_id']}, document "
-            f"{row['document_id']} ({row['task']}): use files of one release."
+            f"{lacks_metadata.sum()} of {len(lines)} lines of the .qrel files in {folder} have "
+            f"papers that {METADATA} lacks, such as query {row['query_id']}, document "
+            f"{row['document_id']} ({row['task']}): use files of the same release."
         )
-    in_test = pd.MultiIndex.from_frame(
+    test_queries = pd.MultiIndex.from_frame(
         lines.loc[lines["split"] == "test", ["task", "query_id"]].drop_duplicates()
     )
-    tested = pd.MultiIndex.from_frame(lines[["task", "query_id"]]).isin(in_test)
-    tested &= (lines["split"] == "validation").to_numpy()
-    reason = np.select([no_metadata, tested], ["no metadata", "test query"], "")
+    is_test_query = pd.MultiIndex.from_frame(lines[["task", "query_id"]]).isin(test_queries)
+    is_test_query &= (lines["split"] == "validation").to_numpy()
+    reason = np.select([lacks_metadata, is_test_query], ["no metadata", "test query"], "")
     usable = _split(lines[reason == ""], validation, seed)
     if documents == "listed":
-        listed = papers.index.isin(pd.concat([usable["query_id"], usable["document_id"]]))
-        papers = papers[listed]
+        is_listed = papers.index.isin(pd.concat([usable["query_id"], usable["document_id"]]))
+        papers = papers[is_listed]
     queries = usable[["task", "query_id", "split"]].drop_duplicates(ignore_index=True)
     return SciDocs(
         papers.rename_axis("document_id").reset_index(name="text"),
@@ -120,28 +123,29 @@ def read_scidocs(
 
 
 def _split(lines: pd.DataFrame, validation: float, seed: int) -> pd.DataFrame:
-    """Split the validation queries of each task; sorted by task, split, query and document."""
+    """Split the queries of each task's val.qrel; sort by task, split, query and document."""
     parts = []
     for number, task in enumerate(FOLDERS):
-        own = lines[lines["task"] == task].copy()
-        drawn_from = sorted(set(own.loc[own["split"] == "validation", "query_id"]))
-        size = round(validation * len(drawn_from))
-        if not 0 < size < len(drawn_from):
+        rows = lines[lines["task"] == task].copy()
+        pool = sorted(set(rows.loc[rows["split"] == "validation", "query_id"]))
+        size = round(validation * len(pool))
+        if not 0 < size < len(pool):
             raise ValueError(
-                f"Task {task} has {len(drawn_from)} queries in its val.qrel, of which {size} would "
-                "be for validation: give a share that leaves a query for each of both parts."
+                f"Task {task} has {len(pool)} queries in its val.qrel, and {size} of them would be "
+                "validation queries: choose a share that leaves training and validation queries."
             )
-        # A task's split does not depend on the other tasks.
-        draw = np.random.default_rng([seed, number])
-        is_validation = own["query_id"].isin(draw.choice(drawn_from, size, replace=False))
-        own.loc[(own["split"] == "validation") & ~is_validation, "split"] = "train"
-        position = own["split"].map({"test": 0, "validation": 1, "train": 2})
-        parts.append(own.assign(place=position).sort_values(["place", "query_id", "document_id"]))
+        # The split of a task does not depend on the other tasks.
+        generator = np.random.default_rng([seed, number])
+        is_validation = rows["query_id"].isin(generator.choice(pool, size, replace=False))
+        rows.loc[(rows["split"] == "validation") & ~is_validation, "split"] = "train"
+        position = rows["split"].map({"test": 0, "validation": 1, "train": 2})
+        rows = rows.assign(position=position)
+        parts.append(rows.sort_values(["position", "query_id", "document_id"]))
     return pd.concat(parts, ignore_index=True)[_LIST]
 
 
 def _read_qrel(path: Path) -> pd.DataFrame:
-    rows, first = [], {}
+    rows, line_of_pair = [], {}
     for number, line in enumerate(_read_text(path).splitlines(), start=1):
         fields = line.split()
         if len(fields) != 4 or fields[1] != "0" or fields[3] not in ("0", "1"):
@@ -150,42 +154,41 @@ def _read_qrel(path: Path) -> pd.DataFrame:
                 "relevance' with relevance 0 or 1; fetch the file again."
             )
         query, _, document, relevance = fields
-        if (query, document) in first:
+        if (query, document) in line_of_pair:
             raise SciDocsError(
-                f"{path}, line {number}: document {document} of query {query} is in line "
-                f"{first[query, document]} already; a document occurs once in a list, so remove "
-                "one of the lines."
+                f"{path}, line {number}: document {document} of query {query} is already in line "
+                f"{line_of_pair[query, document]}; remove one of the lines."
             )
-        first[query, document] = number
+        line_of_pair[query, document] = number
         rows.append((query, document, int(relevance)))
     return pd.DataFrame(rows, columns=["query_id", "document_id", "relevance"])
 
 
 def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
-    """Text of each paper, by its id."""
+    """Read the text of each paper, by id."""
 
-    def needed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def used_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         fields_of_paper = dict(pairs)
         if len(fields_of_paper) < len(pairs):
             keys = [key for key, _ in pairs]
-            twice = next(key for position, key in enumerate(keys) if key in keys[:position])
+            duplicate = next(key for position, key in enumerate(keys) if key in keys[:position])
             raise SciDocsError(
-                f"{path}: {in_quotes(twice)} occurs twice in one object; a paper and a field occur "
-                "once, so fetch the file again."
+                f"{path}: the key {in_quotes(duplicate)} occurs twice in one object; fetch the "
+                "file again."
             )
         for key in _UNUSED:
             fields_of_paper.pop(key, None)
         return fields_of_paper
 
     try:
-        papers = json.loads(_read_text(path), object_pairs_hook=needed)
+        papers = json.loads(_read_text(path), object_pairs_hook=used_fields)
     except (ValueError, RecursionError) as error:
         raise SciDocsError(
-            f"{path} is not JSON, or was cut ({error}); fetch the file again."
+            f"{path} is not JSON or is truncated ({error}); fetch the file again."
         ) from error
     if not isinstance(papers, dict) or not papers:
         raise SciDocsError(
-            f"{path} holds no object with a paper for each id; use the {METADATA} of SciDocs."
+            f"{path} is not an object that maps ids to papers; use the {METADATA} of SciDocs."
         )
     texts = {}
     for paper_id, paper in papers.items():
@@ -193,8 +196,8 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
         texts_or_null = [field for field in fields if field is None or isinstance(field, str)]
         if len(texts_or_null) < len(fields):
             raise SciDocsError(
-                f"{path}: paper {paper_id} has no title and abstract that are text or null; use "
-                f"the {METADATA} of SciDocs."
+                f"{path}: title and abstract of paper {paper_id} must be strings or null; use the "
+                f"{METADATA} of SciDocs."
             )
         texts[paper_id] = paper_text(*texts_or_null, cleaning=cleaning)
     return pd.Series(texts, dtype="str")
@@ -205,7 +208,7 @@ def _read_text(path: Path) -> str:
         text = text_of(path)
     except OSError as error:
         raise SciDocsError(
-            f"{path} cannot be read ({error.strerror or error}); the data card of SciDocs says "
+            f"{path} cannot be read ({error.strerror or error}); see the data card of SciDocs for "
             "what to download."
         ) from error
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""The test collections CACM, CISI, Cranfield and Vaswani: documents, topics and judgements."""
+"""The test collections CACM, CISI, Cranfield and Vaswani: documents, topics and qrels."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import pandas as pd
 from everycell.collections.cacm import cacm_documents, cacm_topics
 from everycell.collections.errors import CollectionError
 from everycell.collections.smart_files import (
-    only_once,
+    check_unique,
     read_text_lines,
     smart_records,
     trec_blocks,
 )
 from everycell.engine.untrusted import in_quotes
 
-#: Code of a judgement of Cranfield -> relevance. The collection's readme defines codes 1 (complete
-#: answer) to 4 (of minimum interest), so a smaller code is better. It does not define -1, which
-#: occurs once per topic, in its last line: taken as 1 (the data card has the evidence).
+#: Relevance of each code in Cranfield's judgements. The collection's readme defines the codes 1
+#: (complete answer) to 4 (of minimum interest), so smaller codes are better. It does not define -1,
+#: which occurs in the last line of each topic and is treated as 1 (see the data card).
 CRANFIELD_RELEVANCE: Mapping[str, int] = {"-1": 4, "1": 4, "2": 3, "3": 2, "4": 1}
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Size of a collection, including documents without text and topics without judgements."""
+    """Sizes of a collection, including documents without text and topics without judgements."""
 
     documents: int
     topics: int
@@ -37,13 +37,13 @@ class Counts:
 
 @dataclass(frozen=True)
 class Collection:
-    """A test collection; ids are text, and rows are in the order of the files.
+    """A test collection; ids are strings, and rows are in the order of the files.
 
     Attributes
     ----------
     documents : pandas.DataFrame
         Columns `document_id`, `title`, `abstract`, `text` (title and abstract), one row per
-        document. Missing parts are "". Line ends and runs of blanks are one blank.
+        document. Missing parts are empty strings; white space is normalised to single spaces.
     topics : pandas.DataFrame
         Columns `topic_id`, `text`.
     qrels : pandas.DataFrame
@@ -56,14 +56,14 @@ class Collection:
 
     @property
     def counts(self) -> Counts:
-        """Size of the collection."""
-        judged = self.qrels["topic_id"].nunique()
-        return Counts(len(self.documents), len(self.topics), judged, len(self.qrels))
+        """Sizes of the collection."""
+        judged_topics = self.qrels["topic_id"].nunique()
+        return Counts(len(self.documents), len(self.topics), judged_topics, len(self.qrels))
 
 
 @dataclass(frozen=True)
-class AdHoc:
-    """Topics and judgements for a search of the whole collection."""
+class AdHocTask:
+    """Documents, judged topics and qrels for a search of the complete collection."""
 
     documents: pd.DataFrame
     topics: pd.DataFrame
@@ -74,17 +74,16 @@ class AdHoc:
 class _Format:
     documents: Callable[[Path], Iterator[tuple[str, str, str, str]]]
     topics: Callable[[Path], Iterator[tuple[str, str, str]]]
-    # Number of columns in a line of judgements, which hold document and grade, and meaning of
-    # grades.
+    # Qrels: number of columns, columns of document and grade, and relevance of each grade.
     columns: int
     document: int
     grade: int
     relevance: Mapping[str, int]
-    # Number of digits to which a document's id is padded with zeros.
+    # Number of digits to which document ids are padded with zeros.
     width: int = 0
 
 
-#: Known size of each collection, which is also that of the pinned files.
+#: Sizes of the released files of each collection.
 COUNTS: Mapping[str, Counts] = {
     "cacm": Counts(documents=3204, topics=64, judged_topics=52, judgements=796),
     "cisi": Counts(documents=1460, topics=112, judged_topics=76, judgements=3114),
@@ -92,7 +91,7 @@ COUNTS: Mapping[str, Counts] = {
     "vaswani": Counts(documents=11_429, topics=93, judged_topics=93, judgements=2083),
 }
 
-#: Registry keys of each collection: documents, topics, judgements.
+#: Registry keys of the documents, topics and qrels of each collection.
 FILES: Mapping[str, Mapping[str, str]] = {
     name: {part: f"ir-collections/{name}/{file}" for part, file in files.items()}
     for name, files in {
@@ -111,19 +110,17 @@ FILES: Mapping[str, Mapping[str, str]] = {
 def read_collection(
     name: str, documents: Path, topics: Path, qrels: Path, *, counts: Counts | None = None
 ) -> Collection:
-    """Read a collection and check it."""
+    """Read a collection, and check its sizes."""
     if name not in _FORMATS:
-        raise CollectionError(
-            f"Collection {name!r} is unknown; choose one of {', '.join(_FORMATS)}."
-        )
+        raise CollectionError(f"Unknown collection {name!r}; use one of {', '.join(_FORMATS)}.")
     form = _FORMATS[name]
-    rows, where_of = [], {}
-    for where, document_id, title, abstract in form.documents(Path(documents)):
-        only_once(where_of, where, f"document {document_id}")
+    rows, locations = [], {}
+    for location, document_id, title, abstract in form.documents(Path(documents)):
+        check_unique(locations, location, f"document {document_id}")
         rows.append((document_id, title, abstract, f"{title} {abstract}".strip()))
     topic_rows = []
-    for where, topic_id, text in form.topics(Path(topics)):
-        only_once(where_of, where, f"topic {topic_id}")
+    for location, topic_id, text in form.topics(Path(topics)):
+        check_unique(locations, location, f"topic {topic_id}")
         topic_rows.append((topic_id, text))
     collection = Collection(
         pd.DataFrame(rows, columns=["document_id", "title", "abstract", "text"]),
@@ -132,55 +129,55 @@ def read_collection(
     )
     expected = counts or COUNTS[name]
     if collection.counts != expected:
-        wrong = [
-            f"{field.name.replace('_', ' ')} {actual} in place of {right}"
-            for field, actual, right in zip(
+        differences = [
+            f"{field.name.replace('_', ' ')} {actual} (expected {size})"
+            for field, actual, size in zip(
                 fields(Counts), astuple(collection.counts), astuple(expected), strict=True
             )
-            if actual != right
+            if actual != size
         ]
         raise CollectionError(
-            f"Collection {name} in {documents}, {topics}, {qrels} has {', '.join(wrong)}; use the "
-            "registry's files."
+            f"Collection {name} in {documents}, {topics}, {qrels} has the wrong sizes: "
+            f"{', '.join(differences)}; use the registered files."
         )
     return collection
 
 
-def ad_hoc(name: str, collection: Collection) -> AdHoc:
-    """Topics and judgements of a collection, in the form that search and evaluation take."""
+def ad_hoc_task(name: str, collection: Collection) -> AdHocTask:
+    """Judged topics and qrels of a collection, with the columns for search and evaluation."""
     qrels = collection.qrels.rename(columns={"topic_id": "query", "document_id": "document"})
     topics = collection.topics.rename(columns={"topic_id": "query"})
-    judged = topics[topics["query"].isin(qrels["query"])].reset_index(drop=True)
-    for frame in (judged, qrels):
+    judged_topics = topics[topics["query"].isin(qrels["query"])].reset_index(drop=True)
+    for frame in (judged_topics, qrels):
         frame.insert(0, "task", name)
-    return AdHoc(collection.documents[["document_id", "text"]], judged, qrels)
+    return AdHocTask(collection.documents[["document_id", "text"]], judged_topics, qrels)
 
 
 def _cisi_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    for where, number, record in smart_records(path, "TABWKCX"):
-        yield where, number, record.get("T", ""), record.get("W", "")
+    for location, number, record in smart_records(path, "TABWKCX"):
+        yield location, number, record.get("T", ""), record.get("W", "")
 
 
 def _cisi_topics(path: Path) -> Iterator[tuple[str, str, str]]:
-    for where, number, record in smart_records(path, "TABW"):
-        yield where, number, f"{record.get('T', '')} {record.get('W', '')}".strip()
+    for location, number, record in smart_records(path, "TABW"):
+        yield location, number, f"{record.get('T', '')} {record.get('W', '')}".strip()
 
 
 def _cranfield_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    for where, number, record in smart_records(path, "TABW"):
+    for location, number, record in smart_records(path, "TABW"):
         title, body = record.get("T", ""), record.get("W", "")
-        # The body begins with the title, except in some records.
-        yield where, number, title, body.removeprefix(title).strip()
+        # The body of most records begins with the title.
+        yield location, number, title, body.removeprefix(title).strip()
 
 
 def _cranfield_topics(path: Path) -> Iterator[tuple[str, str, str]]:
-    for rank, (where, _, record) in enumerate(smart_records(path, "W"), start=1):
-        yield where, str(rank), record.get("W", "")
+    for rank, (location, _, record) in enumerate(smart_records(path, "W"), start=1):
+        yield location, str(rank), record.get("W", "")
 
 
 def _vaswani_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    for where, number, text in trec_blocks(path, "DOC", "DOCNO"):
-        yield where, number, "", text
+    for location, number, text in trec_blocks(path, "DOC", "DOCNO"):
+        yield location, number, "", text
 
 
 def _vaswani_topics(path: Path) -> Iterator[tuple[str, str, str]]:
@@ -188,16 +185,16 @@ def _vaswani_topics(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]) -> pd.DataFrame:
-    rows, where_of = [], {}
+    rows, locations = [], {}
     for number, line in enumerate(read_text_lines(path), start=1):
-        where = f"{path}, line {number}"
+        location = f"{path}, line {number}"
         parts = line.split()
         if not parts:
             continue
         if len(parts) != form.columns:
             raise CollectionError(
-                f"{where}: {in_quotes(line.strip())} has {len(parts)} columns, {form.columns} are "
-                "expected; use the registry's file."
+                f"{location}: {in_quotes(line.strip())} has {len(parts)} columns, expected "
+                f"{form.columns}; use the registered file."
             )
         topic, document, grade = parts[0], parts[form.document], parts[form.grade]
         document = re.sub(r"\d+$", lambda digits: digits[0].zfill(form.width), document)
@@ -207,15 +204,16 @@ def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]
         ):
             if identifier not in known:
                 raise CollectionError(
-                    f"{where}: {kind} {in_quotes(identifier)} is not in the collection; use the "
-                    "registry's files, all of one collection."
+                    f"{location}: {kind} {in_quotes(identifier)} is not in the collection; use the "
+                    "registered files of this collection."
                 )
         if grade not in form.relevance:
             raise CollectionError(
-                f"{where}: grade {in_quotes(grade)} is unknown, expected "
-                f"{', '.join(form.relevance)}; use the registry's file."
+                f"{location}: the grade is {in_quotes(grade)}, expected "
+                f"{', '.join(form.relevance)}; use the registered file."
             )
-        only_once(where_of, where, f"the judgement of document {document} for topic {topic}")
+        judgement = f"the judgement of document {document} for topic {topic}"
+        check_unique(locations, location, judgement)
         rows.append((topic, document, form.relevance[grade]))
     return pd.DataFrame(rows, columns=["topic_id", "document_id", "relevance"])
 

@@ -1,7 +1,7 @@
-"""Released files of CAsT-snippets: snippets that people marked in passages, and time and pay.
+"""Released files of CAsT-snippets: snippets marked by annotators, and their time and pay.
 
 Source: Lajewska and Balog, "Towards Filling the Gap in Conversational Search" (CIKM 2023);
-lajewska2025, sections 5.3 and 5.4. `FILES` has the registry keys.
+lajewska2025, sections 5.3 and 5.4.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from everycell.engine.untrusted import in_quotes, parse_literal
 
 _Literal = TypeVar("_Literal", bound=Collection)
 
-#: Levels of the annotators' confidence, the lowest first.
+#: Levels of the annotators' confidence, in ascending order.
 CONFIDENCE = ("very_low", "low", "medium", "high", "very_high")
 
 _STUDY = "cast-snippets/snippet_annotation"
@@ -28,14 +28,14 @@ _BATCHES = {"2020": 5, "2022": 3}
 
 
 def _topics(form: str) -> tuple[str, ...]:
-    """Files of the two topics."""
+    """Names of the files of the two topics."""
     return form.format(1), form.format(2)
 
 
-#: The authors' agreement and mean confidence of each passage of the data set.
+#: Registry key of the authors' agreement and mean confidence per passage.
 CONFIDENCE_FILE = "cast-snippets/large_scale/jaccard_confidence.csv"
 
-#: Annotated task and group -> registry keys.
+#: Registry keys of the annotations, by task and group of annotators.
 FILES: Mapping[str, tuple[str, ...]] = {
     "paragraph_regular": _topics(
         f"{_STUDY}/mturk/paragraph/subtask_1-topic_{{}}-paragraph-regular.csv"
@@ -61,7 +61,7 @@ FILES: Mapping[str, tuple[str, ...]] = {
         for batch in range(1, batches + 1)
     ),
 }
-#: Group -> registry keys of the task before the annotation of sentences: selecting them.
+#: Registry keys of the selection of sentences, which preceded their annotation, by group.
 SELECTION_FILES: Mapping[str, tuple[str, ...]] = {
     "selection_regular": _topics(f"{_SELECTION}-topic_{{}}-sentences-regular.csv"),
     "selection_master": _topics(f"{_SELECTION}-topic_{{}}-sentences-masters.csv"),
@@ -69,40 +69,40 @@ SELECTION_FILES: Mapping[str, tuple[str, ...]] = {
 
 
 def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> pd.DataFrame:
-    """Read annotations, one row per text marked by one person."""
+    """Read annotations, with one row per text and annotator."""
     rows = pd.concat([_annotations(path) for path in paths], ignore_index=True)
     texts = rows.groupby(["turn_id", "text_id"], sort=False)
-    other = rows["text"] != texts["text"].transform("first")
-    if other.any():
-        row = rows[other].iloc[0]
+    differs = rows["text"] != texts["text"].transform("first")
+    if differs.any():
+        row = rows[differs].iloc[0]
         raise AnnotationError(
-            f"{row['where']}: the text {row['text_id']} of turn {row['turn_id']} differs "
-            "from that of an earlier row; spans count characters of one text, so fetch the "
-            "files again (delete them first)."
+            f"{row['location']}: the text {row['text_id']} of turn {row['turn_id']} differs from "
+            "that of an earlier row, so spans are not comparable; fetch the files again (delete "
+            "them first)."
         )
     if per_text is not None:
-        numbers = texts["text"].transform("size")
-        if (numbers != per_text).any():
-            row = rows[numbers != per_text].iloc[0]
+        counts = texts["text"].transform("size")
+        if (counts != per_text).any():
+            row = rows[counts != per_text].iloc[0]
             raise AnnotationError(
-                f"{row['where']}: the text {row['text_id']} of turn {row['turn_id']} has "
-                f"{numbers[row.name]} annotations where each has {per_text}; add or drop rows."
+                f"{row['location']}: the text {row['text_id']} of turn {row['turn_id']} has "
+                f"{counts[row.name]} annotations, expected {per_text}; add or remove rows."
             )
-    return rows.drop(columns="where")
+    return rows.drop(columns="location")
 
 
 def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
-    """Time and pay, one row per completed task: annotation of a text, or selection of sentences."""
+    """Read time and pay, with one row per completed annotation or selection task."""
     parts = []
     for path in paths:
         columns = ["Input.turn_id", "Input.passage_id", "WorkTimeInSeconds", "Reward"]
         raw = read_table(path, columns, error=AnnotationError)
         for column, form, allowed in (
-            ("WorkTimeInSeconds", r"[1-9][0-9]{0,8}", "whole seconds, 1 or more"),
+            ("WorkTimeInSeconds", r"[1-9][0-9]{0,8}", "a positive whole number of seconds"),
             ("Reward", r"\$[0-9]{1,9}(\.[0-9]+)?", "USD, such as $0.30"),
         ):
-            bad = ~raw[column].str.fullmatch(form)
-            refuse_rows(path, raw, column, bad, allowed, AnnotationError)
+            is_invalid = ~raw[column].str.fullmatch(form)
+            refuse_rows(path, raw, column, is_invalid, allowed, AnnotationError)
         parts.append(
             pd.DataFrame(
                 {
@@ -122,82 +122,83 @@ def _annotations(path: Path) -> pd.DataFrame:
         ["WorkerId", "Input.turn_id", "Input.passage_id", "Input.passage", "Answer.taskAnswers"],
         error=AnnotationError,
     )
-    sentences = "Input.sentence_id" in raw
-    # The data set's second column of texts is for the spans that remain after the authors' check.
-    texts = "text_spans_2" if "text_spans_2" in raw else "text_spans"
-    if texts not in raw:
-        raise AnnotationError(f"{path}: lacks the column 'text_spans'; fetch it again.")
+    has_sentences = "Input.sentence_id" in raw
+    # text_spans_2 has the texts of the spans that remain after the authors' check.
+    snippet_column = "text_spans_2" if "text_spans_2" in raw else "text_spans"
+    if snippet_column not in raw:
+        raise AnnotationError(f"{path} lacks the column 'text_spans'; fetch it again.")
     rows = []
     for number, row in enumerate(raw.to_dict("records"), start=1):
-        where = f"{path}, row {number}"
-        text = row["Input.sentence" if sentences else "Input.passage"]
-        spans, confidence = _answer(row["Answer.taskAnswers"], where)
+        location = f"{path}, row {number}"
+        text = row["Input.sentence" if has_sentences else "Input.passage"]
+        spans, confidence = _parse_answer(row["Answer.taskAnswers"], location)
         fault = span_fault(spans, len(text))
         if fault:
-            raise AnnotationError(f"{where}: {fault}; correct or drop the row.")
-        snippets = tuple(literal(row[texts], list, f"{where}: {texts}"))
-        of_spans = tuple(_ascii(text[start:end]) for start, end in spans)
-        if snippets != of_spans:
+            raise AnnotationError(f"{location}: {fault}; correct or remove the row.")
+        snippets = tuple(
+            parse_list_or_set(row[snippet_column], list, f"{location}: {snippet_column}")
+        )
+        span_texts = tuple(_remove_non_ascii(text[start:end]) for start, end in spans)
+        if snippets != span_texts:
             raise AnnotationError(
-                f"{where}: {texts} has {in_quotes(snippets, 300)}, and the text of the spans is "
-                f"{in_quotes(of_spans, 300)}; they "
-                "must be the same except for characters that are not ASCII, so correct or drop the "
-                "row."
+                f"{location}: {snippet_column} has {in_quotes(snippets, 300)}, but the spans have "
+                f"the text {in_quotes(span_texts, 300)}; they must be equal except for non-ASCII "
+                "characters, so correct or remove the row."
             )
         passage = row["Input.passage_id"]
         if passage.startswith("["):  # Prolific's files have a list of one id.
-            passage = str(literal(passage, list, f"{where}: Input.passage_id")[0])
+            passage = str(parse_list_or_set(passage, list, f"{location}: Input.passage_id")[0])
         rows.append(
             {
                 "turn_id": row["Input.turn_id"],
-                "text_id": row["Input.sentence_id"] if sentences else passage,
+                "text_id": row["Input.sentence_id"] if has_sentences else passage,
                 "passage_id": passage,
                 "worker": row["WorkerId"],
                 "text": text,
                 "spans": spans,
                 "snippets": snippets,
                 "confidence": confidence,
-                "where": where,
+                "location": location,
             }
         )
     return pd.DataFrame(rows)
 
 
-def _answer(answer: str, where: str) -> tuple[tuple[Span, ...], float]:
-    """Spans of an answer and its confidence, which is NaN where it was not asked for."""
-    parts = literal(answer, list, f"{where}: Answer.taskAnswers")
+def _parse_answer(answer: str, location: str) -> tuple[tuple[Span, ...], float]:
+    """Spans of an answer and its confidence, which is NaN if it was not collected."""
+    parts = parse_list_or_set(answer, list, f"{location}: Answer.taskAnswers")
     try:
         (part,) = parts
         (entities,) = [value["entities"] for value in part.values() if "entities" in value]
         spans = tuple((entity["startOffset"], entity["endOffset"]) for entity in entities)
         answers = dict(part.get("answer_confidence", {}))
         levels = [CONFIDENCE.index(level) + 1 for level, is_chosen in answers.items() if is_chosen]
-        sound = isinstance(entities, list) and len(levels) == (1 if answers else 0)
+        is_valid = isinstance(entities, list) and len(levels) == (1 if answers else 0)
     except (AttributeError, KeyError, TypeError, ValueError):
-        spans, levels, sound = (), [], False
-    if not sound or not all(type(offset) is int for span in spans for offset in span):
+        spans, levels, is_valid = (), [], False
+    if not is_valid or not all(type(offset) is int for span in spans for offset in span):
         raise AnnotationError(
-            f"{where}: Answer.taskAnswers starts with {answer[:40]!r}; expected a list of one "
-            "answer with one list of entities, each with a startOffset and an endOffset in whole "
-            f"characters, and one level of confidence ({', '.join(CONFIDENCE)}) or none, so "
-            "correct or drop the row."
+            f"{location}: Answer.taskAnswers starts with {answer[:40]!r}; expected a list of one "
+            "answer with one list of entities, each with an integer startOffset and endOffset, and "
+            f"at most one level of confidence ({', '.join(CONFIDENCE)}), so correct or remove the "
+            "row."
         )
     return spans, float(levels[0]) if levels else float("nan")
 
 
-def _ascii(text: str) -> str:
-    """A text as the authors released it: without non-ASCII characters."""
+def _remove_non_ascii(text: str) -> str:
+    """Remove non-ASCII characters from a text, as in the released snippets."""
     return text.encode("ascii", "ignore").decode()
 
 
-def literal(value: str, kind: type[_Literal], where: str) -> _Literal:
-    """Parse a list or set that a file holds in Python's notation.
+def parse_list_or_set(value: str, kind: type[_Literal], location: str) -> _Literal:
+    """Parse a list or set in Python's notation.
 
     Examples
     --------
-    >>> literal("['a', 'b']", list, "x.csv, row 1: spans")
+    >>> parse_list_or_set("['a', 'b']", list, "x.csv, row 1: spans")
     ['a', 'b']
-    >>> literal("set()", set, "x.csv, row 1: sentences")
+    >>> parse_list_or_set("set()", set, "x.csv, row 1: sentences")
     set()
     """
     try:
@@ -206,7 +207,7 @@ def literal(value: str, kind: type[_Literal], where: str) -> _Literal:
         parsed = None
     if not isinstance(parsed, kind):
         raise AnnotationError(
-            f"{where} is {in_quotes(value)}; expected a {kind.__name__} as a Python literal, so "
-            "correct or drop the row."
+            f"{location} is {in_quotes(value)}; expected a {kind.__name__} as a Python literal, so "
+            "correct or remove the row."
         )
     return parsed

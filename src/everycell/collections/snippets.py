@@ -1,7 +1,7 @@
-"""Annotations of CAsT-snippets: several people's marks of the parts that answer a question.
+"""Annotations of CAsT-snippets: parts of passages that answer a question, by several annotators.
 
 Source: Lajewska and Balog, "Towards Filling the Gap in Conversational Search" (CIKM 2023);
-lajewska2025, sections 5.3 and 5.4. `everycell.collections.snippet_files` reads what was released.
+lajewska2025, sections 5.3 and 5.4. `everycell.collections.snippet_files` reads the released files.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-#: Start and end of a snippet, in characters of its text; the end is not part of it.
+#: Start (inclusive) and end (exclusive) of a snippet, in characters of its text.
 Span = tuple[int, int]
 
 
 class AnnotationError(Exception):
-    """Annotations, or labels derived from them, cannot be used; the message says where and why."""
+    """Annotations, or labels derived from them, are invalid; the message says where and why."""
 
 
 @dataclass(frozen=True)
 class AnnotationCounts:
-    """Sizes: annotations, their snippets, and annotations that are empty, overlap or repeat."""
+    """Numbers of texts, annotations, snippets, and empty, overlapping or repeated annotations."""
 
     texts: int
     annotations: int
@@ -33,7 +33,7 @@ class AnnotationCounts:
 
 
 def span_fault(spans: Sequence[Span], length: int) -> str | None:
-    """Say what is wrong with the spans of a text, or return None."""
+    """Describe the first fault of the spans of a text; return None if there is none."""
     for start, end in spans:
         if end < start:
             return f"the span {start} to {end} ends before it starts"
@@ -44,45 +44,48 @@ def span_fault(spans: Sequence[Span], length: int) -> str | None:
     return None
 
 
-def overlap(spans: Sequence[Span]) -> tuple[Span, Span] | None:
-    """Two spans of one annotation that share a character, or None."""
+def first_overlap(spans: Sequence[Span]) -> tuple[Span, Span] | None:
+    """First two spans of an annotation that share a character, or None."""
     ordered = sorted(spans)
-    for before, after in zip(ordered, ordered[1:], strict=False):
-        if after[0] < before[1]:
-            return before, after
+    for previous, following in zip(ordered, ordered[1:], strict=False):
+        if following[0] < previous[1]:
+            return previous, following
     return None
 
 
 def check_same_texts(first: pd.DataFrame, second: pd.DataFrame) -> None:
-    """Refuse sets of annotations whose texts differ: spans must count the same characters."""
+    """Raise an error if two sets of annotations have different texts."""
     keys = ["turn_id", "text_id"]
-    wordings = [part.groupby(keys)["text"].first() for part in (first, second)]
-    both = pd.concat(wordings, axis=1, keys=["first", "second"])
-    other = both[both["first"] != both["second"]]
-    if len(other):
-        turn, text = other.index[0]
-        fault = "missing from one" if other.iloc[0].isna().any() else "not worded alike in both"
+    texts = [part.groupby(keys)["text"].first() for part in (first, second)]
+    table = pd.concat(texts, axis=1, keys=["first", "second"])
+    differences = table[table["first"] != table["second"]]
+    if len(differences):
+        turn, text = differences.index[0]
+        fault = (
+            "is missing from one of the two sets of annotations"
+            if differences.iloc[0].isna().any()
+            else "differs between the two sets of annotations"
+        )
         raise AnnotationError(
-            f"The text {text} of turn {turn} is {fault} of two sets of annotations that are "
-            "compared by character; fetch their files again (delete them first)."
+            f"The text {text} of turn {turn} {fault}; fetch their files again (delete them first)."
         )
 
 
 def count_annotations(annotations: pd.DataFrame) -> AnnotationCounts:
-    """Size of what `read_annotations` gives, if all texts have the same number of annotations."""
-    numbers = annotations.groupby(["turn_id", "text_id"]).size()
-    if numbers.nunique() != 1:
+    """Count annotations of `read_annotations`, if all texts have the same number of them."""
+    counts = annotations.groupby(["turn_id", "text_id"]).size()
+    if counts.nunique() != 1:
         raise AnnotationError(
-            f"Texts have from {numbers.min()} to {numbers.max()} annotations; all must have the "
+            f"Texts have from {counts.min()} to {counts.max()} annotations; all must have the "
             "same number, so count such texts separately."
         )
     spans = annotations["spans"]
     return AnnotationCounts(
-        texts=len(numbers),
+        texts=len(counts),
         annotations=len(annotations),
-        per_text=int(numbers.iloc[0]),
+        per_text=int(counts.iloc[0]),
         snippets=int(spans.map(len).sum()),
         empty=int((spans.map(len) == 0).sum()),
-        overlapping=int(spans.map(lambda of_one: overlap(of_one) is not None).sum()),
+        overlapping=int(spans.map(first_overlap).notna().sum()),
         repeated=int(annotations.duplicated(["turn_id", "text_id", "worker"]).sum()),
     )

@@ -1,4 +1,4 @@
-"""SQuAD 2.0: questions with a paragraph that answers them, or does not.
+"""SQuAD 2.0: questions with paragraphs that may or may not answer them.
 
 Source: Rajpurkar, Jia and Liang, "Know What You Don't Know" (ACL 2018).
 """
@@ -13,12 +13,12 @@ import pandas as pd
 from everycell.collections.snippets import AnnotationError
 from everycell.engine.untrusted import parse_json, text_of
 
-#: A question, its paragraph, and its answers as they occur there.
+#: A question, its paragraph, and its answers in the words of the paragraph.
 Question = tuple[str, str, Sequence[str]]
 
 
 def read_squad(path: Path) -> pd.DataFrame:
-    """Read the questions of SQuAD 2.0 with the paragraph that may answer them."""
+    """Read the questions of SQuAD 2.0 with their paragraphs and answers."""
     try:
         rows = [
             (
@@ -32,8 +32,8 @@ def read_squad(path: Path) -> pd.DataFrame:
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise AnnotationError(
-            f"{path}: is not SQuAD 2.0 ({type(error).__name__}: {error}); expected "
-            "train-v2.0.json as published, so download it again."
+            f"{path} is not a file of SQuAD 2.0 ({type(error).__name__}: {error}); download it "
+            "again."
         ) from None
     for question, passage, answers in rows:
         for answer in answers:
@@ -42,4 +42,4 @@ def read_squad(path: Path) -> pd.DataFrame:
                     f"{path}: the answer {answer[:40]!r} to {question[:40]!r} is not in its "
                     "paragraph; download the file again."
                 )
-    return pd.DataFrame(rows, columns=["question", "passage", "found"])
+    return pd.DataFrame(rows, columns=["question", "passage", "answers"])

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from everycell.collections.snippets import Span, overlap, span_fault
+from everycell.collections.snippets import Span, first_overlap, span_fault
 from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 
 Aggregation = Literal["mean", "majority", "similarity"]
@@ -50,7 +50,7 @@ def mark_characters(
         fault = span_fault(spans, length)
         if fault:
             raise SpanError(f"Annotation {person}: {fault}; correct or remove it.")
-        overlapping_spans = overlap(spans)
+        overlapping_spans = first_overlap(spans)
         if overlapping_spans and overlapping == "error":
             first, second = overlapping_spans
             raise SpanError(

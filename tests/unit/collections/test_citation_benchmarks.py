@@ -17,7 +17,7 @@ from everycell.collections.citation_benchmarks import (
 from everycell.collections.errors import CollectionError
 from everycell.collections.near_duplicates import shingles, similar_pairs
 from everycell.collections.query_by_example import TASKS, split_queries, training_positives
-from everycell.collections.smart import FILES, Collection, ad_hoc, read_collection
+from everycell.collections.smart import FILES, Collection, ad_hoc_task, read_collection
 from everycell.retrieval.evaluation import evaluate
 from everycell.sources import fetch
 
@@ -262,7 +262,7 @@ def test_no_document_of_cacm_is_nearly_a_query(cacm):
 def test_topics_for_a_search(files, name, topics, judgements):
     """A run of all relevant documents, by their relevance, is perfect."""
     collection = read_collection(name, **files[name])
-    result = ad_hoc(name, collection)
+    result = ad_hoc_task(name, collection)
     assert list(result.documents) == ["document_id", "text"]
     assert len(result.documents) == collection.counts.documents
     assert list(result.topics) == ["task", "query", "text"]
@@ -277,5 +277,5 @@ def test_topics_for_a_search(files, name, topics, judgements):
 
 def test_best_of_cranfield_is_4(files):
     """Codes -1 and 1, 225 and 128 of them, are relevance 4."""
-    qrels = ad_hoc("cranfield", read_collection("cranfield", **files["cranfield"])).qrels
+    qrels = ad_hoc_task("cranfield", read_collection("cranfield", **files["cranfield"])).qrels
     assert qrels["relevance"].value_counts().to_dict() == {4: 353, 3: 387, 2: 734, 1: 363}

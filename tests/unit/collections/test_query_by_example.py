@@ -209,7 +209,7 @@ def test_bad_input_is_told():
         ValueError, match="setting is 'hard': it must be one of package, mixed, random"
     ):
         lists_of("hard")
-    with pytest.raises(ValueError, match="has only .* documents to draw 90 negatives from"):
+    with pytest.raises(ValueError, match="has only .* possible negatives, fewer than 90"):
         lists_of("random", negatives=90)
     with pytest.raises(ValueError, match=f"'{IDS[-1]}' is not a document of the collection"):
         lists_of("random", table=documents()[:-1])

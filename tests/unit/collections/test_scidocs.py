@@ -221,7 +221,7 @@ def test_papers_without_metadata(scidocs):
     assert not (result.benchmark.queries["query_id"] == "citeval03").any()
     assert result.benchmark.queries["text"].notna().all()
     del lacking["paper00"]
-    with pytest.raises(SciDocsError, match=r"^\d+ of \d+ lines .*paper00 .*of one release"):
+    with pytest.raises(SciDocsError, match=r"^\d+ of \d+ lines .*paper00 .*of the same release"):
         read_scidocs(scidocs(metadata=lacking), seed=0)
 
 
@@ -245,8 +245,8 @@ def test_a_test_query_is_never_trained_on(scidocs):
         ("a 1 b 0", "line 101: 'a 1 b 0' is no"),
         ("a 0 b 2", "line 101: 'a 0 b 2' is not .* with relevance 0 or 1"),
         ("", "line 101: '' is no"),
-        ("citeval00 0 paper00 1", "line 101: document paper00 .* citeval00 is in line 1 "),
-        ("citeval00 0 paper00 0", "line 101: document paper00 .* is in line 1 already"),
+        ("citeval00 0 paper00 1", "line 101: document paper00 .* citeval00 is already in line 1"),
+        ("citeval00 0 paper00 0", "line 101: document paper00 .* is already in line 1"),
     ],
 )
 def test_wrong_lines(scidocs, line, message):
@@ -261,12 +261,12 @@ PAPER = '{"title": "t", "abstract": null}'
     ("metadata", "message"),
     [
         ("", f"{METADATA} is empty; fetch"),
-        (json.dumps(papers())[:-9], f"{METADATA} is not JSON, or was cut .*; fetch"),
-        ("[]", "holds no object with a paper for each id"),
-        ("{}", "holds no object with a paper for each id"),
-        ('{"a": "text"}', "paper a has no title and abstract"),
-        ('{"a": {"title": "t"}}', "paper a has no title and abstract that are text or null"),
-        ('{"a": {"title": ["t"], "abstract": ""}}', "paper a has no title and abstract"),
+        (json.dumps(papers())[:-9], f"{METADATA} is not JSON or is truncated .*; fetch"),
+        ("[]", "is not an object that maps ids to papers"),
+        ("{}", "is not an object that maps ids to papers"),
+        ('{"a": "text"}', "title and abstract of paper a"),
+        ('{"a": {"title": "t"}}', "title and abstract of paper a must be strings or null"),
+        ('{"a": {"title": ["t"], "abstract": ""}}', "title and abstract of paper a"),
         (f'{{"a": {PAPER}, "b": {PAPER}, "a": {PAPER}}}', "'a' occurs twice in one object"),
         ('{"a": {"title": "t", "title": "u", "abstract": ""}}', "'title' occurs twice"),
     ],
@@ -286,7 +286,7 @@ def test_files_that_cannot_be_read(scidocs):
     with pytest.raises(SciDocsError, match=rf"{re.escape(str(path))} is empty; fetch"):
         read_scidocs(folder, seed=0)
     path.unlink()
-    with pytest.raises(SciDocsError, match=r"cannot be read .*; the data card"):
+    with pytest.raises(SciDocsError, match=r"cannot be read .*; see the data card"):
         read_scidocs(folder, seed=0)
 
 
@@ -294,7 +294,7 @@ def test_files_that_cannot_be_read(scidocs):
     ("choice", "message"),
     [
         ({"validation": 1.0}, "validation is 1.0"),
-        ({"validation": 0.001}, "Task co-view has 20 queries .* of which 0 would be"),
+        ({"validation": 0.001}, "Task co-view has 20 queries .* and 0 of them would be"),
         ({"documents": "some"}, "documents is 'some'"),
         ({"cleaning": "stem"}, "cleaning is 'stem'"),
     ],

@@ -11,7 +11,7 @@ from everycell.collections.snippets import (
     AnnotationError,
     check_same_texts,
     count_annotations,
-    overlap,
+    first_overlap,
     span_fault,
 )
 from everycell.sources import fetch
@@ -98,7 +98,7 @@ def test_released_texts_of_spans_lack_what_is_not_ascii(save):
         ({"Answer.taskAnswers": answer((5, 2))}, "row 1: the span 5 to 2 ends before it starts"),
         ({"Answer.taskAnswers": answer((5, 5))}, "row 1: the span 5 to 5 is empty"),
         ({"Answer.taskAnswers": "[]"}, r"starts with '\[\]'"),
-        ({"Answer.taskAnswers": "[{'x': {'entities': [{}]}}]"}, "each with a startOffset"),
+        ({"Answer.taskAnswers": "[{'x': {'entities': [{}]}}]"}, "each with an integer startOffset"),
         ({"Answer.taskAnswers": "import os"}, "is 'import os'"),
         ({"text_spans": "none"}, "text_spans is 'none'"),
         ({"Answer.taskAnswers": "[{'x': {}}]", "text_spans": "[]"}, "one list of entities"),
@@ -108,11 +108,11 @@ def test_released_texts_of_spans_lack_what_is_not_ascii(save):
             {"Answer.taskAnswers": "[{'x': {'entities': []}, 'y': {'entities': []}}]"},
             "one list of entities",
         ),
-        ({"Answer.taskAnswers": answer((2.9, 5.9))}, "in whole characters"),
-        ({"text_spans": "['lid', 'zzz']"}, r"has \('lid', 'zzz'\), and the text of the spans is"),
+        ({"Answer.taskAnswers": answer((2.9, 5.9))}, "an integer startOffset"),
+        ({"text_spans": "['lid', 'zzz']"}, r"has \('lid', 'zzz'\), but the spans have the text"),
         (
             {"text_spans": "['lid']"},
-            r"has \('lid',\), and the text of the spans is \('lid', 'pot'\)",
+            r"has \('lid',\), but the spans have the text \('lid', 'pot'\)",
         ),
     ],
 )
@@ -162,7 +162,7 @@ def test_annotations_of_different_texts_are_not_compared(save):
         for changes in ({}, {"Input.passage": TEXT.replace("A", "O")}, {"Input.passage_id": "p2"})
     )
     check_same_texts(result, result)
-    with pytest.raises(AnnotationError, match="text p1 of turn 8_1 is not worded alike in both"):
+    with pytest.raises(AnnotationError, match="text p1 of turn 8_1 differs between the two sets"):
         check_same_texts(result, reworded)
     with pytest.raises(AnnotationError, match="text p1 of turn 8_1 is missing from one"):
         check_same_texts(result, other_text)
@@ -183,7 +183,9 @@ def test_times_and_rewards(save):
     assert result["seconds"].tolist() == [9, 9] and result["reward"].tolist() == [0.3, 0.3]
     with pytest.raises(AnnotationError, match="row 1: Reward is '0.3'; expected USD"):
         read_tasks([save(task | {"Reward": "0.3"})])
-    with pytest.raises(AnnotationError, match="WorkTimeInSeconds is '0'; expected whole seconds"):
+    with pytest.raises(
+        AnnotationError, match="WorkTimeInSeconds is '0'; expected a positive whole"
+    ):
         read_tasks([save(task | {"Reward": "$0.30", "WorkTimeInSeconds": 0})])
 
 
@@ -193,7 +195,7 @@ def test_spans_without_fault_lie_in_the_text_and_overlap_if_they_share_a_charact
     assert sound == all(start < end <= 20 for start, end in spans)
     if sound:
         characters = [position for start, end in spans for position in range(start, end)]
-        assert (overlap(spans) is not None) == (len(set(characters)) < len(characters))
+        assert (first_overlap(spans) is not None) == (len(set(characters)) < len(characters))
 
 
 @pytest.mark.parametrize("group", COUNTS)

@@ -296,10 +296,10 @@ def test_sentences_of_another_partition_are_refused(question, partition, message
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("<html>", "is not SQuAD 2.0 .JSONDecodeError"),
+        ("<html>", "is not a file of SQuAD 2.0 .JSONDecodeError"),
         (
             '{"data": [{"paragraphs": [{"qas": [{"question": "who?"}]}]}]}',
-            "is not SQuAD 2.0 .KeyError: 'context'",
+            "is not a file of SQuAD 2.0 .KeyError: 'context'",
         ),
         (
             '{"data": [{"paragraphs": [{"context": "So.", "qas": '
