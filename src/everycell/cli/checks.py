@@ -91,9 +91,9 @@ def verify(
     for page in (results / PAGE, *sorted((results / "pages").glob("*.html"))):
         if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
             faults.append(f"{page}: is empty or truncated; redraw it with `everycell page`.")
-    files_without_jobs: list[str] = []
+    unrecorded_files: list[str] = []
     try:
-        files_without_jobs = files_without_jobs(results)
+        unrecorded_files = files_without_jobs(results)
         faults += check_lineage(results, project.ROOT)
     except ReceiptError as error:  # an unreadable receipt, which is reported only once
         faults.append(str(error))
@@ -113,11 +113,11 @@ def verify(
     if absent_files:
         number_of_files = pluralise(len(absent_files), "input file")
         echo(f"{number_of_files} cannot be checked here, such as {min(absent_files)}.")
-    if files_without_jobs:
-        number_of_files = pluralise(len(files_without_jobs), "intermediate file")
+    if unrecorded_files:
+        number_of_files = pluralise(len(unrecorded_files), "intermediate file")
         echo(
             f"{results / LINEAGE} does not record which jobs made {number_of_files}, such as "
-            f"{files_without_jobs[0]}; run `everycell page` in the project that made the results "
+            f"{unrecorded_files[0]}; run `everycell page` in the project that made the results "
             "to update it."
         )
     if has_page:

@@ -129,35 +129,35 @@ def _check_material(settings: Any, material: Material) -> tuple[Row, set[str]]:
     values = {key: str(value) for key, value in values.items() if value}
     if material.corpus and FETCH in values.values():
         return _check_corpus(settings, what, material.corpus)
-    missing, not_local = [], {}
+    problems, remote_values = [], {}
     for key, value in values.items():
         path = Path(value)
         if not path.exists():
-            not_local[key] = value
+            remote_values[key] = value
             continue
         for pattern in required_files(settings, material) if path.is_dir() else ():
             names = pattern.split("|")
             if not any(any(path.glob(name)) for name in names):
                 missing_names = " or ".join(names)
                 do = f"put {missing_names} into {value} (docs/{material.page})"
-                missing.append((f"`{key}` is {value!r}, which lacks {missing_names}", do))
+                problems.append((f"`{key}` is {value!r}, which lacks {missing_names}", do))
     hosts: set[str] = set()
     cached_models, downloads = [], []
-    for key, value in not_local.items():
+    for key, value in remote_values.items():
         is_folder = material.kind == "model" and not re.fullmatch(HUB_NAME, value)
         if is_folder or not material.hosts:
             do = f"set {key} (docs/{material.page})"
-            missing.append((f"`{key}` is {value!r}, which does not exist", do))
+            problems.append((f"`{key}` is {value!r}, which does not exist", do))
         elif material.kind == "model" and in_hub_cache(value):
             cached_models.append(value)
         elif material.kind == "model" and settings.network and (fault := hub_fault(value)):
-            missing.append((fault, _advice(fault, value, key)))
+            problems.append((fault, _advice(fault, value, key)))
         else:
             downloads.append(value)
             hosts = set(map(hub_or_mirror, material.hosts))
-    if missing:
-        findings, do = zip(*missing, strict=True)
-        return Row("missing", what, "; ".join(findings), ", ".join(do)), hosts
+    if problems:
+        findings, advice = zip(*problems, strict=True)
+        return Row("missing", what, "; ".join(findings), ", ".join(advice)), hosts
     if downloads:
         return Row("ok", what, f"will be downloaded: {', '.join(downloads)}"), hosts
     if cached_models:

@@ -74,42 +74,52 @@ def _check_full_tier(name: str | None, configfile: Path | None, form: Form) -> N
     papers, settings = project.papers(), read_config(Path("config.yaml"), configfile)
     tier = load_full_tier(project.PUBLISHED, papers)
     target, artefacts = select_full(papers, name or "full")
-    ready, waiting = split_by_settings(settings, artefacts)
+    configured_artefacts, artefacts_by_keys = split_by_settings(settings, artefacts)
     # If nothing can start, check everything, so that one call reports all that is missing.
-    checked_artefacts = ready or (artefacts if name else [])
+    checked_artefacts = configured_artefacts or (artefacts if name else [])
     rows = []
     if checked_artefacts:
         rows = check_requirements(settings, tier, checked_artefacts, project.ROOT)
     faults = [row.do for row in rows if row.state == "missing"]
-    unset = {format_keys(keys): [artefact.id for artefact in out] for keys, out in waiting.items()}
-    if not ready:
-        faults.insert(0, f"set {', or '.join(map(format_keys, minimal_settings(waiting)))}")
-        missing = (
-            Row("missing", ", ".join(ids), "not configured", f"set {keys}")
-            for keys, ids in unset.items()
+    ids_by_keys = {
+        format_keys(keys): [artefact.id for artefact in waiting_artefacts]
+        for keys, waiting_artefacts in artefacts_by_keys.items()
+    }
+    if not configured_artefacts:
+        faults.insert(
+            0, f"set {', or '.join(map(format_keys, minimal_settings(artefacts_by_keys)))}"
         )
-        rows = [*missing, *rows] if name else rows
-    number = len(artefacts) - len(ready)
-    note = f"; for the other {number}, set {', '.join(unset)}" if name and ready and unset else ""
+        unconfigured_rows = (
+            Row("missing", ", ".join(ids), "not configured", f"set {keys}")
+            for keys, ids in ids_by_keys.items()
+        )
+        rows = [*unconfigured_rows, *rows] if name else rows
+    number = len(artefacts) - len(configured_artefacts)
+    note = ""
+    if name and configured_artefacts and ids_by_keys:
+        note = f"; for the other {number}, set {', '.join(ids_by_keys)}"
     if faults:
         ending = f"{target} cannot start: {', '.join(dict.fromkeys(faults))}{note}."
-    elif unset:
-        ending = f"{target} can start with {len(ready)} of {len(artefacts)} artefacts{note}."
+    elif ids_by_keys:
+        counts = f"{len(configured_artefacts)} of {len(artefacts)}"
+        ending = f"{target} can start with {counts} artefacts{note}."
     else:
         ending = f"{target} can start."
-    takes = tier.describe_requirements(artefact.id for artefact in ready or artefacts)
+    requirements = tier.describe_requirements(
+        artefact.id for artefact in configured_artefacts or artefacts
+    )
     if form != "table":
-        more = {
+        extra = {
             "target": target,
             "can_start": not faults,
-            "takes": takes,
-            "artefacts": [artefact.id for artefact in ready],
-            "waiting": [{"set": keys, "artefacts": ids} for keys, ids in unset.items()],
+            "takes": requirements,
+            "artefacts": [artefact.id for artefact in configured_artefacts],
+            "waiting": [{"set": keys, "artefacts": ids} for keys, ids in ids_by_keys.items()],
             "ending": ending,
         }
-        print_for_programs(pd.DataFrame(rows, columns=list(Row._fields)), form, more)
+        print_for_programs(pd.DataFrame(rows, columns=list(Row._fields)), form, extra)
     else:
-        echo(f"{target} takes {takes}.")
+        echo(f"{target} takes {requirements}.")
         for row in rows:
             do = f"; {row.do}" if row.do else ""
             echo(f"{row.state:7} {row.what}: {row.finding}{do}")

@@ -89,8 +89,8 @@ def make(
     papers = project.papers()
     if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
         raise CardError(f"--cores is {cores!r}; expected a positive integer or 'all'.")
-    planned = plan(papers, names) if names else Plan([], [], list(papers))
-    if not_included := [key for key in papers_not_included(project.ROOT) if key in planned.papers]:
+    request = plan(papers, names) if names else Plan([], [], list(papers))
+    if not_included := [key for key in papers_not_included(project.ROOT) if key in request.papers]:
         raise CardError(not_included_message(not_included[0]))
     if not names:
         typer.echo(
@@ -98,18 +98,18 @@ def make(
             "makes the results that need released data.",
             err=True,
         )
-    for sentence in planned.reasons:
+    for sentence in request.reasons:
         echo(f"everycell: {sentence}", err=True)
-    if names and not planned.targets:
+    if names and not request.targets:
         raise typer.Exit(1)
     options = ["--cores", cores] if cores else []
     if dry_run:
         options.append("-n")
-    code = run_snakemake([*options, *planned.targets, *ctx.meta["snakemake"]])
-    if code == 0 and planned.papers and not dry_run:
+    code = run_snakemake([*options, *request.targets, *ctx.meta["snakemake"]])
+    if code == 0 and request.papers and not dry_run:
         from everycell.cli.summing import print_summary
 
-        print_summary(papers, planned.papers)
+        print_summary(papers, request.papers)
     raise typer.Exit(code)
 
 

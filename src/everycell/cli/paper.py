@@ -122,8 +122,8 @@ def new(
     from everycell.cli.table_sources import table_source
 
     line = f'include: "workflow/rules/{key}/ch1.smk"\n'
-    known = project.papers()
-    if key in known and key in project.papers_not_included(project.ROOT):
+    papers = project.papers()
+    if key in papers and key in project.papers_not_included(project.ROOT):
         if runs or qrels or table or values or measures:
             raise CardError(
                 f"The files of {key} already exist; choose another key, or include them in the "
@@ -135,7 +135,7 @@ def new(
             f"The files of {key} already exist. {project.not_included_message(key)} With --yes, "
             "this command adds it."
         )
-    if key in known:
+    if key in papers:
         raise CardError(f"The key {key} is taken; choose another, such as smith2026b.")
     require_key(key)
     source = table_source(runs, qrels, table, values, measures)

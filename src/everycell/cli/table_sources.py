@@ -341,15 +341,15 @@ def _notes_on_queries(runs: Sequence[Path], qrels: Path) -> list[str]:
     notes = []
     for path in runs:
         queries = read_run(path)["query"].unique()
-        missing = set(judged) - set(queries)
-        if len(missing) == len(judged):
+        missing_queries = set(judged) - set(queries)
+        if len(missing_queries) == len(judged):
             raise CardError(
                 f"{path}: contains none of the {len(judged)} queries of {qrels}; its first queries "
                 f"are {', '.join(queries[:3])}, those of the qrels {', '.join(judged[:3])}."
             )
-        if missing:
+        if missing_queries:
             notes.append(
-                f"{path}: contains {len(judged) - len(missing)} of {len(judged)} judged queries; "
-                "the others score 0."
+                f"{path}: contains {len(judged) - len(missing_queries)} of {len(judged)} judged "
+                "queries; the others score 0."
             )
     return notes

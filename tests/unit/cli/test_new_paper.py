@@ -146,7 +146,7 @@ def test_a_local_file_is_copied_and_can_be_replaced(project, tmp_path):
     assert call(*command)[0] == 0
     assert load_registry(project).entry("toy-runs/first.run").state == "mirror"
     own.write_bytes(RUN * 2)
-    assert "has toy-runs/first.run already; take another name, or --replace it" in refused(*command)
+    assert "already has toy-runs/first.run; choose another name" in refused(*command)
     remaining = project / "resources/toy-runs/first.run"
     assert remaining.read_bytes() == RUN
     assert call(*command, "--replace")[0] == 0 and remaining.read_bytes() == RUN * 2
@@ -227,7 +227,7 @@ def test_failed_additions_are_one_sentence_and_leave_no_files(project, server, t
     assert not (project / "published/toy/registry.yaml").exists()
     assert [path for path in (project / "resources").rglob("*") if path.is_file()] == []
     (project / "published/toy/sets.yaml").touch()
-    assert "is generated from sets.yaml beside it" in refused("paper", "add-data", "toy", "a.run")
+    assert "is generated from the sets.yaml in the same folder" in refused("paper", "add-data", "toy", "a.run")
 
 
 def test_a_new_paper_is_complete_and_overwrites_nothing(project):

@@ -45,16 +45,16 @@ def citations(
     )
 
     pairs = [_parse_pair(text) for text in between or []]
-    cited = read_cited_answers(answers, forms=forms)
+    cited_answers = read_cited_answers(answers, forms=forms)
     frames: pd.DataFrame | dict[str, pd.DataFrame]
     if per_query:
-        frames = answer_frame(cited, strays=strays)
+        frames = answer_frame(cited_answers, strays=strays)
     else:
-        frames = citation_report(cited, strays=strays, seed=seed)
+        frames = citation_report(cited_answers, strays=strays, seed=seed)
         if pairs:
-            tests = arm_differences(cited, pairs, strays=strays, seed=seed)
+            tests = arm_differences(cited_answers, pairs, strays=strays, seed=seed)
             frames = {"arms": frames, "differences": tests}
-    unread = [mark for answer in cited for mark in answer.unread]
+    unread = [mark for answer in cited_answers for mark in answer.unread]
     examples = ": " + ", ".join(list(dict.fromkeys(unread))[:10]) if unread else ""
     typer.echo(
         f"Bracketed marks and superscripts not read as citations: {len(unread)}{examples}.",

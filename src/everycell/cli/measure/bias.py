@@ -125,7 +125,7 @@ def fairness(
 
     If there are several runs, each is compared with a baseline by paired t-tests.
     """
-    from everycell.metrics.fairness_comparison import compare_fairness, means_of_runs
+    from everycell.metrics.fairness_comparison import compare_fairness, stack_means
     from everycell.metrics.fairness_report import fairness_report
     from everycell.metrics.term_counts import count_documents_with_terms
 
@@ -171,7 +171,7 @@ def fairness(
         frames = {"queries": pd.concat(frames_of_runs, ignore_index=True)}
     else:
         tests = compare_fairness(reports, reference)
-        frames = {"means": means_of_runs(reports), "tests": tests}
+        frames = {"means": stack_means(reports), "tests": tests}
     print_measures(frames, form, settings)
 
 

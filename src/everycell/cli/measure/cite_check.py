@@ -70,9 +70,9 @@ def cite_check(
     from everycell.rag.interventions import outcomes, same_words, shared_words
 
     config = read_config(Path("config.yaml"))
-    same = same_words if share is None else shared_words(share)
-    cited = read_answers(answers, read_passages(passages))
-    forged = forged_instances(cited, seed=seed, longest=longest)
+    is_same = same_words if share is None else shared_words(share)
+    cited_answers = read_answers(answers, read_passages(passages))
+    instances = forged_instances(cited_answers, seed=seed, longest=longest)
     citing = citing_style(style)
     decoding = Decoding(max_tokens=max_tokens)
     with open_language_model(
@@ -90,7 +90,7 @@ def cite_check(
                 for reply, (_, documents) in zip(replies, contexts, strict=True)
             ]
 
-        cases = try_all(forged, ask_all, seed=seed, same=same)
+        cases = try_all(instances, ask_all, seed=seed, same=is_same)
     shares = outcomes(cases)
     if form == "json":  # with all cases
         print_json({"shares": records(shares), "cases": cases})
@@ -98,5 +98,7 @@ def cite_check(
         print_for_programs(shares, form)
     else:
         console = output_console()
-        console.print(f"{len(cited)} answers, {len(forged)} forged documents; model {model}.")
+        console.print(
+            f"{len(cited_answers)} answers, {len(instances)} forged documents; model {model}."
+        )
         print_frame(console, shares)

@@ -81,13 +81,13 @@ def rerank(
         raise CardError(
             "The method pufr needs --deviations: a run with the standard deviation of each score."
         )
-    first = read_run_file(run)
+    original_run = read_run_file(run)
     neutralities = read_neutralities(groups)
     standard_deviations = None if deviations is None else read_run_file(deviations)
     judgements = None if qrels is None else read_user_file(qrels, read_qrels)
     runs = {
         value: rerank_run(
-            first,
+            original_run,
             neutralities,
             method,
             value,
@@ -101,7 +101,7 @@ def rerank(
     }
     table = trade_off(runs, neutralities, judgements, cutoffs=k or [10])
     # The original run has no strength; its row is for comparison.
-    original = trade_off({float("nan"): first}, neutralities, judgements, cutoffs=k or [10])
+    original = trade_off({float("nan"): original_run}, neutralities, judgements, cutoffs=k or [10])
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
     try:

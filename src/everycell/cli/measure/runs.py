@@ -72,14 +72,14 @@ def compare(
         "reproduced baseline": reproduced_baseline,
     }
     paths = {name: path for name, path in paths.items() if path is not None}
-    first, second, *baselines = (
+    original_run, reproduced_run, *baselines = (
         read_user_file(path, read_run, ranks=ranks) for path in paths.values()
     )
     labels = None if scale is None else _parse_scale(scale)
     judgements = read_user_file(qrels, read_qrels, scale=labels)
     comparison = compare_runs(
-        first,
-        second,
+        original_run,
+        reproduced_run,
         judgements,
         measure or ["MAP", "nDCG"],
         baselines=(baselines[0], baselines[1]) if baselines else None,

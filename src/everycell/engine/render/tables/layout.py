@@ -37,8 +37,8 @@ def lay_out(
     """Arrange a tidy frame as a table, with keys in order of first appearance."""
     frame = frame.reset_index(drop=True)
     keys = [*rows, *columns]
-    missing = [key for key in [*keys, value] if key not in frame]
-    if not rows or missing:
+    missing_keys = [key for key in [*keys, value] if key not in frame]
+    if not rows or missing_keys:
         raise ValueError(
             f"cannot lay out by rows {list(rows)} and columns {list(columns)}: give at least one "
             f"row key, and only columns of the table, which are {list(frame.columns)}."
