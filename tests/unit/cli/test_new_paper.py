@@ -227,7 +227,8 @@ def test_failed_additions_are_one_sentence_and_leave_no_files(project, server, t
     assert not (project / "published/toy/registry.yaml").exists()
     assert [path for path in (project / "resources").rglob("*") if path.is_file()] == []
     (project / "published/toy/sets.yaml").touch()
-    assert "is generated from the sets.yaml in the same folder" in refused("paper", "add-data", "toy", "a.run")
+    message = "is generated from the sets.yaml in the same folder"
+    assert message in refused("paper", "add-data", "toy", "a.run")
 
 
 def test_a_new_paper_is_complete_and_overwrites_nothing(project):

@@ -48,7 +48,7 @@
     const { p, r, v, d, t, o = r && "data", w } = cell.dataset;
     const link = new URL(`#${cell.id}`, location.href).href;
     const [verdict] = [...cell.classList].slice(1);
-    const allowed = { close: "one unit of the last digit", differs: "none but rounding", explained: "none but rounding" };
+    const allowed = { close: "one unit of the last digit", differs: "rounding only", explained: "rounding only" };
     const files = document.getElementById(`${table.dataset.id}-inputs`)?.cloneNode(true);
     if (files) {
       files.removeAttribute("id");
