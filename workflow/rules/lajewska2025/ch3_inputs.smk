@@ -2,16 +2,16 @@
 from everycell.collections.cast_turns import FILES as CAST_TURNS
 from everycell.studies.lajewska2025.ch3.systems import (
     CAST_COMPARISONS,
-    CAST_ENCODED,
-    CAST_FUSED,
-    CAST_LEXICAL,
+    CAST_ENCODER_RUNS,
+    CAST_FUSED_RUNS,
+    CAST_LEXICAL_RUNS,
     CAST_MEASURES,
-    CAST_ONE_REWRITER,
     CAST_RANGES,
-    CAST_RERANKED,
-    CAST_ROWS,
+    CAST_RERANKED_RUNS,
+    CAST_REWRITER_PAIRS,
     CAST_SUPPLEMENTS,
     CAST_SYSTEMS,
+    CAST_TABLE_3_RUNS,
     CAST_YEARS,
 )
 

@@ -59,7 +59,7 @@ use rule step as cast_search_lexically with:
         queries="work/castturns/queries.parquet",
         index="work/cast/index/STM2.vectors",
     output:
-        runs=[f"work/castturns/runs/{'.'.join(run)}.run" for run in CAST_LEXICAL],
+        runs=[f"work/castturns/runs/{'.'.join(run)}.run" for run in CAST_LEXICAL_RUNS],
     pathvars:
         job="retrieval/castturns/search_lexically",
     conda:
@@ -68,7 +68,7 @@ use rule step as cast_search_lexically with:
         **needs(2000, 20),
     params:
         **runs("lajewska2025/ch3/search_lexically"),
-        runs=CAST_LEXICAL,
+        runs=CAST_LEXICAL_RUNS,
         tokens="STM2",
         bm25={
             "bm25": CAST_SYSTEM.bm25.default.model_dump(),
@@ -92,7 +92,7 @@ use rule torch_step as cast_search_encoded with:
         splade=registered_encoder("splade-tiny"),
     output:
         encoded=[f"work/castturns/encoded/{kind}.npz" for kind in ("dense", "splade")],
-        runs=[f"work/castturns/runs/{'.'.join(run)}.run" for run in CAST_ENCODED],
+        runs=[f"work/castturns/runs/{'.'.join(run)}.run" for run in CAST_ENCODER_RUNS],
     pathvars:
         job="retrieval/castturns/search_encoded",
     resources:
@@ -100,7 +100,7 @@ use rule torch_step as cast_search_encoded with:
     params:
         **runs("lajewska2025/ch3/search_encoded"),
         gpu_precision=SETTINGS.gpu_precision,
-        runs=CAST_ENCODED,
+        runs=CAST_ENCODER_RUNS,
         # The length used for the dense vectors of these passages.
         length=lambda wildcards: COLLECTIONS["cast"].lengths["zero_shot"],
         query=CAST_SYSTEM.query,
@@ -111,11 +111,14 @@ use rule torch_step as cast_search_encoded with:
 
 use rule step as cast_rerank with:
     input:
-        runs=[f"work/castturns/runs/{'.'.join(run)}.run" for run in CAST_LEXICAL + CAST_ENCODED],
+        runs=[
+            f"work/castturns/runs/{'.'.join(run)}.run"
+            for run in CAST_LEXICAL_RUNS + CAST_ENCODER_RUNS
+        ],
         encoded=[f"work/castturns/encoded/{kind}.npz" for kind in ("dense", "splade")],
         qrels="work/cast/qrels.parquet",
     output:
-        runs=[f"work/castturns/runs/{run}.run" for run in [*CAST_FUSED, *CAST_RERANKED]],
+        runs=[f"work/castturns/runs/{run}.run" for run in [*CAST_FUSED_RUNS, *CAST_RERANKED_RUNS]],
     pathvars:
         job="retrieval/castturns/rerank",
     threads: 1
@@ -123,8 +126,8 @@ use rule step as cast_rerank with:
         **needs(2000, 20),
     params:
         **runs("lajewska2025/ch3/rerank"),
-        fused=CAST_FUSED,
-        reranked=CAST_RERANKED,
+        fused=CAST_FUSED_RUNS,
+        reranked=CAST_RERANKED_RUNS,
         rrf=CAST_SYSTEM.rrf,
         candidates=CAST_SYSTEM.candidates,
         pairwise=CAST_SYSTEM.pairwise,
@@ -162,10 +165,10 @@ use rule table as lajewska2025_ch3_pipeline with:
             "aggregation": ("of", "score"),
         },
         comparisons={
-            name: [(CAST_ROWS[a], CAST_ROWS[b]) for a, b in pairs]
+            name: [(CAST_TABLE_3_RUNS[a], CAST_TABLE_3_RUNS[b]) for a, b in pairs]
             for name, pairs in CAST_COMPARISONS["3"].items()
         }
-        | {"one rewriter a stage": CAST_ONE_REWRITER},
+        | {"one rewriter a stage": CAST_REWRITER_PAIRS},
         ranges=CAST_RANGES,
     message:
         "Variants of the pipeline on the CAsT passages (section 3.4)"

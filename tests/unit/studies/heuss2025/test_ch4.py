@@ -10,12 +10,12 @@ from everycell.explain.shapley import shapley_values
 from everycell.studies.heuss2025.ch4.attribution_bars import draw_bars, select_attributions
 from everycell.studies.heuss2025.ch4.attributions import (
     WITH_BASE,
+    attribution_deviations,
     candidate_attributions,
-    choices,
+    compare_choices,
     list_attributions,
     ranks_in_queries,
     remove_base,
-    spread,
 )
 from everycell.studies.heuss2025.ch4.talent_search import (
     GRADES,
@@ -142,7 +142,7 @@ def test_the_unbiased_figure_has_other_candidates(biased, tables, schools, sampl
 
 
 def test_without_a_base_each_value_has_a_share_of_it(biased, people, samples):
-    result = choices(biased, people, samples)
+    result = compare_choices(biased, people, samples)
     for query in QUERIES:
         released, exact = (
             np.array(
@@ -172,7 +172,7 @@ def test_the_spread_is_that_of_the_draws(biased, people, schools):
     few = [background(schools, 100, rng) for _ in range(8)]
     many = [background(schools, 1600, rng) for _ in range(8)]
     small, large = (
-        spread(biased, people, draws).query("explainer == 'RankingSHAP'")["value"]
+        attribution_deviations(biased, people, draws).query("explainer == 'RankingSHAP'")["value"]
         for draws in (many, few)
     )
     assert small.mean() < 0.5 * large.mean() < 0.1

@@ -1,4 +1,4 @@
-"""Attributions of the talent search: whole lists, single candidates, other choices, spread."""
+"""Attributions of the talent search: whole lists, single candidates, other choices, deviations."""
 
 import numpy as np
 import pandas as pd
@@ -6,10 +6,10 @@ import pandas as pd
 from everycell.engine.job import Job
 from everycell.engine.published_cells import declared_cells
 from everycell.studies.heuss2025.ch4.attributions import (
+    attribution_deviations,
     candidate_attributions,
-    choices,
+    compare_choices,
     list_attributions,
-    spread,
 )
 from everycell.studies.heuss2025.ch4.talent_search import (
     OLDER_VALUES,
@@ -36,5 +36,5 @@ with Job(snakemake) as job:
     job.write_frame(pd.concat(rows, ignore_index=True), "lists")
     people = candidates(published, schools)
     job.write_frame(candidate_attributions(biased, people, samples), "candidates")
-    job.write_frame(choices(biased, people, samples), "choices")
-    job.write_frame(spread(biased, people, draws), "spread")
+    job.write_frame(compare_choices(biased, people, samples), "choices")
+    job.write_frame(attribution_deviations(biased, people, draws), "spread")

@@ -107,7 +107,7 @@ def candidate_attributions(
     return pd.DataFrame(rows, columns=columns)
 
 
-def choices(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.DataFrame:
+def compare_choices(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.DataFrame:
     """RankingSHAP and greedy selection of lists, as released and with other choices."""
     rows = []
     for query, members in QUERIES.items():
@@ -127,7 +127,7 @@ def choices(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.D
     return pd.DataFrame(rows, columns=["query", "explainer", "feature", "choice", "value"])
 
 
-def spread(
+def attribution_deviations(
     model: TalentModel, people: Candidates, backgrounds: Sequence[FloatArray]
 ) -> pd.DataFrame:
     """Standard deviation of the attributions of lists over draws of the background."""

@@ -85,7 +85,7 @@ CAST_REWRITERS = [
 ]
 
 #: Runs of lexical rankers: rewriter, ranker.
-CAST_LEXICAL = [(rewriter, "bm25") for rewriter in CAST_REWRITERS] + [
+CAST_LEXICAL_RUNS = [(rewriter, "bm25") for rewriter in CAST_REWRITERS] + [
     ("canard-org", "bm25-organisers"),
     ("canard", "bm25-organisers"),
     ("canard", "bm25-tuned"),
@@ -96,25 +96,25 @@ CAST_LEXICAL = [(rewriter, "bm25") for rewriter in CAST_REWRITERS] + [
 ]
 
 #: Runs of encoders: rewriter, encoder.
-CAST_ENCODED = [
+CAST_ENCODER_RUNS = [
     (rewriter, encoder)
     for rewriter in [*CAST_REWRITERS, "training"]
     for encoder in ("dense", "splade")
 ]
 
 #: Fused run -> the runs that it fuses.
-CAST_FUSED = {
+CAST_FUSED_RUNS = {
     f"{rewriter}.{fused}": [f"{rewriter}.{sparse}", f"{rewriter}.dense"]
     for rewriter in ("canard", "qrecc")
     for fused, sparse in (("fused", "bm25-tuned"), ("fused-rm3", "bm25-rm3"))
 } | {"training.fused": ["training.bm25-tuned", "training.dense"]}
 
 #: How scores are aggregated from pairwise preferences.
-CAST_SUM = {"how": "sum", "symmetric": True}
+CAST_SUM_OPTIONS = {"how": "sum", "symmetric": True}
 
 #: Re-ranked run -> first pass, rewriter of the second pass, aggregation of preferences (None:
 #: point-wise re-ranking only).
-CAST_RERANKED = (
+CAST_RERANKED_RUNS = (
     {f"{rewriter}.bm25.mono": (f"{rewriter}.bm25", rewriter, None) for rewriter in CAST_REWRITERS}
     | {
         f"{rewriter}.bm25-organisers.mono": (
@@ -125,12 +125,12 @@ CAST_RERANKED = (
         for rewriter in ("canard-org", "canard")
     }
     | {
-        f"{first}.{fused}.duo": (f"{first}.{fused}", first, CAST_SUM)
+        f"{first}.{fused}.duo": (f"{first}.{fused}", first, CAST_SUM_OPTIONS)
         for first in ("canard", "qrecc")
         for fused in ("fused", "fused-rm3")
     }
     | {
-        f"{first}.fused-rm3.duo.{second}": (f"{first}.fused-rm3", second, CAST_SUM)
+        f"{first}.fused-rm3.duo.{second}": (f"{first}.fused-rm3", second, CAST_SUM_OPTIONS)
         for first, second in (("canard", "qrecc"), ("qrecc", "canard"))
     }
     | {
@@ -200,10 +200,10 @@ CAST_SUPPLEMENTS = {
 }
 
 #: Runs in the order of the rows of Table 3.3.
-CAST_ROWS = list(CAST_SUPPLEMENTS["systems"]["as Table 3.3"].values())
+CAST_TABLE_3_RUNS = list(CAST_SUPPLEMENTS["systems"]["as Table 3.3"].values())
 
 #: Systems that the text compares with the one that uses QReCC in both stages.
-CAST_ONE_REWRITER = [
+CAST_REWRITER_PAIRS = [
     ("qrecc.fused-rm3.duo", other)
     for other in (
         "canard.fused-rm3.duo",
