@@ -59,7 +59,7 @@ def make(
         list[str] | None,
         typer.Argument(
             help="Papers, chapters, artefacts, tiers or files below results/, in any spelling: "
-            "lajewska2025, lajewska2025_ch4, 'Table 4.8'. Default: the Snakefile's first target.",
+            "lajewska2025, lajewska2025_ch4, 'Table 4.8'. Default: the Snakefile's default target.",
         ),
     ] = None,
     cores: Annotated[
@@ -78,7 +78,7 @@ def make(
     a rule, the reason is reported; if no name has a rule, nothing is run and the exit code is 1.
     """
     if ctx.meta["snakemake"]:
-        # The basic installation lacks this module.
+        # This module imports Snakemake, which the basic installation lacks.
         from snakemake_logger_plugin_everycell import config_files
 
         for path in config_files(ctx.meta["snakemake"]):
