@@ -16,7 +16,7 @@ import yaml
 from pydantic import Field, create_model
 
 from everycell import studies
-from everycell.engine.settings import ConfigError, Settings, validated
+from everycell.engine.settings import ConfigError, Settings, validate_settings
 from everycell.engine.untrusted import in_quotes, text_of
 from everycell.engine.yaml import load_yaml, yaml_fault
 from everycell.language_models.settings import LanguageModels
@@ -104,7 +104,7 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     everycell.engine.settings.ConfigError: config.yaml: `user_studies.alpha` is 'high'; expected \
 a valid number, above 0, below 1.
     """
-    return validated(_with_blocks_of_papers(content), content, name=name)
+    return validate_settings(_with_blocks_of_papers(content), content, name=name)
 
 
 def _with_blocks_of_papers(content: Any) -> type[Config]:

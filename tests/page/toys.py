@@ -15,7 +15,7 @@ from everycell.engine.cards import Card
 from everycell.engine.lineage import NAME, write_jobs
 from everycell.engine.render.figure_files import save_figure
 from everycell.engine.render.panels import bar_panels
-from everycell.engine.reports import PLACES, Report
+from everycell.engine.reports import CAUSE_NAMES, Report
 
 EVIL = "<script>document.title='taken'</script>"
 #: What tries to leave a text, an attribute, a style, a script, a template or a link.
@@ -128,7 +128,7 @@ def poisoned(value: Any, *, free: bool = False) -> Any:
     if isinstance(value, list | tuple):
         return [poisoned(part, free=free) for part in value]
     # Of a cell, `source` is one of a few words.
-    if free and isinstance(value, str) and value not in PLACES:
+    if free and isinstance(value, str) and value not in CAUSE_NAMES:
         return f"{value} {HOSTILE}"
     return value
 

@@ -46,7 +46,7 @@ def outcome(conclusion: Conclusion, number: int, cells: pd.DataFrame, kind: Kind
         conclusion.model_copy(update={"holds_if": [part], "id": "one", "inconclusive": None}),
         cells,
         kind=kind,
-        beside=lambda name: cells,
+        find_table=lambda name: cells,
     ).outcome
 
 
@@ -75,7 +75,7 @@ def against(predicate: Predicate, cells: Cells, key: Key) -> Iterator[Edits]:
         for text in ("", "?", *selection, *without, *(now + str(text) for text in selection)):
             yield {(key, predicate.reads): text}
         return
-    other = None if predicate.other is None else cells.moved(key, predicate.other)
+    other = None if predicate.other is None else cells.override_key(key, predicate.other)
     right = predicate.value if other is None else cells.read(other)
     first, second = as_number(cells.read(key)), as_number(right)
     if first is None or second is None:
@@ -93,9 +93,9 @@ def against(predicate: Predicate, cells: Cells, key: Key) -> Iterator[Edits]:
                     edits[(key, name)] = value + slack
                 lead = getattr(predicate, name)
                 if lead is not None:
-                    edits[(cells.moved(key, lead), "value")] = value + slack
+                    edits[(cells.override_key(key, lead), "value")] = value + slack
             if predicate.p is not None:
-                edits[(cells.moved(key, predicate.p), "value")] = 0
+                edits[(cells.override_key(key, predicate.p), "value")] = 0
             if predicate.sign is not None:
                 edits[(key, "marker")] = predicate.sign
             if predicate.letters and other is not None:
@@ -118,7 +118,7 @@ def changed(cells: pd.DataFrame, edits: Edits, rows: dict[Key, object]) -> pd.Da
 def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Iterator[pd.DataFrame]:
     """Tables that may change the outcome of one comparison, or of all."""
     known = Cells.of(cells, keys)
-    selected = known.selected(predicate.cells, known.names)
+    selected = known.select(predicate.cells, known.names)
     ways = [list(against(predicate, known, key)) for key in selected]
     objects = cells.astype(object)
     names = objects[keys].astype(str).itertuples(index=False, name=None)
@@ -145,7 +145,7 @@ def is_about_print(artefact: Artefact, predicate: Predicate) -> bool:
 def ground(artefact: Artefact, predicate: Predicate) -> tuple[pd.DataFrame, list[str], Kind]:
     """The published cells, or invented ones for a predicate on other cells."""
     if is_about_print(artefact, predicate):
-        cells = artefact.unlabelled(artefact.cells)
+        cells = artefact.drop_labels(artefact.cells)
         return cells, key_columns(cells), predicate.tested_on[0]
     cells = made_up(predicate)
     kind = next(kind for kind in predicate.tested_on if kind != "printed")
@@ -206,8 +206,8 @@ def test_no_cell_is_compared_with_itself(
         key
         for key in known.names
         if predicate.other is not None
-        and known.selected(predicate.cells, [key])
-        and known.moved(key, predicate.other) == key
+        and known.select(predicate.cells, [key])
+        and known.override_key(key, predicate.other) == key
     ]
     assert not same, "this comparison is fixed by construction: leave it out of `cells`"
 
@@ -216,7 +216,7 @@ def test_no_cell_is_compared_with_itself(
 def test_a_claim_does_on_the_print_what_its_card_says(
     artefact: Artefact, conclusion: Conclusion
 ) -> None:
-    result = evaluate(conclusion, artefact.unlabelled(artefact.cells))
+    result = evaluate(conclusion, artefact.drop_labels(artefact.cells))
     on_print = any(
         "printed" in part.tested_on and part.beside is None for part in conclusion.holds_if
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workflow.project import Project
 
-from everycell.engine.lineage import snakemake_jobs, upstream
+from everycell.engine.lineage import snakemake_jobs, upstream_jobs
 
 VERSIONS = ("3.12", "3.13")
 
@@ -49,5 +49,5 @@ def receipts_from_base_alone(project: Project) -> dict[str, str]:
     return {
         receipt: maker[receipt]
         for receipt in sorted(receipts)
-        if {environment[job.rule] for job in upstream(jobs, [receipt])} == {"base"}
+        if {environment[job.rule] for job in upstream_jobs(jobs, [receipt])} == {"base"}
     }

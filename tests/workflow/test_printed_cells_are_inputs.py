@@ -11,7 +11,7 @@ import pytest
 from harness import published
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
-from everycell.engine.lineage import JobRecord, read_lineage, upstream
+from everycell.engine.lineage import JobRecord, read_lineage, upstream_jobs
 from everycell.engine.receipts import read_receipt
 from everycell.engine.reports import read_report
 from everycell.engine.verdicts import report
@@ -68,7 +68,7 @@ def undeclared_inputs(folder: Path) -> list[str]:
 def sources(jobs: Iterable[JobRecord], files: Iterable[str]) -> set[str]:
     """Files that no job made, from which files were made, or jobs' outputs were."""
     jobs, files = list(jobs), set(files)
-    behind = upstream(jobs, files)
+    behind = upstream_jobs(jobs, files)
     result = {output for job in jobs for output in job.outputs}
     return (files | {source for job in behind for source in job.inputs}) - result
 

@@ -6,7 +6,7 @@ import zipfile
 
 from crate_validator import issues, serve_the_context
 
-from everycell.engine.lineage import read_lineage, upstream
+from everycell.engine.lineage import read_lineage, upstream_jobs
 from everycell.engine.receipts import read_receipt
 from everycell.engine.registry import load_registry
 
@@ -38,7 +38,7 @@ def test_the_settings_that_trained_a_model_stand_beside_the_tables_that_rest_on_
     inputs = [file["path"] for file in read_receipt(table)["inputs"]]
     # The receipt names runs, not the models behind them.
     assert not [path for path in inputs if "/models/" in path]
-    jobs = upstream(read_lineage(built.folder / "results"), inputs)
+    jobs = upstream_jobs(read_lineage(built.folder / "results"), inputs)
     trained = [job for job in jobs if job.rule == "train"]
     assert len(trained) == 4
     for job in trained:

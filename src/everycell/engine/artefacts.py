@@ -17,12 +17,12 @@ from everycell.engine.published_cells import (
     CardError,
     Selector,
     decimals_shown,
+    drop_labels,
     is_number,
     key_columns,
     read_cells,
     select,
     select_any,
-    unlabelled,
 )
 from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import text_of
@@ -103,9 +103,9 @@ class Artefact(CardFileModel):
                 precisions[row] = CellPrecision(decimals, entry.measured)
         return precisions
 
-    def unlabelled(self, table: pd.DataFrame) -> pd.DataFrame:
+    def drop_labels(self, table: pd.DataFrame) -> pd.DataFrame:
         """Drop the label columns of a table of this artefact, as tests of claims require."""
-        return unlabelled(table, self.card.labels, where=self.id)
+        return drop_labels(table, self.card.labels, where=self.id)
 
     def select(self, selector: Mapping[str, str | list[str]]) -> pd.Series:
         """Select cells as a boolean mask over `cells`; refuse unknown columns and values."""

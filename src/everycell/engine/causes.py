@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from everycell.engine.lineage import JobRecord, upstream
+from everycell.engine.lineage import JobRecord, upstream_jobs
 from everycell.engine.registry import load_registry
 
 Kind = Literal["input", "parameter", "seed", "code", "version", "package", "behind", "file", "card"]
@@ -23,7 +23,7 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Moved(Model):
+class Change(Model):
     """A cell, verdict or claim that differs; `old` or `new` is None if only one folder has it."""
 
     key: str
@@ -54,21 +54,21 @@ class Cause(Model):
     new: str | None
 
 
-def changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Moved, ...]:
+def changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Change, ...]:
     """Differences between two mappings of names to texts, in the order of the first."""
     return tuple(
-        Moved(key=key, old=old.get(key), new=new.get(key))
+        Change(key=key, old=old.get(key), new=new.get(key))
         for key in dict.fromkeys([*old, *new])
         if old.get(key) != new.get(key)
     )
 
 
 def causes_of(
-    old: Mapping[str, Any], new: Mapping[str, Any], inputs: list[Cause], behind: list[Cause]
+    old: Mapping[str, Any], new: Mapping[str, Any], inputs: list[Cause], upstream: list[Cause]
 ) -> Iterator[Cause]:
     """Differences between two receipts and between the upstream jobs of their inputs."""
     seeds = [{"seed": json.dumps(receipt.get("seed"))} for receipt in (old, new)]
-    yield from of_kind("seed", *seeds)
+    yield from causes_of_kind("seed", *seeds)
     settings = [
         {
             # The receipt has a separate field for the seed.
@@ -78,25 +78,27 @@ def causes_of(
         }
         for receipt in (old, new)
     ]
-    yield from of_kind("parameter", *settings)
+    yield from causes_of_kind("parameter", *settings)
     yield from inputs
-    yield from behind
+    yield from upstream
     codes = [receipt["code"] for receipt in (old, new)]
-    yield from of_kind("version", *({"everycell": str(code.get("version"))} for code in codes))
+    yield from causes_of_kind(
+        "version", *({"everycell": str(code.get("version"))} for code in codes)
+    )
     if codes[0].get("sha256") != codes[1].get("sha256"):
         codes_as_text = [_code(code) for code in codes]
         yield Cause(kind="code", name="code", old=codes_as_text[0], new=codes_as_text[1])
-    yield from of_kind("package", old.get("packages") or {}, new.get("packages") or {})
+    yield from causes_of_kind("package", old.get("packages") or {}, new.get("packages") or {})
 
 
-def other_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Cause]:
+def changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Cause]:
     """Inputs whose content differs; the same content under another path does not count."""
     files = [{file["path"]: file["sha256"] for file in side["inputs"]} for side in (old, new)]
     hashes = [
         {path if path in other else key_or_path(path): digest for path, digest in side.items()}
         for side, other in (files, files[::-1])
     ]
-    changed = list(of_kind("input", *hashes))
+    changed = list(causes_of_kind("input", *hashes))
     removed = Counter(cause.old for cause in changed if cause.new is None)
     added = Counter(cause.new for cause in changed if cause.old is None)
     renamed = {"old": removed & added, "new": removed & added}
@@ -113,7 +115,7 @@ def key_or_path(path: str) -> str:
     return path if path.startswith(OWN) else load_registry().key_in(path) or path
 
 
-class Behind:
+class UpstreamCauses:
     """Differences between the upstream jobs of files in two folders, from their `lineage.json`."""
 
     def __init__(self, old: list[JobRecord], new: list[JobRecord]) -> None:
@@ -132,7 +134,7 @@ class Behind:
         return list(dict.fromkeys(causes))
 
     def _compare(self, path: str) -> tuple[Cause, ...] | None:
-        old, new = (upstream(jobs, [path]) for jobs in self.jobs)
+        old, new = (upstream_jobs(jobs, [path]) for jobs in self.jobs)
         if not old or not new:
             return None
         maker = {output: job for job in new for output in job.outputs}
@@ -140,12 +142,12 @@ class Behind:
             (job, next((maker[file] for file in job.outputs if file in maker), None)) for job in old
         ]
         both = [(job, other) for job, other in pairs if other is not None]
-        causes = [cause for pair in both for cause in of_kind("behind", *_settings(*pair))]
+        causes = [cause for pair in both for cause in causes_of_kind("behind", *_settings(*pair))]
         read = [[_read(job) for job in pair] for pair in both]
         for files in read:
             known = files[0].keys() & files[1].keys()
             sides = ({f"input {path}": side[path] for path in sorted(known)} for side in files)
-            causes += of_kind("behind", *sides)
+            causes += causes_of_kind("behind", *sides)
         # If a job is in only one lineage although no job reads different files, the other lineage
         # is incomplete.
         is_complete = len(old) == len(new) == len(both) and all(
@@ -159,16 +161,16 @@ def _read(job: JobRecord) -> dict[str, str]:
     return {key_or_path(path): digest for path, digest in job.hashes.items()}
 
 
-def of_kind(kind: Kind, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Cause]:
+def causes_of_kind(kind: Kind, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Cause]:
     """Differences between two mappings as causes of one kind.
 
     Examples
     --------
-    >>> list(of_kind("seed", {"seed": "1"}, {"seed": "2"}))
+    >>> list(causes_of_kind("seed", {"seed": "1"}, {"seed": "2"}))
     [Cause(kind='seed', name='seed', old='1', new='2')]
     """
-    for moved in changes(old, new):
-        yield Cause(kind=kind, name=moved.key, old=moved.old, new=moved.new)
+    for change in changes(old, new):
+        yield Cause(kind=kind, name=change.key, old=change.old, new=change.new)
 
 
 def _code(code: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from everycell.engine.judging import judge
 from everycell.engine.published_cells import CardError, Selector, as_number
 from everycell.engine.reports import JudgedCell, Verdict
 from everycell.engine.tiers import Tier
-from everycell.engine.tolerances import Allowed, allowed
+from everycell.engine.tolerances import AllowedDistance, tolerances_by_row
 
 
 class _Ruling(NamedTuple):
@@ -35,7 +35,7 @@ class _Cell:
     #: Reproduced value, if any.
     value: Any
     precision: CellPrecision
-    tolerance: Allowed
+    tolerance: AllowedDistance
     #: Ruling if the record declares the cell as quoted or not run.
     excluded: _Ruling | None
     #: How the cell follows from other published values, if it does.
@@ -102,7 +102,7 @@ def judge_cells(
     tier: Tier,
     values: Mapping[tuple[str, ...], Any],
     state: State,
-    beside: FindTable,
+    find_table: FindTable,
     reading: str,
 ) -> list[JudgedCell]:
     """Judge published cells against reproduced values by key, which are empty without a run."""
@@ -111,7 +111,7 @@ def judge_cells(
     keys = artefact.key_columns
     cells = zip(
         artefact.cells[keys].to_dict("records"),
-        _with_declarations(artefact, tier, values, state, beside),
+        _with_declarations(artefact, tier, values, state, find_table),
         classify_cells(artefact, tier),
         strict=True,
     )
@@ -145,7 +145,7 @@ def _with_declarations(
     tier: Tier,
     values: Mapping[tuple[str, ...], Any],
     state: State,
-    beside: FindTable,
+    find_table: FindTable,
 ) -> Iterator[_Cell]:
     """Published cells in their order, with their declarations in the record."""
     card, table, declared = artefact.card, artefact.cells, artefact.card.tiers[tier]
@@ -177,7 +177,7 @@ def _with_declarations(
         for gives in erratum.gives
         for row in rows(gives.cells)
     }
-    tolerances = allowed(artefact, tier, beside, values)
+    tolerances = tolerances_by_row(artefact, tier, find_table, values)
     for row, (key, content) in enumerate(zip(keys, table.to_dict("records"), strict=True)):
         value = values.get(key)
         may_lack = any(content[column] in names for column, names in declared.may_lack.items())
@@ -191,7 +191,7 @@ def _with_declarations(
             published=content["value"],
             value=value,
             precision=artefact.precisions[row],
-            tolerance=tolerances.get(row, Allowed()),
+            tolerance=tolerances.get(row, AllowedDistance()),
             excluded=excluded.get(row),
             derived=derived.get(row),
             erratum=errata.get(row),

@@ -74,7 +74,7 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
     """Find claims that select no published cell, and duplicate ids."""
     labels = artefact.card.labels
     try:
-        cells = artefact.unlabelled(artefact.cells)
+        cells = artefact.drop_labels(artefact.cells)
     except CardError as error:
         yield ("labels",), str(error).removeprefix(f"{artefact.id}: ")
         return

@@ -50,7 +50,7 @@ def evaluate(
     *,
     kind: Kind = "printed",
     lacks: Mapping[str, Sequence[str]] | None = None,
-    beside: FindTable = no_table,
+    find_table: FindTable = no_table,
     speaks_if: Sequence[SpeaksIf] = (),
 ) -> Decision:
     """Test a claim on a tidy table of cells."""
@@ -60,7 +60,7 @@ def evaluate(
         rule
         for rule in speaks_if
         if (not rule.conclusions or conclusion.id in rule.conclusions)
-        and not _is_testable(rule, cells, kind, beside)
+        and not _is_testable(rule, cells, kind, find_table)
     ]
     for rule in unmet:
         if not rule.cells and not rule.conclusions:
@@ -69,7 +69,7 @@ def evaluate(
     if not parts:
         return Decision("undecided", "not tested on " + _TABLES[kind])
     results = [
-        _evaluate(part, *_table_of(part, cells, expected, beside), lacks or {}, unmet)
+        _evaluate(part, *_table_of(part, cells, expected, find_table), lacks or {}, unmet)
         for part in parts
     ]
     if conclusion.inconclusive:
@@ -111,19 +111,19 @@ def _on(predicate: Predicate, kind: Kind) -> Predicate:
 
 
 def _table_of(
-    predicate: Predicate, cells: Cells, expected: Sequence[Key], beside: FindTable
+    predicate: Predicate, cells: Cells, expected: Sequence[Key], find_table: FindTable
 ) -> tuple[Cells | None, Sequence[Key]]:
     if predicate.beside is None:
         return cells, expected
-    table = beside(predicate.beside)
+    table = find_table(predicate.beside)
     if table is None or "value" not in table:
         return None, ()
     return Cells.of(table, list(table.columns)[: list(table.columns).index("value")]), ()
 
 
-def _is_testable(rule: SpeaksIf, cells: Cells, kind: Kind, beside: FindTable) -> bool:
+def _is_testable(rule: SpeaksIf, cells: Cells, kind: Kind, find_table: FindTable) -> bool:
     results = [
-        _evaluate(part, *_table_of(part, cells, (), beside), {}, ()) for part in rule.holds_if
+        _evaluate(part, *_table_of(part, cells, (), find_table), {}, ()) for part in rule.holds_if
     ]
     return all(result.outcome == "holds" for result in results)
 

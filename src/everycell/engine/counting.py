@@ -187,7 +187,7 @@ def _origins_of_cells(artefact: Artefact, entry: Entry) -> Cells | None:
     if entry.report.state == "stand_in" or not entry.report.cells:
         return None
     table = artefact.cells.assign(value=[cell.origin for cell in entry.report.cells])
-    table = artefact.unlabelled(table)
+    table = artefact.drop_labels(table)
     return Cells.of(table, key_columns(table))
 
 

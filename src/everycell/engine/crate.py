@@ -21,7 +21,7 @@ import everycell
 from everycell.engine.artefacts import Paper
 from everycell.engine.audits import FindAudits
 from everycell.engine.files import sha256
-from everycell.engine.lineage import NAME, contradictions, lineage_of, read_lineage
+from everycell.engine.lineage import NAME, check_lineage, lineage_of, read_lineage
 from everycell.engine.receipts import (
     ReceiptError,
     commit_of,
@@ -84,7 +84,7 @@ def write_crate(
     faults = [fault for path in paths for fault in verify(path, project, results)]
     faults += [fault for result in collected for fault in result.faults]
     if not faults:
-        faults = contradictions(results, project)
+        faults = check_lineage(results, project)
     if faults:
         first, *more = dict.fromkeys(faults)
         raise ReceiptError(

@@ -10,15 +10,15 @@ from typing import Any, Literal
 import pandas as pd
 
 from everycell.engine.causes import (
-    Behind,
     Cause,
+    Change,
     Model,
-    Moved,
+    UpstreamCauses,
     causes_of,
+    causes_of_kind,
+    changed_inputs,
     changes,
     key_or_path,
-    of_kind,
-    other_inputs,
 )
 from everycell.engine.files import sha256
 from everycell.engine.lineage import read_lineage
@@ -36,9 +36,9 @@ class Difference(Model):
 
     name: str
     only_in: Literal["first", "second"] | None = None
-    cells: tuple[Moved, ...] = ()
-    verdicts: tuple[Moved, ...] = ()
-    conclusions: tuple[Moved, ...] = ()
+    cells: tuple[Change, ...] = ()
+    verdicts: tuple[Change, ...] = ()
+    conclusions: tuple[Change, ...] = ()
     files: tuple[str, ...] = ()
     causes: tuple[Cause, ...] = ()
     unexplained: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Difference(Model):
 def compare_folders(first: Path, second: Path) -> list[Difference]:
     """Compare every result of two results folders, in the order of their names."""
     names = [_names(folder) for folder in (first, second)]
-    behind = Behind(read_lineage(first), read_lineage(second))
+    upstream = UpstreamCauses(read_lineage(first), read_lineage(second))
     differences = []
     for name in sorted({*names[0], *names[1]}):
         if name not in names[1]:
@@ -61,7 +61,7 @@ def compare_folders(first: Path, second: Path) -> list[Difference]:
         elif name not in names[0]:
             differences.append(Difference(name=name, only_in="second"))
         else:
-            differences.append(_compare(name, first, second, behind))
+            differences.append(_compare(name, first, second, upstream))
     return differences
 
 
@@ -71,7 +71,7 @@ def _names(folder: Path) -> list[str]:
     ]
 
 
-def _compare(name: str, first: Path, second: Path, behind: Behind) -> Difference:
+def _compare(name: str, first: Path, second: Path, upstream: UpstreamCauses) -> Difference:
     stems = [folder / name for folder in (first, second)]
     receipts = [read_receipt(stem.with_name(stem.name + SUFFIX)) for stem in stems]
     files: list[dict[str, str | None]] = []
@@ -103,11 +103,11 @@ def _compare(name: str, first: Path, second: Path, behind: Behind) -> Difference
     verdicts, conclusions, cards = (
         zip(*judgements, strict=True) if all(judgements) else (({}, {}), ({}, {}), ({}, {}))
     )
-    card_causes = list(of_kind("card", *cards))
+    card_causes = list(causes_of_kind("card", *cards))
     has_new_outcomes = verdicts[0] != verdicts[1] or conclusions[0] != conclusions[1]
     if has_new_outcomes and not card_causes and not changed_files:
         card_causes = [Cause(kind="card", name="card", old=None, new=None)]
-    inputs = list(other_inputs(*receipts))
+    inputs = list(changed_inputs(*receipts))
     # A file that only one side has needs no explanation.
     shared_inputs = [cause.name for cause in inputs if cause.old and cause.new]
     intermediate = [path for path in shared_inputs if path.startswith("work/")]
@@ -115,7 +115,7 @@ def _compare(name: str, first: Path, second: Path, behind: Behind) -> Difference
     direct = {(f"input {key_or_path(cause.name)}", cause.old, cause.new) for cause in inputs}
     upstream_causes = [
         cause
-        for cause in behind.all_of(shared_inputs)
+        for cause in upstream.all_of(shared_inputs)
         if (cause.name, cause.old, cause.new) not in direct
     ]
     return Difference(
@@ -129,12 +129,12 @@ def _compare(name: str, first: Path, second: Path, behind: Behind) -> Difference
             *causes_of(receipts[0], receipts[1], inputs, upstream_causes),
             *card_causes,
         ),
-        unexplained=tuple(path for path in intermediate if behind.of(path) == ()),
-        unrecorded=tuple(path for path in intermediate if behind.of(path) is None),
+        unexplained=tuple(path for path in intermediate if upstream.of(path) == ()),
+        unrecorded=tuple(path for path in intermediate if upstream.of(path) is None),
     )
 
 
-def _changed_cells(old: Path, new: Path, *, prefix: str) -> tuple[Moved, ...]:
+def _changed_cells(old: Path, new: Path, *, prefix: str) -> tuple[Change, ...]:
     """Cells whose values differ between two files; `prefix` is added to their keys."""
     tables = [_cells_of(path) for path in (old, new)]
     return tuple(

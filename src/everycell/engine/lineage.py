@@ -190,7 +190,7 @@ def _parameters_by_name(values: tuple[str, ...], logs: Iterable[Path]) -> dict[s
     return {f"#{number}": value for number, value in enumerate(values, 1)}
 
 
-def upstream(jobs: Iterable[JobRecord], files: Iterable[str]) -> list[JobRecord]:
+def upstream_jobs(jobs: Iterable[JobRecord], files: Iterable[str]) -> list[JobRecord]:
     """Jobs that made files, directly or indirectly, in the order of `jobs`."""
     jobs = list(jobs)
     maker = {path: index for index, job in enumerate(jobs) for path in job.outputs}
@@ -244,10 +244,10 @@ def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[J
             inputs |= {source["path"] for source in read_receipt(receipt)["inputs"]}
         except ReceiptError:
             continue
-    return sorted(upstream(jobs, inputs), key=lambda job: job.outputs)
+    return sorted(upstream_jobs(jobs, inputs), key=lambda job: job.outputs)
 
 
-def without_jobs(results: Path) -> list[str]:
+def files_without_jobs(results: Path) -> list[str]:
     """Files below `work/` that results depend on but whose jobs are not in `lineage.json`, sorted.
 
     If `everycell page` ran after the results were made, there are none.
@@ -266,7 +266,7 @@ def without_jobs(results: Path) -> list[str]:
     )
 
 
-def contradictions(results: Path, project: Path) -> list[str]:
+def check_lineage(results: Path, project: Path) -> list[str]:
     """Check `lineage.json` against itself, the receipts and existing files; return its faults."""
     path, jobs = results / NAME, read_lineage(results)
     job_counts = Counter(output for job in jobs for output in job.outputs)

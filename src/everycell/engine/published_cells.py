@@ -205,7 +205,7 @@ def declared_cells(declared: Mapping[str, list[Selector]], artefact: str) -> pd.
     return select_any(cells, declared[artefact], where=artefact)
 
 
-def unlabelled(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd.DataFrame:
+def drop_labels(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd.DataFrame:
     """Drop label columns, which only describe other key columns."""
     if not labels:
         return table

@@ -18,12 +18,12 @@ from everycell.engine.tiers import Tier
 
 
 def compared_reading(
-    artefact: Artefact, tier: Tier, table: pd.DataFrame, beside: FindTable, *, surrogate: bool
+    artefact: Artefact, tier: Tier, table: pd.DataFrame, find_table: FindTable, *, surrogate: bool
 ) -> tuple[pd.DataFrame, FindTable, str]:
     """Restrict our tables to the reading to compare; also return why it was chosen."""
     column = artefact.card.readings
     if column is None or column not in table:
-        return table, beside, ""
+        return table, find_table, ""
     equal = {
         reading: [] if surrogate else _equalities(artefact, tier, part)
         for reading, part in table.astype({column: str}).groupby(column, sort=False)
@@ -43,7 +43,7 @@ def compared_reading(
         return table[table[column].astype(str) == best].drop(columns=column)
 
     def find(name: str) -> pd.DataFrame | None:
-        supplement = beside(name)
+        supplement = find_table(name)
         has_readings = supplement is not None and column in supplement
         return of_reading(supplement) if has_readings else supplement
 

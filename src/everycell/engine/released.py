@@ -45,7 +45,7 @@ def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
     return path
 
 
-def kept_archive(path: Path) -> Path:
+def archive_path(path: Path) -> Path:
     """Path of the author's archive, which is kept if its content has no registered hash."""
     return path.with_name(f".{path.name}.archive")
 
@@ -92,7 +92,7 @@ def accepted_contents(path: Path, entry: Entry) -> tuple[str, ...]:
     For an archive whose content has no registered hash, the hash is computed from the archive next
     to `path`, if that has its registered hash.
     """
-    archive = kept_archive(path)
+    archive = archive_path(path)
     if entry.origin is None or entry.origin.content is not None or not archive.is_file():
         return entry.contents
     if sha256(archive) != entry.origin.sha256:

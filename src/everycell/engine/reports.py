@@ -39,9 +39,9 @@ VERDICT_NAMES: dict[Verdict, str] = {
 #: Verdicts on a reproduced value.
 ON_REBUILT: tuple[Verdict, ...] = ("equal", "close", "differs", "explained")
 #: Verdicts on a value that differs from the published one.
-OTHERWISE: tuple[Verdict, ...] = ("close", "differs", "explained", "inconsistent")
+UNEQUAL: tuple[Verdict, ...] = ("close", "differs", "explained", "inconsistent")
 #: Displayed names of the causes of errata. Only the first is an error of the paper.
-PLACES: dict[Where, str] = {
+CAUSE_NAMES: dict[Where, str] = {
     "print": "error in print",
     "copy": "transcription error of ours, not of the paper",
     "method": "method: the number follows from how it was computed",
@@ -94,7 +94,7 @@ class JudgedCell(_Part):
         return f"{self.verdict} ({known})" if known else self.verdict
 
     @property
-    def verdict_in_words(self) -> str:
+    def verdict_text(self) -> str:
         """Displayed name of the verdict, with the cause of an explained cell."""
         return self.verdict_and_source.replace(self.verdict, VERDICT_NAMES[self.verdict])
 
@@ -108,7 +108,7 @@ class JudgedCell(_Part):
     @property
     def cause(self) -> str:
         """Why the values differ: the cause of an erratum, rounding, a tolerance, or unknown."""
-        if self.verdict not in OTHERWISE:
+        if self.verdict not in UNEQUAL:
             return ""
         if self.source:
             return "unknown" if self.source == "undecided" else self.source
@@ -117,9 +117,9 @@ class JudgedCell(_Part):
         return "unknown"
 
     @property
-    def distance_in_words(self) -> str:
+    def difference_text(self) -> str:
         """Text on difference and tolerance if the values are unequal numbers; otherwise `why`."""
-        if self.verdict not in OTHERWISE or self.difference is None:
+        if self.verdict not in UNEQUAL or self.difference is None:
             return self.why or ""
         allowed = f"; tolerance {self.tolerance:.4g}" if self.tolerance else ""
         if self.verdict == "close" and not self.tolerance:
@@ -223,15 +223,16 @@ def explained_by_source(cells: Iterable[JudgedCell]) -> dict[Where, int]:
     {'print': 0, 'copy': 1, 'method': 0}
     """
     counts = Counter(cell.source for cell in cells if cell.verdict == "explained")
-    return {cause: counts[cause] for cause in PLACES if cause != "undecided"}
+    return {cause: counts[cause] for cause in CAUSE_NAMES if cause != "undecided"}
 
 
-def counted(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> str:
+def format_counts(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> str:
     """Format the verdicts that occur with their counts.
 
     Examples
     --------
-    >>> counted({"equal": 3, "close": 0, "explained": 2}, {"print": 1, "copy": 1, "method": 0})
+    >>> verdicts = {"equal": 3, "close": 0, "explained": 2}
+    >>> format_counts(verdicts, {"print": 1, "copy": 1, "method": 0})
     '3 equal, 2 explained (1 print, 1 copy)'
     """
     parts = []

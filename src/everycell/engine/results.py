@@ -173,7 +173,7 @@ def result_of(
             read_result(table),
             files=files_of(receipt),
             audits=chapter_audits,
-            beside=find_supplements(artefact, tier, results, root),
+            find_table=find_supplements(artefact, tier, results, root),
             foreign=stored.foreign if stored else UNIDENTIFIED * (tier == "full"),
         )
     except (ValueError, CardError, ReceiptError) as error:

@@ -40,14 +40,14 @@ NetworkUse = Annotated[bool, Field(description="Whether files may be fetched fro
 Block = TypeVar("Block", bound=Settings)
 
 
-def validated(model: type[Block], content: Any, *, name: str = "config.yaml") -> Block:
+def validate_settings(model: type[Block], content: Any, *, name: str = "config.yaml") -> Block:
     """Validate the content of a configuration file.
 
     Examples
     --------
     >>> class Study(Settings):
     ...     seed: int = 1
-    >>> validated(Study, {"sead": 1})
+    >>> validate_settings(Study, {"sead": 1})
     Traceback (most recent call last):
         ...
     everycell.engine.settings.ConfigError: config.yaml: `sead` is not a valid key (did you mean \
@@ -70,4 +70,6 @@ def part_of(config: Mapping[str, Any], model: type[Block]) -> Block:
 
     A job then does not depend on the settings of other chapters.
     """
-    return validated(model, {key: config[key] for key in model.model_fields if key in config})
+    return validate_settings(
+        model, {key: config[key] for key in model.model_fields if key in config}
+    )

@@ -32,7 +32,7 @@ class Spread(NamedTuple):
     seeds: int
 
 
-def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+def summarise_seeds(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Make the supplementary table of the spread over seeds, for a table of means."""
     rows = []
     for key, values in cells.groupby(list(keys), sort=False, dropna=False)["value"]:
@@ -65,7 +65,7 @@ def read_spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dic
         if mean is None or lowest is None or highest is None or seeds is None:
             raise CardError(
                 f"{where}: the table of seeds lacks one of {', '.join(STATISTICS)} for the cell "
-                f"{' / '.join(key)}; write it with `everycell.engine.spread.summarised`."
+                f"{' / '.join(key)}; write it with `everycell.engine.spread.summarise_seeds`."
             )
         deviation = math.nan if deviation is None else deviation
         spreads_by_cell[key] = Spread(mean, deviation, lowest, highest, int(seeds))

@@ -106,6 +106,6 @@ def text_lines(path: Path, error: type[Exception] = ValueError) -> Iterator[tupl
         ) from None
 
 
-def whole_text(path: Path, error: type[Exception] = ValueError) -> str:
+def read_text_file(path: Path, error: type[Exception] = ValueError) -> str:
     """Read a text file with the checks of `text_lines`; lines are separated by line feeds."""
     return "\n".join(line for _, line in text_lines(path, error))

@@ -13,7 +13,7 @@ from everycell.engine.spread import SEEDS, describe_spread, read_spreads, tolera
 from everycell.engine.tiers import Tier
 
 
-class Allowed(NamedTuple):
+class AllowedDistance(NamedTuple):
     """Distance within which a cell counts as close, with the reason."""
 
     within: float = 0.0
@@ -32,17 +32,19 @@ def is_rounded(precision: CellPrecision) -> bool:
     return precision.decimals != "text" and (precision.decimals > 0 or precision.measured)
 
 
-def allowed(
-    artefact: Artefact, tier: Tier, beside: FindTable, rebuilt: Collection[tuple[str, ...]]
-) -> dict[int, Allowed]:
+def tolerances_by_row(
+    artefact: Artefact, tier: Tier, find_table: FindTable, rebuilt: Collection[tuple[str, ...]]
+) -> dict[int, AllowedDistance]:
     """Tolerances of published cells by their index in `cells`."""
-    distances: dict[int, Allowed] = {}
+    distances: dict[int, AllowedDistance] = {}
     for tolerance in artefact.card.tolerances:
         indices = artefact.cells.index[artefact.select(tolerance.cells)]
         if tolerance.within is not None:
-            distances |= dict.fromkeys(indices, Allowed(tolerance.within, tolerance.because))
+            distances |= dict.fromkeys(
+                indices, AllowedDistance(tolerance.within, tolerance.because)
+            )
         elif rebuilt and tier in tolerance.from_spread:
-            distances |= _of_seeds(artefact, tolerance, indices, beside, rebuilt)
+            distances |= _of_seeds(artefact, tolerance, indices, find_table, rebuilt)
     return distances
 
 
@@ -50,10 +52,10 @@ def _of_seeds(
     artefact: Artefact,
     tolerance: Tolerance,
     indices: list[int],
-    beside: FindTable,
+    find_table: FindTable,
     rebuilt: Collection[tuple[str, ...]],
-) -> dict[int, Allowed]:
-    table = beside(SEEDS)
+) -> dict[int, AllowedDistance]:
+    table = find_table(SEEDS)
     if table is None:
         raise CardError(
             f"{artefact.card_path}: a tolerance of {artefact.name} uses `from_spread`, but the "
@@ -77,5 +79,5 @@ def _of_seeds(
         spread = spread_by_key[key]
         cause = describe_spread(spread, precision.decimals, tolerance.print_is_mean_of)
         within = tolerance_of(spread, tolerance.print_is_mean_of) or 0.0
-        distances[index] = Allowed(within, f"{cause} {tolerance.because}", derived=True)
+        distances[index] = AllowedDistance(within, f"{cause} {tolerance.because}", derived=True)
     return distances

@@ -69,7 +69,7 @@ def report(
     *,
     files: list[str] | None = None,
     audits: Mapping[str, Audit] = NO_AUDITS,
-    beside: FindTable = no_table,
+    find_table: FindTable = no_table,
     foreign: str = "",
 ) -> Report:
     """Compute verdicts, outcomes of claims and errata of an artefact in a tier."""
@@ -88,8 +88,8 @@ def report(
     markers: dict[tuple[str, ...], str] = {}
     reading = ""
     if rebuilt is not None:
-        rebuilt, beside, reading = compared_reading(
-            artefact, tier, rebuilt, beside, surrogate=state == "stand_in"
+        rebuilt, find_table, reading = compared_reading(
+            artefact, tier, rebuilt, find_table, surrogate=state == "stand_in"
         )
     if rebuilt is not None and state == "rebuilt" and not artefact.cells.empty:
         values = read_reproduced(artefact, rebuilt)
@@ -100,7 +100,7 @@ def report(
     cells = (
         []
         if declared.state == "stand_in"
-        else judge_cells(artefact, tier, values, state, beside, reading)
+        else judge_cells(artefact, tier, values, state, find_table, reading)
     )
     cells = _with_markers(artefact, cells, markers)
     counts = Counter(cell.verdict for cell in cells if cell.kind != "check")
@@ -110,7 +110,7 @@ def report(
         state=state,
         cells=cells,
         verdicts={verdict: counts[verdict] for verdict in VERDICTS},
-        conclusions=_conclusions(artefact, tier, rebuilt, beside),
+        conclusions=_conclusions(artefact, tier, rebuilt, find_table),
         errata=judge_errata(artefact, audits),
         files=sorted(files or []),
         foreign=foreign,
@@ -143,16 +143,16 @@ def _conclusions(
     artefact: Artefact,
     tier: Tier,
     rebuilt: pd.DataFrame | None,
-    beside: FindTable,
+    find_table: FindTable,
 ) -> list[JudgedConclusion]:
     if not artefact.card.conclusions:
         return []
     declared = artefact.card.tiers[tier]
     kind: Kind = "stand_in" if declared.state == "stand_in" else "rebuilt"
     # Claims of a figure without published numbers are tested on its reproduced values.
-    published = None if artefact.cells.empty else artefact.unlabelled(artefact.cells)
+    published = None if artefact.cells.empty else artefact.drop_labels(artefact.cells)
     if rebuilt is not None:
-        rebuilt = artefact.unlabelled(rebuilt)
+        rebuilt = artefact.drop_labels(rebuilt)
         for column, names in declared.lacks.items():
             present = sorted(set(names).intersection(rebuilt.get(column, ())))
             if present:
@@ -163,7 +163,7 @@ def _conclusions(
                 )
         if kind == "rebuilt" and published is not None:
             # Cells that are inputs have their published value in the reproduced table.
-            rebuilt = pd.concat([rebuilt, artefact.unlabelled(artefact.input_cells(tier))])
+            rebuilt = pd.concat([rebuilt, artefact.drop_labels(artefact.input_cells(tier))])
     judged_claims = []
     for conclusion in artefact.card.conclusions:
         on_printed = (
@@ -179,7 +179,7 @@ def _conclusions(
                 published if kind == "rebuilt" else None,
                 kind=kind,
                 lacks=declared.lacks,
-                beside=beside,
+                find_table=find_table,
                 speaks_if=declared.speaks_if,
             )
             on_rebuilt = _unless_cause_unknown(artefact, conclusion, on_rebuilt)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.engine.arrays import BoolArray, FloatArray, IntArray
-from everycell.engine.text_files import whole_text
+from everycell.engine.text_files import read_text_file
 from everycell.explain.forest_texts import sanitise_forest
 
 #: Number of bits in a word of coalitions.
@@ -120,7 +120,7 @@ def read_forest(path: Path | str) -> Forest:
     import lightgbm
 
     try:
-        text = sanitise_forest(whole_text(Path(path)))
+        text = sanitise_forest(read_text_file(Path(path)))
         model = lightgbm.Booster(model_str=text.text).dump_model()
     except (lightgbm.basic.LightGBMError, UnicodeDecodeError, ValueError) as error:
         raise ValueError(

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
-from everycell.engine.text_files import whole_text
+from everycell.engine.text_files import read_text_file
 from everycell.language_models.generation import Message
 
 #: Slots of a kind of template: name -> content, and whether the slot is required.
@@ -43,7 +43,7 @@ def parse_template(text: str, path: Path, slots: Slots, *, last: str) -> Templat
 def read_text(path: Path) -> str:
     """Read the text of a template file."""
     try:
-        return whole_text(path, TemplateError)
+        return read_text_file(path, TemplateError)
     except OSError as error:
         raise TemplateError(
             f"{path}: cannot be read ({error.strerror}); give the path of a template, or none."

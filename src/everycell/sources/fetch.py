@@ -40,9 +40,9 @@ from everycell.engine.registry_entries import (
 from everycell.engine.released import (
     CacheError,
     accepted_contents,
+    archive_path,
     check,
     copy_member,
-    kept_archive,
 )
 from everycell.sources.download import check_download, download_file
 
@@ -115,7 +115,7 @@ def fetch(
                 content = _from_network(key, registry, part, cache, timeout)
             with _cache_errors(key, cache):
                 if content not in entry.contents:
-                    _downloaded(part).replace(kept_archive(target))
+                    _downloaded(part).replace(archive_path(target))
                 part.replace(target)
     finally:
         lock.release()
@@ -234,7 +234,7 @@ def _from_mirror(
         with _cache_errors(key, cache):
             shutil.copyfile(plain, part)
             if accepted != entry.contents:
-                shutil.copyfile(kept_archive(plain), _downloaded(part))
+                shutil.copyfile(archive_path(plain), _downloaded(part))
         digest = sha256(part)
         _require_mirror_hash(plain, digest, accepted)
         return digest

@@ -323,7 +323,7 @@ TESTS = pd.DataFrame(
 def on_tests(kind="rebuilt", **fields) -> str:
     part = {"beside": "tests", "op": ">", "value": 0} | fields
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
-    result = evaluate(claim, MANY, kind=kind, beside={"tests": TESTS}.get)
+    result = evaluate(claim, MANY, kind=kind, find_table={"tests": TESTS}.get)
     return result.outcome
 
 

@@ -128,7 +128,7 @@ def test_the_conclusions_of_a_report_read_tables_beside_it(papers):
     card = artefact.card.model_copy(update={"conclusions": [claim]})
     artefact = artefact.model_copy(update={"card": card})
     tests = pd.DataFrame({"pair": ["b - a"], "value": ["-0.1"]})
-    message = report(artefact, "released", artefact.cells, beside={"tests": tests}.get)
+    message = report(artefact, "released", artefact.cells, find_table={"tests": tests}.get)
     assert [one.on_rebuilt for one in message.conclusions] == ["fails"]
     message = report(artefact, "released", artefact.cells)
     assert [one.on_rebuilt for one in message.conclusions] == ["undecided"]

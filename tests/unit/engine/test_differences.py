@@ -9,7 +9,7 @@ from receipt_files import hashed, rewrite
 from typer.testing import CliRunner
 
 from everycell.cli import app
-from everycell.engine.causes import Cause, Moved
+from everycell.engine.causes import Cause, Change
 from everycell.engine.differences import compare_folders
 from everycell.engine.lineage import NAME, write_jobs
 from everycell.engine.receipts import ReceiptError, write_json, write_receipt
@@ -86,8 +86,8 @@ def test_equal_runs_are_the_same_without_a_cause(pair):
 
 def test_a_seed_explains_a_moved_cell_and_its_verdict(pair):
     result = only(pair({"a,m": "0.6", "b,m": "0.25"}, seed=8, verdict="differs"))
-    assert result.cells == (Moved(key="a / m", old="0.5", new="0.6"),)
-    assert result.verdicts == (Moved(key="a / m", old="equal", new="differs"),)
+    assert result.cells == (Change(key="a / m", old="0.5", new="0.6"),)
+    assert result.verdicts == (Change(key="a / m", old="equal", new="differs"),)
     assert result.conclusions == () and result.files == ("table_1.csv",)
     assert result.causes == (Cause(kind="seed", name="seed", old="7", new="8"),)
 
@@ -288,7 +288,7 @@ def test_versions_and_packages_are_causes(pair):
 
 def test_what_a_figure_plots_is_compared_by_row_and_column(pair):
     result = only(pair(plotted="x,y\n1,2\n3,5\n"))
-    assert result.cells == (Moved(key="table_1.curve.csv: row 2 / y", old="4", new="5"),)
+    assert result.cells == (Change(key="table_1.curve.csv: row 2 / y", old="4", new="5"),)
     assert not result.causes and not result.same
 
 
@@ -306,7 +306,7 @@ def test_a_file_that_was_edited_by_hand_is_named_as_the_cause(pair):
     table = folders[1] / f"{STEM}.csv"
     table.write_text(table.read_text().replace("0.25", "0.75"))
     result = only(folders)
-    assert result.cells == (Moved(key="b / m", old="0.25", new="0.75"),)
+    assert result.cells == (Change(key="b / m", old="0.25", new="0.75"),)
     [cause] = result.causes
     assert (cause.kind, cause.name, cause.old) == ("file", "table_1.csv", None)
     table.unlink()

@@ -20,11 +20,11 @@ from everycell.engine.job import parameters_line
 from everycell.engine.lineage import (
     NAME,
     JobRecord,
-    contradictions,
+    check_lineage,
+    files_without_jobs,
     read_lineage,
     snakemake_jobs,
-    upstream,
-    without_jobs,
+    upstream_jobs,
     write_jobs,
     write_lineage,
 )
@@ -193,7 +193,7 @@ def test_upstream_ends_where_a_circle_closes():
         JobRecord(rule=name, outputs=[name], inputs=[other], parameters={})
         for name, other in (("a", "b"), ("b", "a"), ("c", "d"))
     ]
-    assert upstream(jobs, ["a"]) == jobs[:2]
+    assert upstream_jobs(jobs, ["a"]) == jobs[:2]
 
 
 def test_the_file_holds_the_jobs_behind_the_receipts_and_no_others(tmp_path):
@@ -227,13 +227,13 @@ def test_files_behind_the_results_that_no_job_made_are_named(tmp_path):
     trained(tmp_path)
     results = tmp_path / "results"
     result(tmp_path, results)
-    assert without_jobs(results) == ["work/run"]
+    assert files_without_jobs(results) == ["work/run"]
     write_lineage(results, tmp_path)
     # The text of the model is a file of work/ that no record explains.
-    assert without_jobs(results) == ["work/text"]
+    assert files_without_jobs(results) == ["work/text"]
     record(tmp_path, "work/text", rule="prepare", inputs=["resources/a"], log="logs/text.log")
     write_lineage(results, tmp_path)
-    assert without_jobs(results) == []
+    assert files_without_jobs(results) == []
 
 
 def test_a_file_in_a_folder_that_a_job_made_is_explained(tmp_path):
@@ -243,7 +243,7 @@ def test_a_file_in_a_folder_that_a_job_made_is_explained(tmp_path):
     result(tmp_path, results)
     write_lineage(results, tmp_path)
     assert {job.rule for job in read_lineage(results)} == {"rank", "train"}
-    assert without_jobs(results) == []
+    assert files_without_jobs(results) == []
 
 
 def test_verify_says_what_the_file_lacks_and_fails_where_it_is_broken(tmp_path, monkeypatch):
@@ -303,7 +303,7 @@ def test_what_contradicts_the_receipts_or_the_files_here_is_named(tmp_path):
 
     def lineage_ids(*jobs: dict, project: Path = tmp_path) -> list[str]:
         write_jobs(results / NAME, list(jobs))
-        return contradictions(results, project)
+        return check_lineage(results, project)
 
     true = {"published/toy.csv": digest, "/elsewhere/weights": "0" * 64, "published/gone": "a"}
     assert lineage_ids(job | {"hashes": true}, other | {"hashes": true}) == []

@@ -52,7 +52,7 @@ def folder(tmp_path):
         "embedded",
         read_result(home / "table_1.csv"),
         files=files_of(receipt),
-        beside=find_supplements(artefact, "embedded", tmp_path / "results", tmp_path),
+        find_table=find_supplements(artefact, "embedded", tmp_path / "results", tmp_path),
     )
     write_report(home / "table_1.verdicts.json", actual, artefact, tmp_path / "results")
     return tmp_path

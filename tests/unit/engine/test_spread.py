@@ -15,8 +15,14 @@ from everycell.engine.card_checks import check_cards
 from everycell.engine.cards import NotRun, Quoted
 from everycell.engine.claims import Conclusion
 from everycell.engine.published_cells import CardError
-from everycell.engine.spread import Spread, describe_spread, read_spreads, summarised, tolerance_of
-from everycell.engine.tolerances import allowed
+from everycell.engine.spread import (
+    Spread,
+    describe_spread,
+    read_spreads,
+    summarise_seeds,
+    tolerance_of,
+)
+from everycell.engine.tolerances import tolerances_by_row
 from everycell.engine.verdicts import report
 
 CARD = """\
@@ -36,7 +42,7 @@ ROWS = ["row", "metric"]
 
 def of(values: list[float]) -> Spread:
     keyed = pd.DataFrame({"row": "a", "value": values})
-    return read_spreads(summarised(keyed, ["row"]), ["row"], where="toy")[("a",)]
+    return read_spreads(summarise_seeds(keyed, ["row"]), ["row"], where="toy")[("a",)]
 
 
 # The formula
@@ -105,7 +111,7 @@ def test_a_training_without_a_number_does_not_count():
 
 
 def test_what_is_not_whole_is_refused():
-    table = summarised(pd.DataFrame({"row": ["a"] * 3, "value": [1, 2, 3]}), ["row"])
+    table = summarise_seeds(pd.DataFrame({"row": ["a"] * 3, "value": [1, 2, 3]}), ["row"])
     with pytest.raises(CardError, match="lacks the column 'statistic'"):
         read_spreads(table.drop(columns="statistic"), ["row"], where="toy")
     with pytest.raises(CardError, match="for the cell a"):
@@ -114,10 +120,10 @@ def test_what_is_not_whole_is_refused():
 
 def test_it_survives_a_file(tmp_path):
     cells = pd.DataFrame({"row": ["", ""] * 2, "value": [0.1, 0.2, 0.30001, 0.4]})
-    summarised(cells, ["row"]).to_csv(tmp_path / "t.csv", index=False)
+    summarise_seeds(cells, ["row"]).to_csv(tmp_path / "t.csv", index=False)
     read = pd.read_csv(tmp_path / "t.csv", dtype=str, keep_default_na=False)
     assert read_spreads(read, ["row"], where="toy") == read_spreads(
-        summarised(cells, ["row"]), ["row"], where="toy"
+        summarise_seeds(cells, ["row"]), ["row"], where="toy"
     )
 
 
@@ -137,8 +143,8 @@ def judged(toy, trainings: list[float], tier: str = "full", beside: bool = True)
         [*[("a", "AP", value) for value in trainings], *rows], columns=[*ROWS, "value"]
     )
     means = cells.groupby(ROWS, sort=False)["value"].mean().reset_index()
-    tables = {"seeds": summarised(cells, ROWS)} if beside else {}
-    result = report(toy, tier, means, beside=tables.get)
+    tables = {"seeds": summarise_seeds(cells, ROWS)} if beside else {}
+    result = report(toy, tier, means, find_table=tables.get)
     (cell,) = (cell for cell in result.cells if cell.key == {"row": "a", "metric": "AP"})
     return cell.verdict, cell.why
 
@@ -173,11 +179,11 @@ def test_a_table_of_seeds_that_is_not_there_is_an_error(toy):
 
 def test_a_table_of_seeds_that_lacks_a_rebuilt_cell_is_an_error(toy):
     cells = pd.DataFrame([("b", "AP", 0.4)] * 3, columns=[*ROWS, "value"])
-    beside = {"seeds": summarised(cells, ROWS)}.get
+    find_table = {"seeds": summarise_seeds(cells, ROWS)}.get
     with pytest.raises(CardError, match="table of seeds lacks the cell a / AP"):
-        allowed(toy, "full", beside, [("a", "AP"), ("b", "AP")])
+        tolerances_by_row(toy, "full", find_table, [("a", "AP"), ("b", "AP")])
     # A cell that was not rebuilt has no spread.
-    assert len(allowed(toy, "full", beside, [("b", "AP")])) == 1
+    assert len(tolerances_by_row(toy, "full", find_table, [("b", "AP")])) == 1
 
 
 def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cells(toy):
@@ -196,7 +202,7 @@ def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cell
     )
     keys = ["row", "metric", "epochs"]
     means = runs.groupby(keys, sort=False)["value"].mean().reset_index()
-    result = report(toy, "full", means, beside={"seeds": summarised(runs, keys)}.get)
+    result = report(toy, "full", means, find_table={"seeds": summarise_seeds(runs, keys)}.get)
     verdicts = {tuple(cell.key.values()): (cell.rebuilt, cell.verdict) for cell in result.cells}
     # With 30 the first cell is nearer; the table decides, and no cell on its own.
     assert verdicts["a", "AP"] == (pytest.approx(0.40), "close")
@@ -205,9 +211,9 @@ def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cell
     assert "(2 with epochs = 30)" in result.cells[0].why
     # Of two that tie the first is taken, and so it is on other data, where nothing is compared.
     tied = means.assign(epochs=means["epochs"].map({"30": "10", "10": "30"}), value=0.5)
-    seeds = {"seeds": summarised(pd.concat([tied] * 3), keys)}.get
-    assert "epochs = 10," in report(toy, "full", tied, beside=seeds).cells[0].why
-    other = report(toy, "full", means.assign(value=0.5), beside=seeds, foreign="other data")
+    seeds = {"seeds": summarise_seeds(pd.concat([tied] * 3), keys)}.get
+    assert "epochs = 10," in report(toy, "full", tied, find_table=seeds).cells[0].why
+    other = report(toy, "full", means.assign(value=0.5), find_table=seeds, foreign="other data")
     assert other.cells == []
 
 
@@ -228,7 +234,7 @@ def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_table
     toy = toy.model_copy(update={"card": toy.card.model_copy(update=update)})
     table = pd.DataFrame([("a", "AP", 10, 0.3)], columns=["row", "metric", "epochs", "value"])
     tests = pd.DataFrame([("a", 10, 0.01), ("a", 30, 0.5)], columns=["row", "epochs", "value"])
-    result = report(toy, "full", table, beside={"tests": tests}.get)
+    result = report(toy, "full", table, find_table={"tests": tests}.get)
     assert result.cells[0].why.endswith("epochs = 10, with which 1 of 1 compared cells are equal.")
     assert result.conclusions[0].on_rebuilt == "holds"
 

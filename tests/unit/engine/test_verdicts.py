@@ -27,7 +27,7 @@ from everycell.engine.reports import (
     reproduces_no_cell,
     summary_row,
 )
-from everycell.engine.spread import SEEDS, summarised
+from everycell.engine.spread import SEEDS, summarise_seeds
 from everycell.engine.tiers import Tier
 from everycell.engine.verdicts import report
 from everycell.studies.discovery import audits_of
@@ -606,8 +606,8 @@ def judged(artefact: Artefact, tier: Tier, rebuilt: pd.DataFrame | None) -> Repo
     audits, tables = audits_of(artefact.paper, artefact.chapter), {}
     if rebuilt is not None and SEEDS in artefact.card.beside:
         numbers = rebuilt[rebuilt["value"].map(is_number)]
-        tables[SEEDS] = summarised(pd.concat([numbers] * 3), artefact.key_columns)
-    return report(artefact, tier, rebuilt, audits=audits, beside=tables.get)
+        tables[SEEDS] = summarise_seeds(pd.concat([numbers] * 3), artefact.key_columns)
+    return report(artefact, tier, rebuilt, audits=audits, find_table=tables.get)
 
 
 @pytest.mark.parametrize("name", ["table_4_8", "table_7_5"])

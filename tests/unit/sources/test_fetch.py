@@ -21,7 +21,7 @@ from filelock import FileLock
 
 from everycell.engine.registry import Registry, load_registry
 from everycell.engine.registry_entries import SourceError, UnavailableError
-from everycell.engine.released import CacheError, DamagedFileError, check, kept_archive
+from everycell.engine.released import CacheError, DamagedFileError, archive_path, check
 from everycell.sources import download, fetch, fetch_set
 from everycell.sources.download import DownloadError
 from everycell.sources.fetch import MirrorError
@@ -210,7 +210,7 @@ def test_an_archive_of_two_files_is_refused(server, tmp_path):
     packed = tar_of("a.csv", "b.csv")
     server.answer = server.send(packed)
     entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
-    with pytest.raises(SourceError, match="holds 2 files, expected is 1"):
+    with pytest.raises(SourceError, match="contains 2 files, expected 1"):
         fetch(KEY, tmp_path, registry=make_registry(entry, server.host))
     assert_nothing_kept(tmp_path)
 
@@ -265,7 +265,7 @@ def test_a_member_that_is_no_plain_file_is_not_unpacked(server, tmp_path, hostil
     packed = archive_of(hostile)
     server.answer = server.send(packed)
     entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
-    with pytest.raises(SourceError, match="holds 0 files, expected is 1"):
+    with pytest.raises(SourceError, match="contains 0 files, expected 1"):
         fetch(KEY, tmp_path / "a" / "b" / "cache", registry=make_registry(entry, server.host))
     assert_nothing_kept(tmp_path / "a")
     assert (tmp_path / "victim").read_bytes() == b"mine"
@@ -302,7 +302,7 @@ def test_files_beside_a_file_never_say_which_content_is_right(server, tmp_path):
         selection.size = len(path.read_bytes())
         archive.addfile(selection, io.BytesIO(path.read_bytes()))
     for content in (packed, hostile.getvalue(), b"no archive"):
-        kept_archive(path).write_bytes(content)
+        archive_path(path).write_bytes(content)
         with pytest.raises(DamagedFileError, match=re.escape(str(path))):
             check(path, KEY, registry=registry)
         with pytest.raises(MirrorError, match=re.escape(str(path))):

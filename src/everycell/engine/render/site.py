@@ -18,7 +18,13 @@ from everycell.engine.artefacts import Paper
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.conclusions import Outcome
 from everycell.engine.render.page.vocabulary import PageEntry, label
-from everycell.engine.reports import OUTCOME_NAMES, PLACES, STATES, counted, explained_by_source
+from everycell.engine.reports import (
+    CAUSE_NAMES,
+    OUTCOME_NAMES,
+    STATES,
+    explained_by_source,
+    format_counts,
+)
 
 
 def escape_cell(text: str) -> str:
@@ -124,7 +130,11 @@ def paper_results(paper: Paper, reports: Iterable[PageEntry], results: Path, ass
         parts.append("## Errata\n")
         parts.append("The page [Errata](../errata.md) gives the evidence.\n")
         rows = [
-            [escape_cell(label(artefact.name)), PLACES[erratum.where], escape_cell(erratum.finding)]
+            [
+                escape_cell(label(artefact.name)),
+                CAUSE_NAMES[erratum.where],
+                escape_cell(erratum.finding),
+            ]
             for artefact, erratum in errata
         ]
         parts.append(table(["artefact", "where", "finding"], rows) + "\n")
@@ -145,7 +155,9 @@ def _row(entry: PageEntry) -> list[str]:
         escape_cell(entry.artefact.card.title),
         entry.tier,
         STATES[entry.report.state],
-        counted(entry.report.verdicts, explained_by_source(entry.report.cells)).replace("_", " "),
+        format_counts(entry.report.verdicts, explained_by_source(entry.report.cells)).replace(
+            "_", " "
+        ),
         _format_outcomes(outcomes)
         if entry.report.state in RUNNABLE
         else escape_cell(entry.artefact.card.tiers[entry.tier].needs or ""),

@@ -26,7 +26,7 @@ with Job(snakemake) as job:
         read_result(Path(snakemake.input.table)),
         files=files_of(receipt),
         audits=audits_of(artefact.paper, artefact.chapter),
-        beside=find_supplements(artefact, tier, results, Path()),
+        find_table=find_supplements(artefact, tier, results, Path()),
         foreign="; ".join(
             identity["difference"] for identity in identities if identity["difference"]
         ),

@@ -24,7 +24,7 @@ from everycell.engine.render.page.page_file import outdated_pages, pages_of, wri
 from everycell.engine.render.page.tables import published_table, supplement_table
 from everycell.engine.render.page.vocabulary import VERDICTS, label
 from everycell.engine.render.tables.names import shown_label
-from everycell.engine.reports import OTHERWISE, PLACES, JudgedCell, Report
+from everycell.engine.reports import CAUSE_NAMES, UNEQUAL, JudgedCell, Report
 
 PUBLISHED = Path(__file__).parents[4] / "published"
 VOID = {"meta", "link", "br", "img", "input"}
@@ -472,7 +472,7 @@ def test_values_that_are_not_equal_have_tolerance_and_cause_in_markdown_and_late
     files = pages_of(tmp_path / "results2", result, papers)
     markdown, latex = (files[f"pages/toy2026_ch1.{form}"].decode() for form in ("md", "tex"))
     names = [line.split(" | ")[0][2:].strip() for line in markdown.splitlines()[4:]]
-    unequal = [c["key"].values() for c in cells if c["verdict"] in OTHERWISE]
+    unequal = [c["key"].values() for c in cells if c["verdict"] in UNEQUAL]
     assert [name.lower() for name in names if " / " in name] == [
         " / ".join(key).lower() for key in unequal
     ]
@@ -500,7 +500,7 @@ def test_only_an_error_in_print_is_called_one(tmp_path, where):
     page = (results / "pages/toy2026_ch1.html").read_text()
     assert f'data-v="explained ({where})' in page
     for text in (page, index.read_text()):
-        assert "in print" not in without_legend(text) and PLACES[where] in text
+        assert "in print" not in without_legend(text) and CAUSE_NAMES[where] in text
 
 
 def without_legend(page):

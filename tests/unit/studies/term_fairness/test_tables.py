@@ -94,7 +94,7 @@ def test_the_claims_hold_on_planted_rankers_with_effects_alone(name, effects, re
         names={"r": list(artefact.card.decimals)[-1]},
     )
     artefact = artefact.model_copy(update={"card": artefact.card.model_copy(update={"errata": []})})
-    message = report(artefact, "embedded", created.means, beside={"tests": created.tests}.get)
+    message = report(artefact, "embedded", created.means, find_table={"tests": created.tests}.get)
     outcomes = {claim.id: claim.on_rebuilt for claim in message.conclusions}
     tested = [outcome for outcome in outcomes.values() if outcome != "not_testable"]
     if effects:

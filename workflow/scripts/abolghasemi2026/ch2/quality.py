@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.engine.spread import SEEDS, summarised
+from everycell.engine.spread import SEEDS, summarise_seeds
 from everycell.retrieval.encoded import read_encoded
 from everycell.retrieval.evaluation import evaluate
 from everycell.studies.abolghasemi2026.ch2.figures import short_against_long
@@ -65,7 +65,7 @@ with ResultJob(snakemake) as job:
         )
         spread["model"], spread["detail"] = zip(*spread["row"].map(rows), strict=True)
         decimals = {metric: digits + 1 for metric, digits in DECIMALS.items()}
-        job.write_supplement(summarised(spread, KEYS), SEEDS, decimals)
+        job.write_supplement(summarise_seeds(spread, KEYS), SEEDS, decimals)
     if "comparison_md" in snakemake.output.keys():
         ranked = {task: first_training.ranked(task) for task in first_training.tasks}
         names = {row: " ".join(name) for row, name in rows.items()}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.engine.spread import SEEDS, summarised
+from everycell.engine.spread import SEEDS, summarise_seeds
 from everycell.studies.abolghasemi2026.ch3.answers import (
     MEASURES,
     add_labels,
@@ -65,7 +65,7 @@ with ResultJob(snakemake) as job:
     if settings.published_rows:
         seeds = table[of_thesis].rename(columns=LABELS)
         keys = [LABELS.get(name, name) for name in [*ROWS, "metric"]]
-        job.write_supplement(summarised(seeds, keys), SEEDS, dict.fromkeys(MEASURES, 3))
+        job.write_supplement(summarise_seeds(seeds, keys), SEEDS, dict.fromkeys(MEASURES, 3))
     decimals = dict.fromkeys(["mean F1", "deviation", "lowest F1", "highest F1"], 2)
     job.write_supplement(spread(table, ROWS), "spread", decimals | {"trainings": 0})
     for name, compute_gains in (("robustness", gains), ("doubled", doubling_gains)):
@@ -83,7 +83,7 @@ with ResultJob(snakemake) as job:
     job.write_table(mean_overlaps(by_training), artefact="table_3_7")
     if settings.published_rows:
         seeds = by_training[by_training["row"].isin(thesis_names())].dropna(subset="value")
-        table = summarised(seeds, ["row", "dataset", "metric"])
+        table = summarise_seeds(seeds, ["row", "dataset", "metric"])
         job.write_supplement(table, SEEDS, {"JSI": 5}, artefact="table_3_7")
 
     points = growing_shares(best, orders=settings.orders, seed=job.seed)

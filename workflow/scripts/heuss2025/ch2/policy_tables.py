@@ -3,7 +3,7 @@
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.engine.spread import SEEDS, summarised
+from everycell.engine.spread import SEEDS, summarise_seeds
 from everycell.studies.heuss2025.ch2.policy_tables import (
     PUBLISHED_METRICS,
     mark_cells,
@@ -27,6 +27,6 @@ with ResultJob(snakemake) as job:
     job.write_supplement(tests, "tests", {"all": 4})
     runs = select_readings(run_cells(measures, number, PUBLISHED_METRICS), params.readings)
     keys = [column for column in runs if column not in ("run", "value")]
-    job.write_supplement(summarised(runs, keys), SEEDS, {"all": 4})
+    job.write_supplement(summarise_seeds(runs, keys), SEEDS, {"all": 4})
     formula = mean_cells(measures, number, METRICS[5:])
     job.write_supplement(formula, "formula", {"all": 3})

@@ -14,7 +14,7 @@ from everycell.collections.answerability_predictions import (
     read_sentence_scores,
 )
 from everycell.engine.result_job import ResultJob
-from everycell.engine.spread import SEEDS, summarised
+from everycell.engine.spread import SEEDS, summarise_seeds
 from everycell.studies.lajewska2025.annotations import paths
 from everycell.studies.lajewska2025.answerability_data import read_labels
 from everycell.studies.lajewska2025.ch5.accuracy import chatgpt_accuracy, unanswerable_cells
@@ -37,7 +37,7 @@ with ResultJob(snakemake) as job:
         keys = [column for column in tables.by_training.columns if column != "value"]
         means = tables.by_training.groupby(keys, sort=False)["value"].mean().reset_index()
         cells = pd.concat([cells, means], ignore_index=True)
-        job.write_supplement(summarised(tables.by_training, keys), SEEDS, {"accuracy": 4})
+        job.write_supplement(summarise_seeds(tables.by_training, keys), SEEDS, {"accuracy": 4})
     job.write_table(cells)
     job.write_supplement(readings, "readings", dict.fromkeys(readings["metric"], 3))
     decimals = dict.fromkeys(tables.classifiers["metric"], 3)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from everycell.engine.cards import RUNNABLE, Tolerance
-from everycell.engine.reports import PLACES
+from everycell.engine.reports import CAUSE_NAMES
 
 
 def common_cause(why: str | None, tolerances: Iterable[Tolerance]) -> str:
@@ -85,7 +85,7 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 for group in entry["groups"]
                 if group["place"] == cause
             )
-            for cause in PLACES
+            for cause in CAUSE_NAMES
         },
         "count": {
             name: sum(len(group["cells"]) for entry in entries for group in entry["groups"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from everycell.engine.lineage import MADE, JobRecord, upstream
+from everycell.engine.lineage import MADE, JobRecord, upstream_jobs
 from everycell.engine.registry import Registry
 from everycell.engine.registry_entries import Entry, set_of
 
@@ -24,7 +24,7 @@ def input_files(
     ('transparent-cis (licence: none stated)', 'input_data.csv', True)
     """
     paths = {source["path"] for source in receipt["inputs"]}
-    paths |= {path for job in upstream(jobs, paths) for path in job.inputs}
+    paths |= {path for job in upstream_jobs(jobs, paths) for path in job.inputs}
     groups: dict[str, list[tuple[str, str | None]]] = {}
     for path in sorted(paths):
         if path.startswith(MADE):

@@ -45,8 +45,8 @@ from everycell.engine.render.page.vocabulary import (
 )
 from everycell.engine.render.tables.names import shown_label
 from everycell.engine.reports import (
+    CAUSE_NAMES,
     OUTCOME_NAMES,
-    PLACES,
     STATES,
     explained_by_source,
     reproduces_no_cell,
@@ -121,7 +121,7 @@ def build_model(
             "states": STATES,
             "outcomes": OUTCOMES,
             "outcome_names": OUTCOME_NAMES,
-            "places": PLACES,
+            "places": CAUSE_NAMES,
             "tiers": TIERS,
             "max_unfolded": _MAX_UNFOLDED,
         },

@@ -19,7 +19,7 @@ from everycell.engine.render.tables.layout import (
     show_value,
 )
 from everycell.engine.render.tables.names import shown_label, with_headings
-from everycell.engine.reports import OTHERWISE, Markers
+from everycell.engine.reports import UNEQUAL, Markers
 
 #: Longer supplementary tables are linked, not shown.
 _MAX_SUPPLEMENT_ROWS = 200
@@ -39,7 +39,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
         zip(report.cells, artefact.precisions, markers, strict=True)
     ):
         rebuilt = cell.rebuilt
-        is_different = cell.verdict in OTHERWISE
+        is_different = cell.verdict in UNEQUAL
         cells.append(
             {
                 "name": " / ".join(
@@ -56,9 +56,9 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 "judged": cell,
                 "kind": cell.kind,
                 "source": cell.source,
-                "verdict_text": cell.verdict_in_words,
+                "verdict_text": cell.verdict_text,
                 "why": cell.why,
-                "distance": cell.distance_in_words if is_different else None,
+                "distance": cell.difference_text if is_different else None,
                 "markers": _markers(cell.markers),
                 "is_different": is_different,
                 "number": number + 1,
