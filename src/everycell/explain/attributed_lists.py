@@ -30,18 +30,18 @@ from everycell.explain.value_functions import (
 )
 
 #: Largest number of features whose coalitions are enumerated; with more, permutations are sampled.
-ENUMERATED = 10
+MAX_ENUMERATED = 10
 #: Number of features in a plot.
-PLOTTED = 15
+MAX_PLOTTED = 15
 
 
 def _weighted(ranks: IntArray, _document: int) -> ValueFunction:
     difference = weighted_rank_difference(ranks)
-    return lambda changed: -difference(changed)
+    return lambda new_ranks: -difference(new_ranks)
 
 
 def _exposure(_ranks: IntArray, document: int) -> ValueFunction:
-    return lambda changed: exposure(changed[:, document])
+    return lambda new_ranks: exposure(new_ranks[:, document])
 
 
 #: Value functions of a ranking, made from its ranks and the document to explain.
@@ -161,7 +161,7 @@ def _shapley(
     """Shapley values and their standard errors, exact (errors of 0) for few features."""
     game = ranking.game(value)
     players = game.features
-    if players <= ENUMERATED:
+    if players <= MAX_ENUMERATED:
         values = shapley_values(game(all_coalitions(players)))
         errors = np.zeros(players)
     else:
@@ -188,7 +188,7 @@ def attribution_plot(table: pd.DataFrame, label: str) -> Figure:
     "Kendall's tau"
     """
     largest = table["attribution"].abs().sort_values(ascending=False, kind="stable").index
-    rows = table.loc[sorted(largest[:PLOTTED])]
+    rows = table.loc[sorted(largest[:MAX_PLOTTED])]
     with style():
         figure = Figure(figsize=(5, 0.6 + 0.25 * len(rows)), layout="constrained")
         axes = figure.subplots()

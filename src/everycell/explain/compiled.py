@@ -176,10 +176,10 @@ def add_ranks(scores, reference, sums):
             for position in range(documents):
                 score = scores[b, c, position]
                 rank = 1
-                for before in range(position):
-                    rank += reference[before] >= score
-                for after in range(position + 1, documents):
-                    rank += reference[after] > score
+                for earlier in range(position):
+                    rank += reference[earlier] >= score
+                for later in range(position + 1, documents):
+                    rank += reference[later] > score
                 sums[c, position] += rank
 
 
@@ -201,11 +201,11 @@ def put_ranks(scores, last_is_first, outputs):
                 columns[position, row] = scores[start + row, position]
         ranks[:] = 1
         for position in range(1, documents):
-            for before in range(position):
+            for earlier in range(position):
                 for row in range(_RANKINGS):
-                    earlier, later = columns[before, row], columns[position, row]
-                    lower = earlier < later or (last_is_first and earlier == later)
-                    ranks[before, row] += lower
+                    earlier_score, score = columns[earlier, row], columns[position, row]
+                    lower = earlier_score < score or (last_is_first and earlier_score == score)
+                    ranks[earlier, row] += lower
                     ranks[position, row] += not lower
         for row in range(count):
             for position in range(documents):

@@ -75,7 +75,7 @@ class ExplainedList:
 
 
 def ranking_shap(
-    explained: ExplainedList,
+    ranking: ExplainedList,
     value: ValueFunction | None = None,
     rng: np.random.Generator | None = None,
     *,
@@ -87,7 +87,7 @@ def ranking_shap(
 
     Parameters
     ----------
-    explained : ExplainedList
+    ranking : ExplainedList
         The list, the forest that ranks it, and the samples that replace masked features.
     value : callable, optional
         Function of ranks, shape (c, n), that returns the values of c rankings; by default Kendall's
@@ -112,65 +112,65 @@ def ranking_shap(
     >>> ranking_shap(ranking).tolist()
     [2.0]
     """
-    value = kendall(explained.ranks) if value is None else value
+    value = kendall(ranking.ranks) if value is None else value
     rng = np.random.default_rng(0) if rng is None else rng
-    game = explained.game(value)
+    game = ranking.game(value)
     if game.features == 1:
-        return explained.expand_to_all_features(np.diff(game(np.array([[False], [True]]))))
-    return explained.expand_to_all_features(
+        return ranking.expand_to_all_features(np.diff(game(np.array([[False], [True]]))))
+    return ranking.expand_to_all_features(
         kernel_shapley_values(game, game.features, rng=rng, select=select)
     )
 
 
-def greedy(explained: ExplainedList, value: ValueFunction, limit: int) -> FloatArray:
+def greedy(ranking: ExplainedList, value: ValueFunction, limit: int) -> FloatArray:
     """Greedy selection, shape (f,): `limit` for the first feature, then one less per feature."""
-    game = explained.game(value)
+    game = ranking.game(value)
     attributions = np.zeros(game.features)
     order = greedy_selection(game, game.features, limit)
     attributions[order] = limit - np.arange(len(order))
-    return explained.expand_to_all_features(attributions)
+    return ranking.expand_to_all_features(attributions)
 
 
-def pointwise_shap(explained: ExplainedList, top: int = TOP) -> FloatArray:
+def pointwise_shap(ranking: ExplainedList, top: int = TOP) -> FloatArray:
     """Mean Shapley values of the scores of the top documents, shape (f,)."""
-    documents = explained.documents[explained.ranks <= top]
-    return tree_shapley_values(explained.forest, documents, explained.background).mean(axis=0)
+    documents = ranking.documents[ranking.ranks <= top]
+    return tree_shapley_values(ranking.forest, documents, ranking.background).mean(axis=0)
 
 
-def sharp(explained: ExplainedList, rng: np.random.Generator) -> FloatArray:
+def sharp(ranking: ExplainedList, rng: np.random.Generator) -> FloatArray:
     """Mean over documents of the Shapley values of their rank (ShaRP), shape (f,)."""
-    restricted = explained.restricted_list
+    restricted = ranking.restricted_list
     game = RankGame(restricted.forest, restricted.documents, restricted.background)
     # Shapley values are linear, so their mean is the Shapley value of the mean rank.
     values = kernel_shapley_values(
         lambda coalitions: game(coalitions).mean(axis=1), len(restricted.used_columns), rng=rng
     )
-    return explained.expand_to_all_features(values)
+    return ranking.expand_to_all_features(values)
 
 
 def mean_pointwise_lime(
-    explained: ExplainedList, rng: np.random.Generator, samples: int, top: int = TOP
+    ranking: ExplainedList, rng: np.random.Generator, samples: int, top: int = TOP
 ) -> FloatArray:
     """Mean absolute LIME weights for the scores of the top documents, shape (f,)."""
-    restricted = explained.restricted_list
-    documents = restricted.documents[explained.ranks <= top]
+    restricted = ranking.restricted_list
+    documents = restricted.documents[ranking.ranks <= top]
     weights = pointwise_lime(
         restricted.forest, documents, restricted.background, samples=samples, rng=rng
     )
-    return explained.expand_to_all_features(np.abs(weights).mean(axis=0))
+    return ranking.expand_to_all_features(np.abs(weights).mean(axis=0))
 
 
 def mean_listwise_lime(
-    explained: ExplainedList, rng: np.random.Generator, samples: int
+    ranking: ExplainedList, rng: np.random.Generator, samples: int
 ) -> FloatArray:
     """Mean over documents of the LIME weights for Kendall's tau, shape (f,)."""
-    restricted = explained.restricted_list
+    restricted = ranking.restricted_list
     weights = listwise_lime(
         restricted.forest,
         restricted.documents,
         restricted.background,
-        kendall(explained.ranks),
+        kendall(ranking.ranks),
         samples=samples,
         rng=rng,
     )
-    return explained.expand_to_all_features(weights.mean(axis=0))
+    return ranking.expand_to_all_features(weights.mean(axis=0))

@@ -11,7 +11,7 @@ from everycell.explain.listwise import Model
 from everycell.explain.value_functions import ValueFunction, ranks_of
 
 #: Width of the kernel, relative to the square root of the number of features (Ribeiro et al.).
-WIDTH = 0.75
+KERNEL_WIDTH = 0.75
 
 
 def linear_weights(
@@ -34,7 +34,7 @@ def linear_weights(
     -------
     numpy.ndarray of float, shape (features,)
         Weights of the features. A sample with d masked features has the weight exp(-d / (2 w^2
-        features)) with w = `WIDTH`, and the penalty is 1, as in the package lime.
+        features)) with w = `KERNEL_WIDTH`, and the penalty is 1, as in the package lime.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def linear_weights(
     mask = rng.random((samples, features)) < 0.5
     mask[0] = True
     masked_features = features - mask.sum(axis=1)
-    weights = np.exp(-masked_features / (2 * WIDTH**2 * features))
+    weights = np.exp(-masked_features / (2 * KERNEL_WIDTH**2 * features))
     ridge = Ridge(alpha=1).fit(mask.astype(float), worth(mask), sample_weight=weights)
     return ridge.coef_
 

@@ -80,7 +80,9 @@ def best_by_integer_program(
     >>> best_by_integer_program([0.9, 0.8, 0.1], [0, 0, 1], 0.5).ranking.tolist()
     [0, 2, 1]
     """
-    values, neutral, discounts, exposures, required = _checked_inputs(scores, neutralities, share)
+    values, neutrality, discounts, exposures, required = _checked_inputs(
+        scores, neutralities, share
+    )
     n = len(values)
     row_and_column_sums = sparse.vstack(
         [
@@ -93,7 +95,7 @@ def best_by_integer_program(
         -np.outer(values, discounts).ravel(),
         constraints=[
             LinearConstraint(row_and_column_sums, 1, 1),
-            LinearConstraint(np.outer(neutral, exposures).reshape(1, -1), required),
+            LinearConstraint(np.outer(neutrality, exposures).reshape(1, -1), required),
         ],
         integrality=np.ones(n * n),
         bounds=Bounds(0, 1),
@@ -139,15 +141,17 @@ def best_by_assignment(
     >>> best_by_assignment([0.9, 0.8, 0.1], [0, 0, 1], 0.5).ranking.tolist()
     [0, 2, 1]
     """
-    values, neutral, discounts, exposures, required = _checked_inputs(scores, neutralities, share)
-    utilities, fairnesses = np.outer(values, discounts), np.outer(neutral, exposures)
+    values, neutrality, discounts, exposures, required = _checked_inputs(
+        scores, neutralities, share
+    )
+    utilities, fairnesses = np.outer(values, discounts), np.outer(neutrality, exposures)
 
     by_score = np.argsort(-values, kind="stable")
     highest_utility = float(values[by_score] @ discounts)
-    if float(neutral[by_score] @ exposures) >= required:
+    if float(neutrality[by_score] @ exposures) >= required:
         return ConstrainedRanking(by_score, highest_utility, highest_utility)
     # The fairest ranking satisfies the constraint even if rounding hides it from the multipliers.
-    fairest = np.lexsort((-values, -neutral))
+    fairest = np.lexsort((-values, -neutrality))
     bound = highest_utility
     best = ConstrainedRanking(fairest, float(values[fairest] @ discounts), bound)
     low, high, limit = 0.0, np.inf, 1.0
@@ -155,7 +159,8 @@ def best_by_assignment(
         multiplier = min((low + high) / 2, limit)
         documents, ranks = linear_sum_assignment(utilities + multiplier * fairnesses, maximize=True)
         ranking = documents[np.argsort(ranks)]
-        utility, fairness = float(values[ranking] @ discounts), float(neutral[ranking] @ exposures)
+        utility = float(values[ranking] @ discounts)
+        fairness = float(neutrality[ranking] @ exposures)
         bound = min(bound, utility + multiplier * (fairness - required))
         if fairness >= required:
             high = multiplier
@@ -170,17 +175,17 @@ def _checked_inputs(
     scores: npt.ArrayLike, neutralities: npt.ArrayLike, share: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
     """Scores, neutralities, discounts of utility and of fairness, and the required fairness."""
-    values, neutral = np.asarray(scores, dtype=float), np.asarray(neutralities, dtype=float)
-    if values.ndim != 1 or values.shape != neutral.shape or not values.size:
+    values, neutrality = np.asarray(scores, dtype=float), np.asarray(neutralities, dtype=float)
+    if values.ndim != 1 or values.shape != neutrality.shape or not values.size:
         raise ValueError(
-            f"There are {values.size} scores and {neutral.size} neutralities: give one of each "
+            f"There are {values.size} scores and {neutrality.size} neutralities: give one of each "
             "for every document, and at least one document."
         )
     if not ((values >= 0) & np.isfinite(values)).all():
         raise ValueError("A score is negative or not a number: give scores of 0 or more.")
-    if not ((neutral >= 0) & (neutral <= 1)).all() or not 0 <= share <= 1:
+    if not ((neutrality >= 0) & (neutrality <= 1)).all() or not 0 <= share <= 1:
         raise ValueError(f"A neutrality, or the share {share}, is not between 0 and 1: correct it.")
     ranks = np.arange(1, len(values) + 1)
     exposures = 1 / ranks
-    required = share * float(-np.sort(-neutral) @ exposures) * (1 - TOLERANCE)
-    return values, neutral, 1 / np.log2(1 + ranks), exposures, required
+    required = share * float(-np.sort(-neutrality) @ exposures) * (1 - TOLERANCE)
+    return values, neutrality, 1 / np.log2(1 + ranks), exposures, required

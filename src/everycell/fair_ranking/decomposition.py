@@ -149,13 +149,13 @@ def resample(
     total = 1.0
     for iteration in range(iterations):
         policy = _decompose(matrix, total, matching, rng)
-        bad = is_avoided(policy.rankings)
-        remainder = Policy(policy.rankings[bad], policy.weights[bad])
+        to_avoid = is_avoided(policy.rankings)
+        remainder = Policy(policy.rankings[to_avoid], policy.weights[to_avoid])
         avoided[iteration:] = total = float(remainder.weights.sum())
         if iteration == iterations - 1 or total <= TINY:
             policies.append(policy)
             break
-        policies.append(Policy(policy.rankings[~bad], policy.weights[~bad]))
+        policies.append(Policy(policy.rankings[~to_avoid], policy.weights[~to_avoid]))
         matrix = remainder.marginals(items)
     weights = np.concatenate([policy.weights for policy in policies])
     return ResampledPolicy(

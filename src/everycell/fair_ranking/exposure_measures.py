@@ -201,8 +201,8 @@ def outlierness_printed(
     >>> round(outlierness_printed(policy, [0.0] * 9 + [1.0]), 3)
     3.0
     """
-    visible = policy.rankings[:, :displayed]
-    distances = z_scores(np.asarray(scores, dtype=float)[visible])
+    displayed_rankings = policy.rankings[:, :displayed]
+    distances = z_scores(np.asarray(scores, dtype=float)[displayed_rankings])
     outliers = np.where(np.abs(distances) > threshold, distances, 0.0)
     return float(policy.weights @ outliers.sum(axis=1))
 
@@ -230,8 +230,8 @@ def outlierness_released(
     >>> round(outlierness_released(policy, [0.0] * 9 + [1.0]), 3)
     0.3
     """
-    visible = policy.rankings[:, :displayed]
-    distances = z_scores(np.abs(z_scores(np.asarray(scores, dtype=float)[visible])))
+    displayed_rankings = policy.rankings[:, :displayed]
+    distances = z_scores(np.abs(z_scores(np.asarray(scores, dtype=float)[displayed_rankings])))
     outliers = np.where(np.abs(distances) > threshold, distances, 0.0)
     return float(policy.weights @ outliers.mean(axis=1))
 

@@ -101,13 +101,13 @@ def failure_probability(minima: npt.ArrayLike, share: float) -> float:
 def _failure_probability(minima: IntArray, share: Any) -> Any:
     """Probability of a failure, which is exact if the share is a fraction."""
     # Probability of each number of protected documents without a failure so far.
-    passing = np.zeros(len(minima) + 1, dtype=np.array(share).dtype)
-    passing[0] = 1
+    probabilities = np.zeros(len(minima) + 1, dtype=np.array(share).dtype)
+    probabilities[0] = 1
     for minimum in minima:
-        passing[1:] = passing[1:] * (1 - share) + passing[:-1] * share
-        passing[0] *= 1 - share
-        passing[:minimum] = 0
-    return 1 - passing.sum()
+        probabilities[1:] = probabilities[1:] * (1 - share) + probabilities[:-1] * share
+        probabilities[0] *= 1 - share
+        probabilities[:minimum] = 0
+    return 1 - probabilities.sum()
 
 
 #: Probabilities that differ by less are compared as fractions.
@@ -121,8 +121,8 @@ def _cdf_is_at_most(numbers: IntArray, draws: IntArray, share: float, bound: flo
     p, exact_bound = Fraction(str(float(share))), Fraction(str(float(bound)))
     for row in np.flatnonzero(np.abs(probabilities - bound) < _CLOSE):
         n, limit = int(draws[row]), int(numbers[row])
-        exact = sum(comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(limit + 1))
-        is_at_most[row] = exact <= exact_bound
+        exact_probability = sum(comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(limit + 1))
+        is_at_most[row] = exact_probability <= exact_bound
     return is_at_most
 
 

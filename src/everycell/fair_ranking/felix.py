@@ -65,13 +65,13 @@ def felix(
     >>> [round(outlier_probability(policy, citations), 3) for policy in policies]
     [0.4, 0.0]
     """
-    values, visible = np.asarray(merits, dtype=float), np.asarray(feature, dtype=float)
-    if values.shape != visible.shape:
+    values, displayed_values = np.asarray(merits, dtype=float), np.asarray(feature, dtype=float)
+    if values.shape != displayed_values.shape:
         raise ValueError(
-            f"There are {values.size} merits and {visible.size} values of the feature: give one of "
-            "each per item."
+            f"There are {values.size} merits and {displayed_values.size} values of the feature: "
+            "give one of each per item."
         )
     weights = logarithmic_rank_weights(min(ranks, len(values)))
     matrix = entropy_marginals(fair_exposure(values, weights), weights)
     rng = np.random.default_rng(0) if rng is None else rng
-    return resample(matrix, holds_outlier(visible), iterations=iterations, rng=rng).policy
+    return resample(matrix, holds_outlier(displayed_values), iterations=iterations, rng=rng).policy

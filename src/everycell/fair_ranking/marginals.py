@@ -200,13 +200,13 @@ def _item_multipliers(
     logits = np.log(exposures - low) - np.log(high - exposures)
     for _ in range(60):
         _, matrix = _dual(by_rank, by_item, exposures, columns, copies)
-        above, below = matrix @ (columns - low), matrix @ (high - columns)
+        above_low, below_high = matrix @ (columns - low), matrix @ (high - columns)
         tiny = np.finfo(float).tiny
-        errors = logits - np.log(np.maximum(above, tiny)) + np.log(np.maximum(below, tiny))
+        errors = logits - np.log(np.maximum(above_low, tiny)) + np.log(np.maximum(below_high, tiny))
         if np.abs(errors).max() <= 1e-13:
             break
         spread = (matrix * (columns - (matrix @ columns)[:, None]) ** 2).sum(axis=1)
-        rate = spread * (high - low) / np.maximum(above * below, tiny)
+        rate = spread * (high - low) / np.maximum(above_low * below_high, tiny)
         by_item = by_item + errors / np.maximum(rate, (high - low) * 1e-3)
     return by_item
 
@@ -283,11 +283,11 @@ def _multipliers(
     centred = exposure_sums - means * row_sums
     by_total, by_spread = elements / totals[:, None], weighted / spread[:, None]
     system = np.diag(elements.sum(axis=0)) - elements.T @ by_total - weighted.T @ by_spread
-    right = column_sums - by_total.T @ row_sums - by_spread.T @ centred
-    free = np.column_stack([np.ones(len(columns)), columns - columns.mean()])
-    free /= np.linalg.norm(free, axis=0)
+    right_side = column_sums - by_total.T @ row_sums - by_spread.T @ centred
+    null_space = np.column_stack([np.ones(len(columns)), columns - columns.mean()])
+    null_space /= np.linalg.norm(null_space, axis=0)
     scale = float(elements.sum()) / len(columns)
-    ranks = np.linalg.solve(system + scale * (free @ free.T), right)
+    ranks = np.linalg.solve(system + scale * (null_space @ null_space.T), right_side)
     items = (centred - weighted @ ranks) / spread
     rows = (row_sums - elements @ ranks) / totals - items * means
     return rows, items, ranks

@@ -97,7 +97,7 @@ def least_avoided(marginals: npt.ArrayLike, is_avoided: AvoidanceTest) -> float:
         return sparse.csr_matrix((ones, (index, column)), shape=(number, entries))
 
     total = sparse.kron(sparse.identity(count), np.ones((k, 1)))
-    equal = sparse.bmat(
+    equalities = sparse.bmat(
         [
             [rows(of_set * k + position, count * k), -total],
             [rows(of_set * k + rank, count * k), -total],
@@ -115,7 +115,7 @@ def least_avoided(marginals: npt.ArrayLike, is_avoided: AvoidanceTest) -> float:
         np.concatenate([np.zeros(entries), -np.ones(count)]),
         A_ub=remainder,
         b_ub=np.concatenate([matrix.ravel(), 1 - matrix.sum(axis=1)]),
-        A_eq=equal,
+        A_eq=equalities,
         b_eq=np.zeros(2 * count * k),
         method="highs-ipm",
     )
@@ -227,7 +227,7 @@ def generate_rankings(
         all_sets = all_sets[~is_avoided(all_sets)]
     rankings = np.unique(start.rankings, axis=0)
     costs = is_avoided(rankings).astype(float)
-    right = np.append(required, 1.0)
+    right_side = np.append(required, 1.0)
     solved, new_rankings = 0, rankings
     while True:
         solved += 1
@@ -239,7 +239,7 @@ def generate_rankings(
         solution = linprog(
             np.concatenate([costs, np.full(2 * n + 2, 1e3)]),
             A_eq=sparse.csr_matrix(np.hstack([columns, slack])),
-            b_eq=right,
+            b_eq=right_side,
             method="highs",
         )
         if not solution.success:
@@ -297,10 +297,12 @@ def _exchange_items(prices: FloatArray, weights: FloatArray, is_avoided: Avoidan
     for current in (order[:size], order[-size:]):
         best = -np.inf
         for _ in range(3 * size):
-            outside = np.setdiff1d(order, current, assume_unique=True)
-            neighbours = np.repeat(current[None], size * len(outside), axis=0)
-            exchanged = np.repeat(np.arange(size), len(outside))
-            neighbours[np.arange(len(neighbours)), exchanged] = np.tile(outside, size)
+            outside_items = np.setdiff1d(order, current, assume_unique=True)
+            neighbours = np.repeat(current[None], size * len(outside_items), axis=0)
+            exchanged_positions = np.repeat(np.arange(size), len(outside_items))
+            neighbours[np.arange(len(neighbours)), exchanged_positions] = np.tile(
+                outside_items, size
+            )
             neighbours = np.concatenate([current[None], neighbours])
             allowed_sets = neighbours[~is_avoided(neighbours)]
             if not len(allowed_sets):

@@ -62,11 +62,11 @@ def rerank_run(
     """
     if method not in METHODS:
         raise ValueError(f"The method {method!r} is unknown: choose from {', '.join(METHODS)}.")
-    ordered = trec_order(run)
-    unknown = ~ordered["document"].isin(neutralities.keys())
+    sorted_run = trec_order(run)
+    unknown = ~sorted_run["document"].isin(neutralities.keys())
     if unknown.any():
         raise ValueError(
-            f"The document {in_quotes(ordered['document'][unknown].iloc[0])} of the run has no "
+            f"The document {in_quotes(sorted_run['document'][unknown].iloc[0])} of the run has no "
             "neutrality: give a neutrality for every document of the run."
         )
     if method == "pufr":
@@ -74,11 +74,11 @@ def rerank_run(
             raise ValueError(
                 "The method pufr needs the standard deviation of each score: pass `deviations`."
             )
-        ordered = add_deviations(ordered, deviations)
+        sorted_run = add_deviations(sorted_run, deviations)
     reranked_lists = []
-    for query, ranked_list in ordered.groupby("query", sort=False):
-        neutral = ranked_list["document"].map(neutralities).to_numpy(dtype=float)
-        protected = neutral >= protected_from
+    for query, ranked_list in sorted_run.groupby("query", sort=False):
+        neutrality = ranked_list["document"].map(neutralities).to_numpy(dtype=float)
+        protected = neutrality >= protected_from
         scores = ranked_list["score"].to_numpy(dtype=float)
         try:
             order: IntArray
@@ -91,7 +91,7 @@ def rerank_run(
                     level = adjusted_significance(len(scores), alpha, significance)
                 order = fa_ir(scores, protected, minimum_protected(len(scores), alpha, level))
             else:
-                order = _constrained_order(scores, neutral, alpha, depth, method)
+                order = _constrained_order(scores, neutrality, alpha, depth, method)
         except ValueError as error:
             raise ValueError(f"Query {in_quotes(query)}: {error}") from None
         documents = ranked_list["document"].to_numpy()[order]
@@ -112,14 +112,14 @@ def trade_off(
     """Mean fairness and utility of re-ranked runs, by alpha."""
     rows = []
     for alpha, run in runs.items():
-        ordered = trec_order(run)
+        sorted_run = trec_order(run)
         lists = [
             ranked_list["document"].map(neutralities).to_numpy(dtype=float)
-            for _, ranked_list in ordered.groupby("query", sort=False)
+            for _, ranked_list in sorted_run.groupby("query", sort=False)
         ]
         row: dict[str, float] = {"alpha": alpha}
         for cutoff in cutoffs:
-            values = np.array([reciprocal_nfairr(neutral, cutoff) for neutral in lists])
+            values = np.array([reciprocal_nfairr(neutrality, cutoff) for neutrality in lists])
             defined = values[~np.isnan(values)]
             row[f"nFaiRR@{cutoff}"] = float(defined.mean()) if defined.size else float("nan")
         if qrels is not None:
@@ -134,11 +134,11 @@ def trade_off_plot(table: pd.DataFrame) -> Figure:
     with style():
         figure = Figure(figsize=(4.6, 3.0), layout="constrained")
         axes = figure.subplots()
-        ordered = table.sort_values("alpha")
-        for index, measure in enumerate(ordered.columns.drop("alpha")):
+        sorted_table = table.sort_values("alpha")
+        for index, measure in enumerate(sorted_table.columns.drop("alpha")):
             axes.plot(
-                ordered["alpha"],
-                ordered[measure],
+                sorted_table["alpha"],
+                sorted_table[measure],
                 color=COLOURS[index % len(COLOURS)],
                 marker=MARKERS[index % len(MARKERS)],
                 linestyle=DASHES[index % len(DASHES)],
@@ -173,7 +173,7 @@ def add_deviations(run: pd.DataFrame, deviations: pd.DataFrame) -> pd.DataFrame:
 
 def _constrained_order(
     scores: FloatArray,
-    neutral: FloatArray,
+    neutrality: FloatArray,
     alpha: float,
     depth: int,
     method: str,
@@ -184,5 +184,5 @@ def _constrained_order(
     if method == "milp":
         solve = best_by_integer_program
     head = min(depth, len(scores))
-    solution = solve(scale_scores(scores[:head]), neutral[:head], alpha)
+    solution = solve(scale_scores(scores[:head]), neutrality[:head], alpha)
     return np.concatenate([solution.ranking, np.arange(head, len(scores))])  # type: ignore[attr-defined]

@@ -23,7 +23,7 @@ _ROUNDING = 1e-5
 
 def _distributions(achieved: npt.ArrayLike, target: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Check two distributions, and normalise their sums over the last axis to 1."""
-    checked = []
+    distributions = []
     for name, values in (("achieved", achieved), ("target", target)):
         array = np.asarray(values, dtype=float)
         if array.ndim == 0 or array.shape[-1] < 2:
@@ -43,13 +43,13 @@ def _distributions(achieved: npt.ArrayLike, target: npt.ArrayLike) -> tuple[Floa
                 f"The {name} distribution sums to {worst:g}; it must sum to 1, so divide it by its "
                 "sum or correct it."
             )
-        checked.append(array / sums)
-    if checked[0].shape[-1] != checked[1].shape[-1]:
+        distributions.append(array / sums)
+    if distributions[0].shape[-1] != distributions[1].shape[-1]:
         raise ValueError(
-            f"The achieved distribution has {checked[0].shape[-1]} groups and the target "
-            f"{checked[1].shape[-1]}; use the same groups in the same order for both."
+            f"The achieved distribution has {distributions[0].shape[-1]} groups and the target "
+            f"{distributions[1].shape[-1]}; use the same groups in the same order for both."
         )
-    return checked[0], checked[1]
+    return distributions[0], distributions[1]
 
 
 def jensen_shannon(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:

@@ -13,8 +13,8 @@ from everycell.metrics.fairness_report import FairnessReport
 from everycell.statistics.hypothesis_tests import t_tests
 
 
-def means_of_runs(reports: Mapping[str, FairnessReport]) -> pd.DataFrame:
-    """Means of several runs, stacked in one frame.
+def stack_means(reports: Mapping[str, FairnessReport]) -> pd.DataFrame:
+    """Stack the means of several runs in one frame.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def means_of_runs(reports: Mapping[str, FairnessReport]) -> pd.DataFrame:
     >>> counts = pd.DataFrame({"length": [5, 5], "f": [1, 0], "m": [0, 2]}, index=["d1", "d2"])
     >>> run = pd.DataFrame({"query": "q", "document": ["d1", "d2"], "score": [2.0, 1.0]})
     >>> report = fairness_report(run, counts, [1, 2])
-    >>> means_of_runs({"a": report, "b": report})[["run", "k"]].values.tolist()
+    >>> stack_means({"a": report, "b": report})[["run", "k"]].values.tolist()
     [['a', 1], ['b', 1], ['a', 2], ['b', 2]]
     """
     frames = [report.means.assign(run=name) for name, report in reports.items()]

@@ -301,11 +301,13 @@ def gfrc(
             raise ValueError(
                 f"The attribute set {name!r} has no memberships; available: {sorted(memberships)}."
             )
-    counted = without_duplicates(entities, gains)
+    counted_gains = without_duplicates(entities, gains)
     fairness = {
-        name: group_fairness(turn_similarities(turns, counted, memberships[name], groups, method))
+        name: group_fairness(
+            turn_similarities(turns, counted_gains, memberships[name], groups, method)
+        )
         for name, groups in attribute_sets.items()
     }
-    score = relevance(word_counts, counted, budget)
+    score = relevance(word_counts, counted_gains, budget)
     mean = float(np.mean(list(fairness.values())))
     return Gfrc(score, fairness, mean, combine(score, mean, alpha))

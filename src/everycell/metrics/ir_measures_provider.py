@@ -239,8 +239,8 @@ class _Evaluator(Evaluator):
 
 def _top_documents(run: pd.DataFrame, cutoff: int) -> pd.DataFrame:
     """Top documents of each query in trec_eval's order, with their ranks."""
-    ordered = trec_order(run)
-    ranked = ordered.assign(rank=ordered.groupby("query").cumcount() + 1)
+    sorted_run = trec_order(run)
+    ranked = sorted_run.assign(rank=sorted_run.groupby("query").cumcount() + 1)
     return ranked[ranked["rank"] <= cutoff]
 
 

@@ -133,8 +133,8 @@ def ideal_fairr(
     mask = np.ones(array.shape, dtype=bool) if listed is None else np.asarray(listed, dtype=bool)
     best = -np.sort(np.where(mask, -array, np.inf), axis=1)[:, :depth]
     best = np.where(np.isfinite(best), best, 0.0)
-    filled = np.pad(best, [(0, 0), (0, depth - best.shape[1])])
-    return np.cumsum(filled * checked_weights(weights, depth), axis=1)
+    padded = np.pad(best, [(0, 0), (0, depth - best.shape[1])])
+    return np.cumsum(padded * checked_weights(weights, depth), axis=1)
 
 
 def nfairr(
@@ -197,8 +197,10 @@ def nfairr(
     bias = checked_weights(weights, mask.shape[1])
     omega = np.where(mask, neutrality(array, tau=tau, target=target), 0.0)
     best = np.cumsum(bias)[None] if ideal is None else checked_ideal(ideal, mask)
-    known = mask[:, :1] & (best > 0)
-    return np.where(known, np.cumsum(omega * bias, axis=1) / np.where(best > 0, best, 1), np.nan)
+    is_defined = mask[:, :1] & (best > 0)
+    return np.where(
+        is_defined, np.cumsum(omega * bias, axis=1) / np.where(best > 0, best, 1), np.nan
+    )
 
 
 def checked_ideal(ideal: npt.ArrayLike, mask: BoolArray) -> FloatArray:

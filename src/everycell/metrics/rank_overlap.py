@@ -59,22 +59,22 @@ def _rbo(prefixes: _Prefixes, p: float, variant: Variant) -> FloatArray:
     """RBO of each pair of rankings."""
     rows = np.arange(len(prefixes.overlap))
     depth = np.arange(1, prefixes.overlap.shape[1] + 1)
-    within = depth <= prefixes.long[:, None]
+    is_within_long = depth <= prefixes.long[:, None]
     overlap_long = prefixes.overlap[rows, prefixes.long - 1]
-    agreement = np.where(within, prefixes.overlap / prefixes.size, 0)
+    agreement = np.where(is_within_long, prefixes.overlap / prefixes.size, 0)
     weight = (1 - p) / p * p**depth
     if variant == "truncated":
         return agreement @ weight
     if variant == "min":
-        beyond = -np.log1p(-p) - np.where(within, p**depth / depth, 0).sum(axis=1)
-        return agreement @ weight + (1 - p) / p * overlap_long * beyond
+        tail_weight = -np.log1p(-p) - np.where(is_within_long, p**depth / depth, 0).sum(axis=1)
+        return agreement @ weight + (1 - p) / p * overlap_long * tail_weight
     agreement_short = agreement[rows, prefixes.short - 1]
     missing_items = np.maximum(depth - prefixes.short[:, None], 0)
     added_agreement = agreement_short[:, None] * missing_items * prefixes.unseen / prefixes.size
     final_overlap = overlap_long + (prefixes.long - prefixes.short) * agreement_short
-    return (agreement + np.where(within, added_agreement, 0)) @ weight + p**prefixes.long * (
-        final_overlap / prefixes.long
-    )
+    return (
+        agreement + np.where(is_within_long, added_agreement, 0)
+    ) @ weight + p**prefixes.long * (final_overlap / prefixes.long)
 
 
 def _tie_ranges(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:

@@ -89,17 +89,17 @@ def ranked_counts(
         raise ValueError(f"The depth is {depth}; give 1 rank or more.")
     if unknown not in ("error", "neutral"):
         raise ValueError(f"unknown is {unknown!r}; choose 'error' or 'neutral'.")
-    ordered = trec_order(run)
-    ranked = ordered.assign(rank=ordered.groupby("query", sort=False).cumcount().to_numpy())
+    sorted_run = trec_order(run)
+    ranked = sorted_run.assign(rank=sorted_run.groupby("query", sort=False).cumcount().to_numpy())
     if depth is not None:
         ranked = ranked[ranked["rank"] < depth]
     documents = ranked["document"]
     if isinstance(counts, pd.DataFrame):
-        known = check_counts(counts)
+        frame = check_counts(counts)
     else:
-        known = read_counts(counts, pd.Index(documents.unique()))
+        frame = read_counts(counts, pd.Index(documents.unique()))
     # One look-up of all ids, because it takes most of the time; -1 marks a document without counts.
-    rows = known.index.get_indexer(documents)
+    rows = frame.index.get_indexer(documents)
     if unknown == "error" and (rows < 0).any():
         missing = documents[rows < 0].unique()
         raise ValueError(
@@ -107,17 +107,17 @@ def ranked_counts(
             f"{documents.nunique()} documents have none); count the collection that was searched, "
             "or treat such documents as neutral with unknown='neutral'."
         )
-    groups = [column for column in known.columns if column != LENGTH]
+    groups = [column for column in frame.columns if column != LENGTH]
     codes, queries = pd.factorize(ranked["query"])
     positions = codes, ranked["rank"].to_numpy()
     shape = len(queries), depth or int(ranked["rank"].max()) + 1
     by_rank = np.zeros((*shape, len(groups)))
     by_rank[positions] = take(
-        known[groups].to_numpy(dtype=float), rows, allow_fill=True, fill_value=0.0
+        frame[groups].to_numpy(dtype=float), rows, allow_fill=True, fill_value=0.0
     )
     lengths = np.zeros(shape)
     lengths[positions] = take(
-        known[LENGTH].to_numpy(dtype=float), rows, allow_fill=True, fill_value=0.0
+        frame[LENGTH].to_numpy(dtype=float), rows, allow_fill=True, fill_value=0.0
     )
     listed = np.zeros(shape, dtype=bool)
     listed[positions] = True

@@ -27,8 +27,8 @@ def group_by_query(run: pd.DataFrame, name: str) -> GroupedRun:
     sizes = np.bincount(codes)
     starts = np.append(0, sizes.cumsum())
     ranks = run["rank"].to_numpy(dtype=np.int64) - 1
-    within = (ranks >= 0) & (ranks < sizes[codes])
-    if not within.all() or np.bincount(starts[codes] + ranks).max() > 1:
+    in_range = (ranks >= 0) & (ranks < sizes[codes])
+    if not in_range.all() or np.bincount(starts[codes] + ranks).max() > 1:
         expected = run["rank"].groupby(codes).rank(method="first")
         row = int((expected != run["rank"]).to_numpy().argmax())
         raise ValueError(

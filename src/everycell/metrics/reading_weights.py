@@ -62,13 +62,13 @@ def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> 
 
 def checked_gains(gains: npt.ArrayLike) -> FloatArray:
     """Check that gains are between 0 and 1, and return them as floats."""
-    checked = np.asarray(gains, dtype=float)
-    bad = ~((checked >= 0) & (checked <= 1))
+    values = np.asarray(gains, dtype=float)
+    bad = ~((values >= 0) & (values <= 1))
     if bad.any():
         raise ValueError(
-            f"A gain is {checked[bad][0]:g}; give gains between 0 (not relevant) and 1."
+            f"A gain is {values[bad][0]:g}; give gains between 0 (not relevant) and 1."
         )
-    return checked
+    return values
 
 
 def relevance(

@@ -269,9 +269,9 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
             "give numbers of 0 or more."
         )
     terms = values.sum(axis=1)
-    more = terms > lengths
-    if more.any():
-        row = int(more.argmax())
+    exceeds = terms > lengths
+    if exceeds.any():
+        row = int(exceeds.argmax())
         raise ValueError(
             f"Document {counts.index[row]!r} has {terms[row]:g} group terms and the length "
             f"{lengths[row]:g}; a document cannot have more group terms than tokens, so "

@@ -86,9 +86,9 @@ def check_lengths(array: FloatArray, tokens: FloatArray) -> None:
             f"The lengths have the shape {tokens.shape} and the counts {array.shape}; give one "
             "length for each query and rank."
         )
-    more = total_of(array) > tokens
-    if more.any():
-        query, rank = np.argwhere(more)[0]
+    exceeds = total_of(array) > tokens
+    if exceeds.any():
+        query, rank = np.argwhere(exceeds)[0]
         raise ValueError(
             f"The document at rank {rank + 1} of query {query} (counted from 0) has "
             f"{array[query, rank].sum():g} group terms and the length {tokens[query, rank]:g}; a "

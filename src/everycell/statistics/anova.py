@@ -179,8 +179,8 @@ def supported_anova(
     6.75
     """
     values = check_response(data, response, factors)
-    fast = FastAnova(data, factors, typ=typ, interactions=interactions, solution="supported")
-    return fast.fit(values).table()
+    fast_anova = FastAnova(data, factors, typ=typ, interactions=interactions, solution="supported")
+    return fast_anova.fit(values).table()
 
 
 @dataclass(frozen=True)
@@ -241,23 +241,23 @@ def design_support(
     >>> support.terms["df_supported"].tolist()
     [1, 1, 0]
     """
-    fast = FastAnova(data, factors, interactions=interactions, solution="supported")
+    fast_anova = FastAnova(data, factors, interactions=interactions, solution="supported")
     terms = model_terms(len(factors), interactions)
     levels = [pd.Categorical(data[factor].to_numpy(dtype=object)).categories for factor in factors]
     crossing = list(itertools.product(*levels))
-    present = set(data[list(factors)].itertuples(index=False, name=None))
-    nominal = [int(np.prod([len(levels[i]) - 1 for i in term])) for term in terms]
+    present_cells = set(data[list(factors)].itertuples(index=False, name=None))
+    nominal_df = [int(np.prod([len(levels[i]) - 1 for i in term])) for term in terms]
     return DesignSupport(
-        n=fast.n,
-        columns=1 + sum(nominal),
-        rank=fast.rank,
-        df_resid=fast.df_resid,
+        n=fast_anova.n,
+        columns=1 + sum(nominal_df),
+        rank=fast_anova.rank,
+        df_resid=fast_anova.df_resid,
         cells=len(crossing),
         empty_cells=pd.DataFrame(
-            [cell for cell in crossing if cell not in present], columns=list(factors)
+            [cell for cell in crossing if cell not in present_cells], columns=list(factors)
         ),
         terms=pd.DataFrame(
-            {"df_nominal": nominal, "df_supported": fast.df.astype(int)},
-            index=pd.Index(fast.terms, name="term"),
+            {"df_nominal": nominal_df, "df_supported": fast_anova.df.astype(int)},
+            index=pd.Index(fast_anova.terms, name="term"),
         ),
     )

@@ -64,8 +64,8 @@ def critical_sum_of_squares(total: float, n: int, *, alpha: float = 0.05) -> flo
     from scipy.special import stdtrit
 
     _check_pairs(n)
-    critical = float(stdtrit(n - 1, alpha / 2))
-    return total**2 / n * (1 + (n - 1) / critical**2)
+    critical_t = float(stdtrit(n - 1, alpha / 2))
+    return total**2 / n * (1 + (n - 1) / critical_t**2)
 
 
 def decide(

@@ -33,12 +33,12 @@ def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
             f"There are {n} values in {k} groups; give two groups or more, with two values or more "
             "in at least one of them."
         )
-    within = float(((values - grouped.transform("mean")) ** 2).sum()) / (n - k)
+    within_groups = float(((values - grouped.transform("mean")) ** 2).sum()) / (n - k)
     deviations = sizes * (grouped.mean() - values.mean()) ** 2
-    between = float(deviations.sum()) / (k - 1)
+    between_groups = float(deviations.sum()) / (k - 1)
     size = (n - float((sizes**2).sum()) / n) / (k - 1)
-    total = between + (size - 1) * within
-    return (between - within) / total if total else float("nan")
+    total = between_groups + (size - 1) * within_groups
+    return (between_groups - within_groups) / total if total else float("nan")
 
 
 def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster: str) -> pd.Series:

@@ -116,7 +116,7 @@ def simulate_ratings(
 
 
 def _expected_noncentrality(
-    study: UserStudy, factor: str, effect: float, fast: FastAnova
+    study: UserStudy, factor: str, effect: float, fast_anova: FastAnova
 ) -> FloatArray:
     """Noncentrality of each term, shape (t,), for independent ratings.
 
@@ -129,7 +129,7 @@ def _expected_noncentrality(
     scale = np.arange(1, 5)
     mean = shares @ scale
     variance = shares @ scale**2 - mean**2
-    return fast.fit(mean).sum_sq[:, 0] / variance.mean()
+    return fast_anova.fit(mean).sum_sq[:, 0] / variance.mean()
 
 
 def rejection_rates(
@@ -165,37 +165,38 @@ def rejection_rates(
     if not len(effects):
         raise ValueError("effects is empty: give at least one number, such as 0.")
     _shift(study, factor)
-    fast = FastAnova(study.design, study.analyses[analysis], typ=typ, solution=solution)
-    independent = worker_sd == 0 and query_sd == 0
-    estimable = (fast.df > 0) & (fast.full_rank or solution == "supported")
-    critical = stats.f.isf(alpha, fast.df, fast.df_resid)
+    fast_anova = FastAnova(study.design, study.analyses[analysis], typ=typ, solution=solution)
+    is_independent = worker_sd == 0 and query_sd == 0
+    is_estimable = (fast_anova.df > 0) & (fast_anova.full_rank or solution == "supported")
+    critical_f = stats.f.isf(alpha, fast_anova.df, fast_anova.df_resid)
     frames = []
     for effect in effects:
         ratings = simulate_ratings(
             study, {factor: effect}, n_studies, rng, worker_sd=worker_sd, query_sd=query_sd
         )
-        result = fast.fit(ratings)
-        rejected = (result.p <= alpha).sum(axis=1)
-        bounds = proportion_confint(rejected, n_studies, alpha=1 - confidence, method=interval)
+        result = fast_anova.fit(ratings)
+        rejections = (result.p <= alpha).sum(axis=1)
+        bounds = proportion_confint(rejections, n_studies, alpha=1 - confidence, method=interval)
         # A term without degrees of freedom has no test.
         rate, low, high = (
-            np.where(fast.df > 0, values, np.nan) for values in (rejected / n_studies, *bounds)
+            np.where(fast_anova.df > 0, values, np.nan)
+            for values in (rejections / n_studies, *bounds)
         )
         # At a rate of 0 or 1, rounding can put the rate outside its interval.
         low, high = np.minimum(low, rate), np.maximum(high, rate)
-        if independent:
+        if is_independent:
             noncentrality = np.where(
-                estimable, _expected_noncentrality(study, factor, effect, fast), np.nan
+                is_estimable, _expected_noncentrality(study, factor, effect, fast_anova), np.nan
             )
         else:
-            noncentrality = np.full(len(fast.terms), np.nan)
+            noncentrality = np.full(len(fast_anova.terms), np.nan)
         frames.append(
             pd.DataFrame(
                 {
                     "study": study.name,
                     "analysis": analysis,
                     "solution": solution,
-                    "term": fast.terms,
+                    "term": fast_anova.terms,
                     "planted_factor": factor,
                     "planted_effect": effect,
                     "rejection_rate": rate,
@@ -203,9 +204,12 @@ def rejection_rates(
                     "high": high,
                     "n_studies": n_studies,
                     # scipy's ncf.sf is negative for a noncentrality of 0.
-                    "expected_power": 1 - ncfdtr(fast.df, fast.df_resid, noncentrality, critical),
-                    "mean_omega_sq": omega_squared(result.f, fast.df[:, None], fast.n).mean(axis=1),
-                    "expected_omega_sq": noncentrality / (noncentrality + fast.n),
+                    "expected_power": 1
+                    - ncfdtr(fast_anova.df, fast_anova.df_resid, noncentrality, critical_f),
+                    "mean_omega_sq": omega_squared(
+                        result.f, fast_anova.df[:, None], fast_anova.n
+                    ).mean(axis=1),
+                    "expected_omega_sq": noncentrality / (noncentrality + fast_anova.n),
                 }
             )
         )

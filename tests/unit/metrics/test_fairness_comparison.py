@@ -128,6 +128,6 @@ def test_runs_that_the_command_refuses(files):
     assert "--baseline is x.run" in refused(
         "measure", "fairness", "a.run", "b.run", "--baseline", "x.run", *of
     )
-    assert "one of two or more" in refused(
+    assert "there must be at least two" in refused(
         "measure", "fairness", "a.run", "--baseline", "a.run", *of
     )
