@@ -103,7 +103,7 @@ def _fill_topics(responses: Sequence[Response], topics: Mapping[str, str]) -> li
 def _write_sentences(
     writer: Writer, all_facets: Sequence[Facets], questions: Mapping[str, str], limit: int | None
 ) -> list[Response]:
-    """Sentences on the clusters in order, until a response reaches the word limit."""
+    """Write sentences on the clusters in order, until a response reaches the word limit."""
     sentences: dict[str, list[Sentence]] = {topic_facets.topic: [] for topic_facets in all_facets}
     unfinished = list(all_facets)
     start = 0
