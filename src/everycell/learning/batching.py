@@ -84,13 +84,13 @@ def map_batches(
         if outputs is None:
             if len(rows) == 1:
                 raise MemoryError(
-                    f"Out of memory with a batch of one of the {what}, which has {longest} tokens: "
-                    "shorten the texts, or use a smaller model or a machine with more memory."
+                    f"Memory ran out for one of the {what}, which has {longest} tokens: shorten "
+                    "the texts, or use a smaller model or a machine with more memory."
                 )
             limit = len(rows) // 2
             batch_tokens = limit * longest
             LOG.warning(
-                "Out of memory with a batch of %d %s of up to %d tokens: continuing with %d per "
+                "Memory ran out for a batch of %d %s of up to %d tokens: continuing with %d per "
                 "batch.",
                 *(len(rows), what, longest, limit),
             )

@@ -41,7 +41,7 @@ class Checkpoints:
 
     def save(self, record: TrainingRecord) -> None:
         """Write a checkpoint for the steps of a record, and remove old checkpoints."""
-        target = self.folder / _name(record.steps)
+        target = self.folder / _step_name(record.steps)
         partial = make_empty_folder(self.folder / "partial")
         save_file(tensors_of(self._model), partial / _WEIGHTS)
         save_file(
@@ -61,21 +61,23 @@ class Checkpoints:
         # If there already is a checkpoint of this step, it is damaged.
         shutil.rmtree(target, ignore_errors=True)
         os.replace(partial, target)
-        steps = [*_steps(self.folder)[-2:], record.best_step]
-        for step in set(_steps(self.folder)) - set(steps):
-            shutil.rmtree(self.folder / _name(step))
+        steps = [*_list_steps(self.folder)[-2:], record.best_step]
+        for step in set(_list_steps(self.folder)) - set(steps):
+            shutil.rmtree(self.folder / _step_name(step))
 
     def resume(self, inputs: dict[str, JsonValue]) -> TrainingRecord | None:
         """Resume from the last complete checkpoint."""
-        for step in reversed(_steps(self.folder)):
-            folder = self.folder / _name(step)
+        for step in reversed(_list_steps(self.folder)):
+            folder = self.folder / _step_name(step)
             try:
                 state = _read_state(folder)
                 record = TrainingRecord.model_validate(state["record"])
                 if record.best_step is not None and record.best_step != step:
-                    _read_state(self.folder / _name(record.best_step))
+                    _read_state(self.folder / _step_name(record.best_step))
             except (OSError, ValueError, KeyError, TypeError) as error:
-                _LOG.warning("%s cannot be resumed from (%s) and is skipped.", folder, error)
+                _LOG.warning(
+                    "The checkpoint %s is skipped, since it is damaged: %s.", folder, error
+                )
                 continue
             check_same_inputs(self.folder, record.inputs, inputs)
             self.load_weights(step)
@@ -96,7 +98,7 @@ class Checkpoints:
 
     def load_weights(self, step: int) -> None:
         """Load the weights of the checkpoint after a step into the model."""
-        saved = load_file(self.folder / _name(step) / _WEIGHTS)
+        saved = load_file(self.folder / _step_name(step) / _WEIGHTS)
         with torch.no_grad():
             for name, tensor in tensors_of(self._model).items():
                 tensor.copy_(saved[name])
@@ -121,11 +123,11 @@ def make_empty_folder(folder: Path) -> Path:
     return folder
 
 
-def _name(step: int) -> str:
+def _step_name(step: int) -> str:
     return f"step-{step:08d}"
 
 
-def _steps(checkpoints: Path) -> list[int]:
+def _list_steps(checkpoints: Path) -> list[int]:
     return sorted(int(path.name.removeprefix("step-")) for path in checkpoints.glob("step-*"))
 
 

@@ -37,15 +37,16 @@ def expand(
     length: int,
     stop: Ids,
     *,
-    own: int | None = None,
+    document_length: int | None = None,
 ) -> Expansion:
     """Append the proposed terms that a document does not contain, the most likely first.
 
-    The result is [CLS] document [SEP] new terms [SEP], as in the authors' code, as token ids and
-    not as text: new terms need not be words ("##ing"), so a text would be split into different word
-    pieces.
+    The result is [CLS] document [SEP] new terms [SEP], as in the authors' code. New terms need not
+    be words ("##ing"), so the result is token ids: text would be split into other word pieces.
     """
-    documents = token_ids(tokenizer, texts, length if own is None else min(own, length))
+    documents = token_ids(
+        tokenizer, texts, length if document_length is None else min(document_length, length)
+    )
     terms = [
         row[~np.isin(row, np.concatenate([ids, stop]))]
         for row, ids in zip(proposed, documents, strict=True)

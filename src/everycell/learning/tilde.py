@@ -6,9 +6,9 @@ query's word pieces, including repetitions but not stop ids. A document is encod
 is only tokenised, so a score is a sum of values that are looked up
 (`everycell.retrieval.term_scores.likelihood_scores`).
 
-The thesis does not specify the markers, stop ids, two-way loss or base of the logarithm; these are
-those of the authors' public code (aminvenv/lexica, after ielab/TILDE). The base, 10, is a factor of
-all scores and does not change the ranking.
+The thesis does not specify the markers, the stop ids, the two-way loss or the base of the
+logarithm. They follow the authors' public code (aminvenv/lexica, after ielab/TILDE). The base, 10,
+is a factor of all scores and does not change the ranking.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def train(
     validate: Callable[[Any], float] | None = None,
     settings: Mapping[str, JsonValue] | None = None,
 ) -> TrainingRecord:
-    """Train a model and write it to a folder, which is never incomplete.
+    """Train a model, and write it to a folder when it is finished.
 
     Checkpoints are in `<folder>.checkpoints`, so that a workflow may clear `folder` before it
     reruns a rule; they are removed at the end. Called again with the same arguments, training

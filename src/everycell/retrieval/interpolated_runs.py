@@ -84,20 +84,24 @@ def interpolate_runs(
         check_run(first), check_run(second), qrels, candidates, relevance_level, missing_topics
     )
     parts = _assign_folds(len(lists.queries), folds, seed)
-    swept = sweep(lists, *scores, names, alphas=alphas, over=over)
-    weights = np.asarray(swept.alphas)
-    tuned = np.empty(len(lists.queries), dtype=np.intp)
-    target = swept.of(names[0])
+    results = sweep(lists, *scores, names, alphas=alphas, over=over)
+    weights = np.asarray(results.alphas)
+    tuned_index = np.empty(len(lists.queries), dtype=np.intp)
+    target = results.measure_values(names[0])
     for part in range(folds):
-        tuned[parts == part] = first_best(target[:, parts != part].mean(axis=1))
-    single = sweep(lists, *scores, names, alphas=[0.0, 1.0], over=over)
+        tuned_index[parts == part] = first_best(target[:, parts != part].mean(axis=1))
+    alphas_by_topic = weights[tuned_index]
+    single_runs = sweep(lists, *scores, names, alphas=[0.0, 1.0], over=over)
     rows, topics = [], {}
     for measure in names:
-        best = oracle(swept, measure)
+        best = oracle(results, measure)
         values = {
-            "first": (single.of(measure)[1], 1.0),
-            "second": (single.of(measure)[0], 0.0),
-            "tuned": (swept.of(measure)[tuned, np.arange(len(tuned))], weights[tuned].mean()),
+            "first": (single_runs.measure_values(measure)[1], 1.0),
+            "second": (single_runs.measure_values(measure)[0], 0.0),
+            "tuned": (
+                results.measure_values(measure)[tuned_index, range(len(tuned_index))],
+                alphas_by_topic.mean(),
+            ),
             "oracle": (best["value"].to_numpy(), best["alpha"].mean()),
         }
         # If both runs are equally good, max returns the first.
@@ -128,8 +132,8 @@ def interpolate_runs(
     by_topic = pd.DataFrame(topics, index=lists.queries.rename("query"))
     return InterpolatedRuns(
         pd.DataFrame(rows),
-        by_topic.assign(**{"tuned alpha": weights[tuned]}),
-        lists.run(_tuned_scores(lists, scores, weights[tuned], over)),
+        by_topic.assign(**{"tuned alpha": alphas_by_topic}),
+        lists.run(_tuned_scores(lists, scores, alphas_by_topic, over)),
     )
 
 

@@ -54,7 +54,7 @@ def z_scores(scores: npt.ArrayLike, listed: BoolArray, *, over: Scaling = "query
     deviation = np.sqrt((centred**2).sum(axis=axis, keepdims=True) / count)
     highest = np.max(values, axis=axis, keepdims=True, where=listed, initial=-np.inf)
     lowest = np.min(values, axis=axis, keepdims=True, where=listed, initial=np.inf)
-    # deviation == 0 would not do: the mean of equal numbers may differ by rounding.
+    # Testing deviation == 0 is not enough: rounding may move the mean of equal numbers.
     varies = (highest > lowest) & (deviation > 0)
     return np.where(varies, centred / np.where(varies, deviation, 1.0), 0.0)
 
@@ -94,7 +94,7 @@ class Sweep:
     queries: pd.Index
     values: Mapping[str, FloatArray]
 
-    def of(self, measure: str) -> FloatArray:
+    def measure_values(self, measure: str) -> FloatArray:
         """Values of one measure, shape (a, n)."""
         if measure not in self.values:
             raise ValueError(
@@ -102,7 +102,7 @@ class Sweep:
             )
         return self.values[measure]
 
-    def at(self, alpha: float) -> pd.DataFrame:
+    def topic_values(self, alpha: float) -> pd.DataFrame:
         """Values of each topic at one weight."""
         if alpha not in self.alphas:
             raise ValueError(
@@ -123,7 +123,7 @@ class Sweep:
 
     def tune(self, measure: str) -> float:
         """Weight with the best mean value of a measure, for use on other topics."""
-        return self.alphas[int(first_best(self.of(measure).mean(axis=1)))]
+        return self.alphas[int(first_best(self.measure_values(measure).mean(axis=1)))]
 
 
 def first_best(values: FloatArray) -> IntArray:

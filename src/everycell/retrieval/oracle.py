@@ -19,20 +19,20 @@ from everycell.retrieval.interpolation import ALPHAS, Scaling, Sweep, first_best
 from everycell.retrieval.judged_lists import JudgedLists, ranking_measures
 
 
-def oracle(swept: Sweep, measure: str) -> pd.DataFrame:
+def oracle(results: Sweep, measure: str) -> pd.DataFrame:
     """Best weight of each topic for a measure, and the value at this weight.
 
     Source: abolghasemi2026, section 2.4 (Table 2.4). The text does not say how ties are broken.
     Here the smallest weight wins, which fits the text's interpretation of alpha 0 as "no gain" and
     its many queries with alpha 0.
     """
-    values = swept.of(measure)
+    values = results.measure_values(measure)
     return pd.DataFrame(
         {
-            "alpha": np.asarray(swept.alphas)[first_best(values)],
+            "alpha": np.asarray(results.alphas)[first_best(values)],
             "value": values.max(axis=0),
         },
-        index=swept.queries.rename("query"),
+        index=results.queries.rename("query"),
     )
 
 
@@ -77,9 +77,9 @@ def noise_oracle(
     for seed in seed_list:
         noise = np.zeros(lists.listed.shape)
         noise[lists.listed] = np.random.default_rng(seed).normal(size=int(lists.listed.sum()))
-        swept = sweep(lists, first, noise, measures, alphas=alphas, over=over)
+        results = sweep(lists, first, noise, measures, alphas=alphas, over=over)
         for measure in measures:
-            summary = oracle_summary(oracle(swept, measure))
+            summary = oracle_summary(oracle(results, measure))
             gain = summary["value"] - baseline[measure].mean()
             rows.append({"measure": measure, "seed": seed, **summary, "gain": gain})
     return pd.DataFrame(rows).set_index(["measure", "seed"])

@@ -76,7 +76,7 @@ def test_a_long_document_gets_nothing(model, tokenizer, stop):
 def test_room_is_left_behind_a_long_document(model, tokenizer, stop):
     texts = ["word1 " * 100]
     proposed = propose(model, tokenizer, texts, 32, 20)
-    result = expand(tokenizer, texts, proposed, 40, stop, own=32)
+    result = expand(tokenizer, texts, proposed, 40, stop, document_length=32)
     assert result.added[0] == min(result.missing[0], 7) > 0
     assert result.sequences[0][:32] == token_ids(tokenizer, texts, 32)[0]
 

@@ -197,7 +197,9 @@ def test_an_expansion_adds_weights_of_proposed_terms_alone(weighing, tokenizer):
         "added": [1, 2, 2],
     }
     stop = tilde.stop_ids(tokenizer)
-    expanded = expansion.expand(tokenizer, list(DOCUMENTS.values()), proposed, 14, stop, own=10)
+    expanded = expansion.expand(
+        tokenizer, list(DOCUMENTS.values()), proposed, 14, stop, document_length=10
+    )
     loaded, _ = load_model(weighing, "tildev2")
     expected = tildev2.encode(loaded, tokenizer, expanded.sequences, 14, stop)
     np.testing.assert_allclose(dense(result.documents), dense(expected), rtol=1e-5)

@@ -152,7 +152,7 @@ def test_a_corrupt_checkpoint_is_left_out(tmp_path, uninterrupted, caplog, name,
         path.write_bytes(content[:-9] + (b"" if fault == "cut" else b"x" * 9))
     with caplog.at_level(logging.INFO):
         train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
-    assert "step-00000012 cannot be resumed from" in caplog.text
+    assert "step-00000012 is skipped" in caplog.text
     assert "resumes after step 8 of 18" in caplog.text
     assert weights(tmp_path / "model") == weights(uninterrupted)
 
@@ -339,7 +339,7 @@ def test_a_corrupt_best_checkpoint_is_not_relied_on(tmp_path, caplog):
         validated(tmp_path, dies_after(23), patience=None)
     (tmp_path / "model.checkpoints" / "step-00000012" / "model.safetensors").write_bytes(b"")
     record, calls, model = validated(tmp_path, patience=None)
-    assert "step-00000020 cannot be resumed from (step-00000012/model" in caplog.text
+    assert "step-00000020 is skipped, since it is damaged: step-00000012/model" in caplog.text
     assert "training starts from" in caplog.text
     assert (record.best_step, len(record.validations)) == (30, 5)
 

@@ -51,7 +51,7 @@ def test_the_ends_are_the_runs_themselves(both, interpolated):
 def test_a_topic_has_the_weight_that_is_best_for_the_other_folds(both, interpolated):
     first, second, qrels = both
     lists = judge(qrels, qrels, without_relevant="zero")
-    values = sweep(lists, lists.scores(first), lists.scores(second), ["MAP"]).of("MAP")
+    values = sweep(lists, lists.scores(first), lists.scores(second), ["MAP"]).measure_values("MAP")
     alphas = interpolated.by_topic["tuned alpha"].to_numpy()
     parts = np.random.default_rng(0).permutation(np.arange(20) % 5)
     for part in range(5):

@@ -88,7 +88,7 @@ def test_the_ends_of_the_grid_are_the_single_systems(over):
     result = sweep(lists, first, second, MEASURES, over=over)
     for measure in MEASURES:
         alone = [ranking_measures(lists, scores, [measure])[measure] for scores in (second, first)]
-        np.testing.assert_array_equal(result.of(measure)[[0, -1]], alone)
+        np.testing.assert_array_equal(result.measure_values(measure)[[0, -1]], alone)
 
 
 def test_the_ends_hold_even_where_scaled_scores_run_together():
@@ -96,8 +96,8 @@ def test_the_ends_hold_even_where_scaled_scores_run_together():
     lists = judge(qrels, qrels)
     # c, b, a: a is better than b, by less than a 32-bit float shows beside the score of c.
     scores, other = np.array([[1e9, 1e-3, 2e-3]]), np.zeros((1, 3))
-    assert sweep(lists, scores, other, ["RR"]).at(1.0)["RR"].item() == 1 / 2
-    assert sweep(lists, other, scores, ["RR"]).at(0.0)["RR"].item() == 1 / 2
+    assert sweep(lists, scores, other, ["RR"]).topic_values(1.0)["RR"].item() == 1 / 2
+    assert sweep(lists, other, scores, ["RR"]).topic_values(0.0)["RR"].item() == 1 / 2
     assert ranking_measures(lists, z_scores(scores, lists.listed), ["RR"])["RR"] == 1 / 3
 
 
@@ -125,7 +125,7 @@ def test_a_sweep_equals_one_call_of_pytrec_eval_for_each_weight(over):
         values = evaluator.evaluate(run)
         for ours, theirs in (("MAP", "map"), ("nDCG", "ndcg")):
             expected = [values[query][theirs] for query in lists.queries]
-            np.testing.assert_allclose(result.of(ours)[position], expected, atol=1e-12)
+            np.testing.assert_allclose(result.measure_values(ours)[position], expected, atol=1e-12)
 
 
 def test_blocks_of_topics_do_not_show(monkeypatch):
@@ -135,7 +135,7 @@ def test_blocks_of_topics_do_not_show(monkeypatch):
     monkeypatch.setattr("everycell.retrieval.interpolation._BLOCK", 7 * 11 * 12)
     parts = sweep(lists, first, second, MEASURES)
     for measure in MEASURES:
-        np.testing.assert_array_equal(parts.of(measure), full.of(measure))
+        np.testing.assert_array_equal(parts.measure_values(measure), full.measure_values(measure))
 
 
 def test_both_systems_count_by_their_weight():
@@ -155,11 +155,11 @@ def test_the_oracle_is_no_worse_than_any_fixed_weight(seed, measure, over):
     lists = lists_of(seed, n=10)
     result = sweep(lists, system(lists, seed), system(lists, seed + 1), [measure], over=over)
     best = oracle(result, measure)
-    assert (best["value"].to_numpy() >= result.of(measure)).all()
+    assert (best["value"].to_numpy() >= result.measure_values(measure)).all()
     assert best["value"].mean() >= result.means()[measure].max()
     # Its weight gives its value, and no smaller weight does.
     for query, (alpha, value) in zip(best.index, best.to_numpy(), strict=True):
-        column = result.of(measure)[:, result.queries.get_loc(query)]
+        column = result.measure_values(measure)[:, result.queries.get_loc(query)]
         position = ALPHAS.index(alpha)
         assert column[position] == pytest.approx(value, abs=1e-12)
         assert (column[:position] < value - 1e-12).all()
@@ -179,12 +179,12 @@ def test_tuning_is_for_a_measure_by_name():
     values = {"MAP": np.array([[0.1], [0.9]]), "nDCG": np.array([[0.9], [0.1]])}
     result = Sweep((0.0, 1.0), pd.Index(["q"]), values)
     assert (result.tune("MAP"), result.tune("nDCG")) == (1.0, 0.0)
-    assert result.at(1.0).loc["q"].to_dict() == {"MAP": 0.9, "nDCG": 0.1}
-    for call in (result.tune, result.of, lambda measure: oracle(result, measure)):
+    assert result.topic_values(1.0).loc["q"].to_dict() == {"MAP": 0.9, "nDCG": 0.1}
+    for call in (result.tune, result.measure_values, lambda measure: oracle(result, measure)):
         with pytest.raises(ValueError, match="measure 'P@1' was not computed"):
             call("P@1")
     with pytest.raises(ValueError, match="weight 0.5 is not in the grid"):
-        result.at(0.5)
+        result.topic_values(0.5)
 
 
 def test_a_summary_of_the_oracle_by_hand():

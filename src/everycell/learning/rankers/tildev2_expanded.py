@@ -55,7 +55,7 @@ class ExpandedTildeV2Ranker(ExpandingRanker):
             proposed,
             reading["length"],
             stop_ids(tokenizer),
-            own=reading["own"],
+            document_length=reading["own"],
         )
         encoded = TILDEV2.encode_texts(
             loaded.to(device()), tokenizer, expanded.sequences, documents, queries, reading

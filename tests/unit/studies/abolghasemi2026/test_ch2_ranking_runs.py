@@ -145,8 +145,8 @@ def test_pairings_are_of_the_first_system_with_each_other_on_each_split(job_runs
     for measure, values in expected.values.items():
         np.testing.assert_array_equal(both.test.values[measure], values)
     # Alpha weighs the first system: all of it is BM25 alone.
-    assert both.test.at(1.0)["MAP"].tolist() == pytest.approx([1 / 4] * 3)
-    assert both.test.at(0.0)["MAP"].tolist() == pytest.approx([1.0] * 3)
+    assert both.test.topic_values(1.0)["MAP"].tolist() == pytest.approx([1 / 4] * 3)
+    assert both.test.topic_values(0.0)["MAP"].tolist() == pytest.approx([1.0] * 3)
 
 
 def test_noise_is_that_of_the_first_system_on_the_test_lists(job_runs):

@@ -161,7 +161,7 @@ def test_a_pairing_scales_and_measures_each_split_by_itself(over):
         scaled = [z_scores(scores[rows], part.listed, over=over) for scores in (first, second)]
         run = part.run(interpolate(*scaled, [0.3])[0])
         expected = evaluate(run, frame[frame["query"].isin(part.queries)])
-        np.testing.assert_allclose(result.at(0.3), expected.loc[part.queries], atol=1e-12)
+        np.testing.assert_allclose(result.topic_values(0.3), expected.loc[part.queries], atol=1e-12)
 
 
 def test_each_measure_has_its_own_weight_or_all_have_that_of_one():
@@ -186,7 +186,7 @@ def test_test_topics_do_not_move_the_weight():
 
 def test_the_interpolation_table_holds_singles_and_combinations():
     both = one_topic_sweeps()
-    singles = {"cite": {"BM25": both.test.at(1.0), "TILDE": both.test.at(0.0)}}
+    singles = {"cite": {"BM25": both.test.topic_values(1.0), "TILDE": both.test.topic_values(0.0)}}
     table = interpolation_table(singles, {"BM25+TILDE": {"cite": both}}, tune_for="MAP")
     assert list(table["system"].unique()) == ["BM25", "TILDE", "BM25+TILDE"]
     assert list(table["row"].unique()) == ["a", "b", "c"]
@@ -212,7 +212,7 @@ def test_the_oracle_table_has_the_rows_of_the_print():
     frame, lists, first, second = judged(3)
     result = pairing(lists, first, second, np.arange(len(first)) > 3).test
     test = lists.topics(np.arange(len(first)) > 3)
-    singles = {"cite": {"BM25": result.at(1.0), "TILDE": result.at(0.0)}}
+    singles = {"cite": {"BM25": result.topic_values(1.0), "TILDE": result.topic_values(0.0)}}
     noise = {"cite": noise_levels(test, first[4:], seeds=range(3))}
     table = oracle_table({"BM25+oracle TILDE": {"cite": result}}, singles, noise)
     assert list(table["row"].unique()) == list(ORACLE_ROWS)
@@ -236,7 +236,10 @@ def test_the_oracle_table_has_the_rows_of_the_print():
 
 def test_oracle_rows_stand_combination_by_combination():
     both = one_topic_sweeps()
-    singles = {"cite": {"BM25": both.test.at(1.0)}, "co-cite": {"BM25": both.test.at(1.0)}}
+    singles = {
+        "cite": {"BM25": both.test.topic_values(1.0)},
+        "co-cite": {"BM25": both.test.topic_values(1.0)},
+    }
     noise = dict.fromkeys(singles, pd.DataFrame({"noise_value": 0.5}, index=["MAP", "nDCG"]))
     table = oracle_table(
         dict.fromkeys(["z", "y"], dict.fromkeys(singles, both.test)), singles, noise
@@ -405,7 +408,7 @@ def test_a_pairing_needs_both_splits(in_test, message):
 
 def test_gains_are_over_the_first_system_alone():
     both = one_topic_sweeps()
-    singles = {"cite": {"BM25": both.test.at(1.0)}}
+    singles = {"cite": {"BM25": both.test.topic_values(1.0)}}
     levels = {"noise_gain": [0.1, 0.2], "noise_sd": [0.01, 0.02]}
     noise = {"cite": pd.DataFrame(levels, index=["MAP", "nDCG"])}
     marks = gain_marks("BM25", {"TILDE": {"cite": both}}, singles, noise, seed=0)
@@ -420,7 +423,7 @@ def test_gains_are_over_the_first_system_alone():
 
 def test_the_control_stands_once_and_beats_nothing():
     both = one_topic_sweeps()
-    singles = {"cite": {"BM25": both.test.at(1.0)}}
+    singles = {"cite": {"BM25": both.test.topic_values(1.0)}}
     levels = {"noise_value": [0.55, 0.65], "noise_sd": 0.01, "noise_gain": 0.1}
     noise = {"cite": pd.DataFrame(levels, index=["MAP", "nDCG"])}
     names = dict.fromkeys(["x", "y"], {"cite": both.test})

@@ -64,7 +64,7 @@ def tuned_values(
         columns = {}
         for metric in both.test.values:
             alpha = both.validation.tune(tune_for or metric)
-            columns[metric] = both.test.at(alpha)[metric]
+            columns[metric] = both.test.topic_values(alpha)[metric]
             rows.append({"task": task, "metric": metric, "alpha": alpha})
         values[task] = pd.DataFrame(columns)
     return values, pd.DataFrame(rows)

@@ -93,7 +93,9 @@ def combination_checks(runs: RankingRuns, scaling: Scaling, seed: int) -> pd.Dat
         for task in (SHORT, UNNAMED_SHORT):
             both = runs.pairing(task, "a", row, scaling)
             tuned = tuned_values({task: both})[0][task]["nDCG"]
-            alone = max((both.test.at(alpha)["nDCG"] for alpha in (0.0, 1.0)), key=pd.Series.mean)
+            alone = max(
+                (both.test.topic_values(alpha)["nDCG"] for alpha in (0.0, 1.0)), key=pd.Series.mean
+            )
             check = f"nDCG: BM25 with {ranker} over the better alone"
             rows += _rows(check, task, mean_with_interval(tuned - alone, seed))
     return pd.DataFrame(rows)
