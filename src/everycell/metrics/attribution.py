@@ -164,13 +164,13 @@ def cab(
     Returns
     -------
     float
-        In [-1, 1]; positive where answers are better with [Human] on the relevant documents.
-        Exchanging both arrays and both labels gives the same value.
+        In [-1, 1]; positive if answers are better with [Human] on the relevant documents. Swapping
+        both the arrays and the labels gives the same value.
 
     Raises
     ------
     ValueError
-        As `cas` and `direction`.
+        As for `cas` and `direction`.
 
     Examples
     --------
@@ -194,8 +194,8 @@ def paired_difference(
 ) -> Difference:
     """Mean of first - second with a percentile bootstrap interval and the paired t-test.
 
-    The chapter tests signed differences with a paired t-test at 0.05 (L1352). CAS is a mean of
-    absolute values; to test it, pass the signed differences that it is computed from.
+    The chapter tests signed differences with a paired t-test at 0.05 (L1352), also for CAS, which
+    is a mean of absolute differences.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def paired_difference(
     Raises
     ------
     ValueError
-        As `cas`; fewer than two queries.
+        As for `cas`, or fewer than two queries.
 
     Examples
     --------

@@ -93,7 +93,7 @@ def jensen_shannon(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray
 
 
 def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
-    r"""Root normalised order-aware divergence, for groups in an order.
+    r"""Root normalised order-aware divergence, for ordered groups.
 
     .. math:: DW_i = \sum_j |i - j| (p_j - p^*_j)^2, \quad
               OD = \frac{1}{|C^*|} \sum_{i \in C^*} DW_i, \quad
@@ -145,7 +145,7 @@ def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
 
 
 def nmd(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
-    r"""Normalised match distance (earth mover's), for groups in an order.
+    r"""Normalised match distance (earth mover's distance), for ordered groups.
 
     .. math:: NMD = \frac{1}{C - 1} \sum_i \Bigl| \sum_{j \le i} (p_j - p^*_j) \Bigr|
 
@@ -189,14 +189,14 @@ DIVERGENCES: Mapping[str, Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]] 
 def distribution_similarity(
     achieved: npt.ArrayLike, target: npt.ArrayLike, divergence: Divergence = "JSD"
 ) -> FloatArray:
-    """How close an achieved distribution is to its target: 1 minus a divergence.
+    """Similarity of an achieved distribution to its target: 1 minus a divergence.
 
     Parameters
     ----------
     achieved, target : array, shape (..., C)
         Distributions over the same C >= 2 groups; leading axes broadcast.
     divergence
-        "JSD" for groups without an order, "RNOD" or "NMD" for groups in an order.
+        "JSD" for groups without an order, "RNOD" or "NMD" for ordered groups.
 
     Returns
     -------

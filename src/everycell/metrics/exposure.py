@@ -227,8 +227,8 @@ def awrf(
         Fair Ranking tracks of 2021 and 2022). To use the weights of these tracks too, pass
         ``weights=rank_weights(R, "TREC")``.
     distance
-        Used by "distance" only, since the papers do not specify the distance: "L1", the sum of
-        absolute differences (as in TED), or "JSD", the Jensen-Shannon divergence in bits.
+        Distance used by the definition "distance", which the papers do not specify: "L1", the sum
+        of absolute differences (as in TED), or "JSD", the Jensen-Shannon divergence in bits.
     weights, listed
         As for `group_exposure`.
 

@@ -87,7 +87,7 @@ def fairness_report(
     allow_short: bool = False,
     allow_empty: bool = False,
 ) -> FairnessReport:
-    """Compute every measure of a run.
+    """Compute all fairness measures of a run.
 
     Parameters
     ----------
@@ -202,6 +202,6 @@ def _refuse_empty(ranked: RankedCounts) -> None:
         query, rank = np.argwhere(empty)[0]
         raise ValueError(
             f"The document at rank {rank + 1} of query {ranked.queries[query]!r} has the length 0 "
-            f"({empty.sum()} of {ranked.listed.sum()} ranked documents do); remove it from the "
-            "run, or treat it as neutral (--allow-empty)."
+            f"({empty.sum()} of {ranked.listed.sum()} ranked documents are empty); remove it from "
+            "the run, or treat it as neutral (--allow-empty)."
         )

@@ -35,7 +35,7 @@ def achieved_distributions(
     memberships: npt.ArrayLike,
     method: Method = "independent",
 ) -> pd.DataFrame:
-    """Distribution over the groups that each turn with a relevant entity achieves.
+    """Achieved distribution over the groups of each turn with a relevant entity.
 
     Parameters
     ----------

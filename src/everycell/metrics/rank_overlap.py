@@ -26,7 +26,7 @@ from everycell.metrics.ranked_runs import (
 
 Variant = Literal["truncated", "min", "ext"]
 Ties = Literal["a", "w", "b"]
-#: A ranking from the best item; tied items are grouped in a set.
+#: A ranking, best item first; tied items are grouped in a set.
 Ranking = Sequence[Hashable | AbstractSet[Hashable]]
 
 #: Default persistence of all functions and commands, as in abolghasemi2026.
@@ -128,7 +128,7 @@ def rbo(
     variant: Variant = "ext",
     ties: Ties = "a",
 ) -> float:
-    r"""Rank-biased overlap (RBO): how similar two rankings are, with more weight at the top.
+    r"""Rank-biased overlap (RBO), a top-weighted similarity of two rankings.
 
     The agreement A_d at depth d is the share of the first d items that the rankings have in common.
     RBO is its mean over all depths, weighted by p^(d - 1):

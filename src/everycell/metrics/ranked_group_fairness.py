@@ -6,8 +6,8 @@ has seen the first k documents, whose groups are compared with a target. GFR is 
 of a weighted sum of the utility and the group fairness of each attribute set.
 
 Source: sakai2023, Eq. 1, after Sakai et al., "A versatile framework for evaluating ranked lists in
-terms of group fairness and relevance" (2022). Details that these leave open follow the program of
-the NTCIR-17 FairWeb-1 task (NTCIREVAL, GFRcompute).
+terms of group fairness and relevance" (2022). Where these leave details open, the functions follow
+the program of the NTCIR-17 FairWeb-1 task (NTCIREVAL, GFRcompute).
 """
 
 from __future__ import annotations

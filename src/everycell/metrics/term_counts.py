@@ -75,7 +75,7 @@ def _count(
                 f"Document {number} (counted from 0) is ({document!r}, {text!r:.40}); give an id "
                 "of one character or more and a text ('' for an empty one), both strings."
             )
-    # Terms are normalised too; otherwise, an accent may be a separate character.
+    # Normalise texts as terms are, since an accent may be a separate character.
     texts = tokenise(
         [text if text.isascii() else unicodedata.normalize("NFC", text) for _, text in batch]
     )
@@ -226,7 +226,7 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
 
 @contextmanager
 def parquet_errors(path: Path | str) -> Iterator[None]:
-    """Raise pyarrow's errors about damaged or other files as a `ValueError` with the path."""
+    """Convert pyarrow's errors about unreadable files to a `ValueError` with the path."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:

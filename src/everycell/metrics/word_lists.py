@@ -13,7 +13,7 @@ from everycell.engine.untrusted import in_quotes
 
 Words = Mapping[str, Collection[str]]
 
-#: Names of the columns of a word list with a header.
+#: Possible names of the columns of a word list.
 _TERM = {"term", "terms", "word", "words", "token", "tokens", "keyword", "lemma", "form"}
 _GROUP = {"group", "groups", "gender", "sex", "class", "category", "label", "attribute", "type"}
 #: Soft hyphen, zero-width space, word joiner and byte order mark, which are not part of a word.
@@ -165,8 +165,7 @@ def read_word_lists(paths: Sequence[Path | str]) -> dict[str, tuple[str, ...]]:
     FileNotFoundError
         If there is no such file.
     ValueError
-        Anything that `read_words` rejects, or a term that two files have in different groups; the
-        message gives the file.
+        Anything that `read_words` rejects, or a term that two files have in different groups.
 
     Examples
     --------
