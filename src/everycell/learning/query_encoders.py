@@ -1,7 +1,7 @@
 """Query encoders for published indexes of MS MARCO: uniCOIL and five dense encoders.
 
-They compute the same as pyserini's encoders, because those of uniCOIL and ANCE do not load with
-transformers 5. Weights are read from safetensors only.
+They reimplement pyserini's encoders, because its uniCOIL and ANCE do not load with transformers 5.
+Weights are read from safetensors only.
 
 ===========  =====================================================================================
 unicoil      weight per word piece, summed over occurrences without [CLS]; 5 becomes 256
@@ -89,7 +89,7 @@ def load_encoder(
     with quiet():
         model, missing = load_weights(model_class, folder, name)
         tokenizer = read_tokenizer(folder, name, tokenizer_class)
-    # Poolers serve classification only and are not used.
+    # Poolers are for classification and not used here.
     if missing := [part for part in missing if "pooler" not in part]:
         raise ModelError(
             f"The weights of {name} lack {missing[0]!r}, which an encoder of the kind {kind} has: "

@@ -29,7 +29,7 @@ SYSTEM = "SYSTEM"
 #: Maximum number of word pieces of an utterance, as in the code of both systems of the thesis.
 UTTERANCE = 64
 _WORD = re.compile(r"\w+")
-# Minimum number of dialogues that contain a word or word pair.
+# Words and word pairs in fewer dialogues are ignored.
 _MIN_DIALOGUES = 2
 
 
@@ -38,8 +38,8 @@ def up_sample(dissatisfied: Sequence[bool], factor: int) -> IntArray:
     if factor < 1:
         raise ValueError(f"The factor of up-sampling is {factor}: it must be 1 or more.")
     rows = np.arange(len(dissatisfied), dtype=np.int64)
-    rare = rows[np.asarray(dissatisfied, dtype=bool)]
-    return np.concatenate([rows, np.tile(rare, factor - 1)])
+    dissatisfied_rows = rows[np.asarray(dissatisfied, dtype=bool)]
+    return np.concatenate([rows, np.tile(dissatisfied_rows, factor - 1)])
 
 
 def macro_f1(dissatisfied: Sequence[bool], probabilities: npt.ArrayLike) -> float:

@@ -170,14 +170,14 @@ def train_asap(
         return trained_vectors(ids, tokenizer.pad_token_id), numbers
 
     lookup, numbers = read(training.dialogues)
-    valid_read = read(valid.dialogues)
+    valid_inputs = read(valid.dialogues)
     train(
         model,
         _examples("turns", numbers, training.dissatisfied, factor),
         asap_loss(lookup),
         options,
         folder,
-        validate=lambda asap: macro_f1(valid.dissatisfied, asap_probabilities(asap, *valid_read)),
+        validate=lambda asap: macro_f1(valid.dissatisfied, asap_probabilities(asap, *valid_inputs)),
         settings={
             "factor": factor,
             "turns": turns,

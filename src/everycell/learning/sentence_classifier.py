@@ -72,7 +72,7 @@ def pair_features(
     pairs: Sequence[Pair],
     length: int,
 ) -> FloatArray:
-    """Features of question-sentence pairs, from vectors of the single texts."""
+    """Features of question-sentence pairs, from vectors of the individual texts."""
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     index_of = {text: number for number, text in enumerate(texts)}
     vectors = dense_vectors(model, tokenizer, texts, length).astype(np.float64)

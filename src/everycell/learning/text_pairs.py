@@ -80,9 +80,9 @@ def join(
     tokenizer: PreTrainedTokenizerBase, query: Ids, document: Ids, length: PairLength
 ) -> TokenPair:
     """Truncate two texts, and join [CLS] q [SEP] and d [SEP] to one sequence."""
-    query_length, filled = length.room(len(query), len(document))
+    query_length, document_length = length.room(len(query), len(document))
     start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
     return TokenPair(
         np.concatenate([start, query[:query_length], end]).astype(np.int32),
-        np.concatenate([document[:filled], end]).astype(np.int32),
+        np.concatenate([document[:document_length], end]).astype(np.int32),
     )

@@ -42,8 +42,8 @@ def splade_weights(
         states = model.cls.predictions.transform(model.bert(**batch).last_hidden_state)
         # States of padding are replaced by that of [CLS], which does not change the maximum.
         states = states.where(batch["attention_mask"][:, :, None] == 1, states[:, :1])
-        # The bias, ReLU and the logarithm preserve the order, so the maximum is computed first. In
-        # blocks that fit into the processor's cache, this is twice as fast as for all logits.
+        # The bias, ReLU and the logarithm preserve the order, so the maximum is computed first.
+        # Blocks that fit into the processor's cache are twice as fast as all logits at once.
         largest = [(states @ block.T).amax(dim=1) for block in projection.split(_BLOCK)]
         weights = (torch.cat(largest, dim=1) + bias).relu().log1p()
         # Return only the largest weights: as many as any text in the batch has above 0.

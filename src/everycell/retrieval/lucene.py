@@ -200,9 +200,9 @@ class Index:
     ) -> list[tuple[list[str], list[float]]]:
         """Run all rounds; return the ids and scores of the last one, per query.
 
-        All threads share the object to which pyjnius binds a Java method, so they may call methods
-        of only one object at a time. Therefore this thread builds the queries and reads the
-        results, and the others only search.
+        All threads share the object to which pyjnius binds a Java method, so all of them must use
+        the same object. Therefore this thread builds the queries and reads the results, and the
+        others only search.
         """
         require(threads >= 1, "threads", threads, "1 or more")
         java, names, hits = lucene_classes(), list(lines), []
@@ -231,8 +231,8 @@ class Index:
                         tops = list(pool.map(search, batch, built))
                 for top in tops:
                     # Two calls into Java per query, instead of several per hit.
-                    read = java.ScoredDocs.fromTopDocs(top, searcher)
-                    hits.append((read.docids, read.scores))
+                    documents = java.ScoredDocs.fromTopDocs(top, searcher)
+                    hits.append((documents.docids, documents.scores))
         return hits
 
     def _searcher(self, ranker: Ranker) -> Any:

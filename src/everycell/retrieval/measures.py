@@ -72,7 +72,7 @@ def _explain_unsupported(measure: Measure) -> str | None:
         return f"min_rel is {measure['min_rel']}, but must be below max_rel"
     if "max_rel" in measure.params and measure.params.get("cutoff", 1) > _CWL_DEPTH:
         return f"cwl-eval reads only {_CWL_DEPTH} documents per list, so use a smaller cut-off"
-    if measure.NAME in {needing.NAME for needing in ir_measures.pyndeval.SUPPORTED_MEASURES}:
+    if measure.NAME in {supported.NAME for supported in ir_measures.pyndeval.SUPPORTED_MEASURES}:
         return "it needs judgements per subtopic, which everycell's qrels do not have"
     if _uses_gdeval(measure) and "cutoff" not in measure.params:
         return "it needs a cut-off, such as @20"
@@ -122,9 +122,9 @@ def evaluate_measures(
     guarantee.
 
     The providers of `ir_measures` break ties differently (trec_eval by the greater id, the
-    library's own RR@k by the lesser). So most of them get the reversed ranks of trec_eval's order
-    as scores. Only everycell's measures and those that you define with `ir_measures.define` get the
-    original scores.
+    library's own RR@k by the lesser), so they get reversed ranks in trec_eval's order as scores.
+    Only everycell's measures and those that you define with `ir_measures.define` get the original
+    scores.
 
     Measures of trec_eval are those of version 9.0.8; version 10 rounds the levels of ``IPrec``
     differently. ERR@k and ``nDCG(dcg='exp-log2')@k`` are those of gdeval.pl, with five decimals and
@@ -175,8 +175,10 @@ def _group_measures(measures: Iterable[Measure]) -> list[list[Measure]]:
 
     groups: dict[object, list[Measure]] = defaultdict(list)
     for measure in measures:
-        plain = measure.params.keys() <= {"cutoff"} and ir_measures.pytrec_eval.supports(measure)
-        groups["trec_eval" if plain else measure].append(measure)
+        can_share = measure.params.keys() <= {"cutoff"} and ir_measures.pytrec_eval.supports(
+            measure
+        )
+        groups["trec_eval" if can_share else measure].append(measure)
     return list(groups.values())
 
 

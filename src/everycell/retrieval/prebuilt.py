@@ -1,4 +1,4 @@
-"""Search of pyserini's indexes of words, impacts or vectors.
+"""Search in pyserini's indexes of words, impacts or vectors.
 
 pyserini's Python code is not used: its wrappers require torch and more, and its query encoders do
 not load with transformers 5. Java classes in its jar are called directly, as in

@@ -41,7 +41,7 @@ def find_index(index: str, *, network: bool = True, downloads: Path | None = Non
     folder = cache / f"{entry.cached.name.removesuffix(_ARCHIVE)}.{entry.md5}"
     with explain_file_errors(f"the index {index}", cache):
         cache.mkdir(parents=True, exist_ok=True)
-        # One index at a time, because an archive may have 25 GB.
+        # One index at a time, because an archive may take up 25 GB.
         with FileLock(cache / ".everycell.lock"):
             if not folder.is_dir():
                 for path in (entry.cached, folder):
@@ -55,7 +55,7 @@ def find_index(index: str, *, network: bool = True, downloads: Path | None = Non
 
 def published_index(index: str, downloads: Path | None = None) -> PublishedFile:
     """URL, md5 and size of an index's archive, and its path in pyserini's cache."""
-    # pyserini reads the names from its jar. It leaves Java's options alone if Java is running.
+    # pyserini reads the names from its jar. If Java is already running, it keeps Java's options.
     start_java()
     from pyserini import prebuilt_index_info
 
@@ -131,7 +131,7 @@ def _check_room(index: str, size: int, cache: Path) -> None:
     if free < needed:
         raise PrebuiltError(
             f"The index {index!r} needs about {needed / 1e9:.0f} GB in {cache}, but only "
-            f"{free / 1e9:.0f} GB are free: free more space, or set the environment variable "
+            f"{free / 1e9:.0f} GB are free: delete other files, or set the environment variable "
             "PYSERINI_CACHE to another folder."
         )
 

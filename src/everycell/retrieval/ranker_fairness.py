@@ -36,7 +36,7 @@ def measure_rankers(
     """Measure several rankers on one query set.
 
     Each frame has a row per query, in the same order, with `FAIRNESS` and, given qrels,
-    `EFFECTIVENESS`. A query without judgements has only fairness; an empty list has no row.
+    `EFFECTIVENESS`. A query without judgements has only fairness values.
     """
     values = {}
     for name, run in runs:

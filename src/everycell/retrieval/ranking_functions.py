@@ -2,7 +2,7 @@
 
 The score of a document is the sum, over the query's terms in it, of the scores in this table. A
 term occurs `q` times in the query, `f` times in the document and `F` times in the index. The index
-has `T` tokens and `n` non-empty documents, of which `d` contain the term:
+has `T` tokens and `n` non-empty documents, and `d` documents contain the term:
 
 =============  ==================================================================================
 BM25           ``q * ln(1 + (n - d + 0.5) / (d + 0.5)) * f / (f + k1 * (1 - b + b * L / A))``
