@@ -1,1 +1,1 @@
-"""Readers of the released data: files in, validated frames out."""
+"""Readers that turn released data files into validated frames, and synthetic collections."""

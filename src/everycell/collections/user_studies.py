@@ -1,4 +1,4 @@
-"""Ratings of the user studies of lajewska2025 (chapters 4 and 7), under the published names."""
+"""Ratings of the user studies of lajewska2025 (chapters 4 and 7), with the published names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from everycell.collections.rating_files import (
 )
 from everycell.engine.untrusted import in_quotes
 
-#: Answers of the questionnaires: ``option_1`` is the first in the published order.
+#: Answers of the questionnaires in the published order: ``option_1`` is the first.
 DEMOGRAPHICS: Mapping[str, Sequence[str]] = {
     "Age": ("18-30", "31-45", "46-60", "60+", "Prefer not to say"),
     "Gender": ("Male", "Female", "Other", "Prefer not to say"),
@@ -35,7 +35,7 @@ DEMOGRAPHICS: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True)
 class Study:
-    """How a study's file maps to the published names."""
+    """Columns of a study's file by published name, and its answers by condition."""
 
     name: str
     ratings: Mapping[str, str]
@@ -96,7 +96,7 @@ EXPLANATION_RATINGS = {
 }
 
 
-#: Factors of chapter 7 under the names of Table 7.4.
+#: Columns of the factors of chapter 7, by their names in Table 7.4.
 TRANSPARENCY_FACTORS = {
     "Response Quality": "response_quality",
     "Explanation Quality": "additional_info_quality",
@@ -110,7 +110,7 @@ TRANSPARENCY_FACTORS = {
 }
 
 
-#: Condition of chapter 7 -> quality of the response, quality and mode of the explanations.
+#: Quality of the response, and quality and mode of the explanations, by condition of chapter 7.
 TRANSPARENCY_CONDITIONS = {
     "EC1": ("Good", "Good", "V"),
     "EC2": ("Good", "Good", "T"),
@@ -126,7 +126,7 @@ TRANSPARENCY_CONDITIONS = {
 
 _CONTROLLED = ("response_quality", "additional_info_quality", "presentation_modes")
 
-#: Asked once after the task, as the explanation ratings are.
+#: Answers given once after the task, like the ratings of explanations.
 _FREQUENCIES = ("conversational_frequency", "voice_frequency")
 
 
@@ -136,11 +136,11 @@ def read_response_limitations(path: Path, study: Study) -> pd.DataFrame:
     check_levels(path, raw, "answers_ids", study.answers)
     check_filled(path, raw, ["questions_ids"])
     ratings = integer_ratings(path, raw, study.ratings)
-    on = {
+    conditions = {
         label: raw["answers_ids"].isin(answers).map({True: "1", False: "0"})
         for label, answers in study.conditions.items()
     }
-    return ratings.assign(Query=raw["questions_ids"], Condition=raw["answers_ids"], **on)
+    return ratings.assign(Query=raw["questions_ids"], Condition=raw["answers_ids"], **conditions)
 
 
 def read_transparency(path: Path) -> pd.DataFrame:
@@ -161,45 +161,45 @@ def read_transparency(path: Path) -> pd.DataFrame:
         check_levels(path, raw, column, [f"option_{number}" for number in range(1, 6)])
     check_filled(path, raw, ["worker_ids", "questions_ids"])
     _check_conditions(path, raw)
-    twice = raw.duplicated(["worker_ids", "questions_ids"])
-    if twice.any():
-        row = int(twice.idxmax())
+    is_duplicate = raw.duplicated(["worker_ids", "questions_ids"])
+    if is_duplicate.any():
+        row = int(is_duplicate.idxmax())
         raise RatingsError(
             f"{row_in_file(path, row)}: worker {in_quotes(raw['worker_ids'][row])} rates query "
-            f"{in_quotes(raw['questions_ids'][row])} a second time; each worker rates a query "
-            "once, so remove one of the rows."
+            f"{in_quotes(raw['questions_ids'][row])} again; remove one of the rows."
         )
     numbers = {name: raw[name].str.removeprefix("option_") for name in EXPLANATION_RATINGS.values()}
     ratings = integer_ratings(path, raw.assign(**numbers), RESPONSE_RATINGS | EXPLANATION_RATINGS)
-    _check_once_a_worker(path, raw, [*EXPLANATION_RATINGS.values(), *_FREQUENCIES])
-    labelled = {label: raw[column] for label, column in TRANSPARENCY_FACTORS.items()}
-    return ratings.assign(Worker=raw["worker_ids"], Condition=raw["answers_ids"], **labelled)
+    _check_same_per_worker(path, raw, [*EXPLANATION_RATINGS.values(), *_FREQUENCIES])
+    factor_columns = {label: raw[column] for label, column in TRANSPARENCY_FACTORS.items()}
+    return ratings.assign(Worker=raw["worker_ids"], Condition=raw["answers_ids"], **factor_columns)
 
 
 def _check_conditions(path: Path, raw: pd.DataFrame) -> None:
     """Check that the qualities and mode of each row are those of its condition."""
     for position, column in enumerate(_CONTROLLED):
         levels = {name: levels[position] for name, levels in TRANSPARENCY_CONDITIONS.items()}
-        other = raw[column] != raw["answers_ids"].map(levels)
-        if other.any():
-            row = int(other.idxmax())
+        differs = raw[column] != raw["answers_ids"].map(levels)
+        if differs.any():
+            row = int(differs.idxmax())
             condition = raw["answers_ids"][row]
             raise RatingsError(
-                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])} under "
-                f"{condition}; expected {levels[condition]!r}, so correct one of the two."
+                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])} in the "
+                f"condition {condition}; expected {levels[condition]!r}, so correct one of the "
+                "two."
             )
 
 
-def _check_once_a_worker(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
-    """Check that answers a worker gave once are the same in all rows of the worker."""
+def _check_same_per_worker(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Check that answers given once per worker are the same in all rows of the worker."""
     for column in columns:
         first = raw.groupby("worker_ids")[column].transform("first")
-        other = raw[column] != first
-        if other.any():
-            row = int(other.idxmax())
+        differs = raw[column] != first
+        if differs.any():
+            row = int(differs.idxmax())
             raise RatingsError(
-                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])} and "
+                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])}, but "
                 f"{in_quotes(first[row])} in another row of worker "
-                f"{in_quotes(raw['worker_ids'][row])}; it is asked once after the task, so give "
-                "all rows of the worker the same answer."
+                f"{in_quotes(raw['worker_ids'][row])}; workers answer this question once, so use "
+                "the same answer in all rows of the worker."
             )

@@ -1,4 +1,4 @@
-"""Other released material of the user studies: queries, comments, expert scores, a pilot."""
+"""Other released files of the user studies: queries, comments, expert scores and a pilot."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from everycell.engine.untrusted import in_quotes
 
 
 def query_sha256(query: str) -> str:
-    """First 12 hex digits of the hash of a normalised query, to compare wordings without a copy.
+    """First 12 hex digits of the hash of a normalised query, to compare queries without copying.
 
-    Normal form: NFKC, lower case, straight apostrophes, any other punctuation as white space,
-    runs of white space as one blank.
+    Queries are normalised with NFKC, lower case and straight apostrophes; other punctuation and
+    white space become single spaces.
 
     Examples
     --------
@@ -38,17 +38,19 @@ def query_sha256(query: str) -> str:
 
 
 def read_queries(path: Path) -> pd.DataFrame:
-    """Read TREC ids and wordings of a study's queries, in the published order."""
-    # The two studies name the column of the wording differently.
+    """Read the TREC ids and texts of a study's queries, in the published order."""
+    # The name of the text column differs between the two studies.
     raw = read_table(path, ["Turn_id"])
-    wording = "Query" if "Query" in raw else "Question"
-    require_columns(path, raw, [wording])
-    identified = raw[raw["Turn_id"] != ""]
-    return identified.rename(columns={"Turn_id": "trec_id", wording: "query"})[["trec_id", "query"]]
+    text_column = "Query" if "Query" in raw else "Question"
+    require_columns(path, raw, [text_column])
+    queries = raw[raw["Turn_id"] != ""]
+    return queries.rename(columns={"Turn_id": "trec_id", text_column: "query"})[
+        ["trec_id", "query"]
+    ]
 
 
 def read_comment_counts(path: Path) -> pd.DataFrame:
-    r"""Read counts of coded comments: a column per theme, by condition and satisfaction.
+    r"""Read the counts of coded comments, with one column per theme.
 
     Examples
     --------
@@ -61,35 +63,35 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
     """
     raw = read_table(path, ["answer_conditions", "satisfaction"])
     raw.columns = raw.columns.str.strip()
-    # The authors' last line sums the others.
+    # The last line of the file has the sums.
     raw = raw[raw["answer_conditions"] != "SUM"]
     ratings = integer_ratings(path, raw, {"satisfaction": "satisfaction"})
     themes = raw.drop(columns=["satisfaction", "answer_conditions", ""], errors="ignore")
     themes = themes.drop(columns=[name for name in themes if name.startswith("Unnamed")])
     for theme, counts in themes.items():
-        bad = ~counts.str.fullmatch(r"[0-9]{1,9}(\.0)?")
-        if bad.any():
-            row = int(bad.idxmax())
+        is_invalid = ~counts.str.fullmatch(r"[0-9]{1,9}(\.0)?")
+        if is_invalid.any():
+            row = int(is_invalid.idxmax())
             raise RatingsError(
-                f"{row_in_file(path, row)}: {in_quotes(theme)} is {in_quotes(counts[row])}; a "
-                "count is a whole number of 0 or more, so correct the row."
+                f"{row_in_file(path, row)}: {in_quotes(theme)} is {in_quotes(counts[row])}; "
+                "expected a non-negative whole number, so correct the row."
             )
     return ratings.join(themes.astype(float).astype(int))
 
 
 def read_expert_scores(path: Path) -> pd.DataFrame:
-    """Read scores of the experts who judged the responses of the viewpoints study."""
-    # Three header lines: variant, dimension, expert; the texts of the responses come first.
+    """Read the scores that experts gave to the responses of the viewpoints study."""
+    # The header has three lines (variant, dimension, expert).
     raw = read_csv(path, header=None)
     if len(raw) < 4:
         raise RatingsError(
-            f"{path}: has {len(raw)} rows; expected three rows of headings and one or more of "
-            "scores, so fetch it again (delete the file first)."
+            f"{path} has {len(raw)} rows; expected three rows of headings and at least one row of "
+            "scores, so fetch the file again (delete it first)."
         )
     variants, dimensions, experts = (raw.iloc[line] for line in range(3))
     scores = []
     for line in range(3, len(raw)):
-        if raw.iloc[line, 0] == "":  # the authors' averages
+        if raw.iloc[line, 0] == "":  # Averages.
             continue
         for column in range(raw.shape[1]):
             if not experts[column].startswith("User"):
@@ -98,7 +100,7 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
             if score not in {"1", "2", "3", "4", "5"}:
                 raise RatingsError(
                     f"{row_in_file(path, line - 1)}, column {column + 1}: the score is "
-                    f"{in_quotes(score)}; a score is a whole number from 1 to 5."
+                    f"{in_quotes(score)}; expected a whole number from 1 to 5."
                 )
             key = (raw.iloc[line, 0], dimensions[column], variants[column], experts[column])
             scores.append((*key, int(score)))
@@ -106,9 +108,9 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
 
 
 def read_pilot(path: Path) -> pd.DataFrame:
-    r"""Read usefulness ratings of one pilot condition of chapter 7.
+    r"""Read the usefulness ratings of one pilot condition of chapter 7.
 
-    A row of the file holds the ratings of all workers for a query, as in ``['2', '3']``.
+    Each row contains the ratings of all workers for one query, as in ``['2', '3']``.
 
     Examples
     --------
@@ -124,20 +126,20 @@ def read_pilot(path: Path) -> pd.DataFrame:
     """
     raw = read_table(path, ["answers_ids", "usefulness"])
     rating = f"'[{RATING.start}-{RATING.stop - 1}]'"
-    bad = ~raw["usefulness"].str.fullmatch(rf"\[{rating}(, {rating})*\]")
-    if bad.any():
-        row = int(bad.idxmax())
+    is_invalid = ~raw["usefulness"].str.fullmatch(rf"\[{rating}(, {rating})*\]")
+    if is_invalid.any():
+        row = int(is_invalid.idxmax())
         raise RatingsError(
             f"{row_in_file(path, row)}: the ratings are {in_quotes(raw['usefulness'][row])}; "
-            "expected a list "
-            f"of numbers from {RATING.start} to {RATING.stop - 1}, as in ['2', '3'], so correct it."
+            f"expected a list of numbers from {RATING.start} to {RATING.stop - 1}, such as "
+            "['2', '3'], so correct the row."
         )
     lists = raw["usefulness"].str.findall(r"\d")
     workers = lists.map(len)
     if workers.nunique() != 1:
         raise RatingsError(
-            f"{path}: queries have {workers.min()} to {workers.max()} ratings; each needs one from "
-            "every worker."
+            f"{path}: queries have from {workers.min()} to {workers.max()} ratings; every worker "
+            "must rate every query."
         )
     rows = raw.assign(usefulness=lists).explode("usefulness", ignore_index=True)
     number = (rows.index % workers.iloc[0]).astype(str)

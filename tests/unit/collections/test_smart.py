@@ -165,7 +165,7 @@ def test_cacm_links_and_tasks(read, tmp_path):
         ("cacm", {"documents": {"x.html": "x"}}, "contains 'x.html'; expected pages"),
         ("cacm", {"documents": {"CACM-0001.html": "x"}}, r"CACM-0001.html, line 1: .* has 0;"),
         ("cisi", {"topics": "caf\xe9"}, "topics, line 1: byte 0xe9 is not ASCII"),
-        ("cisi", {"documents": ".I 1\n.T\nx\n.Q\n"}, r"documents, line 4: got '.Q', expected a record"),
+        ("cisi", {"documents": ".I 1\n.T\nx\n.Q\n"}, r"line 4: got '.Q', expected a record"),
         ("cisi", {"documents": "\nx\n.I 1\n"}, "documents, line 2: got 'x', expected a record"),
         ("cisi", {"documents": ".I 1\nx\n"}, "documents, line 2: got 'x', expected a record"),
         ("cisi", {"documents": ".I 1\n.I 1\n"}, "line 2: document 1 is already in .*, line 1"),

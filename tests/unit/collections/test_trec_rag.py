@@ -74,7 +74,7 @@ def test_a_segment_that_has_moved_is_looked_for_and_others_are_not_opened(rag):
         first[0]: "Owls eat mice.",
         first[1]: "Owls sleep.",
     }
-    with pytest.raises(CollectionError, match=r"59.json.gz: is damaged or not a gzip file"):
+    with pytest.raises(CollectionError, match=r"59.json.gz is damaged or not a gzip file"):
         read_segments(segment_files(folder), second)
 
 
@@ -89,13 +89,13 @@ def test_a_file_without_a_number_may_have_any_segment(rag):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("topics.rag24.test.txt", "2024-1 what?\n", "line 1: is '2024-1 what.'"),
-        ("topics.rag24.test.txt", "1\ta\n1\tb\n", "line 2: topic '1' occurs twice there"),
-        ("topics.rag24.test.txt", "\n", "has no topic"),
+        ("topics.rag24.test.txt", "2024-1 what?\n", "line 1 is '2024-1 what.'"),
+        ("topics.rag24.test.txt", "1\ta\n1\tb\n", "line 2: topic '1' occurs twice"),
+        ("topics.rag24.test.txt", "\n", "has no topics"),
         ("topics.rag24.test.txt", "2024-2\tmice?\n", "'2024-1'"),
-        ("topics.rag24.test.txt", "2024-1\ta\n2024-2\tb\n3\tc\n", "has no passage for topic '3'"),
+        ("topics.rag24.test.txt", "2024-1\ta\n2024-2\tb\n3\tc\n", "has no passages for topic '3'"),
         ("run.txt", "2024-1 Q0 d\n", "run.txt"),
-        ("run.txt.gz", "", "has 2 of run.txt and run.txt.gz"),
+        ("run.txt.gz", "", "contains 2 of the files run.txt and run.txt.gz"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_sentence(rag, name, content, message):
@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(rag, name, content, message)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda line: b"{}\n" + line, "line 1: has no docid"),
+        (lambda line: b"{}\n" + line, "line 1 has no docid"),
         (lambda line: line.replace(b"Owls  sleep.", b" "), "has no text"),
         (lambda line: line.replace(b'"Owls  sleep."', b"4"), "has no text"),
         (
@@ -135,5 +135,5 @@ def test_a_missing_segment_is_named_with_how_many_there_are(rag):
         read_segments(segment_files(folder), [first[0], "x_01_2#0_7"])
     for path in segment_files(folder):
         path.unlink()
-    with pytest.raises(CollectionError, match="has no file of segments"):
+    with pytest.raises(CollectionError, match="contains no file of segments"):
         read_rag_passages(folder, depth=5)

@@ -77,19 +77,19 @@ def test_speakers_texts_and_labels_come_out(save):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (LINE.replace("1}", "2}"), "line 2: has 2"),
+        (LINE.replace("1}", "2}"), "line 2 has 2"),
         (LINE.replace("1}", "True}"), "expected a 'binary_score' of 0 or 1"),
         (LINE.replace("1}", "'1'}"), "expected a 'binary_score' of 0 or 1"),
         (LINE.replace("binary_score", "score"), "a dictionary with 'dialogue' and 'binary_score'"),
-        (LINE[:40] + "\n", "line 2: has .* as a Python literal without code"),
+        (LINE[:40] + "\n", "line 2 has .* as a Python literal without code"),
         ("(" * 5000 + "\n", "without code"),
-        ("\n", "line 2: has ''"),
-        ("[1, 2]\n", "line 2: has .* a dictionary with 'dialogue' and 'binary_score'"),
-        (str({"dialogue": 7, "binary_score": 1}) + "\n", "has 7; expected a 'dialogue'"),
+        ("\n", "line 2 has ''"),
+        ("[1, 2]\n", "line 2 has .* a dictionary with 'dialogue' and 'binary_score'"),
+        (str({"dialogue": 7, "binary_score": 1}) + "\n", " has 7; expected a 'dialogue'"),
         (LINE.replace("SYSTEM", "BOT"), "expected utterances that start with 'USER:'"),
         (LINE.replace("\\nSYSTEM: At noon.", ""), "has no utterance of the system"),
         (LINE.replace("At noon.", "Noon.\\nUSER: So?"), "does not end with an utterance of the"),
-        (LINE, "line 2: repeats the dialogue of line 1"),
+        (LINE, "line 2 repeats the dialogue of line 1"),
     ],
 )
 def test_a_bad_line_is_named(save, tmp_path, line, message):
@@ -101,9 +101,9 @@ def test_a_bad_line_is_named(save, tmp_path, line, message):
 
 def test_code_in_place_of_a_literal_is_not_run(save, tmp_path):
     code = f"open({str(tmp_path / 'made')!r}, 'w')"
-    with pytest.raises(CollectionError, match="line 1: has .* without code"):
+    with pytest.raises(CollectionError, match="line 1 has .* without code"):
         read_samples(save(f"{{'dialogue': {code}, 'binary_score': 1}}"), "toy", "test")
-    with pytest.raises(CollectionError, match="line 1: has .* without code"):
+    with pytest.raises(CollectionError, match="line 1 has .* without code"):
         read_split(save(f"[{code}]\t[1]\t2"))
     assert not (tmp_path / "made").exists()
 
@@ -197,15 +197,18 @@ def test_ratings_and_texts_of_a_dialogue(save):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (USS.replace("3,3,4", "3,3,6"), "line 2: has '6'"),
-        (USS.replace("3,3,4", "3,,4"), "line 2: has ''"),
-        (USS.replace("3,3,4", ""), "line 2: has ''"),
-        (USS.replace("3,2,4", "3,2"), "line 4: has '3,2'"),
-        (USS.replace("Tell\t", "Tell\t3"), "line 3: has '3'"),
-        (USS.replace("SYSTEM", "BOT"), "line 3: has .* expected USER or SYSTEM, text, act"),
-        (USS.replace("\tTell\t", ""), "line 3: has .* expected USER or SYSTEM, text, act"),
-        (USS.rsplit("USER", 1)[0], "line 3: a dialogue ends here without its line 'USER OVERALL'"),
-        (USS.rsplit("USER", 1)[0] + USS, "line 4: a dialogue ends here without its line"),
+        (USS.replace("3,3,4", "3,3,6"), "line 2 has '6'"),
+        (USS.replace("3,3,4", "3,,4"), "line 2 has ''"),
+        (USS.replace("3,3,4", ""), "line 2 has ''"),
+        (USS.replace("3,2,4", "3,2"), "line 4 has '3,2'"),
+        (USS.replace("Tell\t", "Tell\t3"), "line 3 has '3'"),
+        (USS.replace("SYSTEM", "BOT"), "line 3 has .* expected USER or SYSTEM, text, act"),
+        (USS.replace("\tTell\t", ""), "line 3 has .* expected USER or SYSTEM, text, act"),
+        (
+            USS.rsplit("USER", 1)[0],
+            "line 3: the dialogue that ends here lacks its line 'USER OVERALL'",
+        ),
+        (USS.rsplit("USER", 1)[0] + USS, "line 4: the dialogue that ends here lacks its line"),
         (USS.replace("SYSTEM\tAt noon.\tTell\t\n", ""), "line 2: .* no utterance of the system"),
     ],
 )
@@ -226,15 +229,15 @@ def test_lines_that_rate_whole_dialogues_are_no_samples(save):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (SPLIT, "line 2: repeats the sample of line 1"),
-        (SPLIT[:25] + "\n", "line 2: has .* tabs"),
-        (SPLIT[:20] + "\t[1]\t2\n", "line 2: has .* without code"),
-        (SPLIT.replace("'Thanks.|||'", "print(1)"), "line 2: has .* without code"),
-        (SPLIT.replace("|||']", "']"), "line 2: has .* a list of 'user|||system'"),
-        (SPLIT.replace("|||']", "|||Bye.']"), "line 2: has 'Thanks.|||Bye.'"),
-        ("['Thanks.|||']\t[1]\t2\n", "line 2: has 'Thanks.|||'"),
-        ("[]\t[1]\t2\n", "line 2: has '\\[\\]'"),
-        ("['A|||b', 7]\t[1]\t2\n", "line 2: has .* a list of 'user|||system'"),
+        (SPLIT, "line 2 repeats the sample of line 1"),
+        (SPLIT[:25] + "\n", "line 2 has .* tabs"),
+        (SPLIT[:20] + "\t[1]\t2\n", "line 2 has .* without code"),
+        (SPLIT.replace("'Thanks.|||'", "print(1)"), "line 2 has .* without code"),
+        (SPLIT.replace("|||']", "']"), "line 2 has .* a list of 'user|||system'"),
+        (SPLIT.replace("|||']", "|||Bye.']"), "line 2 has 'Thanks.|||Bye.'"),
+        ("['Thanks.|||']\t[1]\t2\n", "line 2 has 'Thanks.|||'"),
+        ("[]\t[1]\t2\n", "line 2 has '\\[\\]'"),
+        ("['A|||b', 7]\t[1]\t2\n", "line 2 has .* a list of 'user|||system'"),
     ],
 )
 def test_a_bad_line_of_the_split_is_named(save, line, message):

@@ -168,7 +168,7 @@ def test_files_without_ratings(tmp_path, content, sentence):
 def test_a_worker_who_rates_a_query_twice_is_named(save):
     twice = pd.concat([transparency(), transparency().iloc[[1]]], ignore_index=True)
     path = save(twice)
-    with pytest.raises(RatingsError, match=r"row 6: worker 'w1' rates query 'q2' a second time"):
+    with pytest.raises(RatingsError, match=r"row 6: worker 'w1' rates query 'q2' again"):
         read_transparency(path)
 
 
@@ -244,7 +244,7 @@ def test_qualities_and_mode_are_those_of_the_condition(save, column, value, allo
     with pytest.raises(RatingsError) as caught:
         read_transparency(path)
     assert str(caught.value) == (
-        f"{path}, row 3: {column!r} is {value!r} under EC5; expected {allowed!r}, so correct "
+        f"{path}, row 3: {column!r} is {value!r} in the condition EC5; expected {allowed!r}, so correct "
         "one of the two."
     )
 
@@ -254,7 +254,7 @@ def test_qualities_and_mode_are_those_of_the_condition(save, column, value, allo
 )
 def test_an_answer_after_the_task_is_one_for_each_worker(save, column):
     path = save(changed(transparency(), 3, column, "option_2"))
-    with pytest.raises(RatingsError, match=rf"row 5: {column!r} is 'option_2' and .* worker 'w2'"):
+    with pytest.raises(RatingsError, match=rf"row 5: {column!r} is 'option_2', but .* worker 'w2'"):
         read_transparency(path)
 
 
