@@ -168,7 +168,7 @@ use rule table as lajewska2025_ch3_pipeline with:
             name: [(CAST_TABLE_3_RUNS[a], CAST_TABLE_3_RUNS[b]) for a, b in pairs]
             for name, pairs in CAST_COMPARISONS["3"].items()
         }
-        | {"one rewriter a stage": CAST_REWRITER_PAIRS},
+        | {"one rewriter per stage": CAST_REWRITER_PAIRS},
         ranges=CAST_RANGES,
     message:
         "Variants of the pipeline on the CAsT passages (section 3.4)"

@@ -25,7 +25,7 @@ with ResultJob(snakemake) as job:
     }
     # The last pair of rewriters is compared with all others.
     *further_stages, both = settings.stages
-    pairs["one rewriter a stage"] = [(both, other) for other in further_stages]
+    pairs["one rewriter per stage"] = [(both, other) for other in further_stages]
     ranges = change_ranges(
         means,
         {

@@ -18,7 +18,7 @@ SIZE_TITLES = {
         },
         "4": {
             "documents": "Documents that an answer cites",
-            "places": "Place of a cited document",
+            "places": "Position of a cited document",
         },
     }
     for tier, unit in (("embedded", "statements"), ("full", "sentences"))

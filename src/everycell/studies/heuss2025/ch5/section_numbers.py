@@ -104,7 +104,7 @@ def relevant_citations(
     )
     counts = [
         ("model", "cites a relevant document", relevant_cited),
-        ("always the same place", "cites a relevant document", fixed_rank),
+        ("always the same position", "cites a relevant document", fixed_rank),
         ("model", "cites the first document", sum(0 in answer.cited for answer in answers)),
     ]
     rows = [(*names, *share(count, len(answers))) for *names, count in counts]

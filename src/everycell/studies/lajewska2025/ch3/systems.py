@@ -39,7 +39,7 @@ CAST_COMPARISONS = {
         "rankers": [(0, 2), (1, 3)],
         "feedback": [(2, 4), (3, 5)],
     },
-    "4": {"one rewriter a stage": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]},
+    "4": {"one rewriter per stage": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]},
 }
 
 #: Year -> published metric -> measure. The thesis runs `trec_eval -c -l2 -M500` (-M1000 for 2020).
@@ -68,8 +68,8 @@ CAST_RANGES = [
     ("rankers", "NDCG@3 change", "highest"),
     ("feedback", "recall change", "lowest"),
     ("feedback", "recall change", "highest"),
-    ("one rewriter a stage", "recall change", "highest"),
-    ("one rewriter a stage", "NDCG@3 change", "highest"),
+    ("one rewriter per stage", "recall change", "highest"),
+    ("one rewriter per stage", "NDCG@3 change", "highest"),
 ]
 
 #: Rewriting methods. The rewriter "training" of runs stands for the manually rewritten turns of

@@ -38,9 +38,9 @@ def snippet_lengths(annotations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFra
         "marked characters": count_tokens(marked_texts),
     }
     divisors = {
-        "a snippet": snippets,
-        "an annotation with snippets": int((annotations["spans"].map(len) > 0).sum()),
-        "an annotation": len(annotations),
+        "snippet": snippets,
+        "annotation with snippets": int((annotations["spans"].map(len) > 0).sum()),
+        "annotation": len(annotations),
     }
     rows = [
         (ROW, "avg_snippet_length_tokens", tokens["released text"] / snippets),

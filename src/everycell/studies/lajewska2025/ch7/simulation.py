@@ -77,7 +77,7 @@ def simulated_power(
             ).assign(ratings=ratings)
             for ratings, deviation in (
                 ("independent ratings", 0.0),
-                (f"ten alike ratings a worker (spread {worker_sd:g})", worker_sd),
+                (f"ten correlated ratings per worker (spread {worker_sd:g})", worker_sd),
             )
             for factor in ("response_quality", "explanation_quality", "presentation_mode")
         ],
