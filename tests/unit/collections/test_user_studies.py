@@ -244,8 +244,8 @@ def test_qualities_and_mode_are_those_of_the_condition(save, column, value, allo
     with pytest.raises(RatingsError) as caught:
         read_transparency(path)
     assert str(caught.value) == (
-        f"{path}, row 3: {column!r} is {value!r} in the condition EC5; expected {allowed!r}, so correct "
-        "one of the two."
+        f"{path}, row 3: {column!r} is {value!r} in the condition EC5; expected {allowed!r}, so "
+        "correct one of the two."
     )
 
 
