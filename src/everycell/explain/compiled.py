@@ -74,9 +74,9 @@ def add_leaves(
     ``documents`` and ``samples``, shape (m, nodes), state whether a vector goes left at a node.
     Each row of ``coalition_bits``, shape (f + 1, words), marks the coalitions with a feature, and
     the last row all coalitions; ``order``, shape (c,), has their rows in ``outputs``. If document
-    and sample go the same way at a node, so do all coalitions; a stack has the nodes at which they
-    split. The first leaf reached in a tree is added to all coalitions (`common`), and the
-    difference from it to the coalitions that reach a different leaf.
+    and sample go the same way at a node, so do all coalitions; a stack stores the nodes at which
+    they split. The first leaf reached in a tree is added to all coalitions (`common`); coalitions
+    that reach a different leaf get the difference.
     """
     words = coalition_bits.shape[1]
     scores = np.empty((words, _BITS), dtype=np.int64)
@@ -185,7 +185,7 @@ def add_ranks(scores, reference, sums):
 
 @compiled
 def put_ranks(scores, last_is_first, outputs):
-    """Write the ranks of documents with ``scores``, shape (m, n), to ``outputs``, same shape.
+    """Write the ranks of n documents in m rankings to ``outputs``, shape (m, n).
 
     Ties are broken in favour of the earlier document or, with ``last_is_first``, of the later one.
     No score is NaN. For up to about 200 documents, counting is faster than sorting, because a

@@ -45,8 +45,7 @@ def _fits(values: FloatArray, first: int, columns: int, infos: Sequence[str]) ->
         number = first + column
         feature = values[:, number] if number < values.shape[1] else np.zeros(len(values))
         if info == "none":
-            # It was constant in training, or its values could not split a leaf
-            # (feature_pre_filter).
+            # The feature was constant in training, or could not split a leaf (feature_pre_filter).
             if np.mean(feature != np.median(feature)) > _MAX_DEVIATING:
                 return False
         elif (bounds := _RANGE.fullmatch(info)) and not feature.any():

@@ -194,7 +194,7 @@ def _add_subtree(
 
 
 def _bits_by_feature(coalitions: BoolArray) -> npt.NDArray[np.uint64]:
-    """Coalitions with each feature as bits, shape (f + 1, words); the last row is all of them."""
+    """Bits of the coalitions with each feature, shape (f + 1, words); all bits in the last row."""
     count, features = coalitions.shape
     padded = np.zeros((features + 1, -(-count // _BITS) * _BITS), dtype=bool)
     padded[:features, :count] = coalitions.T

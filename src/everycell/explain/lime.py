@@ -103,7 +103,7 @@ def listwise_lime(
     samples: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """LIME weights for a ranking's value, with masks per document, shape (n, f).
+    """LIME weights for a ranking's value, with separate masks per document, shape (n, f).
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from everycell.explain.listwise import Model, masked_scores, score_limit, split_
 
 @dataclass(frozen=True)
 class RankGame:
-    """Rank of each document of a list if features outside a coalition are masked only in it.
+    """Rank of each document when features outside a coalition are masked in that document only.
 
     The documents are n separate games. Ties are broken in favour of the earlier document.
 

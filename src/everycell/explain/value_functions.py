@@ -80,7 +80,7 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
     Returns
     -------
     callable
-        Value function from -1 (opposite order) to 1 (same order).
+        Value function with values from -1 (opposite order) to 1 (same order).
 
     Raises
     ------

@@ -150,7 +150,7 @@ def best_by_assignment(
     highest_utility = float(values[by_score] @ discounts)
     if float(neutrality[by_score] @ exposures) >= required:
         return ConstrainedRanking(by_score, highest_utility, highest_utility)
-    # The fairest ranking satisfies the constraint even if rounding hides it from the multipliers.
+    # The fairest ranking satisfies the constraint even if no multiplier yields it due to rounding.
     fairest = np.lexsort((-values, -neutrality))
     bound = highest_utility
     best = ConstrainedRanking(fairest, float(values[fairest] @ discounts), bound)

@@ -100,7 +100,7 @@ def resample(
     matching: Matching = "row_first",
     rng: np.random.Generator | None = None,
 ) -> ResampledPolicy:
-    """Decompose a matrix into rankings, as few as possible of which should be avoided.
+    """Decompose a matrix into rankings, avoiding unwanted rankings as far as possible.
 
     Parameters
     ----------

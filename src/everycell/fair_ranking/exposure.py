@@ -28,7 +28,7 @@ BLOCK_TOLERANCE = 1e-9
 
 
 class Block(NamedTuple):
-    """Items that share a contiguous range of ranks among themselves."""
+    """Items that share a contiguous range of ranks."""
 
     items: IntArray  #: positions in the list, by decreasing exposure
     ranks: slice  #: ranks from 0; the last block of a truncated list has more items than ranks

@@ -149,7 +149,7 @@ def adjusted_significance(ranks: int, share: float, significance: float = 0.1) -
     -------
     float
         The largest level, to within 1e-6, at which the probability of a failure is at most
-        `significance`; 0 if the requirement of even one protected document exceeds it.
+        `significance`; 0 if requiring even one protected document would exceed it.
 
     Raises
     ------

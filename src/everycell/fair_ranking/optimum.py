@@ -132,7 +132,7 @@ def pool_rankings(
     iterations: int = 20,
     rng: np.random.Generator,
 ) -> Policy:
-    """Policy with given marginals, with optimal weights for the rankings of several FELIX runs.
+    """Policy with given marginals that reweights the rankings of several FELIX runs.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def _exchange_items(prices: FloatArray, weights: FloatArray, is_avoided: Avoidan
             neighbours = np.concatenate([current[None], neighbours])
             allowed_sets = neighbours[~is_avoided(neighbours)]
             if not len(allowed_sets):
-                # Continue with the neighbour of the largest gain, although it is not allowed.
+                # Continue with the neighbour with the largest gain, although it is not allowed.
                 current = neighbours[1 + int(gains(neighbours[1:]).argmax())]
                 continue
             values = gains(allowed_sets)
