@@ -29,7 +29,10 @@ CLASSIFIERS = {
 #: Our own training runs: name of the scores -> row of the supplementary tables. Those of the full
 #: tier also have a row in the published table.
 PUBLISHED = {"full": CLASSIFIERS["classifier"], "squad": CLASSIFIERS["augmented_classifier"]}
-NAMES = PUBLISHED | {"tiny": "BERT-tiny, all trained", "frozen": "MiniLM, not fine-tuned, regression"}
+NAMES = PUBLISHED | {
+    "tiny": "BERT-tiny, all trained",
+    "frozen": "MiniLM, not fine-tuned, regression",
+}
 WORDS = "TF-IDF of words, regression"
 
 
