@@ -266,7 +266,7 @@ def test_record_reference_follows_the_models():
     headings = re.findall(r"^#+ (.+)$", result, re.M)
     anchors = [re.sub(r"[^\w-]", "", title.lower().replace(" ", "-")) for title in headings]
     assert len(set(anchors)) == len(anchors) and links <= set(anchors)
-    assert "### Claim\n\nA claim of the paper, " in result  # a section begins with its model
+    assert "### Claim\n\nA claim of the paper that " in result  # a section begins with its model
 
 
 make_errata = load_script("docs/make_errata.py")

@@ -78,10 +78,10 @@ def test_other_inputs_other_code_and_a_failed_run_have_exit_codes_of_their_own(b
     source.write_text(remaining + "\n")
     assert code("targets.csv: is not the file that") == 3
     source.unlink()
-    assert code("targets.csv: is missing, and ") == 3
+    assert code("targets.csv: is missing, but ") == 3
     source.write_text(remaining)
     built.edit("config.yaml", "seed: ", "sead: ")
-    assert code("Snakemake ended with exit code 1") == 5
+    assert code("Snakemake failed with exit code 1") == 5
     built.edit("config.yaml", "sead: ", "seed: ")
     script = next((built.folder / "workflow/scripts/sakai2023").rglob("gfrc.py"))
     script.write_text(script.read_text() + "\n# changed\n")
