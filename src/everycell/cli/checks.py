@@ -177,7 +177,7 @@ def check_verdicts(
         list[str] | None, typer.Option(help="Compare only these tiers; all by default.")
     ] = None,
 ) -> None:
-    """Compare the verdicts with those in a file."""
+    """Compare the verdicts with the expected ones in a file."""
     verdicts = _verdicts()
     if update:
         with expected.open("w", newline="", encoding="utf-8") as file:
@@ -249,7 +249,7 @@ def crate(
     out: Annotated[Path, typer.Argument(help="Archive to write, such as results.zip.")],
     force: Force = False,
 ) -> None:
-    """Write results as a Workflow Run RO-Crate, for an archive."""
+    """Write results as a Workflow Run RO-Crate, for archiving."""
     from everycell.engine.crate import write_crate
 
     settings = read_config(Path("config.yaml"))

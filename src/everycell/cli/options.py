@@ -21,7 +21,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace an existing file."
 Seed = Annotated[int, typer.Option(help="Seed of all random draws.", min=0)]
 Run = Annotated[Path, typer.Argument(help="Run in TREC format, gzipped or not.")]
 Qrels = Annotated[Path, typer.Argument(metavar="QRELS", help="Qrels in TREC format.")]
-PerQuery = Annotated[bool, typer.Option("--per-query", help="One row per query, not the mean.")]
+PerQuery = Annotated[bool, typer.Option("--per-query", help="One row per query instead of means.")]
 Cutoffs = Annotated[
     list[int] | None, typer.Option("--k", help="Cut-off, by default 10; may be repeated.")
 ]

@@ -73,7 +73,7 @@ def show(
 ) -> None:
     """Show published and reproduced cells of an artefact.
 
-    For a chapter or paper, its artefacts are listed.
+    For a chapter or paper, list its artefacts.
     """
     papers = project.papers()
     selection = Names(papers).find(name)

@@ -32,7 +32,7 @@ def count_group_terms(
     tokens: Annotated[
         Literal["blank", "standard"],
         typer.Option(
-            help="blank: split at blanks, as the NFaiRR authors do; standard: words without "
+            help="blank: split at spaces, as the NFaiRR authors do; standard: words without "
             "punctuation."
         ),
     ] = "blank",

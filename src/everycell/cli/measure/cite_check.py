@@ -49,7 +49,7 @@ def cite_check(
     style: Annotated[
         Literal["sentences", "spans", "own template"],
         typer.Option(
-            help="Style of its citations; models such as Command-R have their own template."
+            help="Citation style of the model; some models, such as Command-R, have their own."
         ),
     ] = "sentences",
     max_tokens: Annotated[int, typer.Option(help="Maximum tokens of an answer.", min=1)] = 128,

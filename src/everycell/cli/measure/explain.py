@@ -67,7 +67,7 @@ def explain(
     ] = None,
     background: Annotated[
         Path | None,
-        typer.Option(help="File with the background; by default the other queries of DATA."),
+        typer.Option(help="Background documents, as in DATA; default: other queries of DATA."),
     ] = None,
     samples: Annotated[int, typer.Option(help="Number of background documents.", min=1)] = 100,
     numbered_from: Annotated[

@@ -38,7 +38,7 @@ def rerank(
     ] = None,
     deviations: Annotated[
         Path | None,
-        typer.Option(help="pufr: run with the standard deviations of RUN's scores as scores."),
+        typer.Option(help="pufr: run whose scores are the standard deviations of RUN's scores."),
     ] = None,
     qrels: Annotated[
         Path | None, typer.Option(help="Qrels in TREC format, to measure nDCG.")
