@@ -30,7 +30,7 @@ def compare(
     ] = "ext",
     union: Annotated[
         Literal["original", "ids"],
-        typer.Option(help="Numbering of documents for Kendall's tau."),
+        typer.Option(help="Order of documents for Kendall's tau: original run, or ids."),
     ] = "original",
     baseline: Annotated[
         Path | None, typer.Option(help="Baseline of the original experiment, for the effect.")
