@@ -196,8 +196,8 @@ def _ends_answer(answer: Answer, text: str) -> bool:
 
 def _is_english(words: Sequence[str]) -> bool:
     letters = [letter for word in words for letter in word if letter.isalpha()]
-    foreign = sum(not unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
-    if foreign > len(letters) / 4:
+    non_latin = sum(not unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
+    if non_latin > len(letters) / 4:
         return False
     lowered = [word.lower().partition("'")[0] for word in words]
     return sum(word in _OTHER_LANGUAGES for word in lowered) <= sum(

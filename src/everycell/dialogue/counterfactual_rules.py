@@ -83,12 +83,12 @@ _OPEN = re.compile(r"\b(what|which|when|where|how|phone|postcode|address|number)
 def stated_values(turns: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Value of each slot that the user gave in a dialogue; the last one if there are several."""
     utterances = [text for speaker, text in turns if speaker == USER]
-    by_slot = {}
+    values_by_slot = {}
     for name, slot in _SLOTS.items():
         values = [match[1] for text in utterances for match in slot.pattern.finditer(text)]
         if values:
-            by_slot[name] = values[-1]
-    return by_slot
+            values_by_slot[name] = values[-1]
+    return values_by_slot
 
 
 def rewrite_by_rule(sample: Sample, *, seed: int) -> Rewriting:

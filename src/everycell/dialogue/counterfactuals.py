@@ -15,8 +15,8 @@ from everycell.collections.satisfaction_samples import (
     COUNTERFACTUAL,
     SYSTEM,
     Sample,
-    frame_samples,
-    samples_frame,
+    samples_from_frame,
+    samples_to_frame,
 )
 
 #: Reason why an answer cannot be used -> explanation.
@@ -72,7 +72,7 @@ def counterfactual(rewriting: Rewriting) -> Sample | None:
 
 def rewritings_frame(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
     """Rewritings as a frame that can be stored as Parquet."""
-    frame = samples_frame(rewriting.sample for rewriting in rewritings)
+    frame = samples_to_frame(rewriting.sample for rewriting in rewritings)
     for column in ("text", "fault", "raw"):
         frame[column] = [getattr(rewriting, column) for rewriting in rewritings]
     return frame
@@ -81,7 +81,7 @@ def rewritings_frame(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
 def frame_rewritings(frame: pd.DataFrame) -> list[Rewriting]:
     """Rewritings from a frame made by `rewritings_frame`, also if read from Parquet."""
     columns = (frame[column] for column in ("text", "fault", "raw"))
-    return [Rewriting(*row) for row in zip(frame_samples(frame), *columns, strict=True)]
+    return [Rewriting(*row) for row in zip(samples_from_frame(frame), *columns, strict=True)]
 
 
 def count_faults(rewritings: Sequence[Rewriting]) -> pd.DataFrame:

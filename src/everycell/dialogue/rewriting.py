@@ -59,14 +59,14 @@ def trimmed_context(
         parts.pop(0)
     words = answer.split() if len(parts) > len(history) else []
 
-    def joined(number: int) -> str:
+    def join_words(number: int) -> str:
         texts = [" ".join(words[:number])] if number else []
         return separator.join([*parts[:-1], *texts, utterance])
 
     fitting = bisect_right(
-        range(1, len(words) + 1), length, key=lambda number: count(joined(number))
+        range(1, len(words) + 1), length, key=lambda number: count(join_words(number))
     )
-    return joined(fitting)
+    return join_words(fitting)
 
 
 def full_context(

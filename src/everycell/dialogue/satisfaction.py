@@ -31,7 +31,7 @@ class Confusion(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Accuracy, and precision, recall and F1 averaged over the two classes; percent."""
+    """Accuracy, and precision, recall and F1 averaged over the two classes, in percent."""
 
     accuracy: float
     precision: float

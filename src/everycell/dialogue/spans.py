@@ -95,7 +95,7 @@ def align(part: str, context: str) -> tuple[IntArray, IntArray]:
 
 def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:
     """Share of the marked characters that at least k people marked (J, J_k)."""
-    people = _people(people, "people")
+    people = _check_marks(people, "people")
     if k is None:
         k = len(people)
     if not 1 <= k <= len(people):
@@ -107,7 +107,7 @@ def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:
 
 def mean_jaccard(texts: Mapping[object, npt.ArrayLike], k: int | None = None) -> float:
     """Mean of `jaccard` over texts, each with the same weight."""
-    people = {name: _people(text, f"text {name!r}") for name, text in texts.items()}
+    people = {name: _check_marks(text, f"text {name!r}") for name, text in texts.items()}
     if not people:
         raise SpanError("There are no texts; give at least one.")
     numbers = {name: len(array) for name, array in people.items()}
@@ -129,7 +129,7 @@ def reference_similarity(
     majority: int | None = None,
 ) -> Overlap:
     """Overlap of workers' marks with experts' marks in a text, in both directions."""
-    workers, experts = _people(workers, "workers"), _people(experts, "experts")
+    workers, experts = _check_marks(workers, "workers"), _check_marks(experts, "experts")
     if aggregation == "majority":
         needed = len(workers) // 2 + 1 if majority is None else majority
         if not 1 <= needed <= len(workers):
@@ -149,7 +149,7 @@ def reference_similarity(
 
 def most_similar(workers: npt.ArrayLike) -> int:
     """Row of the worker whose marks have the highest mean F1 with those of the others."""
-    workers = _people(workers, "workers")
+    workers = _check_marks(workers, "workers")
     if len(workers) < 2:
         raise SpanError("There is only one worker; a comparison needs at least two.")
     f1 = _overlaps(workers, workers)[2]
@@ -158,7 +158,7 @@ def most_similar(workers: npt.ArrayLike) -> int:
     return int(np.argmax(np.round(f1.sum(axis=1), 12)))
 
 
-def _people(array: npt.ArrayLike, name: str) -> BoolArray:
+def _check_marks(array: npt.ArrayLike, name: str) -> BoolArray:
     marks = np.asarray(array)
     if marks.ndim != 2 or not len(marks) or marks.dtype != bool:
         raise SpanError(

@@ -43,7 +43,7 @@ from everycell.language_models.replies import (
 )
 from everycell.language_models.settings import EndpointSettings
 
-# Largest reply: a hundred times a long answer with log-probabilities. Each worker may hold one.
+# Largest reply in bytes: a hundred long answers with log-probabilities. Each worker may hold one.
 _MAX_BYTES = 8_000_000
 # Longest wait in seconds, even if a server asks for more.
 _LONGEST_WAIT = 600.0
@@ -165,7 +165,7 @@ class Endpoint:
         self._wait_for_turn()
         status, headers, content = self._send("POST", path, body)
         if status != 200:
-            raise self._error_of(status, headers, content)
+            raise self._status_error(status, headers, content)
         self._refuse_quoted_key(content.decode(errors="replace"))
         try:
             answer = parse_answer(content, request, self.identity)
@@ -220,12 +220,12 @@ class Endpoint:
         host, seconds = self.identity.host, self._settings.timeout
         url = self._settings.url.rstrip("/") + path
         content = bytearray()
-        headers, client, is_late = self._headers(), self._client, threading.Event()
+        headers, client, timed_out = self._headers(), self._client, threading.Event()
 
         # The library limits only the wait for the next byte, so a reply that trickles in would
         # never time out. Closing the client ends it.
         def close_client() -> None:
-            is_late.set()
+            timed_out.set()
             client.close()
 
         deadline = threading.Timer(seconds, close_client)
@@ -240,12 +240,12 @@ class Endpoint:
                             f"The endpoint {host} sent more than {_MAX_BYTES // 1_000_000} MB in "
                             "one reply: it is not a language model, or it ignores max_tokens."
                         )
-                    if is_late.is_set():
+                    if timed_out.is_set():
                         raise httpx2.ReadTimeout("")
                 return reply.status_code, reply.headers, bytes(content)
         # The libraries' own messages are omitted, since they may quote the key.
         except (httpx2.RequestError, RuntimeError, OSError, ValueError) as error:
-            if is_late.is_set() or isinstance(error, httpx2.TimeoutException):
+            if timed_out.is_set() or isinstance(error, httpx2.TimeoutException):
                 raise _TemporaryError(
                     f"The endpoint {host} did not answer within {seconds:g} s; raise `timeout`, or "
                     "try again when it is less busy."
@@ -274,16 +274,16 @@ class Endpoint:
             )
         return {"Authorization": f"Bearer {key}"}
 
-    def _error_of(self, status: int, headers: httpx2.Headers, content: bytes) -> EndpointError:
+    def _status_error(self, status: int, headers: httpx2.Headers, content: bytes) -> EndpointError:
         host = self.identity.host
         if status in (401, 403):
             # The server's message is omitted, since it may quote the key.
-            rejected = (
+            credentials = (
                 f"the key in the environment variable {self._settings.key}"
                 if self._settings.key
                 else "requests without a key (set `key` to the variable that contains it)"
             )
-            return EndpointError(f"The endpoint {host} rejects {rejected} (status {status}).")
+            return EndpointError(f"The endpoint {host} rejects {credentials} (status {status}).")
         start = self._start_without_key(content)
         if status in _TEMPORARY and b"insufficient_quota" not in content:
             return _TemporaryError(
@@ -320,9 +320,9 @@ class Endpoint:
         key = self._key
         if len(key) >= REVEALING_LENGTH and quotes_key(text, key):
             raise EndpointError(
-                f"An answer of the endpoint {self.identity.host} quotes the key in the environment "
-                f"variable {self._settings.key}, so the answer was discarded; use another server, "
-                "and replace the key."
+                f"An answer from the endpoint {self.identity.host} quotes the key in the "
+                f"environment variable {self._settings.key}, so the answer was discarded; "
+                "use another server, and replace the key."
             )
 
 

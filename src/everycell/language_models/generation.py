@@ -29,7 +29,7 @@ class LanguageModelError(Exception):
 
 
 class NotOfferedError(LanguageModelError):
-    """A model does not support a request (for log-probabilities, say); cells are `not run`."""
+    """A model does not support a request (such as log-probabilities); its cells are `not run`."""
 
 
 class _Model(BaseModel):

@@ -4,7 +4,7 @@ The prompt of a single request is processed in blocks of `BLOCK` tokens. Blocks 
 the previous prompt (a system message, examples) are reused with identical bits, so that an answer
 does not depend on earlier requests. In a batch, prompts are padded on the left and processed
 together; the order of summation then differs, which may change the last bits. It may also differ on
-another machine. Records keep answers that must not change (`everycell.language_models.records`).
+another machine. Answers that must not change are kept in records (see `records`).
 """
 
 from __future__ import annotations

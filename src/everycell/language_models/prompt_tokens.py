@@ -109,10 +109,10 @@ class PromptTokens:
     def _token_ids(self, text: str, special: bool) -> list[int]:
         return self._tokenizer(text, add_special_tokens=special)["input_ids"]
 
-    def _check_length(self, tokens: int, more: int, what: str) -> None:
-        if self._longest is not None and tokens + more > self._longest:
+    def _check_length(self, tokens: int, additional: int, kind: str) -> None:
+        if self._longest is not None and tokens + additional > self._longest:
             raise LanguageModelError(
-                f"A prompt has {tokens} tokens and its {what} up to {more}, but the limit of "
+                f"A prompt has {tokens} tokens and its {kind} up to {additional}, but the limit of "
                 f"{self._name} is {self._longest} in total; shorten the prompt, or request fewer "
                 "tokens."
             )

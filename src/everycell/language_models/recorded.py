@@ -201,9 +201,9 @@ class Recorded:
         return (
             f"{self.record.path}: {len(missing)} of {len(requests)} answers of "
             f"{self.identity.name!r} are not in this record (it contains "
-            f"{len(self.record.entries)}, of {', '.join(names) or 'no model'}). The first is "
-            f"request {requests.index(request) + 1}, key {key[:12]}..., whose prompt has the hash "
-            f"{prompt_hash(request)[:12]}... and ends with {end!r}. Allow requests to the model, "
+            f"{len(self.record.entries)} answers, of {', '.join(names) or 'no model'}). The first "
+            f"is request {requests.index(request) + 1}, key {key[:12]}..., whose prompt has the "
+            f"hash {prompt_hash(request)[:12]}... and ends with {end!r}. Allow requests to the model, "
             "or download the complete record."
         )
 

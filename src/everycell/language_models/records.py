@@ -80,7 +80,7 @@ def chained_entries(path: Path, *, allow_unchained: bool = False) -> tuple[dict[
     entries: dict[str, Entry] = {}
     last, chained = "", False
     for number, line in enumerate(_complete_lines(path), start=1):
-        where = f"{path}, line {number}"
+        location = f"{path}, line {number}"
         try:
             entry = Entry.model_validate_json(line)
         except ValidationError as error:
@@ -91,12 +91,12 @@ def chained_entries(path: Path, *, allow_unchained: bool = False) -> tuple[dict[
                 else f"is not a recorded answer: {describe_fault(Entry, error).rstrip('.')}"
             )
             raise RecordError(
-                f"{where}: {problem}; restore the line, or remove it and all lines after it (their "
-                "requests are then sent again)."
+                f"{location}: {problem}; restore the line, or remove it and all lines after it "
+                "(their requests are then sent again)."
             ) from None
         if entry.key != entry.expected_key:
             raise RecordError(
-                f"{where}: the key is {entry.key[:12]}..., but the model, prompt hash and "
+                f"{location}: the key is {entry.key[:12]}..., but the model, prompt hash and "
                 f"parameters give {entry.expected_key[:12]}...: the line was edited. Restore it, "
                 "or remove it and all lines after it (their requests are then sent again)."
             )
@@ -104,22 +104,22 @@ def chained_entries(path: Path, *, allow_unchained: bool = False) -> tuple[dict[
         if not allow_unchained and (no_address or (entry.chained is None and not chained)):
             field = "the address of its endpoint" if no_address else "its hash `chained`"
             raise RecordError(
-                f"{where}: lacks {field}; if you trust this record, convert it once with `python "
-                f"-m everycell.language_models.chaining {path}{' URL' * no_address}`, otherwise "
-                "restore it."
+                f"{location}: lacks {field}; if you trust this record, convert it once with "
+                f"`python -m everycell.language_models.chaining {path}{' URL' * no_address}`, "
+                "otherwise restore it."
             )
         last = entry.chain_to(last).chained or ""
         chained = chained or entry.chained is not None
         if chained and entry.chained != last:
             raise RecordError(
-                f"{where}: the hash does not match the lines up to here: a line was edited, "
+                f"{location}: the hash does not match the lines up to here: a line was edited, "
                 "removed or inserted. Restore the file, or remove this line and all lines after it "
                 "(their requests are then sent again)."
             )
         known = entries.setdefault(entry.key, entry)
         if known.answer != entry.answer:
             raise RecordError(
-                f"{where}: the request {entry.key[:12]}... has a different answer on an earlier "
+                f"{location}: the request {entry.key[:12]}... has a different answer on an earlier "
                 "line; remove this line and all lines after it (their requests are then sent "
                 "again)."
             )
@@ -245,7 +245,7 @@ def _prompt_hashes(path: Path) -> set[str]:
             hashes.add(str(parse_json(line)["sha256"]))
         except (ValueError, KeyError, TypeError):
             raise RecordError(
-                f"{path}, line {number}: is not a prompt with its hash; remove the line."
+                f"{path}, line {number} is not a prompt with its hash; remove the line."
             ) from None
     return hashes
 
@@ -270,7 +270,7 @@ def append_line(path: Path, value: object) -> None:
 
 
 def _remove_partial_line(path: Path) -> None:
-    """Remove an incomplete last line, as a killed process leaves it."""
+    """Remove an incomplete last line, left by a killed process."""
     if not path.exists():
         return
     check_regular(path, RecordError)

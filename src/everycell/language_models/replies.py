@@ -40,23 +40,23 @@ _List = Annotated[list[_Item], Field(fail_fast=True)]
 _LogProbability = Annotated[FiniteFloat, Field(le=0.01)]
 
 
-class _TokenOfChat(_Reply):
+class _ChatToken(_Reply):
     token: str
     logprob: _LogProbability
     bytes: _List[Annotated[int, Field(ge=0, le=255)]] | None = None
 
 
-class _TokensOfChat(_Reply):
-    content: _List[_TokenOfChat] | None = None
+class _ChatTokens(_Reply):
+    content: _List[_ChatToken] | None = None
 
 
-class _TokensOfText(_Reply):
+class _TextTokens(_Reply):
     tokens: _List[str]
     token_logprobs: _List[_LogProbability | None]
     text_offset: _List[int] | None = None
 
 
-class _MessageOfChat(_Reply):
+class _ChatMessage(_Reply):
     content: str | None = None
     refusal: str | None = None
 
@@ -65,17 +65,17 @@ class _AnyChoice(_Reply):
     finish_reason: str | None = None
 
 
-class _ChoiceOfChat(_AnyChoice):
-    message: _MessageOfChat
-    logprobs: _TokensOfChat | None = None
+class _ChatChoice(_AnyChoice):
+    message: _ChatMessage
+    logprobs: _ChatTokens | None = None
 
 
-class _ChoiceOfText(_AnyChoice):
+class _TextChoice(_AnyChoice):
     text: str
-    logprobs: _TokensOfText | None = None
+    logprobs: _TextTokens | None = None
 
 
-_Choice = _ChoiceOfChat | _ChoiceOfText
+_Choice = _ChatChoice | _TextChoice
 
 
 class _Usage(_Reply):
@@ -89,12 +89,12 @@ class _AnyReply(_Reply):
     usage: _Usage | None = None
 
 
-class _ReplyOfChat(_AnyReply):
-    choices: _List[_ChoiceOfChat]
+class _ChatReply(_AnyReply):
+    choices: _List[_ChatChoice]
 
 
-class _ReplyOfText(_AnyReply):
-    choices: _List[_ChoiceOfText]
+class _TextReply(_AnyReply):
+    choices: _List[_TextChoice]
 
 
 class _ListedModel(_Reply):
@@ -107,7 +107,7 @@ class _ModelList(_Reply):
 
 def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer:
     """Parse a server's reply to a request."""
-    kind = _ReplyOfText if isinstance(request.prompt, str) else _ReplyOfChat
+    kind = _TextReply if isinstance(request.prompt, str) else _ChatReply
     try:
         reply = kind.model_validate_json(_bounded(content))
         choice = reply.choices[0]
@@ -119,7 +119,7 @@ def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer
         facts["prompt_tokens"] = reply.usage.prompt_tokens
         facts["answer_tokens"] = reply.usage.completion_tokens
     # Only continuations of a single text can be scored.
-    if request.continuation is not None and isinstance(choice, _ChoiceOfText):
+    if request.continuation is not None and isinstance(choice, _TextChoice):
         tokens = _scored(choice, request.text, request.continuation, identity)
         return Answer(
             text=request.continuation,
@@ -151,7 +151,7 @@ def _bounded(content: bytes) -> bytes:
 
 def _text(choice: _Choice) -> tuple[str, str]:
     finish = choice.finish_reason or "unknown"
-    if isinstance(choice, _ChoiceOfText):
+    if isinstance(choice, _TextChoice):
         return choice.text, finish
     if choice.message.content is None and choice.message.refusal is not None:
         return choice.message.refusal, "refusal"
@@ -163,7 +163,7 @@ def _tokens(
 ) -> tuple[Token, ...]:
     """Tokens with log-probabilities, which must spell the text (and what was cut after it)."""
     logprobs = choice.logprobs
-    if isinstance(logprobs, _TokensOfChat):
+    if isinstance(logprobs, _ChatTokens):
         values = [token.logprob for token in logprobs.content or ()]
         spellings = [[token.token for token in logprobs.content or ()], _from_bytes(logprobs)]
     else:
@@ -187,7 +187,7 @@ def _tokens(
     )
 
 
-def _from_bytes(reply: _TokensOfChat) -> list[str]:
+def _from_bytes(reply: _ChatTokens) -> list[str]:
     """Texts of tokens from their bytes; a split character belongs to its last token."""
     tokens = reply.content or []
     pieces = [bytes(token.bytes) for token in tokens if token.bytes is not None]
@@ -196,7 +196,7 @@ def _from_bytes(reply: _TokensOfChat) -> list[str]:
 
 
 def _scored(
-    choice: _ChoiceOfText, prompt: str, continuation: str, identity: Identity
+    choice: _TextChoice, prompt: str, continuation: str, identity: Identity
 ) -> tuple[Token, ...]:
     """Tokens of the continuation, which is at the end of the echoed prompt."""
     start, logprobs = len(prompt), choice.logprobs
@@ -209,7 +209,7 @@ def _scored(
         )
     part = slice(logprobs.text_offset.index(start), None)
     tokens, values = logprobs.tokens[part], logprobs.token_logprobs[part]
-    scored = _TokensOfText(tokens=tokens, token_logprobs=values)
+    scored = _TextTokens(tokens=tokens, token_logprobs=values)
     choice = choice.model_copy(update={"logprobs": scored})
     return _tokens(choice, continuation, (), identity)
 

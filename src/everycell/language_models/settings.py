@@ -17,7 +17,7 @@ class Decoding(Settings):
     """How a language model chooses the tokens of its answer."""
 
     max_tokens: int = Field(
-        128, ge=1, le=1_000_000, description="Tokens after which an answer is cut."
+        128, ge=1, le=1_000_000, description="Tokens after which an answer is cut off."
     )
     temperature: float = Field(
         0.0, ge=0, le=2, description="0: greedy decoding; larger: more variety."
@@ -26,7 +26,7 @@ class Decoding(Settings):
         1.0, gt=0, le=1, description="Share of the probability mass from which tokens are sampled."
     )
     seed: int | None = Field(
-        None, ge=0, lt=2**31, description="Seed of the sampling; an endpoint may ignore it."
+        None, ge=0, lt=2**31, description="Random seed for sampling; an endpoint may ignore it."
     )
     stop: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         (),
@@ -174,7 +174,7 @@ class EndpointSettings(Settings):
     )
     retries: int = Field(5, ge=0, description="Number of retries after a temporary error.")
     wait: float = Field(
-        1.0, gt=0, description="Seconds before the first retry; doubled after each."
+        1.0, gt=0, description="Seconds before the first retry; doubled after each retry."
     )
     workers: int = Field(4, ge=1, le=256, description="Number of parallel requests.")
     requests_per_minute: float | None = Field(None, gt=0, description="Rate limit; null: none.")
@@ -303,7 +303,7 @@ class LanguageModels(Settings):
         for name in (*self.local, *self.endpoints):
             if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
                 raise ValueError(
-                    f"the model name {name!r} must have lower-case letters, digits and hyphens only"
+                    f"the model name {name!r} may only have lower-case letters, digits and hyphens"
                 )
         if duplicates := sorted(set(self.local) & set(self.endpoints)):
             raise ValueError(
@@ -314,7 +314,7 @@ class LanguageModels(Settings):
     def answer_settings(self, name: str) -> dict[str, Any]:
         """Settings that affect the answers of a model; if they change, its jobs run again.
 
-        The key's variable, workers, prices, budgets and timeouts are not among them.
+        The environment variable of the key, workers, prices, budgets and timeouts are not included.
 
         Examples
         --------

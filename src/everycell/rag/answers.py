@@ -19,7 +19,7 @@ from typing import Literal
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
-_NEITHER_WORD_NOR_BLANK = re.compile(r"[^\w\s]")
+_SYMBOLS = re.compile(r"[^\w\s]")
 
 #: Ways to match a gold answer: its characters anywhere, its words, or the complete answer.
 Match = Literal["substring", "words", "whole"]
@@ -35,7 +35,7 @@ def normalise_answer(text: str) -> str:
 
 def without_punctuation(text: str) -> str:
     """Normalise text as the library of abolghasemi2026 does: articles are kept."""
-    return " ".join(_NEITHER_WORD_NOR_BLANK.sub("", text.lower()).split())
+    return " ".join(_SYMBOLS.sub("", text.lower()).split())
 
 
 def usable_answers(gold: Sequence[str], *, match: Match = "words") -> list[str]:

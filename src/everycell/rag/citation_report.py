@@ -52,7 +52,7 @@ class _Line(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _pairs(cls, value: object) -> object:
-        # JSON has lists where pydantic's strict mode requires tuples.
+        # JSON has lists location pydantic's strict mode requires tuples.
         if isinstance(value, dict) and isinstance(value.get("tokens"), list):
             pairs = [
                 tuple(token) if isinstance(token, list) else token for token in value["tokens"]
@@ -79,32 +79,32 @@ def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]
     answers: dict[tuple[str, str], CitedAnswer] = {}
     for number, line in read_json_lines(path, _Line, "docs/attribution.md"):
         key = (line.arm, line.question)
-        where = f"{path}, line {number}"
+        location = f"{path}, line {number}"
         if key in answers:
             raise ValueError(
-                f"{where} repeats the question {in_quotes(line.question)} in the arm "
+                f"{location} repeats the question {in_quotes(line.question)} in the arm "
                 f"{in_quotes(line.arm)}; keep one answer."
             )
-        answers[key] = _parse_line(line, where, forms)
+        answers[key] = _parse_line(line, location, forms)
     return list(answers.values())
 
 
-def _document_names(line: _Line, where: str) -> Sequence[str | int]:
+def _document_names(line: _Line, location: str) -> Sequence[str | int]:
     """Names of the documents in the order of their numbers; a range saves memory."""
     if isinstance(line.documents, int):
         return range(1, line.documents + 1)
     if len(set(line.documents)) < len(line.documents):
-        raise ValueError(f"{where} has the same document twice; remove the duplicate.")
+        raise ValueError(f"{location} has the same document twice; remove the duplicate.")
     return line.documents
 
 
-def _parse_line(line: _Line, where: str, forms: Forms) -> CitedAnswer:
-    names = _document_names(line, where)
+def _parse_line(line: _Line, location: str, forms: Forms) -> CitedAnswer:
+    names = _document_names(line, location)
     k = len(names)
     unknown = [document for document in line.relevant if document not in names]
     if unknown:
         raise ValueError(
-            f"{where} has the relevant document {in_quotes(unknown[0])}, which is not among its "
+            f"{location} has the relevant document {in_quotes(unknown[0])}, which is not among its "
             f"{k} documents; give its id, or its number from 1 if `documents` is a number."
         )
     relevant = frozenset(names.index(document) + 1 for document in line.relevant)
@@ -113,11 +113,11 @@ def _parse_line(line: _Line, where: str, forms: Forms) -> CitedAnswer:
     logprobs, cites_relevant = None, ()
     if line.tokens is not None:
         if "".join(text for text, _ in line.tokens) != line.answer:
-            raise ValueError(f"{where}: the tokens do not spell the answer; give its tokens.")
+            raise ValueError(f"{location}: the tokens do not spell the answer; give its tokens.")
         invalid = [value for _, value in line.tokens if not value <= 0]
         if invalid:
             raise ValueError(
-                f"{where} has the log-probability {invalid[0]}; it must be 0 or less (a natural "
+                f"{location} has the log-probability {invalid[0]}; it must be 0 or less (a natural "
                 "logarithm)."
             )
         tokens = tuple(Token(text=text, logprob=value) for text, value in line.tokens)

@@ -1,7 +1,7 @@
 r"""Citations in generated answers: the numbers of the cited documents, and their positions.
 
 The prompts of abolghasemi2026 (Figures 5.2 and 5.7) ask for citations such as ``[1] [2]``, and its
-authors' library reads nothing else. Models write other forms too. This module reads
+authors' library reads nothing else. Models also write other forms. This module reads:
 
 ==================================  =======================================================
 ``[1]``, ``[1][2]``                 one number in brackets
@@ -11,8 +11,8 @@ authors' library reads nothing else. Models write other forms too. This module r
 ``[E1, E2]``                        with the letter D, E, P, R or S (document, evidence, ...)
 ``[[2]]``                           in nested brackets
 ``[#2]``, ``[^1]``                  with a number sign or the mark of a footnote
-``[1.]``, ``[1, 2,]``, ``[1;]``     with one mark of punctuation after the last number
-``\[1\]``, ``【4:1†source】``         with backslashes, or with GPT's search and dagger
+``[1.]``, ``[1, 2,]``, ``[1;]``     with one punctuation mark after the last number
+``\[1\]``, ``【4:1†source】``         with backslashes, or with the search number and dagger of GPT
 ``[1, Human]``, ``[LLM: 2]``        with one of `LABELS` next to the number
 ``[1 (author: Ada Ode)]``           with a label in parentheses that begins as in prompts
 ``［１］``, ``【1】``, ``[١]``           full-width brackets, and decimal digits of any script
@@ -50,7 +50,7 @@ LABELS = ("author", "authors", "human", "llm", "ai")
 LONGEST_NUMBER = 6
 #: A range with more numbers than this is read as its two bounds, like a range of years.
 LONGEST_RANGE = 100
-#: Numbers that are read as years if they belong to no document.
+#: Numbers that are read as years if no document has them.
 YEARS = range(1000, 2100)
 Forms = Literal["all", "plain"]
 
@@ -78,7 +78,7 @@ _PART = re.compile(
 )
 _THOUSANDS = re.compile(r"\d,\d{3}(?!\d)")
 _CHINESE_NUMBER = re.compile(rf"([{_CHINESE}])?(十)?([{_CHINESE}])?")
-# Only the plural takes several numbers: "Document 1 and 3 people" cites one.
+# Only a plural noun may precede several numbers: "Document 1 and 3 people" cites one.
 _PROSE = re.compile(
     rf"\b(?:{_NOUN}s\s+(?:no\.?\s*|#)?(?P<several>\d+(?:\s*(?:,\s*and\b|,|and\b|&|or\b|{_DASH})\s*\d+)*)"
     rf"|{_NOUN}\.?\s+(?:no\.?\s*|#)?(?P<one>\d+))(?![\w%°]|\.\d)",
@@ -87,7 +87,7 @@ _PROSE = re.compile(
 _BETWEEN = re.compile(rf"\s?{_DASH}\s?")
 _DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 # One digit, since two may be one number or two citations; not the exponent of a unit ("metres²").
-_RAISED = re.compile(
+_SUPERSCRIPT = re.compile(
     rf"(?:(?<=[^\W\d_{_DIGITS}]{{4}})(?<!met[er]{{2}}s)(?<!met[er]{{2}})(?<!miles)(?<!feet)"
     rf"|(?<=[.,;:!?)\]\"”’»])|(?<=[{_DIGITS}][ ,]))[{_DIGITS}](?![{_DIGITS}])"
 )
@@ -155,16 +155,16 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
     marks: list[Citation] = []
     end: int | None = None
     for match in _INNERMOST.finditer(text):
-        cited = _in_list(match[1], match.start(1))
+        cited = _parse_list(match[1], match.start(1))
         # "[1]-[3]"
         if cited and end is not None and _BETWEEN.fullmatch(text, end, match.start()):
-            marks += _inside(marks[-1].number, cited[0].number, end)
+            marks += _range_numbers(marks[-1].number, cited[0].number, end)
         marks += cited
         end = match.end() if cited else None
     for match in _PROSE.finditer(text):
         part = "several" if match["several"] else "one"
-        marks += _in_list(match[part], match.start(part))
-    marks += [Citation(_DIGITS.index(m[0]), *m.span()) for m in _RAISED.finditer(text)]
+        marks += _parse_list(match[part], match.start(part))
+    marks += [Citation(_DIGITS.index(m[0]), *m.span()) for m in _SUPERSCRIPT.finditer(text)]
     # "[Document 2]" matches twice. The sort is stable, so numbers of a range keep their order.
     return sorted(dict.fromkeys(marks), key=lambda citation: citation.start)
 
@@ -198,7 +198,7 @@ def _value(written: str) -> int | None:
     return 10 * (tens or 1) + ones if match[2] else tens or ones
 
 
-def _in_list(content: str, offset: int) -> list[Citation]:
+def _parse_list(content: str, offset: int) -> list[Citation]:
     """Citations in the content of brackets; empty if it is not a list of numbers."""
     citations: list[Citation] = []
     dash: int | None = None
@@ -222,7 +222,7 @@ def _in_list(content: str, offset: int) -> list[Citation]:
             if number is None:
                 return []
             if dash is not None:
-                citations += _inside(citations[-1].number, number, offset + dash)
+                citations += _range_numbers(citations[-1].number, number, offset + dash)
             citations.append(Citation(number, offset + part.start("number"), offset + part.end()))
             dash, after_number = None, True
         elif kind == "dash" and after_number and dash is None:
@@ -240,7 +240,7 @@ def _in_list(content: str, offset: int) -> list[Citation]:
     return citations if after_number else []
 
 
-def _inside(low: int, high: int, position: int) -> list[Citation]:
+def _range_numbers(low: int, high: int, position: int) -> list[Citation]:
     """Numbers within the bounds of a range; empty for decreasing or long ranges and years."""
     if high - low >= LONGEST_RANGE or (low in YEARS and high in YEARS):
         return []
@@ -284,7 +284,7 @@ def without_citations(text: str, *, k: int | None = None) -> str:
     """Remove bracketed citations from a text, with the blank before each."""
 
     def replace(match: re.Match[str]) -> str:
-        cited = _in_list(match[1], 0)
+        cited = _parse_list(match[1], 0)
         is_year = k is not None and any(
             citation.number in YEARS and citation.number > k for citation in cited
         )

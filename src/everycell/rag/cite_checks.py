@@ -24,8 +24,8 @@ from everycell.rag.interventions import (
 )
 from everycell.text.sentences import sentence_spans
 
-#: Largest number of words in a statement. A longer one is a complete claim, which a document that
-#: contains it does support.
+#: Largest number of words in a statement. A longer one is a complete claim, which any document that
+#: contains it supports.
 LONGEST = 8
 #: Page that describes the files of passages and answers.
 _GUIDE = "docs/citation-faithfulness.md"
@@ -169,7 +169,7 @@ def try_all(
     seed: int,
     same: Same = same_words,
 ) -> list[dict[str, object]]:
-    """Try instances, asking the questions of all of them together, then their controls."""
+    """Try all instances: send their requests together, then those of their controls."""
     known: dict[Context, CitedAnswer] = {}
     while True:
         contexts: dict[Context, None] = {}

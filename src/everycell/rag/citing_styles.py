@@ -43,10 +43,10 @@ def citing_style(name: str, template: Path | None = None) -> CitingStyle:
         return CitingStyle(_with_texts(prompt), partial(read_grounded, first=1))
     plain = prompts.read_template(template or prompts.PLAIN_TEMPLATE)
 
-    def sentences(question: str, texts: Sequence[str]) -> tuple[Message, ...]:
+    def sentence_prompt(question: str, texts: Sequence[str]) -> tuple[Message, ...]:
         return prompts.cited_answer_prompt(plain, question, texts, [""] * len(texts))
 
-    return CitingStyle(_with_texts(sentences), _read_sentences)
+    return CitingStyle(_with_texts(sentence_prompt), _read_sentences)
 
 
 def _with_texts(

@@ -103,7 +103,7 @@ def shared_words(threshold: float) -> Same:
 def mutual_entailment(
     infer: Callable[[Sequence[tuple[str, str]]], FloatArray], threshold: float
 ) -> Same:
-    """Compare statements by whether they entail each other, according to an NLI model."""
+    """Compare statements by mutual entailment, according to an NLI model."""
     if not 0 <= threshold <= 1:
         raise ValueError(f"The threshold is {threshold}; give a number from 0 to 1.")
 

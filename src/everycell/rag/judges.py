@@ -1,9 +1,8 @@
 """Agreement of judges that score the same responses, each with its own nuggets.
 
 All functions take scores such as those of `everycell.rag.nuggets.nugget_scores`: columns `judge`,
-`run`, `topic` and `value`, with a value of each judge for every run and topic. Judges and
-runs keep the order in which they first appear. Rank correlations are Kendall's tau-b, which
-corrects for ties.
+`run`, `topic` and `value`, with one value per judge, run and topic. Judges and runs keep the order
+in which they first appear. Rank correlations are Kendall's tau-b, which corrects for ties.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 r"""Scores of a response from nugget labels: V_strict and its variants (AutoNuggetizer).
 
 A nugget is a fact that a good answer contains. It is *vital* (required) or *okay* (optional), and a
-response supports it fully, partially or not at all. All six scores are one weighted mean,
+response supports it fully, partially or not at all. All six scores are weighted means,
 
 .. math:: \frac{\sum_i w(\mathrm{importance}_i)\, g(\mathrm{support}_i)}
                {\sum_i w(\mathrm{importance}_i)},
@@ -94,8 +94,8 @@ def lowercase_importance(nuggets: pd.DataFrame) -> pd.DataFrame:
 def unify_importance(nuggets: pd.DataFrame) -> pd.DataFrame:
     """Give each nugget the same importance in all runs: its judge's most frequent label.
 
-    The authors determined importance separately for each run, so that two systems may be scored on
-    different vital nuggets.
+    In a tie, the nugget is vital. The authors determined importance separately for each run, so
+    that two systems may be scored on different vital nuggets.
     """
     labels = nuggets["importance"].str.lower()
     vital = (labels == "vital").astype(float).where(labels != "")

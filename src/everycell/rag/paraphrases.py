@@ -23,7 +23,7 @@ from everycell.text.sentences import sentence_spans
 #: Unit of text per prompt.
 Unit = Literal["sentence", "passage"]
 _FOLDER = Path(__file__).parent / "templates"
-#: The project's templates, with invented examples for sentences.
+#: Our templates; the one for sentences has invented examples.
 TEMPLATES: Mapping[Unit, Path] = {
     "sentence": _FOLDER / "paraphrase.txt",
     "passage": _FOLDER / "paraphrase_passage.txt",
@@ -72,7 +72,7 @@ def paraphrase_all(
     limits: Limits = LIMITS,
     *,
     unit: Unit = "sentence",
-    judged: Callable[[Request, str, str], None] = lambda request, sentence, reason: None,
+    report: Callable[[Request, str, str], None] = lambda request, sentence, reason: None,
 ) -> list[Paraphrase]:
     """Paraphrase passages, trying the decodings in order until a text passes the checks."""
     sentences = {
@@ -98,7 +98,7 @@ def paraphrase_all(
                 limits,
                 keep_all=unit == "passage",
             )
-            judged(request, sentences[name], reasons[name])
+            report(request, sentences[name], reasons[name])
             if not reasons[name]:
                 texts[name] = text
     paraphrases = []

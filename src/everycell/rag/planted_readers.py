@@ -22,11 +22,11 @@ from everycell.rag.draws import named_draws
 from everycell.rag.interventions import CitedAnswer, Statement
 
 #: Per question: documents, claims, most words in a statement, other words in a claim.
-DOCUMENTS, CLAIMS, SHORT, AROUND = 5, 4, 6, 5
+DOCUMENTS, CLAIMS, STATEMENT_WORDS, CONTEXT_WORDS = 5, 4, 6, 5
 #: Probability that a document contains a claim.
 CLAIM_PROBABILITY = 0.4
 #: Number of words of each document that belong to no claim.
-FILLING = 20
+FILLER_WORDS = 20
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ def planted_question(name: str, *, seed: int) -> PlantedQuestion:
 
     claims = []
     for _ in range(CLAIMS):
-        statement = words(int(rng.integers(1, SHORT + 1)))
-        claims.append((statement, f"{words(AROUND)} {statement}"))
+        statement = words(int(rng.integers(1, STATEMENT_WORDS + 1)))
+        claims.append((statement, f"{words(CONTEXT_WORDS)} {statement}"))
     contains = rng.random((DOCUMENTS, CLAIMS)) < CLAIM_PROBABILITY
     contains[rng.integers(DOCUMENTS, size=CLAIMS), np.arange(CLAIMS)] = True
     documents = tuple(
-        f"{words(FILLING)}. "
+        f"{words(FILLER_WORDS)}. "
         + " ".join(
             f"{claim}."
             for (_, claim), is_contained in zip(claims, row, strict=True)

@@ -663,7 +663,7 @@ def config(**endpoint):
         (config(temperature=0), "`language_models.endpoints.gpt.temperature` is not a valid key"),
         (
             {"language_models": {"local": {"Big Model": {"source": "a"}}}},
-            "'Big Model' must have lower-case letters",
+            "'Big Model' may only have lower-case letters",
         ),
         (
             {"language_models": {"local": {"gpt": {"source": "a"}}, **config()["language_models"]}},

@@ -595,7 +595,7 @@ def test_a_record_of_used_answers_with_some_probabilities_replays_the_same(tmp_p
 
 def test_a_citation_whose_probability_was_not_kept_is_not_run():
     thin = Answer(text="[1]", finish="stop", tokens=(Token(text="[1]", logprob=None),))
-    with pytest.raises(NotOfferedError, match=r"'\[1\]' in an answer was not kept"):
+    with pytest.raises(NotOfferedError, match=r"'\[1\]' in an answer was not recorded"):
         citation_logprobs(thin, find_citations(thin.text))
 
 

@@ -160,7 +160,7 @@ def test_what_is_passed_on_quotes_nothing_and_leads_to_the_same_paraphrase():
             withhold_quotation(Answer(text=answer_text, finish="stop"), sentence, reason)
         )
 
-    first = paraphrase_all(passages, ask, read_template(), DECODINGS[:2], judged=judged)
+    first = paraphrase_all(passages, ask, read_template(), DECODINGS[:2], report=judged)
     assert [answer.text for answer in message] == ["", GOOD[SECOND], GOOD[FIRST]]
     replay = iter((message[:2], message[2:]))
     again = paraphrase_all(passages, lambda requests: next(replay), read_template(), DECODINGS[:2])

@@ -31,7 +31,7 @@ SLOTS: templates.Slots = {
 }
 
 
-class Detected(NamedTuple):
+class Detection(NamedTuple):
     """Nuggets of a passage, and marked texts that are not in the passage (strays)."""
 
     spans: tuple[Span, ...]
@@ -50,7 +50,7 @@ def detection_prompt(template: Template, question: str, passage: str) -> tuple[M
     return templates.fill(template, question=question, passage=passage)
 
 
-def marked_spans(passage: str, answer: str) -> Detected:
+def marked_spans(passage: str, answer: str) -> Detection:
     """Spans of a passage that an answer has marked; only white space may differ.
 
     Each marked text is located after the previous one if possible, otherwise anywhere. If marks
@@ -71,7 +71,7 @@ def marked_spans(passage: str, answer: str) -> Detected:
         elif all(match.end() <= start or match.start() >= end for start, end in spans):
             spans.append(match.span())
             offset = match.end()
-    return Detected(tuple(sorted(spans)), tuple(strays))
+    return Detection(tuple(sorted(spans)), tuple(strays))
 
 
 def agreed_spans(

@@ -8,7 +8,7 @@ from functools import lru_cache
 from everycell.rag.grounded.clusters import stems
 
 
-# Each list is compared with several candidates.
+# Each list is compared with several others.
 @lru_cache(maxsize=100_000)
 def _words(text: str) -> frozenset[str]:
     return frozenset(stems(text))

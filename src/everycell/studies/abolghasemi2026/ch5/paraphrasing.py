@@ -99,7 +99,7 @@ class Paraphraser:
             self.decodings,
             self.limits,
             unit=self.unit,
-            judged=self._keep,
+            report=self._keep,
         )
 
     def _keep(self, request: Request, sentence: str, reason: str) -> None:
