@@ -203,8 +203,8 @@ class Recorded:
             f"{self.identity.name!r} are not in this record (it contains "
             f"{len(self.record.entries)} answers, of {', '.join(names) or 'no model'}). The first "
             f"is request {requests.index(request) + 1}, key {key[:12]}..., whose prompt has the "
-            f"hash {prompt_hash(request)[:12]}... and ends with {end!r}. Allow requests to the model, "
-            "or download the complete record."
+            f"hash {prompt_hash(request)[:12]}... and ends with {end!r}. Allow requests to the "
+            "model, or download the complete record."
         )
 
 
