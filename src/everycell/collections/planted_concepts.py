@@ -230,8 +230,8 @@ class _Part:
         is_candidate = (np.arange(self.size) != row) & (total > 0)
         pool = np.flatnonzero(is_candidate)
         best = pool[np.argsort(-total[pool], kind="stable")][:BEST]
-        others = rng.permutation(np.setdiff1d(pool, best))[: LISTED - len(best)]
-        candidates = np.sort(np.concatenate([best, others]))
+        other_rows = rng.permutation(np.setdiff1d(pool, best))[: LISTED - len(best)]
+        candidates = np.sort(np.concatenate([best, other_rows]))
         noisy_scores = total[candidates] + NOISE * rng.normal(size=len(candidates))
         return pd.DataFrame(
             {

@@ -1,4 +1,4 @@
-"""Register a user's own data files: fetch or copy each file, hash it, and write its entry."""
+"""Register a user's data files: fetch or copy each file, hash it, and write its entry."""
 
 from __future__ import annotations
 
@@ -95,13 +95,13 @@ def add_file(
         text = _checked_text(project, registry, content)
         target = cache / key
         target.parent.mkdir(parents=True, exist_ok=True)
-        own = project / OWN_DATA
+        data_folder = project / OWN_DATA
         if is_url:
             # An old copy would take precedence over the URL.
-            (own / key).unlink(missing_ok=True)
-        elif own.is_dir():
-            (own / key).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(part, own / key)
+            (data_folder / key).unlink(missing_ok=True)
+        elif data_folder.is_dir():
+            (data_folder / key).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(part, data_folder / key)
         part.replace(target)
         write_atomically(registry, text)
         forget_registry()

@@ -128,7 +128,7 @@ def _root(error: BaseException) -> BaseException:
 
 
 def check_download(key: str, url: str, path: Path, origin: Form) -> None:
-    """Raise an error if a downloaded file has the wrong hash, with a guess at what it is."""
+    """Raise an error, with the likely cause, if a downloaded file has the wrong hash."""
     digest, size = sha256(path), path.stat().st_size
     if digest == origin.sha256:
         return

@@ -143,15 +143,17 @@ def changed_data(paper: Path) -> list[str]:
 
     A run does not notice such an edit while the cache contains the file.
     """
-    registry, own = paper / "registry.yaml", paper.parents[1] / OWN_DATA
-    if not (registry.is_file() and own.is_dir()):
+    registry, folder = paper / "registry.yaml", paper.parents[1] / OWN_DATA
+    if not (registry.is_file() and folder.is_dir()):
         return []
-    return [
-        _mismatch_message(key, own / key, digest, accepted)
-        for key, entry in read_part(registry).files.items()
-        if (own / key).is_file()
-        and (digest := sha256(own / key)) not in (accepted := accepted_contents(own / key, entry))
-    ]
+    messages = []
+    for key, entry in read_part(registry).files.items():
+        path = folder / key
+        if path.is_file():
+            digest, accepted = sha256(path), accepted_contents(path, entry)
+            if digest not in accepted:
+                messages.append(_mismatch_message(key, path, digest, accepted))
+    return messages
 
 
 def _mismatch_message(key: str, path: Path, digest: str, accepted: tuple[str | None, ...]) -> str:

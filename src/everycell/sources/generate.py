@@ -240,8 +240,8 @@ def _part_of_registry(
     commits: dict[str, str],
 ) -> dict[str, Any]:
     """Return the content of one `registry.yaml`: data sets of its `sets.yaml`, and files."""
-    own = {key: entry for key, entry in sorted(files.items()) if set_of(key) in content["sets"]}
-    used = {entry["origin"]["repository"] for entry in own.values() if "origin" in entry}
+    entries = {key: entry for key, entry in sorted(files.items()) if set_of(key) in content["sets"]}
+    used = {entry["origin"]["repository"] for entry in entries.values() if "origin" in entry}
     licences = content.get("repositories", {})
     if unlicensed := used - set(licences):
         raise SourceError(
@@ -259,7 +259,7 @@ def _part_of_registry(
             name: {field: facts[field] for field in public_fields}
             for name, facts in sorted(content["sets"].items())
         },
-        "files": own,
+        "files": entries,
     }
 
 
