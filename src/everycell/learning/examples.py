@@ -44,21 +44,21 @@ def ranking_examples(
             "'train'; draw fewer test and validation queries."
         )
     generator = np.random.default_rng(seed)
-    drawn = relevant.iloc[generator.permutation(len(relevant))[:pairs]]
+    sampled_pairs = relevant.iloc[generator.permutation(len(relevant))[:pairs]]
     irrelevant = lists[lists["relevance"] == 0].groupby(["task", "query_id"])["document_id"]
     pools = {key: ids.to_numpy() for key, ids in irrelevant}
     query_text = queries.drop_duplicates("query_id").set_index("query_id")["text"]
     text = documents.set_index("document_id")["text"]
 
     with ArrowWriter(path=str(file), features=_FEATURES) as writer:
-        for row in _generate_rows(drawn, pools, query_text, text, negatives, generator):
+        for row in _generate_rows(sampled_pairs, pools, query_text, text, negatives, generator):
             writer.write(row)
         writer.finalize()
     return Dataset.from_file(str(file))
 
 
 def _generate_rows(
-    drawn: pd.DataFrame,
+    sampled_pairs: pd.DataFrame,
     pools: dict[tuple[str, str], np.ndarray],
     query_text: pd.Series,
     text: pd.Series,
@@ -66,7 +66,7 @@ def _generate_rows(
     generator: np.random.Generator,
 ) -> Iterator[dict[str, str | list[str]]]:
     """One example per pair, with negatives drawn from the pool of its list."""
-    for pair in drawn.itertuples(index=False):
+    for pair in sampled_pairs.itertuples(index=False):
         pool = pools.get((pair.task, pair.query_id), np.array([]))
         if len(pool) < negatives:
             raise ValueError(

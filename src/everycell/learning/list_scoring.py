@@ -16,7 +16,7 @@ def score_in_parts(lists: pd.DataFrame, score: Scorer, *, at_once: int = 50) -> 
     if lists.empty:
         return lists.assign(score=pd.Series(dtype=float))
     part_of = pd.factorize(lists["query"])[0] // at_once
-    return pd.concat([_scored(part, score) for _, part in lists.groupby(part_of)])
+    return pd.concat([_score_part(part, score) for _, part in lists.groupby(part_of)])
 
 
 def score_by_fold(lists: pd.DataFrame, scorers: Iterable[tuple[Set[str], Scorer]]) -> pd.DataFrame:
@@ -24,7 +24,7 @@ def score_by_fold(lists: pd.DataFrame, scorers: Iterable[tuple[Set[str], Scorer]
     parts, models = [], dict.fromkeys(lists["query"], 0)
     for held_out, score in scorers:
         part = lists[lists["query"].isin(held_out)]
-        parts.append(_scored(part, score))
+        parts.append(_score_part(part, score))
         for query in part["query"].unique():
             models[query] += 1
     for query, count in models.items():
@@ -36,6 +36,6 @@ def score_by_fold(lists: pd.DataFrame, scorers: Iterable[tuple[Set[str], Scorer]
     return pd.concat(parts).sort_index()
 
 
-def _scored(part: pd.DataFrame, score: Scorer) -> pd.DataFrame:
+def _score_part(part: pd.DataFrame, score: Scorer) -> pd.DataFrame:
     pairs = list(part[["query", "document"]].itertuples(index=False, name=None))
     return part.assign(score=score(pairs))

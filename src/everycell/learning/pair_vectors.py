@@ -25,12 +25,12 @@ def pair_vectors(
     """Representation of each query-document pair before the last layer."""
     ids = {}
     for name, texts, side in (("query", queries, 0), ("document", documents, 1)):
-        needed = list(dict.fromkeys(pair[side] for pair in pairs))
-        missing = [key for key in needed if key not in texts]
+        pair_keys = list(dict.fromkeys(pair[side] for pair in pairs))
+        missing = [key for key in pair_keys if key not in texts]
         if missing:
             raise ValueError(f"The {name} {missing[0]!r} has no text: add the texts of all pairs.")
-        tokens = tokenise(tokenizer, [texts[key] for key in needed])
-        ids[name] = dict(zip(needed, tokens, strict=True))
+        tokens = tokenise(tokenizer, [texts[key] for key in pair_keys])
+        ids[name] = dict(zip(pair_keys, tokens, strict=True))
     joined = [
         join(tokenizer, ids["query"][query], ids["document"][document], length)
         for query, document in pairs

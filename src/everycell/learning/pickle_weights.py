@@ -53,8 +53,8 @@ def convert_weights(source: Path | str, target: Path, *, one_output: bool = Fals
             config.pop("num_labels", None)
             text = json.dumps(config, indent=2) + "\n"
             (temporary / "config.json").write_text(text, encoding="utf-8")
-        written = sorted(path.name for path in temporary.iterdir())
-    return [target / name for name in written]
+        names = sorted(path.name for path in temporary.iterdir())
+    return [target / name for name in names]
 
 
 def _weight_files(source: Path) -> list[str]:

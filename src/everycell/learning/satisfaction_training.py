@@ -62,10 +62,10 @@ class UtteranceVectors:
 
     def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Vectors of texts."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._rows]
-        vectors = dense_vectors(self._model, self._tokenizer, new, self._utterance)
+        new_texts = [text for text in dict.fromkeys(texts) if text not in self._rows]
+        vectors = dense_vectors(self._model, self._tokenizer, new_texts, self._utterance)
         vectors *= np.sqrt(vectors.shape[1])
-        self._rows |= dict(zip(new, vectors, strict=True))
+        self._rows |= dict(zip(new_texts, vectors, strict=True))
         rows = [self._rows[text] for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(texts), vectors.shape[1])
 

@@ -14,8 +14,8 @@ def cache_tokens(
     ids_by_text: dict[str, Ids] = {}
 
     def tokenise_cached(texts: Sequence[str]) -> list[Ids]:
-        new = [text for text in dict.fromkeys(texts) if text not in ids_by_text]
-        ids_by_text.update(zip(new, tokenise(new), strict=True))
+        new_texts = [text for text in dict.fromkeys(texts) if text not in ids_by_text]
+        ids_by_text.update(zip(new_texts, tokenise(new_texts), strict=True))
         return [ids_by_text[text] for text in texts]
 
     return tokenise_cached

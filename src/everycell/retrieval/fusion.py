@@ -125,9 +125,9 @@ def _check_queries(runs: Sequence[pd.DataFrame]) -> None:
     first = set(runs[0]["query"])
     for number, run in enumerate(runs[1:], 1):
         for query in sorted(first ^ set(run["query"])):
-            containing = 0 if query in first else number
+            run_number = 0 if query in first else number
             raise ValueError(
-                f"Query {query!r} is in run {containing} but not in run {number - containing} "
+                f"Query {query!r} is in run {run_number} but not in run {number - run_number} "
                 "(counted from 0): give runs for the same queries."
             )
 

@@ -77,10 +77,10 @@ def join_terms(terms: Terms, owner: str) -> bytes:
         ) from None
     # Java's white space is a subset of Python's.
     if line.split() != list(terms):
-        bad = next(term for term in terms if term.split() != [term])
+        invalid_term = next(term for term in terms if term.split() != [term])
         raise ValueError(
-            f"The terms of {owner} include {bad!r}: a term must not be empty or contain white "
-            "space; split or remove it."
+            f"The terms of {owner} include {invalid_term!r}: a term must not be empty or contain "
+            "white space; split or remove it."
         )
     if len(raw) > LONGEST_TERM:
         longest = max(terms, key=lambda term: len(term.encode()))

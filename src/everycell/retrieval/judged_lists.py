@@ -176,9 +176,9 @@ def ranking_measures(
         )
     with np.errstate(over="ignore", invalid="ignore"):
         keys = np.negative(values, dtype=np.float32, casting="same_kind")
-    bad = ~np.isfinite(keys) & lists.listed
-    if bad.any():
-        *_, topic, position = np.argwhere(bad)[0]
+    is_invalid = ~np.isfinite(keys) & lists.listed
+    if is_invalid.any():
+        *_, topic, position = np.argwhere(is_invalid)[0]
         raise ValueError(
             f"The score of document {lists.documents[topic, position]!r} of query "
             f"{lists.queries[topic]!r} is not a finite 32-bit number; correct the scores."

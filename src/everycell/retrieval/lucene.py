@@ -110,7 +110,7 @@ class Index:
     ) -> pd.DataFrame:
         """Find the k best documents for each query."""
         require(k >= 1, "k", k, "1 or more")
-        searcher, order = self._searcher(ranker), lucene_classes().trec_order
+        searcher, order = self._make_searcher(ranker), lucene_classes().trec_order
         lines = self._join_queries(queries)
 
         def search_top(count: int) -> Callable[[str, Any], Any]:
@@ -147,7 +147,7 @@ class Index:
         threads: int = 1,
     ) -> pd.DataFrame:
         """Score query-document pairs with the statistics of the index, by one search per query."""
-        java, searcher = lucene_classes(), self._searcher(ranker)
+        java, searcher = lucene_classes(), self._make_searcher(ranker)
         pairs = check_candidates(pairs)
         rows: dict[str, IntArray] = pairs.groupby("query", sort=False).indices
         unknown = next((query for query in rows if query not in queries), None)
@@ -235,7 +235,7 @@ class Index:
                     hits.append((documents.docids, documents.scores))
         return hits
 
-    def _searcher(self, ranker: Ranker) -> Any:
+    def _make_searcher(self, ranker: Ranker) -> Any:
         searcher = lucene_classes().IndexSearcher(self._reader)
         searcher.setSimilarity(similarity(ranker))
         return searcher

@@ -41,18 +41,18 @@ def measure_rankers(
     values = {}
     for name, run in runs:
         ranked = ranked_counts(run, counts, depth=k)
-        fair = fairness_by_query(ranked, [k], background=counts).set_index("query")
+        fairness = fairness_by_query(ranked, [k], background=counts).set_index("query")
         # The order of the queries differs between runs.
-        values[name] = fair[FAIRNESS].sort_index()
+        values[name] = fairness[FAIRNESS].sort_index()
         if qrels is not None:
-            effective = evaluate(
+            effectiveness = evaluate(
                 run,
                 qrels,
                 [f"{measure}@{k}" for measure in EFFECTIVENESS.values()],
                 relevance_level=relevant_from,
             )
-            effective = effective.set_axis(list(EFFECTIVENESS), axis="columns")
-            values[name] = effective.reindex(values[name].index).join(values[name])
+            effectiveness = effectiveness.set_axis(list(EFFECTIVENESS), axis="columns")
+            values[name] = effectiveness.reindex(values[name].index).join(values[name])
     return values
 
 
@@ -164,6 +164,6 @@ def overlap_by_query(
 ) -> pd.DataFrame:
     """Overlap of each query's lists before and after a swap, and the original's fairness."""
     ranked = ranked_counts(original, counts, depth=k)
-    fair = fairness_by_query(ranked, [k], background=counts).set_index("query")
+    fairness = fairness_by_query(ranked, [k], background=counts).set_index("query")
     overlap = counterfactual_overlap(original, counterfactual, p=p, depth=k)
-    return overlap.rename("CRBO").to_frame().join(fair[["TExFAIR", "NFaiRR"]]).sort_index()
+    return overlap.rename("CRBO").to_frame().join(fairness[["TExFAIR", "NFaiRR"]]).sort_index()

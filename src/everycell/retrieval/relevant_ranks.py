@@ -35,8 +35,8 @@ def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> 
     topic = topics.get_indexer(names)[codes]
     judged_topic = topics.get_indexer(qrels["query"])
     # Topics that are not considered all have the number -1, so their pairs are not unique.
-    considered = (qrels["relevance"].to_numpy() > 0) & (judged_topic >= 0)
-    judged, judged_topic = qrels[considered], judged_topic[considered]
+    is_considered = (qrels["relevance"].to_numpy() > 0) & (judged_topic >= 0)
+    judged, judged_topic = qrels[is_considered], judged_topic[is_considered]
     document, known = pd.factorize(judged["document"])
     index = pc.index_in(pa.array(run["document"]), value_set=pa.array(known)).fill_null(-1)
     run_document = index.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -64,9 +64,9 @@ def _rank_rows(run: pd.DataFrame, topic: IntArray, rows: IntArray) -> IntArray:
     n_equal = np.searchsorted(ordered, row_keys, side="right") - position
     rank = position - np.searchsorted(ordered, (topic[rows] + 1) << 32) + 1
     if (n_equal > 1).any():
-        tied = np.unique(row_keys[n_equal > 1])
+        tied_keys = np.unique(row_keys[n_equal > 1])
         tied_rows = np.flatnonzero(
-            tied[np.searchsorted(tied, keys).clip(max=len(tied) - 1)] == keys
+            tied_keys[np.searchsorted(tied_keys, keys).clip(max=len(tied_keys) - 1)] == keys
         )
         order = np.lexsort((id_order(run["document"].iloc[tied_rows]), keys[tied_rows]))
         tied_rows = tied_rows[order]

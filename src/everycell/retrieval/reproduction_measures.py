@@ -56,7 +56,7 @@ def ranking_agreement(
     """
     if union not in ("original", "ids"):
         raise ValueError(f"union is {union!r}: give 'original' or 'ids'.")
-    runs = {"original": _ranked(original), "reproduced": _ranked(reproduced)}
+    runs = {"original": _add_ranks(original), "reproduced": _add_ranks(reproduced)}
     _check_same({name: pd.Index(run["query"].unique()) for name, run in runs.items()}, "topic")
     overlap = crbo(runs["original"], runs["reproduced"], p, depth=depth, variant=variant)
     lists = [
@@ -66,7 +66,7 @@ def ranking_agreement(
     return pd.DataFrame({"kendall_tau_union": tau, "rbo": overlap.to_numpy()}, index=overlap.index)
 
 
-def _ranked(run: pd.DataFrame) -> pd.DataFrame:
+def _add_ranks(run: pd.DataFrame) -> pd.DataFrame:
     ordered = trec_order(run)
     return ordered.assign(rank=ordered.groupby("query").cumcount() + 1)
 
@@ -87,7 +87,7 @@ def score_agreement(original: pd.DataFrame, reproduced: pd.DataFrame) -> pd.Data
 
     .. math:: RMSE = \sqrt{\frac{1}{n} \sum_{t} (M_t - M'_t)^2}
     """
-    original, reproduced = _aligned({"original": original, "reproduced": reproduced})
+    original, reproduced = _align({"original": original, "reproduced": reproduced})
     rows = []
     for measure in original.columns:
         pair = pd.DataFrame({"original": original[measure], "reproduced": reproduced[measure]})
@@ -134,7 +134,7 @@ def effect_agreement(
             "reproduced advanced": reproduced_advanced,
         },
     }
-    pairs = {name: _aligned(pair) for name, pair in experiments.items()}
+    pairs = {name: _align(pair) for name, pair in experiments.items()}
     _check_same({name: baseline.columns for name, (baseline, _) in pairs.items()}, "measure")
     table = pd.DataFrame(index=pd.Index(original_baseline.columns, name="measure"))
     for name, (baseline, advanced) in pairs.items():
@@ -169,7 +169,7 @@ def _check_same(indexes: dict[str, pd.Index], kind: str) -> None:
             )
 
 
-def _aligned(frames: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _align(frames: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Two frames of values with topics and measures in the order of the first."""
     _check_same({name: values.index for name, values in frames.items()}, "topic")
     _check_same({name: values.columns for name, values in frames.items()}, "measure")

@@ -42,11 +42,11 @@ def paired_tests(
         )
     if not 0 < level < 1:
         raise ValueError(f"level is {level!r}: give a number between 0 and 1, such as 0.05.")
-    compared = list(itertools.combinations(values.columns, 2)) if pairs is None else list(pairs)
-    number = _count_comparisons(comparisons, len(compared), values.shape[1])
+    tested_pairs = list(itertools.combinations(values.columns, 2)) if pairs is None else list(pairs)
+    number = _count_comparisons(comparisons, len(tested_pairs), values.shape[1])
     # Values of equal rankings may differ in their last bits, by the order of summation. Such
     # differences are tiny, but if all have the same sign, a test would call them significant.
-    tests = t_tests(values.round(_DIGITS), compared, paired=True, correction="none")
+    tests = t_tests(values.round(_DIGITS), tested_pairs, paired=True, correction="none")
     corrected = np.minimum(tests["p"].to_numpy() * number, 1.0)
     better = [
         (row.a if row.difference > 0 else row.b) if p < level else None
@@ -84,8 +84,8 @@ def compare_paired_and_unpaired(
     """
     number: Comparisons = "all_pairs" if comparisons is None else comparisons
     paired = paired_tests(values, pairs, comparisons=number)
-    compared = list(zip(paired["a"], paired["b"], strict=True))
-    unpaired = t_tests(values.round(_DIGITS), compared, paired=False, correction="none")["p"]
+    tested_pairs = list(zip(paired["a"], paired["b"], strict=True))
+    unpaired = t_tests(values.round(_DIGITS), tested_pairs, paired=False, correction="none")["p"]
     first = paired["mean_a"].where(paired["mean_a"] != 0)
     return paired[["a", "b", "n", "mean_a", "mean_b"]].assign(
         change_percent=100 * (paired["mean_b"] / first - 1),

@@ -198,9 +198,9 @@ def _restore_order(values: FloatArray, order: IntArray) -> FloatArray:
 
 
 def _check_finite(scores: FloatArray, query_rows: IntArray, document_rows: IntArray) -> FloatArray:
-    bad = ~np.isfinite(scores)
-    if bad.any():
-        row = int(np.argmax(bad))
+    is_invalid = ~np.isfinite(scores)
+    if is_invalid.any():
+        row = int(np.argmax(is_invalid))
         raise ValueError(
             f"The score of query row {query_rows[row]} and document row {document_rows[row]} "
             f"is {scores[row]}: check that the values of both are finite."

@@ -129,8 +129,8 @@ def _match_case(word: str, model: str) -> str:
 
 def _stands_alone(text: str, pronoun: re.Match[str]) -> bool:
     """Whether a pronoun stands alone, instead of before its noun."""
-    following = _BEFORE_A_NOUN.match(text, pronoun.end())
-    if following is None or following["next"].lower() in ALONE_BEFORE:
+    next_word = _BEFORE_A_NOUN.match(text, pronoun.end())
+    if next_word is None or next_word["next"].lower() in ALONE_BEFORE:
         return True
     before = text[max(pronoun.start() - _REACH, 0) : pronoun.start()]
     return _GOVERNOR.search(before) is not None

@@ -173,12 +173,12 @@ def standard_tokens(text: str) -> list[str]:
             (_ASCII_TOKEN if ascii_only else _UNICODE_TOKEN).findall(" ".join(words))
             for ascii_only, words in parts
         )
-    return _cut(filter(None, tokens))
+    return _cut_tokens(filter(None, tokens))
 
 
 def whitespace_tokens(text: str) -> list[str]:
     """Pieces of a text between white space, as Lucene's WhitespaceTokenizer cuts it."""
-    return _cut(_WHITESPACE_TOKEN.findall(text))
+    return _cut_tokens(_WHITESPACE_TOKEN.findall(text))
 
 
 def lower(text: str) -> str:
@@ -218,7 +218,7 @@ def _has_measure(start: str) -> bool:
     return _SNOWBALL.stemWord(start + "ness") != start + "ness"
 
 
-def _cut(tokens: Iterable[str]) -> list[str]:
+def _cut_tokens(tokens: Iterable[str]) -> list[str]:
     return [
         token[start : start + LONGEST]
         for token in tokens
