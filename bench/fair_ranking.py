@@ -1,18 +1,18 @@
-"""Time of fair policies (FELIX), against general solvers and the published way.
+"""Speed of fair policies (FELIX), compared with general solvers and the published algorithm.
 
-Run: ``python bench/fair_ranking.py``. One thread. Both sides of a comparison solve the same problem
-in the same process, and the script checks that they agree before it prints the times:
+Run ``python bench/fair_ranking.py``; it uses one thread. Both sides of a comparison solve the same
+problem in one process, and the script checks that they agree before it prints the times:
 
-- *exposure and matrix*: pooling and Newton steps, against the linear program over n x k
-  probabilities with a row for each pair of items (HiGHS; the thesis used cvxopt, which is slower);
-- *decomposition*: a compiled loop, against maximum matchings of networkx (Hopcroft-Karp, as
+- *exposure and matrix*: pooling and Newton steps, compared with the linear program over n x k
+  probabilities with a row per pair of items (HiGHS; the thesis used cvxopt, which is slower);
+- *decomposition*: a compiled loop, compared with maximum matchings of networkx (Hopcroft-Karp, as
   published) on the same matrices;
-- *n x k against n x n*: the decomposition of a cut matrix, and of its extension to a square one by
-  Lemma 2.4.2 of heuss2025: the claim that O(k^3 n^2) steps take the place of O(n^4 sqrt(n));
+- *n x k and n x n*: the decomposition of a matrix with k ranks, and of its extension to a square
+  matrix by Lemma 2.4.2 of heuss2025, for the claim that O(k^3 n^2) steps replace O(n^4 sqrt(n));
 - *FELIX*: 20 iterations on 112 lists of 20 to 60 items, from merits to policies, and the policies
-  of the same exposures that column generation finds from there.
+  that column generation then finds for the same exposures.
 
-numba's first call is not in the times (printed apart).
+The times do not include numba's first call, which is printed separately.
 """
 
 import time
@@ -32,17 +32,17 @@ RANKS = 10
 
 
 def measure(call, rounds):
-    """Median seconds of a call, and what it returns."""
+    """Median seconds and result of a call."""
     times = []
     for _ in range(rounds):
         start = time.perf_counter()
-        found = call()
+        result = call()
         times.append(time.perf_counter() - start)
-    return float(np.median(times)), found
+    return float(np.median(times)), result
 
 
 def by_all_pairs(merits, weights):
-    """Exposures by the linear program with a row for each pair of items."""
+    """Exposures by the linear program with one row per pair of items."""
     n, k = len(merits), len(weights)
     exposure = sparse.kron(sparse.identity(n), weights[None], format="csr")
     better, worse = np.triu_indices(n, 1)
@@ -50,7 +50,7 @@ def by_all_pairs(merits, weights):
     better, worse = order[better], order[worse]
     fair = sparse.diags(merits[worse]) @ exposure[better]
     fair = fair - sparse.diags(merits[better]) @ exposure[worse]
-    found = linprog(
+    solution = linprog(
         -np.outer(merits, weights).ravel(),
         A_ub=sparse.vstack([fair, sparse.kron(sparse.identity(n), np.ones((1, k)))]),
         b_ub=np.concatenate([np.zeros(len(better)), np.ones(n)]),
@@ -58,29 +58,29 @@ def by_all_pairs(merits, weights):
         b_eq=np.ones(k),
         method="highs",
     )
-    return exposure @ found.x
+    return exposure @ solution.x
 
 
 def by_networkx(matrix):
-    """Decomposition by matchings of networkx on a graph in which each hidden place is a vertex."""
+    """Decomposition by matchings of networkx, with a vertex per position, including hidden ones."""
     n, k = matrix.shape
-    left = np.column_stack([matrix, 1 - matrix.sum(axis=1)])
+    remaining = np.column_stack([matrix, 1 - matrix.sum(axis=1)])
     total, terms = np.zeros_like(matrix), 0
     weight = 1.0
     while weight > 1e-9:
         graph = nx.Graph()
         graph.add_nodes_from(range(n))
-        for item, rank in zip(*np.nonzero(left > 1e-12), strict=True):
-            places = [int(rank)] if rank < k else range(k, n)
-            graph.add_edges_from((int(item), f"place {place}") for place in places)
+        for item, rank in zip(*np.nonzero(remaining > 1e-12), strict=True):
+            positions = [int(rank)] if rank < k else range(k, n)
+            graph.add_edges_from((int(item), f"position {index}") for index in positions)
         matching = nx.bipartite.hopcroft_karp_matching(graph, range(n))
         if len(matching) < 2 * n:
             break
         ranks = np.array([min(int(matching[item].split()[1]), k) for item in range(n)])
-        size = left[np.arange(n), ranks].min()
-        left[np.arange(n), ranks] -= size
-        shown = np.flatnonzero(ranks < k)
-        total[shown, ranks[shown]] += size
+        size = remaining[np.arange(n), ranks].min()
+        remaining[np.arange(n), ranks] -= size
+        visible = np.flatnonzero(ranks < k)
+        total[visible, ranks[visible]] += size
         weight -= size
         terms += 1
     return total, terms
@@ -127,15 +127,15 @@ def compare_square(rng):
     for n in (20, 40, 80, 160):
         merits, _, weights = problem(n, rng)
         matrix = entropy_marginals(fair_exposure(merits, weights), weights)
-        rest = (1 - matrix.sum(axis=1)) / (n - RANKS)
-        square = np.column_stack([matrix, np.repeat(rest[:, None], n - RANKS, axis=1)])
-        cut, few = measure(lambda m=matrix: decompose(m), 5)
-        whole, many = measure(lambda m=square: decompose(m), 1)
-        np.testing.assert_allclose(many.marginals(n), square, atol=1e-7)
+        hidden = (1 - matrix.sum(axis=1)) / (n - RANKS)
+        square = np.column_stack([matrix, np.repeat(hidden[:, None], n - RANKS, axis=1)])
+        fast, policy = measure(lambda m=matrix: decompose(m), 5)
+        slow, square_policy = measure(lambda m=square: decompose(m), 1)
+        np.testing.assert_allclose(square_policy.marginals(n), square, atol=1e-7)
         print(
-            f"  {n:3} items: {n} x {n} {1e3 * whole:8.1f} ms ({len(many.weights)} rankings)"
-            f"  {n} x {RANKS} {1e3 * cut:6.2f} ms ({len(few.weights)})"
-            f"  {whole / cut:8.0f} times faster"
+            f"  {n:3} items: {n} x {n} {1e3 * slow:8.1f} ms ({len(square_policy.weights)} rankings)"
+            f"  {n} x {RANKS} {1e3 * fast:6.2f} ms ({len(policy.weights)})"
+            f"  {slow / fast:8.0f} times faster"
         )
 
 
@@ -143,25 +143,25 @@ def time_felix(rng):
     lists = [problem(int(n), rng) for n in rng.integers(20, 61, 112)]
 
     def policies():
-        found = []
+        results = []
         for merits, scores, weights in lists:
             exposures = fair_exposure(merits, weights)
             matrix = entropy_marginals(exposures, weights)
             test = holds_outlier(scores)
-            found.append((exposures, test, resample(matrix, test, iterations=20, rng=rng)))
-        return found
+            results.append((exposures, test, resample(matrix, test, iterations=20, rng=rng)))
+        return results
 
-    seconds, found = measure(policies, 3)
+    seconds, results = measure(policies, 3)
     start = time.perf_counter()
     best = [
         generate_rankings(exposures, weights, test, felix.policy)
-        for (exposures, test, felix), (_, _, weights) in zip(found, lists, strict=True)
+        for (exposures, test, felix), (_, _, weights) in zip(results, lists, strict=True)
     ]
-    generated = time.perf_counter() - start
-    once, last = (np.mean([felix.avoided[i] for _, _, felix in found]) for i in (0, -1))
-    print(f"  112 lists, 20 iterations {seconds:6.2f} s   P(u) {once:.3f} -> {last:.3f}")
+    generation = time.perf_counter() - start
+    first, last = (np.mean([felix.avoided[i] for _, _, felix in results]) for i in (0, -1))
+    print(f"  112 lists, 20 iterations {seconds:6.2f} s   P(u) {first:.3f} -> {last:.3f}")
     print(
-        f"  column generation after  {generated:6.2f} s   P(u) "
+        f"  then column generation   {generation:6.2f} s   P(u) "
         f"{np.mean([optimum.avoided for optimum in best]):.3f}"
     )
 
@@ -171,11 +171,11 @@ def main():
     start = time.perf_counter()
     decompose(np.full((3, 2), 1 / 3))
     print(f"First decomposition: {time.perf_counter() - start:.2f} s")
-    print("Exposure and matrix, against a linear program with all pairs of items:")
+    print("Exposure and matrix, compared with a linear program with all pairs of items:")
     compare_exposure(rng)
-    print("Decomposition, against matchings of networkx:")
+    print("Decomposition, compared with matchings of networkx:")
     compare_matchings(rng)
-    print("Decomposition of a cut matrix, against its extension to a square one:")
+    print("Decomposition of a matrix with ten ranks, compared with its square extension:")
     compare_square(rng)
     print("FELIX, from merits to policies:")
     time_felix(rng)

@@ -1,12 +1,12 @@
-"""Speed on a GPU beside a plain loop: cross-encoder, dense encoder, training, language model.
+"""Speed on a GPU, compared with a plain loop: cross-encoder, dense encoder, training, Llama.
 
-Run: ``python bench/gpu.py`` on a machine with a GPU; it takes less than 4 minutes. Models are
-BERT-base, and a Llama of 8 billion parameters (fewer where memory is short) with random weights,
-which does not matter for speed. The plain loop has weights in bfloat16, sorted texts and large
-batches. Both sides are warmed up on all texts; rates are shown with tokenising and without. Before
-precision is compared, the cross-encoder learns a planted task: relevance is a document's share of
-500 words. Differences from float32 are those of scores, of nDCG@10 over lists of a hundred, and
-Kendall's tau of the order.
+Run ``python bench/gpu.py`` on a machine with a GPU; it takes less than 4 minutes. Models are
+BERT-base and a Llama with 8 billion parameters (fewer if memory is short). Their weights are
+random, which does not affect speed. The plain loop has weights in bfloat16, sorted texts and large
+batches. Both sides are warmed up on all texts, and rates are printed with and without tokenising.
+Before the comparison of precisions, the cross-encoder learns a planted task, in which relevance is
+a document's share of 500 words. The script prints differences from float32 in scores and in
+nDCG@10 over lists of 100 documents, and Kendall's tau of the rankings.
 """
 
 import argparse
@@ -34,17 +34,17 @@ from everycell.learning.text_vectors import dense_vectors
 from everycell.learning.tilde import token_ids
 
 QUERIES, DEPTH, WORDS, LENGTH = 80, 100, 8000, 256
-#: Tokens in a batch of the plain loop.
+#: Number of tokens in a batch of the plain loop.
 PLAIN = 131_072
 
 
 def seconds(function):
-    """Result of a call and its wall time, once the GPU has ended."""
+    """Result of a call and its wall time, including all work of the GPU."""
     torch.cuda.synchronize()
     start = time.perf_counter()
-    found = function()
+    result = function()
     torch.cuda.synchronize()
-    return found, time.perf_counter() - start
+    return result, time.perf_counter() - start
 
 
 def corpus():
@@ -76,47 +76,47 @@ def show(what, rate, unit):
 
 
 def compare(what, number, spent, plain, preparing):
-    """Print rates with tokenising and without, and their shares of the plain loop's."""
+    """Print rates with and without tokenising, and their ratios to those of the plain loop."""
     print(
-        f"  {what:46} {number / (spent + preparing):9,.0f} a second with tokenising "
+        f"  {what:46} {number / (spent + preparing):9,.0f} per second with tokenising "
         f"({(plain + preparing) / (spent + preparing):4.0%} of the plain loop), "
         f"{number / spent:9,.0f} without ({plain / spent:4.0%})",
         flush=True,
     )
 
 
-def differences(name, found, exact, shares):
-    """Print how scores, orders and nDCG differ from those in float32."""
-    lists, truth = found.reshape(QUERIES, DEPTH), exact.reshape(QUERIES, DEPTH)
+def print_differences(name, scores, exact, shares):
+    """Print differences in scores, rankings and nDCG from float32."""
+    lists, truth = scores.reshape(QUERIES, DEPTH), exact.reshape(QUERIES, DEPTH)
     taus = [kendalltau(*rows).statistic for rows in zip(lists, truth, strict=True)]
     gains = shares.reshape(QUERIES, DEPTH).argsort(axis=1).argsort(axis=1) >= DEPTH - 10
     discount = 1 / np.log2(np.arange(2, 12))
     ndcg = [
-        np.take_along_axis(gains, np.argsort(-scores, axis=1)[:, :10], 1)
+        np.take_along_axis(gains, np.argsort(-values, axis=1)[:, :10], 1)
         @ discount
         / discount.sum()
-        for scores in (lists, truth)
+        for values in (lists, truth)
     ]
     change = ndcg[0] - ndcg[1]
     print(
-        f"  {name} against float32: score up to {np.abs(lists - truth).max():.4f} (standard "
-        f"deviation {truth.std(axis=1).mean():.4f}), nDCG@10 {ndcg[1].mean():.4f} in float32, "
-        f"{change.mean():+.5f} in the mean and up to {np.abs(change).max():.4f}, Kendall's tau "
-        f"{np.mean(taus):.5f}, at least {min(taus):.5f}",
+        f"  {name} compared with float32: scores differ by up to {np.abs(lists - truth).max():.4f} "
+        f"(standard deviation {truth.std(axis=1).mean():.4f}); nDCG@10 {ndcg[1].mean():.4f} in "
+        f"float32, changes by {change.mean():+.5f} on average and up to {np.abs(change).max():.4f};"
+        f" Kendall's tau {np.mean(taus):.5f} on average, at least {min(taus):.5f}",
         flush=True,
     )
 
 
 def plain_batches(sequences, sizes, forward):
-    """A plain loop over sorted sequences; answers stay on the GPU to the end."""
+    """A plain loop over sorted sequences; outputs stay on the GPU until the end."""
     order = np.argsort(sizes, kind="stable")[::-1]
-    found, start = [], 0
+    outputs, start = [], 0
     with torch.inference_mode():
         while start < len(order):
             part = order[start : start + max(1, PLAIN // sizes[order[start]])]
-            found.append(forward(pad([sequences[row] for row in part], 0, "cuda")))
+            outputs.append(forward(pad([sequences[row] for row in part], 0, "cuda")))
             start += len(part)
-        return torch.cat(found).float().cpu().numpy()
+        return torch.cat(outputs).float().cpu().numpy()
 
 
 def learn(model, tokenizer, queries, documents, shares, steps=300):
@@ -124,16 +124,16 @@ def learn(model, tokenizer, queries, documents, shares, steps=300):
     rng = np.random.default_rng(1)
     loss_of = training_loss(tokenizer, PairLength(LENGTH))
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
-    warm = torch.optim.lr_scheduler.LinearLR(optimiser, 0.02, total_iters=50)
+    warm_up = torch.optim.lr_scheduler.LinearLR(optimiser, 0.02, total_iters=50)
     model.train()
     for _ in range(steps):
-        # The one of three documents with the largest share is the relevant one.
+        # The relevant one of three documents has the largest share.
         rows = rng.integers(0, len(documents), (32, 3))
         rows = np.take_along_axis(rows, np.argsort(-shares[rows], axis=1), 1)
         batch = {
             "query": [queries[row] for row in rng.integers(0, QUERIES, 32)],
             "positive": [documents[row] for row in rows[:, 0]],
-            "negatives": [[documents[row] for row in rest] for rest in rows[:, 1:]],
+            "negatives": [[documents[row] for row in negatives] for negatives in rows[:, 1:]],
         }
         optimiser.zero_grad()
         with torch.autocast("cuda", torch.bfloat16):
@@ -141,7 +141,7 @@ def learn(model, tokenizer, queries, documents, shares, steps=300):
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
-        warm.step()
+        warm_up.step()
     print(f"cross-encoder trained for {steps} steps, last loss {loss.item():.3f} (chance 1.099)")
     model.eval()
 
@@ -157,8 +157,12 @@ def cross_encoder(tokenizer, queries, documents, shares):
     length = PairLength(LENGTH)
 
     def prepare():
-        asked, read = tokenise(tokenizer, queries), tokenise(tokenizer, documents)
-        return [join(tokenizer, asked[one], read[other], length) for one, other in pairs]
+        query_ids = tokenise(tokenizer, queries)
+        document_ids = tokenise(tokenizer, documents)
+        return [
+            join(tokenizer, query_ids[query], document_ids[document], length)
+            for query, document in pairs
+        ]
 
     prepare()
     joined, preparing = seconds(prepare)
@@ -180,36 +184,36 @@ def cross_encoder(tokenizer, queries, documents, shares):
         f"cross-encoder, {len(pairs)} pairs of {np.mean(sizes):.0f} tokens, tokenised in "
         f"{tokenising:.2f} s and joined in {preparing - tokenising:.2f} s"
     )
-    found = measure(ours, pairs, plain, preparing)
+    scores = measure(ours, pairs, plain, preparing)
     compare("plain loop, weights in bfloat16", len(pairs), plain, plain, preparing)
     ours(half_model)
-    whole, spent = seconds(lambda: ours(half_model))
+    half_scores, spent = seconds(lambda: ours(half_model))
     compare("everycell, weights in bfloat16", len(pairs), spent - preparing, plain, preparing)
-    differences("bfloat16", found["bfloat16"], found["float32"], shares)
-    differences("weights in bfloat16", whole, found["float32"], shares)
+    print_differences("bfloat16", scores["bfloat16"], scores["float32"], shares)
+    print_differences("weights in bfloat16", half_scores, scores["float32"], shares)
 
 
 def measure(ours, inputs, plain, preparing):
-    """Print what our function does on a GPU with its settings; its results by precision."""
-    few = inputs[:2000]
-    ours(pairs=few, batch_tokens=2048)
-    _, spent = seconds(lambda: ours(pairs=few, batch_tokens=2048))
-    share = len(few) / len(inputs)
+    """Print rates of our function on a GPU by settings, and return its results by precision."""
+    sample = inputs[:2000]
+    ours(pairs=sample, batch_tokens=2048)
+    _, spent = seconds(lambda: ours(pairs=sample, batch_tokens=2048))
+    share = len(sample) / len(inputs)
     compare(
-        "float32, 2,048 tokens a batch (as on a CPU)",
-        len(few),
+        "float32, 2,048 tokens per batch (as on a CPU)",
+        len(sample),
         spent - preparing * share,
         plain * share,
         preparing * share,
     )
-    found = {}
+    results = {}
     for precision in ("float32", "bfloat16"):
         set_gpu_precision(precision)
         ours()
-        found[precision], spent = seconds(ours)
+        results[precision], spent = seconds(ours)
         compare(f"{precision}, default batch", len(inputs), spent - preparing, plain, preparing)
     set_gpu_precision("float32")
-    return found
+    return results
 
 
 def dense(tokenizer, queries, documents, shares):
@@ -255,17 +259,18 @@ def training(tokenizer, queries, documents, _):
     for name, half, plain in (
         ("  float32", False, False),
         ("  bfloat16 (full tier)", True, False),
-        ("  plain loop, bfloat16, tokenised before", True, True),
+        ("  plain loop, bfloat16, without tokenising", True, True),
     ):
         model = BertForSequenceClassification(config).cuda().train()
         optimiser = torch.optim.AdamW(model.parameters(), lr=2e-5, fused=True)
         ours = training_loss(tokenizer, PairLength(LENGTH))
-        asked, read = tokenise(tokenizer, queries[:32]), tokenise(tokenizer, documents[:96])
-        batch = pad(
-            [join(tokenizer, asked[i // 3], read[i], PairLength(LENGTH)) for i in range(96)],
-            0,
-            "cuda",
-        )
+        query_ids = tokenise(tokenizer, queries[:32])
+        document_ids = tokenise(tokenizer, documents[:96])
+        joined = [
+            join(tokenizer, query_ids[i // 3], document_ids[i], PairLength(LENGTH))
+            for i in range(96)
+        ]
+        batch = pad(joined, 0, "cuda")
 
         def step(model=model, optimiser=optimiser, ours=ours, batch=batch, half=half, plain=plain):
             optimiser.zero_grad()
@@ -283,11 +288,11 @@ def training(tokenizer, queries, documents, _):
             step()
         _, spent = seconds(lambda step=step: [step() for _ in range(15)])
         print(f"{name:58} {spent / 15 * 1e3:9,.1f} ms", flush=True)
-        show("    that is", 32 * 3 * 15 / spent, "pairs/s")
+        show("    rate", 32 * 3 * 15 / spent, "pairs/s")
 
 
 def language_model(gpu_gb):
-    """Tokens per second that a Llama writes, by the size of the batch."""
+    """Tokens per second that a Llama generates, by batch size."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -297,7 +302,8 @@ def language_model(gpu_gb):
     from everycell.language_models.settings import Decoding
 
     symbols = sorted(pre_tokenizers.ByteLevel.alphabet())
-    backend = Tokenizer(models.BPE(vocab={each: i for i, each in enumerate(symbols)}, merges=[]))
+    vocabulary = {symbol: i for i, symbol in enumerate(symbols)}
+    backend = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     backend.decoder = decoders.ByteLevel()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend)
@@ -316,20 +322,20 @@ def language_model(gpu_gb):
         torch.set_default_dtype(torch.bfloat16)
         model = LlamaForCausalLM(config).eval()
         torch.set_default_dtype(torch.float32)
-    # Rows of the vocabulary beyond the bytes are never the likeliest: the tokenizer lacks them.
+    # The tokenizer only has the bytes, so other tokens must never be generated.
     model.lm_head.weight.data[256:] = 0
-    asked = LocalModel(model, tokenizer, Identity(name="random"))
+    local_model = LocalModel(model, tokenizer, Identity(name="random"))
     billions = model.num_parameters() / 1e9
-    print(f"generation, {billions:.1f} billion numbers in bfloat16, prompts of 1,370 tokens")
+    print(f"generation, {billions:.1f} billion parameters in bfloat16, prompts of 1,370 tokens")
     new = 32
     for batch in (1, 8, 64):
         texts = [f"{number:05} " + "A question. " * 113 + "Why?    " for number in range(batch)]
         requests = [Request(prompt=text, decoding=Decoding(max_tokens=new)) for text in texts]
-        list(answer_in_batches(asked, requests, batch))
-        # Other prompts, since what is kept of the first ones would answer again.
+        list(answer_in_batches(local_model, requests, batch))
+        # Different prompts, since the first ones are cached.
         texts = ["x" + text for text in texts]
         requests = [Request(prompt=text, decoding=Decoding(max_tokens=new)) for text in texts]
-        answers, spent = seconds(lambda: list(answer_in_batches(asked, requests, batch)))  # noqa: B023
+        answers, spent = seconds(lambda: list(answer_in_batches(local_model, requests, batch)))  # noqa: B023
         written = sum(answer.answer_tokens for _, answer in itertools.chain(*answers))
         read = answers[0][0][1].prompt_tokens
         show(
@@ -350,9 +356,8 @@ def language_model(gpu_gb):
             _, writing = seconds(steps)
         show("    plain loop", batch * new / (reading + writing), "tokens/s")
         print(
-            f"    reading {batch * read / reading:,.0f} tokens/s, a step "
-            f"{writing / (new - 1) * 1e3:.1f} ms, its writing alone "
-            f"{batch * (new - 1) / writing:,.0f} tokens/s",
+            f"    reading {batch * read / reading:,.0f} tokens/s, {writing / (new - 1) * 1e3:.1f} "
+            f"ms per step, writing without reading {batch * (new - 1) / writing:,.0f} tokens/s",
             flush=True,
         )
 
@@ -361,17 +366,17 @@ def main():
     """Measure and print."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     if not torch.cuda.is_available():
-        raise SystemExit("torch sees no GPU: run this bench on a machine with one.")
+        raise SystemExit("torch finds no GPU. Run this benchmark on a machine with a GPU.")
     properties = torch.cuda.get_device_properties(0)
     memory = properties.total_memory / 1e9
     print(f"{properties.name}, {memory:.0f} GB, torch {torch.__version__}", flush=True)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     parts = corpus()
     for part in (cross_encoder, dense, training):
         part(*parts)
         torch.cuda.empty_cache()
     language_model(memory)
-    print(f"{time.perf_counter() - begun:.0f} s in all")
+    print(f"{time.perf_counter() - start:.0f} s in total")
 
 
 if __name__ == "__main__":

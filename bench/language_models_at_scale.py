@@ -1,12 +1,13 @@
-"""Speed of small models, side by side: answers a minute by batch, passages a second.
+"""Speed of small models: answers per minute by batch size, passages per second.
 
-Run: ``python bench/language_models_at_scale.py [--threads 1]``. A random Llama (4.4 million
-numbers, 16 prompts of 100 to 200 bytes, answers of 32) answers one by one and in batches of 4 and
-16; the texts must be the same, or nothing is printed. An encoder of MiniLM's size (random too, 6
-layers of 384) reads passages of 96 tokens in batches of 32: passages a second, operations a second
-(2 for each parameter and token), and bytes of its vectors for each passage.
+Run ``python bench/language_models_at_scale.py [--threads 1]``. A random Llama (4.4 million
+parameters, 16 prompts of 100 to 200 bytes, answers of 32 bytes) generates answers one by one and
+in batches of 4 and 16; the script stops if the answers differ. A random encoder of MiniLM's size
+(6 layers, 384 dimensions) reads passages of 96 tokens in batches of 32. The script prints its
+passages and operations per second (2 operations per parameter and token), and the bytes of its
+vectors per passage.
 
-Weights do not matter for speed. Loading is not in the times.
+Weights do not affect speed. The times do not include loading.
 """
 
 import argparse
@@ -35,7 +36,8 @@ def random_llama():
     """A causal model whose tokens are bytes."""
     torch.manual_seed(0)
     symbols = sorted(pre_tokenizers.ByteLevel.alphabet())
-    backend = Tokenizer(models.BPE(vocab={each: i for i, each in enumerate(symbols)}, merges=[]))
+    vocabulary = {symbol: i for i, symbol in enumerate(symbols)}
+    backend = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     backend.decoder = decoders.ByteLevel()
     config = LlamaConfig(
@@ -49,12 +51,12 @@ def random_llama():
     )
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend)
     model = LlamaForCausalLM(config).eval()
-    print(f"Llama of {model.num_parameters() / 1e6:.1f} million numbers")
+    print(f"Llama with {model.num_parameters() / 1e6:.1f} million parameters")
     return LocalModel(model, tokenizer, Identity(name="random"))
 
 
-def answers(model, requests, batch):
-    """Speed and texts of answers in batches of a size."""
+def measure_answers(model, requests, batch):
+    """Speed and texts of answers by batch size."""
     speed, start, texts = Throughput(), time.perf_counter(), {}
     for answered in answer_in_batches(model, requests, batch):
         for request, answer in answered:
@@ -64,8 +66,8 @@ def answers(model, requests, batch):
     return speed, texts
 
 
-def passages():
-    """Passages a second of an encoder, its parameters without words, and its dimensions."""
+def measure_encoder():
+    """Passages per second, parameters without word embeddings, and dimensions of an encoder."""
     config = BertConfig(
         hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536
     )
@@ -77,7 +79,7 @@ def passages():
         for part in ids.split(32):
             encoder(part)
         seconds = time.perf_counter() - start
-    parameters = sum(each.numel() for each in encoder.encoder.parameters())
+    parameters = sum(weights.numel() for weights in encoder.encoder.parameters())
     return PASSAGES / seconds, parameters, config.hidden_size
 
 
@@ -94,19 +96,19 @@ def main():
         )
         for number in range(REQUESTS)
     ]
-    answers(model, requests[:2], 1)
-    alone, expected = answers(model, requests, 1)
-    print(f"  batch  1: {alone}")
+    measure_answers(model, requests[:2], 1)
+    unbatched, expected = measure_answers(model, requests, 1)
+    print(f"  batch  1: {unbatched}")
     for batch in (4, 16):
-        speed, texts = answers(model, requests, batch)
+        speed, texts = measure_answers(model, requests, batch)
         if texts != expected:
-            raise SystemExit(f"batches of {batch} gave other answers than one by one")
-        print(f"  batch {batch:2}: {speed} ({alone.seconds / speed.seconds:.1f} times)")
-    rate, parameters, dimensions = passages()
+            raise SystemExit(f"Answers in batches of {batch} differ from those one by one.")
+        print(f"  batch {batch:2}: {speed} ({unbatched.seconds / speed.seconds:.1f} times as fast)")
+    rate, parameters, dimensions = measure_encoder()
     print(
-        f"Encoder of {parameters / 1e6:.1f} million numbers: {rate:.0f} passages a second, "
-        f"{2 * parameters * LENGTH * rate / 1e9:.1f} giga-operations a second, "
-        f"{4 * dimensions} bytes of vectors for each passage"
+        f"Encoder with {parameters / 1e6:.1f} million parameters: {rate:.0f} passages per second, "
+        f"{2 * parameters * LENGTH * rate / 1e9:.1f} giga-operations per second, "
+        f"{4 * dimensions} bytes of vectors per passage"
     )
 
 

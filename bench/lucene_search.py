@@ -1,14 +1,13 @@
-"""Time of Lucene: searches on two threads, given pairs against one call a pair.
+"""Speed of Lucene: searches on two threads, and scoring of pairs compared with one call per pair.
 
-Run: ``python bench/lucene_search.py [--documents 5000] [--queries 100]``, after
-``make setup-lucene``.
-Texts are random words with Zipf's frequencies. Both sides of a ratio run in turn in the same
-process, after a first round that warms Java up and checks that they find the same:
+Run ``python bench/lucene_search.py [--documents 5000] [--queries 100]``, after ``make
+setup-lucene``. Texts are random words with Zipf's frequencies. Both sides of a ratio take turns in
+one process, after a first round that warms up Java and checks that they agree:
 
-- search: the best 100 documents for queries of 5 and of 300 terms, on one thread and on two;
-- pairs: BM25 of 30 candidates a query with one search a query (``score_pairs``), on one thread and
-  on two, and with one call a pair (``compute_query_document_score`` of pyserini, which parses and
-  weighs the query anew for each candidate; here its Java method, without pyserini's own wrapper).
+- search: the top 100 documents for queries of 5 and of 300 terms, on one thread and on two;
+- pairs: BM25 of 30 candidates per query with one search per query (``score_pairs``), on one thread
+  and on two, and with one call per pair (the Java method behind ``compute_query_document_score``
+  of pyserini, which parses and weighs the query again for each candidate).
 """
 
 import argparse
@@ -36,7 +35,7 @@ def texts(count, length, rng, words=30_000):
 
 
 def in_turn(rounds, **calls):
-    """Median seconds of each call, each run once a round, after a round that is not counted."""
+    """Median seconds of each call; calls take turns, and the first round is a warm-up."""
     seconds = {name: [] for name in calls}
     for turn in range(rounds + 1):
         for name, call in calls.items():
@@ -47,8 +46,8 @@ def in_turn(rounds, **calls):
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
-def one_call_a_pair(folder):
-    """BM25 of one query and one document by Anserini's function behind pyserini's."""
+def single_pair_scorer(folder):
+    """Function for the BM25 score of one query and one document, by Anserini."""
     from jnius import autoclass, cast
 
     analyser = cast(
@@ -66,7 +65,7 @@ def one_call_a_pair(folder):
 
 
 def main():
-    """Print a line for each comparison."""
+    """Print one line per comparison."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--documents", type=int, default=5000)
     parser.add_argument("--queries", type=int, default=100)
@@ -78,7 +77,7 @@ def main():
     start = time.perf_counter()
     build_index(documents, folder)
     rate = options.documents / (time.perf_counter() - start)
-    print(f"index: {rate:,.0f} documents of 150 terms a second, with a cold Java")
+    print(f"index: {rate:,.0f} documents of 150 terms per second, without a warm-up of Java")
 
     with Index(folder) as index:
         for length in (5, 300):
@@ -88,10 +87,10 @@ def main():
                 return index.search(queries, RANKER, 100, threads=threads)
 
             pd.testing.assert_frame_equal(search(1), search(2))
-            found = in_turn(5, one=lambda: search(1), two=lambda: search(2))
+            times = in_turn(5, one=lambda: search(1), two=lambda: search(2))
             print(
-                f"search, {length} terms: {options.queries / found['one']:,.0f} queries a second; "
-                f"two threads {found['one'] / found['two']:.2f} times as fast"
+                f"search, {length} terms: {options.queries / times['one']:,.0f} queries per "
+                f"second; two threads {times['one'] / times['two']:.2f} times as fast"
             )
 
         pairs = pd.DataFrame(
@@ -103,7 +102,7 @@ def main():
             columns=["query", "document"],
         )
         lines = {query: " ".join(terms) for query, terms in queries.items()}
-        score = one_call_a_pair(folder)
+        score = single_pair_scorer(folder)
 
         def single():
             return [score(lines[query], name) for query, name in pairs.itertuples(index=False)]
@@ -112,11 +111,11 @@ def main():
             return index.score_pairs(queries, pairs, RANKER, threads=threads)
 
         np.testing.assert_allclose(grouped(1)["score"], single(), rtol=1e-5)
-        found = in_turn(3, single=single, one=lambda: grouped(1), two=lambda: grouped(2))
+        times = in_turn(3, single=single, one=lambda: grouped(1), two=lambda: grouped(2))
     print(
-        f"pairs, 300 terms, 30 candidates: {options.queries / found['one']:,.0f} queries a second; "
-        f"{found['single'] / found['one']:.1f} times as fast as one call a pair; "
-        f"two threads {found['one'] / found['two']:.2f} times as fast as one"
+        f"pairs, 300 terms, 30 candidates: {options.queries / times['one']:,.0f} queries per "
+        f"second; {times['single'] / times['one']:.1f} times as fast as one call per pair; "
+        f"two threads {times['one'] / times['two']:.2f} times as fast as one"
     )
 
 

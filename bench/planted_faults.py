@@ -1,9 +1,9 @@
-"""Which planted faults the tests catch: a table of the faults of planted_faults.yaml.
+"""Mutation tests: a table of the faults in planted_faults.yaml and the tests that catch them.
 
-Run: ``python bench/planted_faults.py [--commit main] [--only TEXT]``. Each fault is planted alone
-in a copy of a commit. Its tests are the doctests of its module, the tests that import the module,
-and then the rest of its package's folder, slow tests left out. A failed test counts only if it
-passes without the fault.
+Run ``python bench/planted_faults.py [--commit main] [--only TEXT]``. Each fault is planted alone
+in a copy of a commit. The script runs the doctests of the module, the tests that import the
+module, and then the other tests of its package, without slow tests. A failed test counts only if
+it passes without the fault.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Seconds for all tests of a fault.
+#: Maximum seconds for all tests of a fault.
 LIMIT = 600
 PYTEST = (
     "-q",
@@ -34,8 +34,8 @@ PYTEST = (
 
 
 def run_tests(copy, tests, limit):
-    """Output of pytest; empty if it took longer than the limit."""
-    # Byte code is trusted by time and size, and a fault may change neither.
+    """Output of pytest; empty after a timeout."""
+    # No byte code, since Python checks only time and size, and a fault may change neither.
     environment = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", *PYTEST, *tests],
@@ -55,33 +55,33 @@ def run_tests(copy, tests, limit):
 
 
 def tests_of(copy, fault):
-    """Groups of tests of the faulty module, the closest first."""
+    """Groups of tests of the faulty module, the most specific first."""
     if "tests" in fault:
         return [[fault["tests"]]]
     *package, module = Path(fault["file"]).with_suffix("").parts[1:]
     names = rf"{re.escape('.'.join(package))}(\.{module}\b| import [^)]*?\b{module}\b)"
-    close = [
+    importing = [
         str(path.relative_to(copy))
         for folder in ("unit", "truth")
         for path in sorted((copy / "tests" / folder).rglob("test_*.py"))
         if re.search(names, path.read_text(encoding="utf-8"))
     ]
-    # A stem that the file's name has comes first.
-    close.sort(key=lambda path: module not in path)
+    # Test files with the name of the module come first.
+    importing.sort(key=lambda path: module not in path)
     folder = Path("tests/unit", *package[1:3])
-    return [[fault["file"], *close], ["-m", "not slow", str(folder)]]
+    return [[fault["file"], *importing], ["-m", "not slow", str(folder)]]
 
 
 def catching_test(copy, fault, broken):
-    """The first test that fails with the fault and passes without it, or why there is none.
+    """The first test that fails only with the fault, or the reason why there is none.
 
-    Tests that fail without it too are added to `broken`, and left out.
+    Tests that also fail without the fault are added to `broken` and skipped.
     """
     path = copy / fault["file"]
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     if text.count(fault["before"]) != 1:
-        return "not planted: the text before is not in the file once"
-    end, ran = time.monotonic() + LIMIT, False
+        return "not planted: the file does not contain the text `before` exactly once"
+    end, has_run = time.monotonic() + LIMIT, False
     groups = tests_of(copy, fault)
     while groups:
         tests = [*groups[0], *(f"--deselect={name}" for name in broken)]
@@ -99,14 +99,16 @@ def catching_test(copy, fault, broken):
             broken.append(failed[1])
         else:
             groups.pop(0)
-            ran |= " passed" in output
-    return "not caught" if ran else "not caught: no test ran"
+            has_run |= " passed" in output
+    return "not caught" if has_run else "not caught: no test ran"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--commit", default="main", help="what to copy")
-    parser.add_argument("--only", default="", help="faults of files with this text in their name")
+    parser.add_argument("--commit", default="main", help="commit to copy")
+    parser.add_argument(
+        "--only", default="", help="only faults in files with this text in the name"
+    )
     options = parser.parse_args()
     faults = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
     faults = [fault for fault in faults if options.only in fault["file"]]
@@ -126,7 +128,7 @@ def main():
             print(f"| {fault['file']} | {fault['why']} | {outcome} | {seconds:.0f} |", flush=True)
     print(f"\n{caught} of {len(faults)} faults are caught.")
     if broken:
-        print("Left out, since they fail without a fault too:", ", ".join(broken))
+        print("Skipped, since they also fail without a fault:", ", ".join(broken))
 
 
 if __name__ == "__main__":

@@ -1,23 +1,23 @@
-"""Time of an interpolation grid and of reading runs, against pytrec_eval.
+"""Speed of an interpolation grid, of reading runs and of evaluation, compared with pytrec_eval.
 
-Run: ``python bench/retrieval_evaluation.py [--queries 1000] [--lines 1000000]``. Both sides do the
-same work in the same process, and the script checks that they find the same before it prints the
-ratio of the times:
+Run ``python bench/retrieval_evaluation.py [--queries 1000] [--lines 1000000]``. Both sides do the
+same work in one process, and the script checks that they agree before it prints the ratio of the
+times:
 
-- grid: MAP and nDCG of every topic at eleven weights; ``sweep`` once, and one call of pytrec_eval
-  a weight, whose dictionaries are made from the same scores. The times of these calls alone are
-  printed as well: no way of feeding pytrec_eval is faster than that;
-- parsing: a run in TREC format, from the open file to a typed data frame that was checked (six
-  fields, UTF-8, finite scores, ids that are whole, no document twice in a query) and stands in the
-  order of its lines, not sorted; and to pytrec_eval's dictionaries, which are not checked;
-- evaluation: per-topic values of a run of 1,000 documents a topic from its frame, and from
-  pytrec_eval's dictionaries, which are made before. The values must be the same to the last bit;
-- whole process: a fresh interpreter that imports, reads run and qrels and prints the means, for
-  one run and for several in a row, as the job of a table has them. For the run of a million lines
-  reading makes up for the checks and for the import of pandas; a small run alone is all start-up.
+- grid: MAP and nDCG of every topic at eleven weights, by one call of ``sweep``, and by one call of
+  pytrec_eval per weight with dictionaries of the same scores. The time inside these calls is also
+  printed, as a lower bound for any use of pytrec_eval;
+- parsing: a run in TREC format, read into a typed data frame in the order of its lines, with
+  checks (six fields, UTF-8, finite scores, complete ids, no duplicate documents), and into
+  pytrec_eval's dictionaries, without checks;
+- evaluation: per-topic values of a run with 1,000 documents per topic, from its frame, and from
+  existing dictionaries of pytrec_eval. The values must be identical;
+- process: a new interpreter that imports, reads run and qrels and prints the means, for one run
+  and for several runs, as in the job of a table. For a run of a million lines, fast reading
+  compensates for the checks and for importing pandas; a single small run is dominated by start-up.
 
-Parsing, evaluation and whole processes are the best of several, taken in turn: processor time, and
-seconds on the clock in brackets. The first is what to compare on a machine that is busy.
+Times of parsing, evaluation and processes are the best of several rounds in which both sides take
+turns: CPU seconds, with wall seconds in brackets. Compare CPU seconds on a busy machine.
 """
 
 import argparse
@@ -41,7 +41,7 @@ from everycell.trec.qrels import write_qrels
 from everycell.trec.runs import read_run, write_run
 
 TREC = {"MAP": "map", "nDCG": "ndcg"}
-#: Means of MAP and nDCG over the topics of the qrels, for each run: argv is the qrels, the runs.
+#: Means of MAP and nDCG over the topics, for each run; argv has the qrels and the runs.
 OURS = """
 import json, sys
 from everycell.retrieval.evaluation import evaluate
@@ -58,8 +58,8 @@ with open(sys.argv[1]) as stream:
 evaluator, means = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg"}), []
 for run in sys.argv[2:]:
     with open(run) as stream:
-        found = evaluator.evaluate(pytrec_eval.parse_run(stream)).values()
-    means.append([sum(topic[name] for topic in found) / len(qrels) for name in ("map", "ndcg")])
+        topics = evaluator.evaluate(pytrec_eval.parse_run(stream)).values()
+    means.append([sum(topic[name] for topic in topics) / len(qrels) for name in ("map", "ndcg")])
 print(json.dumps(means))
 """
 
@@ -82,7 +82,7 @@ def judged_lists(queries, candidates, rng):
 
 
 def grid_by_pytrec_eval(lists, first, second):
-    """Values of shape (alphas, topics) of each measure, and the seconds inside pytrec_eval."""
+    """Values of each measure with shape (alphas, topics), and the seconds inside pytrec_eval."""
     evaluator = pytrec_eval.RelevanceEvaluator(
         {
             query: dict(zip(documents, relevance, strict=True))
@@ -101,10 +101,10 @@ def grid_by_pytrec_eval(lists, first, second):
             for query, ids, row in zip(lists.queries, documents, scores.tolist(), strict=True)
         }
         start = time.perf_counter()
-        found = evaluator.evaluate(run)
+        by_topic = evaluator.evaluate(run)
         inside += time.perf_counter() - start
-        for ours, theirs in TREC.items():
-            values[ours].append([found[query][theirs] for query in lists.queries])
+        for measure, trec_name in TREC.items():
+            values[measure].append([by_topic[query][trec_name] for query in lists.queries])
     return values, inside
 
 
@@ -121,8 +121,8 @@ def parse_by_pytrec_eval(path):
         return pytrec_eval.parse_run(stream)
 
 
-def process(code, *arguments):
-    """Means that a fresh interpreter prints."""
+def run_process(code, *arguments):
+    """Run code in a new interpreter, and parse the means that it prints."""
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         check=True, capture_output=True, text=True,
@@ -130,24 +130,24 @@ def process(code, *arguments):
     return json.loads(done.stdout)
 
 
-def in_turn(name, ours, peer, times):
-    """Print the least times of two functions that are called in turn; return their last results."""
-    results, least = [None, None], [(np.inf, np.inf)] * 2
+def race(name, ours, peer, times):
+    """Print the shortest times of two functions that take turns; return their last results."""
+    results, best = [None, None], [(np.inf, np.inf)] * 2
     for _ in range(times):
         for side, function in enumerate((ours, peer)):
             results[side] = None
             before = os.times()
             results[side] = function()
-            taken = np.subtract(os.times(), before)
-            # Own and children's time of the processor, and the clock.
-            least[side] = tuple(np.minimum(least[side], (taken[:4].sum(), taken[4])))
-    shown = [f"{work:6.2f} s ({clock:.2f})" for work, clock in least]
-    ratio = least[0][0] / least[1][0]
-    print(f"{name:34} ours {shown[0]}   pytrec_eval {shown[1]}   ours/pytrec_eval {ratio:.2f}")
+            elapsed = np.subtract(os.times(), before)
+            # CPU time of this process and its children, and wall time.
+            best[side] = tuple(np.minimum(best[side], (elapsed[:4].sum(), elapsed[4])))
+    texts = [f"{cpu:6.2f} s ({wall:.2f})" for cpu, wall in best]
+    ratio = best[0][0] / best[1][0]
+    print(f"{name:34} ours {texts[0]}   pytrec_eval {texts[1]}   ours/pytrec_eval {ratio:.2f}")
     return results
 
 
-def line(name, ours, peer, note=""):
+def print_line(name, ours, peer, note=""):
     """Print one comparison."""
     print(f"{name:34} ours {ours:6.3f} s   pytrec_eval {peer:6.3f} s   {peer / ours:5.1f}x{note}")
 
@@ -156,9 +156,9 @@ def main():
     """Print the comparisons."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--queries", type=int, default=1000, help="topics of the grid")
-    parser.add_argument("--candidates", type=int, default=30, help="documents of each of them")
+    parser.add_argument("--candidates", type=int, default=30, help="candidates per topic")
     parser.add_argument("--lines", type=int, default=1_000_000, help="lines of the run")
-    parser.add_argument("--times", type=int, default=5, help="calls, of which the best counts")
+    parser.add_argument("--times", type=int, default=5, help="rounds; the best one counts")
     args = parser.parse_args()
     rng = np.random.default_rng(1)
 
@@ -168,9 +168,9 @@ def main():
     (peer, inside), peer_time = seconds(grid_by_pytrec_eval, lists, first, second)
     ours, our_time = seconds(sweep, lists, first, second, list(TREC))
     for measure in TREC:
-        np.testing.assert_allclose(ours.of(measure), peer[measure], atol=1e-12)
+        np.testing.assert_allclose(ours.measure_values(measure), peer[measure], atol=1e-12)
     size = f"{len(ALPHAS)} x {args.queries:,} x {args.candidates}"
-    line(f"grid {size}", our_time, peer_time, f"  (calls alone {inside:.3f} s)")
+    print_line(f"grid {size}", our_time, peer_time, f"  (calls alone {inside:.3f} s)")
     _, noise_time = seconds(noise_oracle, lists, first, list(TREC))
     print(f"noise oracle, 20 seeds             ours {noise_time:6.3f} s")
 
@@ -192,7 +192,7 @@ def main():
         write_run(run, paths[1], tag="bench")
         # As large as the released runs of CAsT.
         write_run(run[run["query"].isin(qrels["query"].unique()[:80])], paths[2], tag="bench")
-        frame, nested = in_turn(
+        frame, nested = race(
             f"parsing {len(run):,} lines",
             lambda: read_run(paths[1]),
             lambda: parse_by_pytrec_eval(paths[1]),
@@ -204,24 +204,24 @@ def main():
             for query, group in qrels.groupby("query")
         }
         evaluator = pytrec_eval.RelevanceEvaluator(levels, set(TREC.values()))
-        values, found = in_turn(
+        values, by_topic = race(
             f"evaluation of {len(run):,} lines",
             lambda: evaluate(frame, qrels, list(TREC)),
             lambda: evaluator.evaluate(nested),
             args.times,
         )
         for ours, theirs in TREC.items():
-            expected = [found[query][theirs] for query in values.index]
+            expected = [by_topic[query][theirs] for query in values.index]
             np.testing.assert_array_equal(values[ours], expected)
         for words, runs in (
             (f"process, {len(run):,} lines", paths[1:2]),
             ("process, 80,000 lines", paths[2:]),
             ("process, 6 times 80,000 lines", paths[2:] * 6),
         ):
-            ours, theirs = in_turn(
+            ours, theirs = race(
                 words,
-                lambda runs=runs: process(OURS, paths[0], *runs),
-                lambda runs=runs: process(PEER, paths[0], *runs),
+                lambda runs=runs: run_process(OURS, paths[0], *runs),
+                lambda runs=runs: run_process(PEER, paths[0], *runs),
                 args.times,
             )
             np.testing.assert_allclose(ours, theirs)

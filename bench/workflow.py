@@ -1,9 +1,9 @@
-"""What the workflow costs beyond its work: dry run, nothing to do, list, and start-up of jobs.
+"""Overhead of the workflow: dry run, run without jobs, `everycell list`, and start-up of jobs.
 
-Run: ``python bench/workflow.py [--targets embedded]``. The project is copied to a temporary
-folder, so the caller's results are left alone. Prints seconds (the best of three, as other
-programs on the machine only add to them) and the share of the processors' time that jobs spent in
-their own work, as the receipts note it, rather than in starting Python and importing libraries.
+Run ``python bench/workflow.py [--targets embedded]``. The project is copied to a temporary folder,
+so existing results are not changed. The script prints seconds (the best of three runs, since other
+load only adds to them), and the share of CPU time that jobs spent on their work according to the
+receipts, instead of on starting Python and importing libraries.
 """
 
 import argparse
@@ -23,10 +23,10 @@ LIST = ("everycell", "list", "--format", "json")
 
 
 def seconds(folder, *command):
-    """Wall time of a command in a copy of the project, and what it printed."""
+    """Wall time and output of a command in a copy of the project."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "PYTHONPATH": str(folder / "src")}
-    # Byte code is compiled in every process otherwise, which no installed copy does.
+    # Otherwise every process would compile byte code, unlike an installed copy.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     start = time.perf_counter()
     done = subprocess.run(
@@ -38,19 +38,20 @@ def seconds(folder, *command):
         text=True,
         check=False,
     )
-    taken = time.perf_counter() - start
+    wall_time = time.perf_counter() - start
     if done.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{done.stdout}")
-    return taken, done.stdout
+    return wall_time, done.stdout
 
 
-def best(folder, *command):
+def best_time(folder, *command):
+    """Shortest wall time of three runs of a command."""
     return min(seconds(folder, *command)[0] for _ in range(3))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--targets", nargs="+", default=["embedded"], help="what to build")
+    parser.add_argument("--targets", nargs="+", default=["embedded"], help="targets to build")
     targets = parser.parse_args().targets
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -60,14 +61,14 @@ def main():
                 shutil.copytree(source, folder / part)
             else:
                 shutil.copy2(source, folder / part, follow_symlinks=False)
-        # The first run compiles the copy's byte code.
+        # The first run compiles the byte code of the copy.
         seconds(folder, "snakemake", "-n", "all")
-        print(f"dry run of everything       {best(folder, 'snakemake', '-n', 'all'):6.2f} s")
-        print(f"list without results        {best(folder, *LIST):6.2f} s")
+        print(f"dry run of all targets      {best_time(folder, 'snakemake', '-n', 'all'):6.2f} s")
+        print(f"list without results        {best_time(folder, *LIST):6.2f} s")
         built, _ = seconds(folder, "snakemake", "--cores", str(CORES), *targets)
         print(f"{' '.join(targets)} from clean         {built:6.2f} s")
-        print(f"nothing to do               {best(folder, 'snakemake', *targets):6.2f} s")
-        print(f"list with results           {best(folder, *LIST):6.2f} s")
+        print(f"nothing to do               {best_time(folder, 'snakemake', *targets):6.2f} s")
+        print(f"list with results           {best_time(folder, *LIST):6.2f} s")
         receipts = list((folder / "results").rglob("*.receipt.json"))
         work = sum(json.loads(path.read_text())["execution"]["seconds"] for path in receipts)
         jobs = 0.0
