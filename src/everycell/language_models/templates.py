@@ -24,7 +24,7 @@ class TemplateError(Exception):
 
 def read_template(path: Path, slots: Slots, *, last: str) -> Template:
     """Read a prompt template."""
-    return parse_template(read_text(path), path, slots, last=last)
+    return parse_template(template_text(path), path, slots, last=last)
 
 
 def parse_template(text: str, path: Path, slots: Slots, *, last: str) -> Template:
@@ -40,8 +40,8 @@ def parse_template(text: str, path: Path, slots: Slots, *, last: str) -> Templat
     return template
 
 
-def read_text(path: Path) -> str:
-    """Read the text of a template file."""
+def template_text(path: Path) -> str:
+    """Text of a template file."""
     try:
         return read_text_file(path, TemplateError)
     except OSError as error:

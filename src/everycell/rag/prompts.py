@@ -57,7 +57,7 @@ class PromptTemplate(NamedTuple):
 
 def read_template(path: Path = PLAIN_TEMPLATE) -> PromptTemplate:
     """Read a template: messages with `SLOTS`, optionally after a section ``### document``."""
-    text = templates.read_text(path)
+    text = templates.template_text(path)
     document = None
     if (section := _DOCUMENT.match(text)) is not None:
         document = Template(section[1].strip("\n"))
