@@ -148,7 +148,7 @@ def check_partitions(passages: pd.DataFrame, sentences: pd.DataFrame) -> None:
             names = " and ".join(map(repr, sorted(expected))) or "no partition"
             raise AnnotationError(
                 f"Row {number} of the sentences: the question {question!r} is in the partition "
-                f"{partition!r}, but its passages are in {names}; use files from one release."
+                f"{partition!r}, but its passages are in {names}; use files of one release."
             )
 
 

@@ -49,7 +49,7 @@ class _Answers(_Lenient):
 
 
 @dataclass(frozen=True)
-class Converted:
+class ConversionCounts:
     """Counts of a conversion."""
 
     questions: int
@@ -63,7 +63,7 @@ class Converted:
 
 def convert_beir(
     folder: Path, target: Path, *, split: str = "test", answers: Path | None = None
-) -> Converted:
+) -> ConversionCounts:
     """Convert a BEIR folder to the files that `read_cited_questions` reads."""
     relevant = _read_relevant_documents(folder / "qrels" / f"{split}.tsv")
     return _write_files(folder, target, relevant, read_answers(answers))
@@ -98,7 +98,7 @@ def _write_files(
     target: Path,
     relevant: Mapping[str, list[str]],
     answers: Callable[[str, str], list[str]],
-) -> Converted:
+) -> ConversionCounts:
     """Write both files; passages are streamed because there may be millions."""
     relevant_ids = {document for documents in relevant.values() for document in documents}
     present_ids: set[str] = set()
@@ -143,7 +143,7 @@ def _write_files(
                 "No question has a relevant passage in the collection; use questions, "
                 "judgements and passages from the same collection."
             )
-    return Converted(
+    return ConversionCounts(
         written,
         answered,
         count,

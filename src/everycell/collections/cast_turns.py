@@ -68,14 +68,14 @@ def _turn(topic: int | str, turn: Mapping[str, Any]) -> dict[str, str]:
     return {
         "query_id": f"{topic}_{turn['number']}",
         "topic": str(topic),
-        "utterance": _plain(turn["raw_utterance"]),
-        "manual": _plain(turn.get("manual_rewritten_utterance", "")),
+        "utterance": _normalise_space(turn["raw_utterance"]),
+        "manual": _normalise_space(turn.get("manual_rewritten_utterance", "")),
         "answer_id": str(answer_ids[0]) if answer_ids else "",
-        "answer": _plain(turn.get("passage", "")),
+        "answer": _normalise_space(turn.get("passage", "")),
     }
 
 
-def _plain(text: str) -> str:
+def _normalise_space(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -95,7 +95,8 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
                 f"{path}, line {number} has {len(fields)} fields; expected the five of the "
                 "header, so fetch the file again (delete it first)."
             )
-        turn, rewrite, original = fields[2], _plain(fields[3]), _plain(fields[4])
+        turn = fields[2]
+        rewrite, original = (_normalise_space(field) for field in fields[3:5])
         fault = (
             "is not a turn of the topics"
             if turn not in utterances

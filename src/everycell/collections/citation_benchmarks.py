@@ -11,8 +11,8 @@ from everycell.collections.cacm import linked_tasks
 from everycell.collections.smart import Collection
 
 #: Settings of the candidate lists; the first is the main one, also used for training lists. Half of
-#: the records have only a title, but four of five relevant records have an abstract, and most are
-#: from the time of the query. Among random negatives, these facts identify many relevant documents.
+#: the records have only a title, but four out of five relevant records have an abstract, and most
+#: are from the time of the query, so random negatives would be easy to distinguish from them.
 CACM_SETTINGS = ("mixed", "random")
 #: The first year whose records have subject categories.
 CATEGORIES_SINCE = 1968

@@ -42,7 +42,7 @@ class _Passage(_Identified):
 _Item = TypeVar("_Item", bound=_Identified)
 
 
-class _Listed(_Strict):
+class _MsMarcoPassage(_Strict):
     is_selected: int
     passage_text: str
 
@@ -51,7 +51,7 @@ class _MsMarco(_Strict):
     query: dict[str, str]
     query_id: dict[str, int]
     answers: dict[str, list[str]]
-    passages: dict[str, list[_Listed]]
+    passages: dict[str, list[_MsMarcoPassage]]
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,10 @@ def read_cited_questions(folder: Path) -> CitedQuestions:
     """Read a folder with questions and passages."""
     questions = _lines(folder / QUESTIONS, _Question)
     passages = _lines(folder / PASSAGES, _Passage)
-    known = {passage.id for passage in passages}
+    passage_ids = {passage.id for passage in passages}
     for question in questions:
         for document in question.relevant:
-            if document not in known:
+            if document not in passage_ids:
                 raise CollectionError(
                     f"{folder / QUESTIONS}: the relevant passage {in_quotes(document)} of question "
                     f"{in_quotes(question.id)} is not in {PASSAGES}; add it there."

@@ -180,7 +180,7 @@ def _sorted_set(match: re.Match[str]) -> str:
 
 
 def _text_attribute(thing: Any, name: str) -> str | None:
-    """Value of ``__doc__`` or ``__module__`` if it is a string; computing it may fail."""
+    """Value of ``__doc__`` or ``__module__``; None if it is not a string or computing it fails."""
     try:
         value = getattr(thing, name)
     except Exception:

@@ -143,9 +143,9 @@ def read_grepbias(
     return collection
 
 
-def _refuse(files: str, rows: pd.DataFrame, bad: pd.Series, fault: str) -> None:
-    if bad.any():
-        row = rows[bad].iloc[0]
+def _refuse(files: str, rows: pd.DataFrame, is_invalid: pd.Series, fault: str) -> None:
+    if is_invalid.any():
+        row = rows[is_invalid].iloc[0]
         raise CollectionError(
             f"{files}: document {in_quotes(row['document_id'])} of query "
             f"{in_quotes(row['query_id'])} cannot be used because {fault.format(**row)}; fetch the "
@@ -200,7 +200,7 @@ def all_wordings_benchmark(
     collection: GrepBias, *, seed: int = 0
 ) -> tuple[pd.DataFrame, Benchmark]:
     """Documents in all wordings and their benchmark, to see which wordings a system ranks first."""
-    return _search(
+    return _candidate_benchmark(
         collection.queries, collection.documents[["document_id", "text"]], collection.qrels, seed
     )
 
@@ -215,10 +215,10 @@ def one_wording_benchmark(
     text = collection.documents.set_index("document_id")["text"]
     documents = pd.DataFrame({"document_id": items["item_id"], "text": items[wording].map(text)})
     qrels = items.rename(columns={"item_id": "document_id"})
-    return _search(collection.queries, documents, qrels, seed)
+    return _candidate_benchmark(collection.queries, documents, qrels, seed)
 
 
-def _search(
+def _candidate_benchmark(
     queries: pd.DataFrame, documents: pd.DataFrame, qrels: pd.DataFrame, seed: int
 ) -> tuple[pd.DataFrame, Benchmark]:
     """Make every document a candidate of every query, with ids in random order."""

@@ -47,7 +47,7 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
         renumber_query(number, line.encode()) for number, line in text_lines(path, CollectionError)
     )
     try:
-        loaded = load_svmlight_file(
+        matrix, labels, query_numbers = load_svmlight_file(
             io.BytesIO(content),
             n_features=features,
             zero_based=first == 0,
@@ -55,12 +55,12 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
         )
     except (ValueError, OverflowError, UnicodeDecodeError, TypeError) as error:
         raise CollectionError(f"{path}: {_fault(path, error, features, first)}") from error
-    if loaded[0].shape[1] > MAX_FEATURES:
+    if matrix.shape[1] > MAX_FEATURES:
         raise CollectionError(
-            f"{path} has feature {loaded[0].shape[1]}: at most {MAX_FEATURES} features are "
+            f"{path} has feature {matrix.shape[1]}: at most {MAX_FEATURES} features are "
             "supported, so number them consecutively."
         )
-    vectors, labels = loaded[0].toarray(), loaded[1]
+    vectors = matrix.toarray()
     if not len(labels):
         raise CollectionError(f"{path} has no documents: use a file with judged feature vectors.")
     not_finite = np.argwhere(~np.isfinite(np.column_stack([labels, vectors])))
@@ -70,9 +70,9 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
             f"{path}: the {f'feature {column - 1 + first}' if column else 'label'} of document "
             f"{row + 1} is not a finite number: write 0 for missing values."
         )
-    if len(loaded[2]) < len(labels):
+    if len(query_numbers) < len(labels):
         raise CollectionError(f"{path}: {_fault(path, None, features, first)}")
-    queries = np.array([name.decode() for name in number_of_query], dtype=str)[loaded[2]]
+    queries = np.array([name.decode() for name in number_of_query], dtype=str)[query_numbers]
     starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
     if len(set(queries[starts])) < len(starts):
         first_queries = pd.Series(queries[starts])
@@ -101,7 +101,7 @@ def _fault(path: Path, error: Exception | None, features: int | None, first: int
             return f"line {number} has a feature number of more than nine digits: correct it."
         numbers = [int(number) for number in digits]
         if numbers[:1] < [first] and numbers or numbers != sorted(set(numbers)):
-            return f"line {number} has features out of order: number them from {first}, ascending."
+            return f"line {number} has features out of order: sort them, and number from {first}."
         if features is not None and numbers and numbers[-1] >= first + features:
             return (
                 f"line {number} has feature {numbers[-1]}: expected {first} to "

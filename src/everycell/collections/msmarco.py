@@ -87,7 +87,7 @@ def read_queries(path: Path) -> dict[str, str]:
 
 
 def read_annotated_queries(path: Path, label: str | None = NOT_GENDERED) -> dict[str, str]:
-    """Read the queries with a gender label, or all for None; QS1 consists of those labelled "n"."""
+    """Read the queries with a gender label, or all queries for None; QS1 has the label "n"."""
     if label is not None and label not in LABELS:
         raise MsMarcoError(f"label is {label!r}: use one of {', '.join(LABELS)}, or None.")
     queries: dict[str, str] = {}
@@ -136,7 +136,7 @@ def read_query_set(name: str, path: Path) -> dict[str, str]:
     return read_annotated_queries(path) if name == "qs1" else read_queries(path)
 
 
-def query_table(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
+def merge_query_sets(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """Merge the queries of several sets, with one row per query and one column per set."""
     texts: dict[str, str] = {}
     for name, queries in sets.items():

@@ -58,8 +58,9 @@ def _rarest_elements(
 ) -> sparse.csr_array:
     """Cut rows to their rarest elements; similar rows must share at least one of them.
 
-    Jaccard >= t implies |A and B| >= t |A|, so B lacks at most |A| - ceil(t |A|) elements of A. Of
-    one element more than that, at least one must be shared, if all rows have the same order.
+    Jaccard >= t implies |A and B| >= t |A|, so B lacks at most |A| - ceil(t |A|) elements of A. The
+    first |A| - ceil(t |A|) + 1 elements, in an order common to all rows, therefore include a shared
+    one.
     """
     order = np.argsort(np.argsort(sets.sum(axis=0), kind="stable"), kind="stable")
     rows = np.repeat(np.arange(sets.shape[0]), sizes)

@@ -2,9 +2,9 @@ r"""Synthetic documents and queries whose relevance follows from planted concept
 
 .. math:: s(q, d) = \sum_{c \in q \cap d} w_d(c) + W |n_q \cap n_d|
 
-where c are the concepts that query and document share, n their names, and W = `NAME_WEIGHT`. The
-best possible result is therefore known. A ranker that matches words misses a share 1 - 1 / `TERMS`
-of the shared concepts; a ranker that ignores cues treats all weights as equal; a ranker whose
+for the concepts c and the names n that query and document share, with W = `NAME_WEIGHT`. The best
+possible result is therefore known. A ranker that matches words misses a share 1 - 1 / `TERMS` of
+the shared concepts; a ranker that ignores cues treats all weights as equal; a ranker whose
 vocabulary lacks the names misses shared names. Each task of `CONTROLS` lacks one of these effects.
 """
 

@@ -42,7 +42,7 @@ NEAR_DUPLICATE_THRESHOLD = 0.5
 _WORD = re.compile(r"\w+")
 
 
-class OtherCollectionWarning(UserWarning):
+class DifferentCollectionWarning(UserWarning):
     """The collection differs from the one described in the data card."""
 
 
@@ -284,7 +284,7 @@ def check(collection: PyDocs) -> bool:
             "The collection pydocs differs from the one in docs/data-cards/pydocs.md "
             f"({'; '.join(differences)}), so results are not comparable; install the versions of "
             "envs/base.lock.",
-            OtherCollectionWarning,
+            DifferentCollectionWarning,
             stacklevel=2,
         )
     return not differences

@@ -52,10 +52,11 @@ def known_item_search(
     seed: int = 0,
     settings: Sequence[str] = MAIN_SETTINGS,
 ) -> Benchmark:
-    """Known-item search: short queries with one relevant document and 29 negatives, only for tests.
+    """Known-item search: short queries with one relevant document and 29 negatives.
 
-    If a document has several queries, one is sampled, so that topics are independent. Negatives are
-    sampled for the package and parent of the target document, and exclude its near-duplicates.
+    There are no training queries. If a document has several queries, one is sampled, so that topics
+    are independent. Negatives are sampled as if the target document were the query, and exclude its
+    near-duplicates.
     """
     known = known_items(collection).sort_values("query_id", ignore_index=True)
     generator = np.random.default_rng(seed)

@@ -14,7 +14,11 @@ import pandas as pd
 
 from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL, SYSTEM, USER, Sample, Turn
-from everycell.collections.user_satisfaction import SATISFIED_FROM, RatedDialogue, most_frequent
+from everycell.collections.user_satisfaction import (
+    SATISFIED_FROM,
+    RatedDialogue,
+    most_frequent_rating,
+)
 
 #: Numbers of exchanges in a released sample, whose last exchange has no answer. Longer samples were
 #: truncated to their last 16 exchanges, so they do not match dialogues of USS.
@@ -37,7 +41,7 @@ def split_samples(
     test: Sequence[tuple[Turn, ...]],
     benchmark: str,
     *,
-    rule: Callable[[Sequence[int]], float] = most_frequent,
+    rule: Callable[[Sequence[int]], float] = most_frequent_rating,
     same_label: bool = True,
     window: Literal["SYSTEM", "USER"] = SYSTEM,
 ) -> Split:

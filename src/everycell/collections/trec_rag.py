@@ -131,7 +131,7 @@ def _part(path: Path) -> str | None:
 
 
 def _read_at_positions(file: _OpenFile, ids: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the segments that are at the byte in their ids."""
+    """Yield the segments that are at the byte positions in their ids."""
     for docid in sorted(ids):
         position = _POSITION.search(docid)
         if position is None:
@@ -177,7 +177,7 @@ def _text(line: bytes, docid: str, location: str) -> str:
 
 
 def read_rag_passages(folder: Path, *, depth: int, topics: int | None = None) -> pd.DataFrame:
-    """Read the `depth` first passages of each topic of a run."""
+    """Read the top `depth` passages of each topic of a run."""
     questions = read_topics(folder / TOPICS)
     path = run_file(folder)
     try:

@@ -80,7 +80,7 @@ class RatedDialogue:
     overall: tuple[int, ...]
 
 
-def most_frequent(ratings: Sequence[int]) -> int:
+def most_frequent_rating(ratings: Sequence[int]) -> int:
     """Most frequent rating, or the lowest of ties, as in the thesis' split."""
     counts = Counter(ratings)
     if not counts:
@@ -91,12 +91,14 @@ def most_frequent(ratings: Sequence[int]) -> int:
 #: Rules that reduce several ratings to one. The first underlies the thesis' split; the last comes
 #: closest to its counts of ratings, which none of the rules reproduces.
 RULES: Mapping[str, Callable[[Sequence[int]], int]] = {
-    "most frequent, lowest of ties": most_frequent,
+    "most frequent, lowest of ties": most_frequent_rating,
     "most frequent, highest of ties": lambda ratings: (
-        -most_frequent([-rating for rating in ratings])
+        -most_frequent_rating([-rating for rating in ratings])
     ),
     "mean, rounded half up": lambda ratings: math.floor(statistics.mean(ratings) + 0.5),
-    "most frequent of the last four, lowest of ties": lambda ratings: most_frequent(ratings[-4:]),
+    "most frequent of the last four, lowest of ties": lambda ratings: most_frequent_rating(
+        ratings[-4:]
+    ),
 }
 
 

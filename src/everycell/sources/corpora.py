@@ -65,10 +65,10 @@ EXTRA_DOWNLOADS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Part:
-    """A published file, and the members of the archive that are unpacked from it.
+    """A published file, and the files of the corpus that it contains.
 
-    `files` maps a file name to its member, or to None if the download is the file itself; `growth`
-    is the unpacked size in units of the download.
+    `files` maps each file to its name in the archive, or to None if the download is the file
+    itself; `growth` is the unpacked size in units of the download.
     """
 
     location: tuple[str, str]
@@ -158,7 +158,7 @@ CORPORA: Mapping[str, Corpus] = {
 def fetch_corpus(
     name: str, folder: Path, *, downloads: Path | None = None, network: bool = True
 ) -> dict[str, Path]:
-    """Fetch a corpus into a folder, unless the folder already contains all of it."""
+    """Fetch a corpus into a folder, unless it is already complete there."""
     if name not in CORPORA:
         raise CorpusError(f"Unknown corpus {name!r}; use one of {', '.join(CORPORA)}.")
     corpus, folder = CORPORA[name], Path(folder)

@@ -85,7 +85,8 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
         except requests.Timeout as error:
             what, cause = f"did not respond within {timeout:g} s", error
         except requests.RequestException as error:
-            what, cause = f"failed before all {origin.size} bytes arrived: {_root(error)}", error
+            what = f"failed before all {origin.size} bytes arrived: {_root_cause(error)}"
+            cause = error
         except ValueError as error:
             what, cause = f"sent headers that cannot be read ({error})", error
         if pause is not None:
@@ -120,8 +121,8 @@ def finishes_in_time(download: Callable[[], object], limit: Callable[[], float])
     return not thread.is_alive()
 
 
-def _root(error: BaseException) -> BaseException:
-    """Return the root of the network library's chain of errors, such as "refused"."""
+def _root_cause(error: BaseException) -> BaseException:
+    """First error in the network library's chain of errors, such as "connection refused"."""
     while error.__context__ is not None:
         error = error.__context__
     return error

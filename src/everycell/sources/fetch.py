@@ -115,7 +115,7 @@ def fetch(
                 content = _from_network(key, registry, part, cache, timeout)
             with _cache_errors(key, cache):
                 if content not in entry.contents:
-                    _downloaded(part).replace(archive_path(target))
+                    _download_path(part).replace(archive_path(target))
                 part.replace(target)
     finally:
         lock.release()
@@ -139,7 +139,7 @@ def fetch_set(
 
 
 def changed_data(paper: Path) -> list[str]:
-    """Messages on files in `data/` whose hashes differ from the registry of a paper.
+    """Describe the files in `data/` whose hashes differ from the registry of a paper.
 
     A run does not notice such an edit while the cache contains the file.
     """
@@ -157,7 +157,7 @@ def changed_data(paper: Path) -> list[str]:
 
 
 def _mismatch_message(key: str, path: Path, digest: str, accepted: tuple[str | None, ...]) -> str:
-    """Message on a file in `data/` that differs from the registry, with the command to use."""
+    """Describe a file in `data/` that differs from the registry, and how to register it."""
     parts = Path("published").glob("*/registry.yaml")
     paper = next((part.parent.name for part in parts if key in read_part(part).files), "KEY")
     set_name, _, name = key.partition("/")
@@ -236,7 +236,7 @@ def _from_mirror(
         with _cache_errors(key, cache):
             shutil.copyfile(plain, part)
             if accepted != entry.contents:
-                shutil.copyfile(archive_path(plain), _downloaded(part))
+                shutil.copyfile(archive_path(plain), _download_path(part))
         digest = sha256(part)
         _require_mirror_hash(plain, digest, accepted)
         return digest
@@ -316,7 +316,7 @@ def _from_network(key: str, registry: Registry, part: Path, cache: Path, timeout
     """Download the author's file, check it, unpack it into `part`; return its content's hash."""
     origin, url = registry.entry(key).origin, registry.url(key)
     assert origin is not None and url is not None, "_require_network requires an origin"
-    download = _downloaded(part)
+    download = _download_path(part)
     with _cache_errors(key, cache):
         download_file(key, url, download, origin, timeout)
         check_download(key, url, download, origin)
@@ -324,7 +324,7 @@ def _from_network(key: str, registry: Registry, part: Path, cache: Path, timeout
     return sha256(part)
 
 
-def _downloaded(part: Path) -> Path:
+def _download_path(part: Path) -> Path:
     """Path of the downloaded file whose unpacked content is at `part`."""
     return part.with_name(f"{part.name}.download")
 

@@ -71,7 +71,7 @@ def _read_origins(path: Path) -> list[dict[str, str]]:
 
 
 def _read_manifest(mirror: Path) -> dict[str, bytes]:
-    """Map the path of each data file to its bytes, after comparing it with the manifest."""
+    """Read all data files of the mirror, by path, and compare them with the manifest."""
     files = {}
     for line in (mirror / "MANIFEST.sha256").read_text(encoding="utf-8").splitlines():
         expected, _, path = line.partition("  ")
@@ -88,7 +88,7 @@ def _read_manifest(mirror: Path) -> dict[str, bytes]:
     return files
 
 
-def _same_content(
+def _find_author_file(
     path: str, contents: set[str], by_hash: dict[str, list[dict[str, str]]]
 ) -> dict[str, str] | None:
     """Return the author's file with this content; prefer the same set, then similar paths."""
@@ -112,7 +112,7 @@ def _mirror_entry(
     by_path: dict[tuple[str, str], dict[str, str]],
 ) -> dict[str, Any]:
     form = _form(path, raw)
-    row = _same_content(path, {form["sha256"], form.get("content_sha256", "")}, by_hash)
+    row = _find_author_file(path, {form["sha256"], form.get("content_sha256", "")}, by_hash)
     if row is not None:
         origin = _origin(row)
         if "packed" in form and row["sha256"] == form["sha256"]:
@@ -168,7 +168,7 @@ def _wheel_files(set_name: str, wheel: dict[str, Any]) -> dict[str, Any]:
 
 
 def set_descriptions(project: Path) -> dict[Path, dict[str, Any]]:
-    """Read each `sets.yaml`; keys are the paths of the `registry.yaml` generated from them."""
+    """Content of each `sets.yaml`, by the path of the `registry.yaml` generated from it."""
     paths = {SHARED: Path(__file__).with_name("sets.yaml")}
     for path in sorted((project / "published").glob("*/sets.yaml")):
         paths[path.with_name("registry.yaml")] = path

@@ -91,10 +91,10 @@ def read_dictionary(path: Path) -> Dictionary:
         content = parse_json(text_of(path))
         return TypeAdapter(dict[str, dict[str, dict[str, Any]]]).validate_python(content)
     except (OSError, ValueError) as error:
-        first = str(error).splitlines()[0]
+        first_line = str(error).splitlines()[0]
         raise CorpusError(
-            f"{path}, set as `corpora.downloads`, is not a download dictionary ({first}): use JSON "
-            "in the format of ir_datasets' downloads.json, or null."
+            f"{path}, set as `corpora.downloads`, is not a download dictionary ({first_line}): use "
+            "JSON in the format of ir_datasets' downloads.json, or null."
         ) from None
 
 

@@ -79,7 +79,7 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", errors="backslashreplace")
 
 
-def _explain(
+def _describe_failure(
     data: bytes, kind: Kind, path: Path, row_name: Callable[[int], str], cause: Exception
 ) -> ValueError:
     """Describe the first invalid line; slow, so only called after reading has failed."""
@@ -128,10 +128,10 @@ def read_lines(
     try:
         # Check the first bytes before unpacking the file, which may be huge.
         with pa.input_stream(str(path), compression="detect") as stream:
-            packed = detect_other_format(stream.read(8))
+            other_format = detect_other_format(stream.read(8))
         with pa.input_stream(str(path), compression="detect") as stream:
-            plain = isinstance(stream, pa.OSFile)
-            data = b"" if packed else stream.read() if plain else unpack(stream, path)
+            is_plain = isinstance(stream, pa.OSFile)
+            data = b"" if other_format else stream.read() if is_plain else unpack(stream, path)
     except FileNotFoundError:
         raise FileNotFoundError(
             f"The {kind.name} file {path} does not exist: check the path, or create the file."
@@ -142,18 +142,18 @@ def read_lines(
             f"The {kind.name} file {path} cannot be read or is damaged ({error}): create it again"
             f"{rename if path.suffix == '.gz' else ''}."
         ) from None
-    if packed:
-        raise ValueError(f"The {kind.name} file {path} is {packed}.")
+    if other_format:
+        raise ValueError(f"The {kind.name} file {path} is {other_format}.")
     data = data.removeprefix(MARK)
-    data, row_name = _without_comments(_one_blank_between_fields(data.rstrip()), path)
-    if (first := data.find(MARK)) >= 0:
-        raise ValueError(describe_misplaced_mark(row_name(data.count(b"\n", 0, first))))
+    data, row_name = _without_comments(_normalise_space(data.rstrip()), path)
+    if (position := data.find(MARK)) >= 0:
+        raise ValueError(describe_misplaced_mark(row_name(data.count(b"\n", 0, position))))
     if not data:
         raise ValueError(
             f"The {kind.name} file {path} is empty: it must have at least one line; create it "
             "again."
         )
-    text = dict.fromkeys(("query", "document", "rank"), pa.string())
+    column_types = dict.fromkeys(("query", "document", "rank"), pa.string())
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(data),
@@ -164,23 +164,23 @@ def read_lines(
             ),
             convert_options=pa.csv.ConvertOptions(
                 include_columns=kind.columns + (("rank",) if ranks else ()),
-                column_types=text | ({kind.number: kind.type} if kind.number else {}),
+                column_types=column_types | ({kind.number: kind.type} if kind.number else {}),
                 null_values=[],
             ),
         )
     except pa.ArrowInvalid as error:
-        raise _explain(data, kind, path, row_name, error) from error
-    read = table.to_pandas()
-    if kind.number and (infinite := np.isinf(read[kind.number].to_numpy(dtype=float))).any():
-        # Quote the file: the number may be too large for 64 bits.
-        row = int(np.argmax(infinite))
-        text = data.split(b"\n", row + 1)[row].split(b" ")[kind.fields.index(kind.number)]
+        raise _describe_failure(data, kind, path, row_name, error) from error
+    frame = table.to_pandas()
+    if kind.number and (is_infinite := np.isinf(frame[kind.number].to_numpy(dtype=float))).any():
+        # Quote the file, since the number may be too large for 64 bits.
+        row = int(np.argmax(is_infinite))
+        field = data.split(b"\n", row + 1)[row].split(b" ")[kind.fields.index(kind.number)]
         raise ValueError(
-            f"{row_name(row)} has the {kind.number} {in_quotes(text.decode())}: it must be a "
+            f"{row_name(row)} has the {kind.number} {in_quotes(field.decode())}: it must be a "
             "finite number; check how it was computed."
         )
     ids_are_valid = not any(byte in data for byte in _DELIMITER_BYTES)
-    frame = checked_lines(read, kind, row_name, ids_are_valid=ids_are_valid)
+    frame = check_frame(frame, kind, row_name, ids_are_valid=ids_are_valid)
     if ranks:
         _check_ranks(frame, table["rank"], row_name)
     check_queries(frame, queries, row_name)
@@ -198,7 +198,7 @@ def _without_comments(data: bytes, path: Path) -> tuple[bytes, Callable[[int], s
     return data, lambda row: f"Line {numbers[row]} of {path}"
 
 
-def _one_blank_between_fields(data: bytes) -> bytes:
+def _normalise_space(data: bytes) -> bytes:
     """Text with a single space between fields, and none at the start or end of a line.
 
     trec_eval accepts any white space, but the CSV reader does not. Most files need no change, so
@@ -211,10 +211,10 @@ def _one_blank_between_fields(data: bytes) -> bytes:
     return data
 
 
-def checked_lines(
+def check_frame(
     frame: pd.DataFrame, kind: Kind, row_name: Callable[[int], str], *, ids_are_valid: bool = False
 ) -> pd.DataFrame:
-    """Select the columns of a kind after checking them; `row_name` names a row in messages."""
+    """Check a frame, and return the columns of its kind; `row_name` names a row in messages."""
     check_columns(f"The {kind.name} frame", frame.columns, kind.columns)
     if frame.empty:
         raise ValueError(f"The {kind.name} frame has no rows: it must have at least one.")
@@ -255,7 +255,7 @@ def checked_lines(
         )
     if kind.number is None or kind.type is None:
         return frame
-    values = _checked_number(frame, kind, row_name)
+    values = _check_number(frame, kind, row_name)
     return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
 
 
@@ -279,7 +279,7 @@ def _first_duplicate(query: IntArray, documents: pa.ChunkedArray) -> int | None:
     return int(np.argmax(is_duplicate)) if is_duplicate.any() else None
 
 
-def _checked_number(frame: pd.DataFrame, kind: Kind, row_name: Callable[[int], str]) -> FloatArray:
+def _check_number(frame: pd.DataFrame, kind: Kind, row_name: Callable[[int], str]) -> FloatArray:
     column = frame[kind.number]
     is_real = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
     if not is_real:
@@ -349,9 +349,9 @@ def check_scale(
     low, high = scale
     if low > high:
         raise ValueError(f"The scale is {scale}: give its lowest label, then its highest.")
-    outside = ~frame["relevance"].between(low, high).to_numpy()
-    if outside.any():
-        row = int(np.argmax(outside))
+    is_outside = ~frame["relevance"].between(low, high).to_numpy()
+    if is_outside.any():
+        row = int(np.argmax(is_outside))
         raise ValueError(
             f"{row_name(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
             f"{in_quotes(frame['document'].iloc[row])}) has the relevance "
@@ -366,9 +366,9 @@ def check_queries(
     """Raise an error if a query is not in `queries`; `row_name` names a row in messages."""
     if queries is None:
         return
-    unknown = ~frame["query"].isin(list(queries)).to_numpy()
-    if unknown.any():
-        row = int(np.argmax(unknown))
+    is_unknown = ~frame["query"].isin(list(queries)).to_numpy()
+    if is_unknown.any():
+        row = int(np.argmax(is_unknown))
         raise ValueError(
             f"{row_name(row)} has the unknown query {in_quotes(frame['query'].iloc[row])}: delete "
             "the line, or add the query."

@@ -8,7 +8,7 @@ import pandas as pd
 
 from everycell.trec.lines import (
     QRELS,
-    checked_lines,
+    check_frame,
     read_lines,
     write_lines,
 )
@@ -21,7 +21,7 @@ def read_qrels(path: Path | str, *, scale: tuple[int, int] | None = None) -> pd.
 
 def check_qrels(qrels: pd.DataFrame) -> pd.DataFrame:
     """Check a frame of relevance judgements as :func:`read_qrels` checks a file."""
-    return checked_lines(qrels, QRELS, lambda row: f"Row {row} of the qrels")
+    return check_frame(qrels, QRELS, lambda row: f"Row {row} of the qrels")
 
 
 def write_qrels(qrels: pd.DataFrame, path: Path | str) -> None:

@@ -26,7 +26,7 @@ from everycell.trec.lines import (
     ID_DELIMITER,
     RUN,
     Ranks,
-    checked_lines,
+    check_frame,
     read_lines,
     write_lines,
 )
@@ -45,7 +45,7 @@ def read_run(
 
 def check_run(run: pd.DataFrame) -> pd.DataFrame:
     """Check a frame of scored documents as :func:`read_run` checks a file."""
-    return checked_lines(run, RUN, lambda row: f"Row {row} of the run")
+    return check_frame(run, RUN, lambda row: f"Row {row} of the run")
 
 
 def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
@@ -58,7 +58,7 @@ def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
     ValueError: Row 1 of the candidates repeats the document 'd' of query 'q': a document must
     occur only once per query; remove the duplicate.
     """
-    return checked_lines(candidates, CANDIDATES, lambda row: f"Row {row} of the candidates")
+    return check_frame(candidates, CANDIDATES, lambda row: f"Row {row} of the candidates")
 
 
 def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:

@@ -12,7 +12,7 @@ import command_line
 import pytest
 from toy_corpora import PLACES, YEARS, beir_zip, founded
 
-from everycell.collections.beir import Converted, convert_beir
+from everycell.collections.beir import ConversionCounts, convert_beir
 from everycell.collections.cited_questions import read_cited_questions
 from everycell.collections.errors import CollectionError
 
@@ -37,7 +37,7 @@ def test_a_folder_with_answers_is_converted(beir, tmp_path):
     ]
     answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
     created = convert_beir(beir, tmp_path / "a", answers=answers)
-    assert created == Converted(questions=3, answered=2, passages=5, left_out=0, empty=1)
+    assert created == ConversionCounts(questions=3, answered=2, passages=5, left_out=0, empty=1)
     result = read_cited_questions(tmp_path / "a")
     assert result.questions["answers"].tolist() == [[YEARS[PLACES[0]]], ["then"], []]
     assert result.relevant.values.tolist() == [["test0", "d0"], ["test1", "d1"], ["test2", "d2"]]

@@ -13,7 +13,7 @@ from everycell.collections.msmarco import (
     LABELS,
     QUERY_SETS,
     MsMarcoError,
-    query_table,
+    merge_query_sets,
     read_annotated_queries,
     read_judgements,
     read_passages,
@@ -116,7 +116,7 @@ def test_unknown_labels_sets_and_files_are_refused(write, tmp_path):
 
 def test_a_query_of_two_sets_has_one_text():
     with pytest.raises(MsMarcoError, match="Query 1 is 'fly' in qs2 and 'bee' in another set"):
-        query_table({"qs1": {"1": "bee"}, "qs2": {"1": "fly"}})
+        merge_query_sets({"qs1": {"1": "bee"}, "qs2": {"1": "fly"}})
 
 
 def test_judgements_of_the_wanted_queries_are_kept(write):

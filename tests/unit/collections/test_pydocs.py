@@ -15,7 +15,7 @@ import pytest
 from everycell.collections.docstrings import PackageError, prose, see_also, split_sections, walk
 from everycell.collections.object_names import Resolver, mask_names
 from everycell.collections.pydocs import (
-    OtherCollectionWarning,
+    DifferentCollectionWarning,
     build_from_walk,
     check,
     expected_facts,
@@ -318,7 +318,7 @@ def test_masking(text, masked):
 
 def test_check_tells_versions_and_counts(toy):
     collection = build_from_walk(walk(["shapes"]), {"shapes": "1", "numpy": "0.1"})
-    with pytest.warns(OtherCollectionWarning) as caught:
+    with pytest.warns(DifferentCollectionWarning) as caught:
         assert check(collection) is False
     counts, versions, _ = expected_facts()
     message = str(caught[0].message)
@@ -329,7 +329,7 @@ def test_check_tells_versions_and_counts(toy):
 def test_check_tells_the_hash_where_the_counts_agree(toy):
     counts, versions, sha256 = expected_facts()
     collection = build_from_walk(walk(["shapes"]), versions)
-    with pytest.warns(OtherCollectionWarning, match=f"sha256: .*, expected {sha256}"):
+    with pytest.warns(DifferentCollectionWarning, match=f"sha256: .*, expected {sha256}"):
         assert check(replace(collection, counts=counts)) is False
 
 

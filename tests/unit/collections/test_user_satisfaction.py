@@ -25,7 +25,7 @@ from everycell.collections.user_satisfaction import (
     FILES,
     RULES,
     RatedDialogue,
-    most_frequent,
+    most_frequent_rating,
     read_dialogues,
     read_samples,
     read_split,
@@ -260,16 +260,16 @@ def test_rules_on_ratings_worked_by_hand(ratings, expected):
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=7), st.randoms(use_true_random=False))
 def test_the_most_frequent_rating_has_no_order(ratings, dice):
-    result = most_frequent(ratings)
+    result = most_frequent_rating(ratings)
     assert all(ratings.count(result) >= ratings.count(other) for other in ratings)
     mixed = list(ratings)
     dice.shuffle(mixed)
-    assert most_frequent(mixed) == result
+    assert most_frequent_rating(mixed) == result
 
 
 def test_no_ratings_have_no_most_frequent_one():
     with pytest.raises(ValueError, match="There are no ratings"):
-        most_frequent([])
+        most_frequent_rating([])
 
 
 class TestSplit:

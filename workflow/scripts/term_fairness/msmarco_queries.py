@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from everycell.collections.msmarco import query_table, read_judgements, read_query_set
+from everycell.collections.msmarco import merge_query_sets, read_judgements, read_query_set
 from everycell.engine.job import Job
 
 with Job(snakemake) as job:
@@ -14,4 +14,4 @@ with Job(snakemake) as job:
         judged = qrels["query"].nunique()
         job.log.write(f"{name}: {len(queries)} queries, {judged} of them with judgements\n")
         job.write_frame(qrels, f"qrels_{name}")
-    job.write_frame(query_table(sets), "queries")
+    job.write_frame(merge_query_sets(sets), "queries")

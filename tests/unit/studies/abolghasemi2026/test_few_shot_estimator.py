@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, samples_frame
+from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, samples_to_frame
 from everycell.language_models.generation import Answer, Request
 from everycell.language_models.settings import Decoding
 from everycell.studies.abolghasemi2026.ch3.answers import add_labels, confusions, select_setups
@@ -74,9 +74,9 @@ def test_an_answer_without_a_label_is_a_wrong_one(model, tmp_path):
 
 def two_benchmarks():
     full = [
-        samples_frame(item).assign(part=part) for part, item in PARTS.items() if part != "train"
+        samples_to_frame(item).assign(part=part) for part, item in PARTS.items() if part != "train"
     ]
-    other = samples_frame([Sample("9", "other", PARTS["main"][0].turns, True)])
+    other = samples_to_frame([Sample("9", "other", PARTS["main"][0].turns, True)])
     return pd.concat([*full, other.assign(part="main")], ignore_index=True)
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from everycell.collections.fair_ranking_lists import (
-    OUTLYING,
+    OUTLIER_FEATURE,
     read_fair_lists,
     split_lists,
     write_fair_lists,
@@ -27,18 +27,18 @@ def lists():
 
 def test_a_list_has_two_to_four_outliers_of_which_half_are_relevant(lists):
     for items in lists:
-        planted = items[OUTLYING] > 5
+        planted = items[OUTLIER_FEATURE] > 5
         assert 2 <= planted.sum() <= 4
         assert items["relevance"][planted].sum() == -(-planted.sum() // 2)
         assert items["relevance"].sum() == -(-len(items) // 3)
-        further = np.abs(items[OUTLYING][~planted] - 1)
+        further = np.abs(items[OUTLIER_FEATURE][~planted] - 1)
         assert further.max() < 0.5
-    assert {(items[OUTLYING] > 5).sum() for items in lists} == {2, 3, 4}
+    assert {(items[OUTLIER_FEATURE] > 5).sum() for items in lists} == {2, 3, 4}
 
 
 def test_one_outlier_is_seen_and_two_hide_each_other():
     items = planted_lists(1, (60, 60), np.random.default_rng(5))
-    calls = items[OUTLYING].to_numpy()
+    calls = items[OUTLIER_FEATURE].to_numpy()
     planted, further = np.flatnonzero(calls > 5), np.flatnonzero(calls < 5)
     test = holds_outlier(calls)
     one, two = [*planted[:1], *further[:9]], [*planted[:2], *further[:8]]
@@ -47,7 +47,7 @@ def test_one_outlier_is_seen_and_two_hide_each_other():
 
 def test_random_rankings_show_an_outlier_as_often_as_counting_says(lists):
     rng = np.random.default_rng(7)
-    values = [items[OUTLYING].to_numpy() for items in lists]
+    values = [items[OUTLIER_FEATURE].to_numpy() for items in lists]
     measured = [
         outlier_probability(uniform(len(calls), 10, samples=2000, rng=rng), calls, displayed=10)
         for calls in values
@@ -60,7 +60,9 @@ def test_random_rankings_show_an_outlier_as_often_as_counting_says(lists):
 
 def test_of_whole_lists_the_planted_items_are_the_outliers(lists):
     for items in lists:
-        assert (list_outliers(items[OUTLYING].to_numpy())[items[OUTLYING] > 5] > 0).all()
+        assert (
+            list_outliers(items[OUTLIER_FEATURE].to_numpy())[items[OUTLIER_FEATURE] > 5] > 0
+        ).all()
 
 
 def test_another_seed_draws_other_lists_and_a_file_keeps_them(tmp_path):

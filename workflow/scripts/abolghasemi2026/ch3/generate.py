@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.planted_dialogues import plant_dialogues
-from everycell.collections.satisfaction_samples import frame_samples, samples_frame
+from everycell.collections.satisfaction_samples import samples_from_frame, samples_to_frame
 from everycell.collections.user_satisfaction import CAUSE_BENCHMARK
 from everycell.dialogue.counterfactual_prompts import ask, pick_samples, read_template
 from everycell.dialogue.counterfactual_rules import rewrite_by_rule
@@ -19,11 +19,11 @@ with Job(snakemake) as job:
     if "samples" in files.keys():
         frame = pd.read_parquet(files.samples)
         main = frame[(frame["part"] == "main") & (frame["benchmark"] == CAUSE_BENCHMARK)]
-        samples = frame_samples(main)
+        samples = samples_from_frame(main)
     else:
         planted = plant_dialogues(**params.planted, seed=job.seed)
         samples = list(planted.samples)
-        job.write_frame(samples_frame(samples), "samples")
+        job.write_frame(samples_to_frame(samples), "samples")
     picked = pick_samples(
         samples, satisfied=params.samples, dissatisfied=params.samples, seed=job.seed
     )

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from everycell.collections.planted_dialogues import plant_dialogues
-from everycell.collections.satisfaction_samples import samples_frame
-from everycell.collections.satisfaction_splits import without_apologies
+from everycell.collections.satisfaction_samples import samples_to_frame
+from everycell.collections.satisfaction_splits import remove_apologies
 from everycell.dialogue.counterfactual_rules import rewrite_by_rule
 from everycell.dialogue.counterfactuals import counterfactual
 from everycell.engine.job import Job
@@ -25,12 +25,12 @@ with Job(snakemake) as job:
             # A different seed per part, so that parts share no dialogues.
             seed=job.seed + number,
         )
-        frames.append(samples_frame(planted.samples).assign(part=part))
+        frames.append(samples_to_frame(planted.samples).assign(part=part))
         if part == "main":
             generated = [
                 counterfactual(rewrite_by_rule(sample, seed=job.seed)) for sample in planted.samples
             ]
-            frames.append(samples_frame(generated).assign(part="cf"))
-            plain = [without_apologies(sample) for sample in planted.samples]
-            frames.append(samples_frame(plain).assign(part="plain"))
+            frames.append(samples_to_frame(generated).assign(part="cf"))
+            without_apology = [remove_apologies(sample) for sample in planted.samples]
+            frames.append(samples_to_frame(without_apology).assign(part="plain"))
     job.write_frame(pd.concat(frames, ignore_index=True), "samples")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.satisfaction_samples import frame_samples
+from everycell.collections.satisfaction_samples import samples_from_frame
 from everycell.dialogue.counterfactuals import count_faults, frame_rewritings, success
 from everycell.dialogue.judging import compare_generators, judge_rewritings
 from everycell.engine.result_job import ResultJob
@@ -21,7 +21,7 @@ from everycell.studies.abolghasemi2026.ch3.generators import (
 with ResultJob(snakemake) as job:
     files, settings = snakemake.input, snakemake.params
     job.facts["language_models"] = [json.loads(Path(files.provenance).read_text())]
-    samples = frame_samples(pd.read_parquet(files.samples))
+    samples = samples_from_frame(pd.read_parquet(files.samples))
     generated, rules = (
         frame_rewritings(pd.read_parquet(file)) for file in (files.generated, files.rules)
     )

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.satisfaction_samples import samples_frame
+from everycell.collections.satisfaction_samples import samples_to_frame
 from everycell.collections.satisfaction_splits import (
-    counterfactuals,
+    match_counterfactuals,
+    remove_apologies,
     split_samples,
-    without_apologies,
 )
 from everycell.collections.user_satisfaction import (
     CAUSE_BENCHMARK,
@@ -34,8 +34,8 @@ with Job(snakemake) as job:
         if benchmark == CAUSE_BENCHMARK:
             parts |= {
                 "main": released,
-                "cf": counterfactuals(released, generated),
-                "plain": [without_apologies(sample) for sample in released],
+                "cf": match_counterfactuals(released, generated),
+                "plain": [remove_apologies(sample) for sample in released],
             }
-        frames += [samples_frame(samples).assign(part=part) for part, samples in parts.items()]
+        frames += [samples_to_frame(samples).assign(part=part) for part, samples in parts.items()]
     job.write_frame(pd.concat(frames, ignore_index=True), "samples")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.satisfaction_samples import frame_samples
+from everycell.collections.satisfaction_samples import samples_from_frame
 from everycell.engine.job import Job
 from everycell.learning.models import use_one_thread
 from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS, predictions_for
@@ -36,7 +36,8 @@ with Job(snakemake) as job:
     samples = pd.read_parquet(snakemake.input.samples)
     for benchmark, rows in samples.groupby("benchmark", sort=False):
         parts = {
-            part: frame_samples(part_rows) for part, part_rows in rows.groupby("part", sort=False)
+            part: samples_from_frame(part_rows)
+            for part, part_rows in rows.groupby("part", sort=False)
         }
         predictions = predictions_for(
             estimator, parts, setups, work / benchmark, seeds=settings.seeds, seed=job.seed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.satisfaction_samples import frame_samples
+from everycell.collections.satisfaction_samples import samples_from_frame
 from everycell.dialogue.few_shot import dissatisfaction, draw_pairs, messages
 from everycell.language_models.generation import Answer, Request
 from everycell.language_models.settings import Decoding
@@ -37,8 +37,8 @@ class FewShotModel(SatisfactionEstimator):
         self._answer_all = answer_all
         self._decoding = decoding
 
-    def setups(self, known: Mapping[str, Setup]) -> Mapping[str, Setup]:
-        """The few-shot setup, regardless of `known`."""
+    def setups(self, available_setups: Mapping[str, Setup]) -> Mapping[str, Setup]:
+        """The few-shot setup, regardless of `available_setups`."""
         return {FEW_SHOT: Setup()}
 
     def train(
@@ -60,12 +60,12 @@ def labelled_samples(
 ) -> Iterator[tuple[str, Parts]]:
     """Samples of each benchmark that a language model labels, or `pairs` drawn from them."""
     for benchmark, rows in samples.groupby("benchmark", sort=False):
-        by_part = {part: frame_samples(rows[rows["part"] == part]) for part in TESTED}
+        by_part = {part: samples_from_frame(rows[rows["part"] == part]) for part in TESTED}
         if pairs is not None:
             if not by_part["cf"]:
                 continue
-            drawn = draw_pairs(*by_part.values(), size=pairs, seed=seed)
-            by_part = dict(zip(TESTED, drawn, strict=True))
+            drawn_parts = draw_pairs(*by_part.values(), size=pairs, seed=seed)
+            by_part = dict(zip(TESTED, drawn_parts, strict=True))
         yield (
             benchmark,
             {

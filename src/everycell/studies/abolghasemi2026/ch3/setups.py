@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from everycell.collections.satisfaction_samples import Sample
-from everycell.collections.satisfaction_splits import without_apologies
+from everycell.collections.satisfaction_splits import remove_apologies
 from everycell.dialogue.counterfactual_rules import rewrite_by_rule
 from everycell.dialogue.counterfactuals import counterfactual
 
@@ -40,14 +40,14 @@ class Setup:
 
 def make_setups(factors: Sequence[int]) -> dict[str, dict[str, int | bool]]:
     """Fields of `Setup` by name, for the setups of Table 3.6 and two more."""
-    plain = {"counterfactuals": False, "without_apologies": False}
+    plain_setup = {"counterfactuals": False, "without_apologies": False}
     setups = {
-        PLAIN if factor == 1 else f"up-sampling x{factor}": plain | {"factor": factor}
+        PLAIN if factor == 1 else f"up-sampling x{factor}": plain_setup | {"factor": factor}
         for factor in factors
     }
-    setups[AUGMENTED] = plain | {"factor": 1, "counterfactuals": True}
-    middle = list(setups)[len(factors) // 2]
-    setups[f"{middle}, {CONTROL}"] = setups[middle] | {"without_apologies": True}
+    setups[AUGMENTED] = plain_setup | {"factor": 1, "counterfactuals": True}
+    middle_setup = list(setups)[len(factors) // 2]
+    setups[f"{middle_setup}, {CONTROL}"] = setups[middle_setup] | {"without_apologies": True}
     return setups
 
 
@@ -58,7 +58,7 @@ def suitable_setups(setups: Mapping[str, Setup], parts: Parts) -> dict[str, Setu
     needs apologies to remove.
     """
     tested = "cf" in parts
-    apologies = any(without_apologies(sample) != sample for sample in parts["train"])
+    apologies = any(remove_apologies(sample) != sample for sample in parts["train"])
     return {
         name: setup
         for name, setup in setups.items()
@@ -81,12 +81,14 @@ def training_samples(
     Counterfactuals double both, which balances the two labels. Model selection on the imbalanced
     validation samples would favour a model that always predicts satisfaction.
     """
-    both = [list(parts["train"][:limit]), list(parts["valid"])]
+    training_parts = [list(parts["train"][:limit]), list(parts["valid"])]
     if setup.counterfactuals:
-        both = [[*part, *(_flipped(sample, seed) for sample in part)] for part in both]
+        training_parts = [
+            [*part, *(_flipped(sample, seed) for sample in part)] for part in training_parts
+        ]
     if setup.without_apologies:
-        both = [[without_apologies(sample) for sample in part] for part in both]
-    training, valid = both
+        training_parts = [[remove_apologies(sample) for sample in part] for part in training_parts]
+    training, valid = training_parts
     return training, valid
 
 
