@@ -80,7 +80,7 @@ def best_by_integer_program(
     >>> best_by_integer_program([0.9, 0.8, 0.1], [0, 0, 1], 0.5).ranking.tolist()
     [0, 2, 1]
     """
-    values, neutrality, discounts, exposures, required = _checked_inputs(
+    values, neutrality, discounts, exposures, required_fairness = _checked_inputs(
         scores, neutralities, share
     )
     n = len(values)
@@ -95,7 +95,7 @@ def best_by_integer_program(
         -np.outer(values, discounts).ravel(),
         constraints=[
             LinearConstraint(row_and_column_sums, 1, 1),
-            LinearConstraint(np.outer(neutrality, exposures).reshape(1, -1), required),
+            LinearConstraint(np.outer(neutrality, exposures).reshape(1, -1), required_fairness),
         ],
         integrality=np.ones(n * n),
         bounds=Bounds(0, 1),
@@ -141,14 +141,14 @@ def best_by_assignment(
     >>> best_by_assignment([0.9, 0.8, 0.1], [0, 0, 1], 0.5).ranking.tolist()
     [0, 2, 1]
     """
-    values, neutrality, discounts, exposures, required = _checked_inputs(
+    values, neutrality, discounts, exposures, required_fairness = _checked_inputs(
         scores, neutralities, share
     )
     utilities, fairnesses = np.outer(values, discounts), np.outer(neutrality, exposures)
 
     by_score = np.argsort(-values, kind="stable")
     highest_utility = float(values[by_score] @ discounts)
-    if float(neutrality[by_score] @ exposures) >= required:
+    if float(neutrality[by_score] @ exposures) >= required_fairness:
         return ConstrainedRanking(by_score, highest_utility, highest_utility)
     # The fairest ranking satisfies the constraint even if no multiplier yields it due to rounding.
     fairest = np.lexsort((-values, -neutrality))
@@ -161,8 +161,8 @@ def best_by_assignment(
         ranking = documents[np.argsort(ranks)]
         utility = float(values[ranking] @ discounts)
         fairness = float(neutrality[ranking] @ exposures)
-        bound = min(bound, utility + multiplier * (fairness - required))
-        if fairness >= required:
+        bound = min(bound, utility + multiplier * (fairness - required_fairness))
+        if fairness >= required_fairness:
             high = multiplier
             if utility > best.utility:
                 best = ConstrainedRanking(ranking, utility, bound)
@@ -187,5 +187,5 @@ def _checked_inputs(
         raise ValueError(f"A neutrality, or the share {share}, is not between 0 and 1: correct it.")
     ranks = np.arange(1, len(values) + 1)
     exposures = 1 / ranks
-    required = share * float(-np.sort(-neutrality) @ exposures) * (1 - TOLERANCE)
-    return values, neutrality, 1 / np.log2(1 + ranks), exposures, required
+    required_fairness = share * float(-np.sort(-neutrality) @ exposures) * (1 - TOLERANCE)
+    return values, neutrality, 1 / np.log2(1 + ranks), exposures, required_fairness

@@ -105,8 +105,8 @@ def z_scores(values: npt.ArrayLike) -> FloatArray:
     deviations = np.ldexp(deviations, -exponents)
     spread = np.sqrt((deviations**2).mean(axis=-1, keepdims=True))
     # The mean of equal values may differ from them by rounding.
-    constant = (np.ptp(scores, axis=-1, keepdims=True) == 0) | (spread == 0)
-    return np.where(constant, 0.0, deviations / np.where(constant, 1.0, spread))
+    is_constant = (np.ptp(scores, axis=-1, keepdims=True) == 0) | (spread == 0)
+    return np.where(is_constant, 0.0, deviations / np.where(is_constant, 1.0, spread))
 
 
 def list_outliers(scores: npt.ArrayLike, *, threshold: float = THRESHOLD) -> FloatArray:

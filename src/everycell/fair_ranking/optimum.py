@@ -219,15 +219,16 @@ def generate_rankings(
     >>> result.avoided, result.exact
     (0.0, True)
     """
-    required, weights = np.asarray(exposures, dtype=float), checked_rank_weights(rank_weights)
-    n, k = len(required), len(weights)
+    required_exposures = np.asarray(exposures, dtype=float)
+    weights = checked_rank_weights(rank_weights)
+    n, k = len(required_exposures), len(weights)
     all_sets = None
     if comb(n, k) <= MAX_SETS:
         all_sets = _sets(n, k)
         all_sets = all_sets[~is_avoided(all_sets)]
     rankings = np.unique(start.rankings, axis=0)
     costs = is_avoided(rankings).astype(float)
-    right_side = np.append(required, 1.0)
+    right_side = np.append(required_exposures, 1.0)
     solved, new_rankings = 0, rankings
     while True:
         solved += 1

@@ -63,11 +63,12 @@ def rerank_run(
     if method not in METHODS:
         raise ValueError(f"The method {method!r} is unknown: choose from {', '.join(METHODS)}.")
     sorted_run = trec_order(run)
-    unknown = ~sorted_run["document"].isin(neutralities.keys())
-    if unknown.any():
+    lacks_neutrality = ~sorted_run["document"].isin(neutralities.keys())
+    if lacks_neutrality.any():
+        document = sorted_run["document"][lacks_neutrality].iloc[0]
         raise ValueError(
-            f"The document {in_quotes(sorted_run['document'][unknown].iloc[0])} of the run has no "
-            "neutrality: give a neutrality for every document of the run."
+            f"The document {in_quotes(document)} of the run has no neutrality: give one for every "
+            "document of the run."
         )
     if method == "pufr":
         if deviations is None:

@@ -180,8 +180,8 @@ def cab(
     >>> cab(with_true, with_false, relevant="LLM", nonrelevant="Human")
     -0.5
     """
-    values, opposite = _pair(first, second)
-    return direction(relevant, nonrelevant) * float((values - opposite).mean())
+    values, second_values = _pair(first, second)
+    return direction(relevant, nonrelevant) * float((values - second_values).mean())
 
 
 def paired_difference(
@@ -225,9 +225,9 @@ def paired_difference(
     >>> result.mean, result.low > 0, result.p < 0.05
     (0.625, True, True)
     """
-    values, opposite = _pair(first, second)
-    test = t_tests({"first": values, "second": opposite}, correction="none").iloc[0]
-    differences = values - opposite
+    values, second_values = _pair(first, second)
+    test = t_tests({"first": values, "second": second_values}, correction="none").iloc[0]
+    differences = values - second_values
     low, high = ratio_interval(
         differences,
         np.ones(len(differences)),
@@ -327,7 +327,7 @@ def attribution_confidence(
             f"There are log-probabilities of {len(logprobs)} queries and set memberships of "
             f"{len(inside)}; give both for every query."
         )
-    selected: list[float] = []
+    selected_logprobs: list[float] = []
     for query, (values, memberships) in enumerate(zip(logprobs, inside, strict=True)):
         if len(values) != len(memberships):
             raise ValueError(
@@ -340,8 +340,8 @@ def attribution_confidence(
                     f"Query {query} has the log-probability {value}; it must be 0 or less."
                 )
             if in_set:
-                selected.append(value)
-    return float(np.exp(selected).mean()) if selected else None
+                selected_logprobs.append(value)
+    return float(np.exp(selected_logprobs).mean()) if selected_logprobs else None
 
 
 def pooled_confidence(probabilities: npt.ArrayLike, citations: npt.ArrayLike) -> float | None:
@@ -388,17 +388,17 @@ def pooled_confidence(probabilities: npt.ArrayLike, citations: npt.ArrayLike) ->
 
 
 def _pair(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    values, opposite = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if values.ndim != 1 or values.shape != opposite.shape or not len(values):
+    values, second_values = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if values.ndim != 1 or values.shape != second_values.shape or not len(values):
         raise ValueError(
-            f"The two answers of each query have the shapes {values.shape} and {opposite.shape}; "
-            "give one value per query and answer, for one query or more."
+            f"The two answers of each query have the shapes {values.shape} and "
+            f"{second_values.shape}; give one value per query and answer, for one query or more."
         )
-    for name, array in (("first", values), ("second", opposite)):
-        bad = np.flatnonzero(~((array >= 0) & (array <= 1)))
-        if len(bad):
+    for name, array in (("first", values), ("second", second_values)):
+        invalid = np.flatnonzero(~((array >= 0) & (array <= 1)))
+        if len(invalid):
             raise ValueError(
-                f"The {name} values have {array[bad[0]]} at position {bad[0]}; precision and "
-                "recall are between 0 and 1, so divide percentages by 100."
+                f"The {name} values have {array[invalid[0]]} at position {invalid[0]}; precision "
+                "and recall are between 0 and 1, so divide percentages by 100."
             )
-    return values, opposite
+    return values, second_values

@@ -31,10 +31,10 @@ def _distributions(achieved: npt.ArrayLike, target: npt.ArrayLike) -> tuple[Floa
                 f"The {name} distribution has the shape {array.shape}; give at least two groups on "
                 "the last axis."
             )
-        bad = ~(np.isfinite(array) & (array >= 0))
-        if bad.any():
+        invalid = ~(np.isfinite(array) & (array >= 0))
+        if invalid.any():
             raise ValueError(
-                f"The {name} distribution contains {array[bad][0]:g}; give shares of 0 or more."
+                f"The {name} distribution contains {array[invalid][0]:g}; give shares of 0 or more."
             )
         sums = array.sum(axis=-1, keepdims=True)
         if not np.allclose(sums, 1, rtol=0, atol=_ROUNDING):

@@ -124,10 +124,10 @@ def shares_of(array: FloatArray, default: float) -> FloatArray:
     [[0.75, 0.25], [nan, nan]]
     """
     total = total_of(array)
-    positive = total > 0
-    factor = 1 / np.where(positive, total, 1)
+    is_positive = total > 0
+    factor = 1 / np.where(is_positive, total, 1)
     shares = array * factor[..., None]
-    shares += np.where(positive, 0.0, default)[..., None]
+    shares += np.where(is_positive, 0.0, default)[..., None]
     return shares
 
 
@@ -268,10 +268,10 @@ def awrf(
     if definition == "distance" and distance == "L1":
         return distance_of(achieved, shares)
     # JSD needs distributions; undefined shares become NaN again below.
-    defined = ~np.isnan(achieved)
-    achieved = np.where(defined, achieved, shares)
+    is_defined = ~np.isnan(achieved)
+    achieved = np.where(is_defined, achieved, shares)
     if definition == "TREC":
         values = 1 - jensen_shannon(achieved, shares) * np.log(2)
     else:
         values = jensen_shannon(achieved, shares)
-    return np.where(defined[..., 0], values, np.nan)
+    return np.where(is_defined[..., 0], values, np.nan)

@@ -186,22 +186,22 @@ def fairness_report(
 
 def _refuse_short(ranked: RankedCounts) -> None:
     depth = ranked.listed.shape[1]
-    short = ~ranked.listed[:, -1]
-    if short.any():
-        query = int(short.argmax())
+    is_short = ~ranked.listed[:, -1]
+    if is_short.any():
+        query = int(is_short.argmax())
         raise ValueError(
             f"Query {ranked.queries[query]!r} has {ranked.listed[query].sum()} documents, fewer "
-            f"than the cut-off {depth} ({short.sum()} of {len(short)} queries have fewer); "
+            f"than the cut-off {depth} ({is_short.sum()} of {len(is_short)} queries have fewer); "
             "retrieve more documents, use a smaller cut-off, or keep such lists (--allow-short)."
         )
 
 
 def _refuse_empty(ranked: RankedCounts) -> None:
-    empty = ranked.listed & (ranked.lengths == 0)
-    if empty.any():
-        query, rank = np.argwhere(empty)[0]
+    is_empty = ranked.listed & (ranked.lengths == 0)
+    if is_empty.any():
+        query, rank = np.argwhere(is_empty)[0]
         raise ValueError(
             f"The document at rank {rank + 1} of query {ranked.queries[query]!r} has the length 0 "
-            f"({empty.sum()} of {ranked.listed.sum()} ranked documents are empty); remove it from "
-            "the run, or treat it as neutral (--allow-empty)."
+            f"({is_empty.sum()} of {ranked.listed.sum()} ranked documents are empty); remove it "
+            "from the run, or treat it as neutral (--allow-empty)."
         )

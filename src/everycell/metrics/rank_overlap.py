@@ -87,19 +87,19 @@ def _tie_ranges(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:
         )
     positions: dict[Hashable, tuple[int, int]] = {}
     for entry in ranking:
-        tied = entry if isinstance(entry, AbstractSet) else (entry,)
+        tied_items = entry if isinstance(entry, AbstractSet) else (entry,)
         if not isinstance(entry, (Hashable, AbstractSet)):
             raise ValueError(
                 f"The {name} ranking has the item {in_quotes(entry)} of type "
                 f"{type(entry).__name__}; give strings or numbers, and tied items in a set."
             )
         start = len(positions)
-        for item in tied:
+        for item in tied_items:
             if item in positions:
                 raise ValueError(
                     f"The {name} ranking has the item {item!r} twice; remove one of them."
                 )
-            positions[item] = (start, start + len(tied) - 1)
+            positions[item] = (start, start + len(tied_items) - 1)
     if not positions:
         raise ValueError(f"The {name} ranking is empty; give one item or more.")
     return positions
@@ -290,11 +290,11 @@ def crbo(
     for run, counterpart, name in zip(
         grouped, grouped[::-1], ("original", "counterfactual"), strict=True
     ):
-        unmatched = run.queries.difference(counterpart.queries, sort=False)
-        if len(unmatched):
+        unmatched_queries = run.queries.difference(counterpart.queries, sort=False)
+        if len(unmatched_queries):
             raise ValueError(
-                f"Query {unmatched[0]!r} is in the {name} run only; use the same queries in both "
-                "runs."
+                f"Query {unmatched_queries[0]!r} is in the {name} run only; use the same queries "
+                "in both runs."
             )
     rows = grouped[1].queries.get_indexer(queries)
     ids = pd.concat([run.documents for run in grouped], ignore_index=True)

@@ -79,6 +79,6 @@ def checked_lists(
             array = np.where(mask.reshape(mask.shape + (1,) * (axes - 2)), array, 0.0)
     low = array.min(initial=0.0)
     if not (low >= 0 and array.max(initial=0.0) < np.inf):
-        bad = array[~(np.isfinite(array) & (array >= 0))][0]
-        raise ValueError(f"The {name} contain {bad:g}; give finite numbers of 0 or more.")
+        first_invalid = array[~(np.isfinite(array) & (array >= 0))][0]
+        raise ValueError(f"The {name} contain {first_invalid:g}; give finite numbers of 0 or more.")
     return array, mask

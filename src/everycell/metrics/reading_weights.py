@@ -63,10 +63,10 @@ def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> 
 def checked_gains(gains: npt.ArrayLike) -> FloatArray:
     """Check that gains are between 0 and 1, and return them as floats."""
     values = np.asarray(gains, dtype=float)
-    bad = ~((values >= 0) & (values <= 1))
-    if bad.any():
+    invalid = ~((values >= 0) & (values <= 1))
+    if invalid.any():
         raise ValueError(
-            f"A gain is {values[bad][0]:g}; give gains between 0 (not relevant) and 1."
+            f"A gain is {values[invalid][0]:g}; give gains between 0 (not relevant) and 1."
         )
     return values
 

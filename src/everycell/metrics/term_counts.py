@@ -159,16 +159,18 @@ def count_terms(
     schema = pa.schema(
         [(DOCUMENT, pa.string()), (LENGTH, pa.int32()), *((group, pa.int32()) for group in words)]
     )
-    written = 0
-    with atomic_path(path) as unfinished:
-        with pq.ParquetWriter(unfinished, schema) as writer:
+    document_count = 0
+    with atomic_path(path) as temporary_path:
+        with pq.ParquetWriter(temporary_path, schema) as writer:
             for rows in _batches(documents, batch):
-                columns = _count(rows, written, group_of, len(words), tokenise, matched_terms)
+                columns = _count(
+                    rows, document_count, group_of, len(words), tokenise, matched_terms
+                )
                 writer.write_table(pa.table(columns, schema=schema))
-                written += len(rows)
-        if not written:
+                document_count += len(rows)
+        if not document_count:
             raise ValueError(f"There is no document to count for {path}; give one or more.")
-    return written
+    return document_count
 
 
 def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.DataFrame:
@@ -262,11 +264,11 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
         raise ValueError(
             f"The counts contain a value that is not a number ({error}); count again."
         ) from None
-    bad = ~((values >= 0).all(axis=1) & (lengths >= 0))
-    if bad.any():
+    invalid = ~((values >= 0).all(axis=1) & (lengths >= 0))
+    if invalid.any():
         raise ValueError(
-            f"Document {counts.index[bad.argmax()]!r} has a negative or missing count or length; "
-            "give numbers of 0 or more."
+            f"Document {counts.index[invalid.argmax()]!r} has a negative or missing count or "
+            "length; give numbers of 0 or more."
         )
     terms = values.sum(axis=1)
     exceeds = terms > lengths

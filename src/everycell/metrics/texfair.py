@@ -166,8 +166,8 @@ def rbdf(
     array, mask = checked_lists(counts, listed, "counts")
     bias = mask * checked_weights(weights, mask.shape[1])
     total = np.cumsum(bias, axis=1)
-    part = np.cumsum(bias * (total_of(array) > 0), axis=1)
-    return np.divide(part, total, out=np.full(mask.shape, np.nan), where=total > 0)
+    with_terms = np.cumsum(bias * (total_of(array) > 0), axis=1)
+    return np.divide(with_terms, total, out=np.full(mask.shape, np.nan), where=total > 0)
 
 
 def largest_divergence(target: npt.ArrayLike | None, groups: int) -> float:

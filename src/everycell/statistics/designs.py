@@ -34,8 +34,8 @@ class RankDeficientDesignWarning(UserWarning):
 def _list_rows(mask: BoolArray, index: pd.Index) -> str:
     """Index labels of the first rows in the mask, for a message."""
     labels = [str(label) for label in index[mask][:3]]
-    more = int(mask.sum()) - len(labels)
-    return ", ".join(labels) + (f" and {more} more" if more > 0 else "")
+    unlisted = int(mask.sum()) - len(labels)
+    return ", ".join(labels) + (f" and {unlisted} more" if unlisted > 0 else "")
 
 
 def _check_column(data: pd.DataFrame, name: str) -> None:
@@ -86,11 +86,11 @@ def check_response(data: pd.DataFrame, response: str, factors: Sequence[str]) ->
             f"(type {column.dtype}); convert it to numbers first."
         )
     values = column.to_numpy(dtype=float, na_value=np.nan)
-    bad = ~np.isfinite(values)
-    if bad.any():
+    not_finite = ~np.isfinite(values)
+    if not_finite.any():
         raise ValueError(
             f"The response {response!r} is not a finite number in row "
-            f"{_list_rows(bad, data.index)}: correct or remove these rows."
+            f"{_list_rows(not_finite, data.index)}: correct or remove these rows."
         )
     centred = values - values.mean()
     if (centred**2).sum() <= rounding_error(values):

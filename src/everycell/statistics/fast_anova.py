@@ -155,13 +155,13 @@ class FastAnova:
         total = (y**2).sum(axis=0)
         resid = ((y - self._space @ (self._space.T @ y)) ** 2).sum(axis=0)
         explained = self._term_sums @ (self._vectors.T @ y) ** 2
-        constant = total <= tolerance
+        is_constant = total <= tolerance
         resid[resid <= tolerance] = 0
         explained[explained <= tolerance] = 0
         with np.errstate(divide="ignore", invalid="ignore"):
             mean_sq = explained / self._tested_df[:, None]
             f = mean_sq / (resid / self.df_resid)
-            f[:, constant] = np.nan
+            f[:, is_constant] = np.nan
             # statsmodels derives the sum of squares from F with the nominal degrees of freedom.
             sum_sq = mean_sq * self.df[:, None]
             p = fdtrc(self._tested_df[:, None], self.df_resid, f)

@@ -25,11 +25,11 @@ def _sample(samples: Mapping[str, npt.ArrayLike], name: str) -> FloatArray:
         raise ValueError(
             f"The sample {name!r} has the shape {values.shape}: give a list of at least 2 values."
         )
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
+    not_finite = np.flatnonzero(~np.isfinite(values))
+    if len(not_finite):
         raise ValueError(
-            f"The sample {name!r} is {values[bad[0]]} at position {bad[0]}: remove this value, or "
-            "replace it with the value of the measure for a missing topic."
+            f"The sample {name!r} is {values[not_finite[0]]} at position {not_finite[0]}: remove "
+            "this value, or replace it with the value of the measure for a missing topic."
         )
     return values
 

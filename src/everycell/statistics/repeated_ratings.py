@@ -34,8 +34,8 @@ def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
             "in at least one of them."
         )
     within_groups = float(((values - grouped.transform("mean")) ** 2).sum()) / (n - k)
-    deviations = sizes * (grouped.mean() - values.mean()) ** 2
-    between_groups = float(deviations.sum()) / (k - 1)
+    weighted_squares = sizes * (grouped.mean() - values.mean()) ** 2
+    between_groups = float(weighted_squares.sum()) / (k - 1)
     size = (n - float((sizes**2).sum()) / n) / (k - 1)
     total = between_groups + (size - 1) * within_groups
     return (between_groups - within_groups) / total if total else float("nan")

@@ -88,7 +88,7 @@ def _check_spread(worker_sd: float, query_sd: float) -> None:
 
 def simulate_ratings(
     study: UserStudy,
-    planted: Mapping[str, float],
+    planted_effects: Mapping[str, float],
     n_studies: int,
     rng: np.random.Generator,
     *,
@@ -97,15 +97,15 @@ def simulate_ratings(
 ) -> IntArray:
     """Simulate the ratings (1 to 4) of many runs of a study, shape (rows, n_studies).
 
-    `planted` maps a factor to the distance between its extreme levels, in standard deviations of a
-    rater's noise. The ratings of a worker share a random effect with the standard deviation
-    `worker_sd`, and the ratings of a query one with `query_sd`.
+    `planted_effects` maps a factor to the distance between its extreme levels, in standard
+    deviations of a rater's noise. The ratings of a worker share a random effect with the standard
+    deviation `worker_sd`, and the ratings of a query one with `query_sd`.
     """
     _check_spread(worker_sd, query_sd)
     if n_studies < 1:
         raise ValueError(f"n_studies is {n_studies}: give 1 or more.")
     opinion = rng.standard_normal((len(study.design), n_studies))
-    for factor, effect in planted.items():
+    for factor, effect in planted_effects.items():
         opinion += effect * _shift(study, factor)[:, None]
     for column, deviation in (("worker", worker_sd), ("query", query_sd)):
         if deviation > 0:
