@@ -8,7 +8,7 @@ from harness import published
 
 from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
 from everycell.engine.judging import judge
-from everycell.engine.published_cells import decimals_shown, is_number
+from everycell.engine.published_cells import count_decimals, is_number
 from everycell.engine.verdicts import report
 from everycell.studies.discovery import audits_of
 
@@ -26,7 +26,7 @@ def numbers(artefact: Artefact) -> pd.DataFrame:
     cells = cells[cells["value"].map(is_number) & (cells["decimals"] != "text")]
     if "metric" not in cells:
         cells = cells.assign(metric="all")
-    return cells.assign(shown=cells["value"].map(decimals_shown))
+    return cells.assign(shown=cells["value"].map(count_decimals))
 
 
 @BY_ID

@@ -15,7 +15,7 @@ from everycell.config import (
     read_config,
     refuse_templates,
 )
-from everycell.engine.settings import ConfigError, part_of
+from everycell.engine.settings import ConfigError, validate_part
 from everycell.engine.yaml import load_yaml
 from everycell.language_models.settings import AskSettings
 from snakemake_logger_plugin_everycell import config_files
@@ -174,9 +174,9 @@ def test_two_blocks_of_one_name_are_refused(toy_study):
 
 def test_a_job_reads_only_its_part():
     config = {"network": False, "user_studies": {"alpha": "not looked at"}}
-    assert part_of(config, AskSettings) == AskSettings(network=False)
+    assert validate_part(config, AskSettings) == AskSettings(network=False)
     with pytest.raises(ConfigError, match=r"config.yaml: `language_models.ask` is 3; expected "):
-        part_of({"language_models": {"ask": 3}}, AskSettings)
+        validate_part({"language_models": {"ask": 3}}, AskSettings)
 
 
 #: Run in a repository of one's own: a study that it has, and plain settings of its paper.

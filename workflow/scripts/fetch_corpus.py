@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from everycell.engine.job import Job
-from everycell.engine.settings import part_of
+from everycell.engine.settings import validate_part
 from everycell.sources.corpora import fetch_corpus
 from everycell.sources.settings import FetchSettings
 
@@ -20,5 +20,5 @@ with Job(snakemake) as job:
         params.corpus,
         Path(params.folder),
         downloads=params.downloads and Path(params.downloads),
-        network=part_of(snakemake.config, FetchSettings).network,
+        network=validate_part(snakemake.config, FetchSettings).network,
     )

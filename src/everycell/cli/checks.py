@@ -150,15 +150,17 @@ def diff(
     for folder in (first, second):
         require_receipts(folder)
     results = compare_folders(first, second)
-    differences = [result for result in results if not result.same]
+    differences = [result for result in results if not result.is_same]
     if form == "json":
-        print_json([result.model_dump(mode="json") | {"same": result.same} for result in results])
+        print_json(
+            [result.model_dump(mode="json") | {"same": result.is_same} for result in results]
+        )
     elif form != "table":
         print_for_programs(difference_frame(differences), form)
     else:
         for result in differences:
             echo("\n".join(difference_lines(result, first, second, cells)))
-        equal_results = [result for result in results if result.same]
+        equal_results = [result for result in results if result.is_same]
         with_causes = sum(bool(result.causes) for result in equal_results)
         echo(
             f"{pluralise(len(differences), 'result')} differ{'s' * (len(differences) == 1)}, "

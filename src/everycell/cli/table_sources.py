@@ -16,7 +16,7 @@ from everycell.cli.printing import pluralise
 from everycell.engine.published_cells import (
     CardError,
     cell_lines,
-    decimals_shown,
+    count_decimals,
     is_number,
     key_columns,
     read_cells,
@@ -49,7 +49,7 @@ class TableSource:
     def context(self) -> dict[str, Any]:
         """Variables of the templates."""
         keys = key_columns(self.cells)
-        digits = self.cells["value"].map(decimals_shown)
+        digits = self.cells["value"].map(count_decimals)
         metrics = self.cells["metric"] if "metric" in keys else pd.Series("all", digits.index)
         decimals = {metric: max(group) for metric, group in digits.groupby(metrics, sort=False)}
         precision = [

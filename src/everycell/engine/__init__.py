@@ -1,1 +1,1 @@
-"""The basis of every study: cards, verdicts, receipts, pages. It names no paper."""
+"""Records, verdicts, receipts and pages, independent of any particular paper."""

@@ -16,7 +16,7 @@ from everycell.engine.claims import CardFileModel, Untested
 from everycell.engine.published_cells import (
     CardError,
     Selector,
-    decimals_shown,
+    count_decimals,
     drop_labels,
     is_number,
     key_columns,
@@ -87,7 +87,7 @@ class Artefact(CardFileModel):
         numbers = values[values.map(is_number)]
         if numbers.empty:
             return "text"
-        return int(numbers.map(decimals_shown).max())
+        return int(numbers.map(count_decimals).max())
 
     @cached_property
     def precisions(self) -> list[CellPrecision]:
@@ -231,9 +231,9 @@ def all_artefacts(papers: Mapping[str, Paper]) -> Iterator[Artefact]:
 
 def find_artefact(papers: Mapping[str, Paper], name: str) -> Artefact:
     """Find an artefact by its id, or suggest similar ids in an error."""
-    known = {artefact.id: artefact for artefact in all_artefacts(papers)}
-    if name in known:
-        return known[name]
-    near = get_close_matches(name, [*papers, *known], n=3, cutoff=0.3)
-    hint = f"did you mean {', '.join(near)}" if near else "see `everycell list`"
+    artefacts_by_id = {artefact.id: artefact for artefact in all_artefacts(papers)}
+    if name in artefacts_by_id:
+        return artefacts_by_id[name]
+    matches = get_close_matches(name, [*papers, *artefacts_by_id], n=3, cutoff=0.3)
+    hint = f"did you mean {', '.join(matches)}" if matches else "see `everycell list`"
     raise CardError(f"{name!r} is not a known artefact; {hint}.")

@@ -134,13 +134,13 @@ def published_number(table: pd.DataFrame, **key: str) -> float:
     return number
 
 
-def joined(cells: Cells, *names: str) -> pd.DataFrame:
+def concatenate_tables(cells: Cells, *names: str) -> pd.DataFrame:
     """Cells of several tables, concatenated.
 
     Examples
     --------
     >>> cells = {name: pd.DataFrame({"value": [name[-1]]}) for name in ("table_1", "table_2")}
-    >>> joined(cells.__getitem__, "table_1", "table_2")["value"].to_list()
+    >>> concatenate_tables(cells.__getitem__, "table_1", "table_2")["value"].to_list()
     ['1', '2']
     """
     return pd.concat([cells(name) for name in names], ignore_index=True)

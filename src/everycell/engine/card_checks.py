@@ -29,7 +29,7 @@ from everycell.engine.published_cells import (
     CardError,
     Selector,
     cell_lines,
-    decimals_shown,
+    count_decimals,
     is_number,
     read_cells,
 )
@@ -319,5 +319,5 @@ def _check_decimals(artefact: Artefact) -> Iterator[Fault]:
                     number,
                     f"{value!r} is not a number, but `decimals` of the record is {digits}.",
                 )
-        elif decimals_shown(value) > digits:
+        elif count_decimals(value) > digits:
             yield number, f"{value!r} has more decimals than the {digits} in the record."

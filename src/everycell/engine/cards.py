@@ -20,7 +20,7 @@ State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
 #: Cause of an erratum: an error of the paper, a transcription error, another method than described,
 #: or unknown.
 Where = Literal["print", "copy", "method", "undecided"]
-#: States with a result that can be run.
+#: States of tiers that can be run.
 RUNNABLE: frozenset[State] = frozenset({"rebuilt", "stand_in"})
 
 

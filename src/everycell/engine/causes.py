@@ -145,8 +145,8 @@ class UpstreamCauses:
         causes = [cause for pair in both for cause in causes_of_kind("behind", *_settings(*pair))]
         read = [[_read(job) for job in pair] for pair in both]
         for files in read:
-            known = files[0].keys() & files[1].keys()
-            sides = ({f"input {path}": side[path] for path in sorted(known)} for side in files)
+            shared_paths = sorted(files[0].keys() & files[1].keys())
+            sides = ({f"input {path}": side[path] for path in shared_paths} for side in files)
             causes += causes_of_kind("behind", *sides)
         # If a job is in only one lineage although no job reads different files, the other lineage
         # is incomplete.

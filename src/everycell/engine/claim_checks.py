@@ -42,10 +42,10 @@ def _predicates(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], Pre
 
 def check_untestable(artefact: Artefact) -> Iterator[Fault]:
     """Check which claims each tier on surrogate data can test."""
-    known = [conclusion.id for conclusion in artefact.card.conclusions]
+    claim_ids = [conclusion.id for conclusion in artefact.card.conclusions]
     for name, tier in artefact.card.tiers.items():
         exclusion = tier.not_testable
-        if exclusion and not known:
+        if exclusion and not claim_ids:
             yield (
                 ("tiers", name, "not_testable"),
                 f"`not_testable` of tier {name} applies to no claim; remove it.",
@@ -55,10 +55,10 @@ def check_untestable(artefact: Artefact) -> Iterator[Fault]:
             "not_testable": (exclusion.conclusions or []) if exclusion else [],
         }
         for field, names in names_by_field.items():
-            for unknown in sorted(set(names).difference(known)):
+            for unknown in sorted(set(names).difference(claim_ids)):
                 yield (
                     ("tiers", name, field),
-                    f"`{field}` has the unknown claim {unknown!r}; the claims are {known}.",
+                    f"`{field}` has the unknown claim {unknown!r}; the claims are {claim_ids}.",
                 )
         for number, entry in enumerate(artefact.card.conclusions):
             on_surrogate_data = any("stand_in" in part.tested_on for part in entry.holds_if)

@@ -39,14 +39,15 @@ def name_of_code(path: Path, root: Path) -> str:
 
 def roots_of_code(root: Path) -> tuple[Path, ...]:
     """Folders of a project's imports; its own copy of the package replaces the installed one."""
-    own = root / "src"
-    return (own,) if (own / "everycell" / "__init__.py").exists() else (LIBRARY, own)
+    sources = root / "src"
+    has_copy = (sources / "everycell" / "__init__.py").exists()
+    return (sources,) if has_copy else (LIBRARY, sources)
 
 
 def source_file(name: str, root: Path) -> Path:
     """Source file with this name (see `name_of_code`), in the project if it has one."""
-    own = root / name
-    return own if own.exists() else roots_of_code(root)[0] / name.removeprefix("src/")
+    path = root / name
+    return path if path.exists() else roots_of_code(root)[0] / name.removeprefix("src/")
 
 
 def script_file(script: str, root: Path) -> Path:

@@ -220,8 +220,8 @@ def best_entries(entries: Iterable[AnEntry]) -> dict[str, AnEntry]:
     """Result that counts for each artefact: reproduced if possible, then the deepest tier."""
     best: dict[str, AnEntry] = {}
     for entry in entries:
-        known = best.get(entry.artefact.id)
-        if entry.report.state in RUNNABLE and (known is None or _depth(entry) > _depth(known)):
+        current = best.get(entry.artefact.id)
+        if entry.report.state in RUNNABLE and (current is None or _depth(entry) > _depth(current)):
             best[entry.artefact.id] = entry
     return best
 

@@ -25,10 +25,10 @@ from everycell.engine.lineage import NAME, check_lineage, lineage_of, read_linea
 from everycell.engine.receipts import (
     ReceiptError,
     commit_of,
+    input_path,
     made_by_other_code,
     read_receipt,
     receipts_in,
-    relative,
 )
 from everycell.engine.registry import load_registry
 from everycell.engine.render.page.page_file import INDEX, outdated_pages, pages_of
@@ -147,7 +147,7 @@ class _Crate:
     def __init__(self, project: Path, cache: str) -> None:
         self.project = project
         # The path that receipts use.
-        self.cache = relative(project / cache, project)
+        self.cache = input_path(project / cache, project)
         self.registry = load_registry()
         self.crate = ROCrate(version="1.1")
         self.crate.metadata.extra_terms.update(TERMS)
@@ -202,9 +202,9 @@ class _Crate:
     def add(self, identifier: str, kind: str, **properties: Any) -> Entity:
         """Add an entity that is not a file of the crate, unless it exists; return it."""
         if identifier not in self.entities:
-            known = {name: value for name, value in properties.items() if value is not None}
+            present = {name: value for name, value in properties.items() if value is not None}
             self.entities[identifier] = self.crate.add(
-                ContextEntity(self.crate, identifier, properties={"@type": kind} | known)
+                ContextEntity(self.crate, identifier, properties={"@type": kind} | present)
             )
         return self.entities[identifier]
 
@@ -281,9 +281,9 @@ class _Crate:
         return self.objects[path]
 
     def _new_input(self, path: str, digest: str) -> Entity:
-        own = self.project / path
-        if Path(path).parts[0] == "published" and own.is_file():
-            return self.add_file(own, path)
+        local = self.project / path
+        if Path(path).parts[0] == "published" and local.is_file():
+            return self.add_file(local, path)
         key = path.removeprefix(f"{self.cache}/")
         entry = self.registry.files.get(key) if key != path else None
         if entry is None:

@@ -45,7 +45,7 @@ class Difference(Model):
     unrecorded: tuple[str, ...] = ()
 
     @property
-    def same(self) -> bool:
+    def is_same(self) -> bool:
         """Whether all files, verdicts and outcomes of claims are identical."""
         return not (self.only_in or self.cells or self.verdicts or self.conclusions or self.files)
 

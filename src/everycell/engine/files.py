@@ -97,7 +97,7 @@ def has_fingerprint(path: Path, digest: str) -> bool:
     return (path.is_file() or path.is_dir()) and fingerprint(path) == digest
 
 
-def end_future_times(folders: Iterable[Path]) -> int:
+def reset_future_times(folders: Iterable[Path]) -> int:
     """Move modification times in the future to just before now; return the number of files.
 
     The order of these times is kept.
@@ -109,7 +109,7 @@ def end_future_times(folders: Iterable[Path]) -> int:
     >>> for day, name in enumerate("cab"):
     ...     _ = (folder / name).write_text("")
     ...     os.utime(folder / name, (time.time() + 86_400 * day,) * 2)
-    >>> end_future_times([folder, folder / "none"]), end_future_times([folder])
+    >>> reset_future_times([folder, folder / "none"]), reset_future_times([folder])
     (2, 0)
     >>> [path.name for path in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)]
     ['c', 'a', 'b']

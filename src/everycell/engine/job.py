@@ -33,7 +33,7 @@ class InputChangedError(Exception):
 def is_user_error(error: BaseException) -> bool:
     """Whether an error's message is for users and needs no traceback.
 
-    Errors that the library defines are, and a ValueError that the library raises.
+    This applies to errors that the library defines, and to a ValueError that it raises.
     """
     if type(error).__module__.startswith("everycell."):
         return True

@@ -142,7 +142,7 @@ class _Hashes:
         entry = self.registry.files.get(key)
         if entry is None or len(entry.contents) != 1:
             return None
-        # Of some archives the registry has no content hash.
+        # The registry has no content hash for some archives.
         has_content_hash = entry.origin is None or entry.origin.content is not None
         return entry.contents[0] if has_content_hash else None
 

@@ -46,7 +46,7 @@ def as_number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def decimals_shown(text: str) -> int:
+def count_decimals(text: str) -> int:
     """Number of decimals of a published number in positional notation."""
     return max(0, -int(Decimal(text.strip()).as_tuple().exponent))
 
@@ -102,10 +102,10 @@ def _faults(header: list[str], rows: list[tuple[int, list[str]]]) -> Iterator[st
     """Faults of a table of cells, each as a text to append to the path of the file."""
     keys = [column for column in header if column not in DESCRIPTION]
     if "value" not in header:
-        near = get_close_matches("value", header, n=1)
+        matches = get_close_matches("value", header, n=1)
         hint = (
-            f"Rename {in_quotes(near[0])}."
-            if near
+            f"Rename {in_quotes(matches[0])}."
+            if matches
             else "Write one row per value, with columns separated by commas."
         )
         columns = in_quotes(header, 300)

@@ -17,7 +17,7 @@ from everycell.engine.judging import judge
 from everycell.engine.tiers import Tier
 
 
-def compared_reading(
+def select_reading(
     artefact: Artefact, tier: Tier, table: pd.DataFrame, find_table: FindTable, *, surrogate: bool
 ) -> tuple[pd.DataFrame, FindTable, str]:
     """Restrict our tables to the reading to compare; also return why it was chosen."""

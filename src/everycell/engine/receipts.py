@@ -122,12 +122,14 @@ def made_by_other_code(receipts: Iterable[Path], project: Path) -> dict[Path, st
     """
     root = project.resolve()
     scripts = {*(root / SCRIPTS).rglob("*.py"), *shared_scripts(root).rglob("*.py")}
-    known = {hash_of_sources([script], root) for script in scripts - {*ignored_scripts(root)}}
+    current_hashes = {
+        hash_of_sources([script], root) for script in scripts - {*ignored_scripts(root)}
+    }
     codes = {path: read_receipt(path)["code"] for path in receipts}
     return {
         path: code.get("commit") and str(code["commit"])
         for path, code in codes.items()
-        if code.get("sha256") not in known
+        if code.get("sha256") not in current_hashes
     }
 
 
@@ -174,7 +176,7 @@ def write_receipt(
         "artefact": artefact,
         "tier": tier,
         "inputs": [
-            {"path": relative(source, root), "sha256": digest}
+            {"path": input_path(source, root), "sha256": digest}
             for source, digest in sorted(inputs.items())
         ],
         "outputs": [
@@ -220,12 +222,12 @@ def write_json(path: Path, content: Any) -> None:
     write_atomically(path, text + "\n")
 
 
-def relative(path: Path, root: Path) -> str:
+def input_path(path: Path, root: Path) -> str:
     """Path of an input for a receipt: relative to the project, or absolute if outside.
 
     Examples
     --------
-    >>> relative(Path("/a/b/c"), Path("/a")), relative(Path("/d"), Path("/a"))
+    >>> input_path(Path("/a/b/c"), Path("/a")), input_path(Path("/d"), Path("/a"))
     ('b/c', '/d')
     """
     # Links are not resolved: a cache that is linked into the project keeps its path there.

@@ -27,7 +27,7 @@ from everycell.engine.untrusted import has_secret
 from everycell.engine.yaml_files import read_model
 
 #: Files of the registry, for messages.
-_PLACES = "registry.yaml of everycell.engine and published/*/registry.yaml of the project folder"
+_FILES = "registry.yaml of everycell.engine and published/*/registry.yaml of the project folder"
 
 
 class Registry(Strict):
@@ -64,8 +64,8 @@ class Registry(Strict):
         """Return the entry of a key, or suggest similar keys in an error."""
         if key in self.files:
             return self.files[key]
-        near = difflib.get_close_matches(key, self.files, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"see {_PLACES} for the keys."
+        matches = difflib.get_close_matches(key, self.files, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(matches)}?" if matches else f"the keys are in {_FILES}."
         raise UnknownKeyError(f"The data registry has no file {key!r}; {hint}")
 
     def data_set(self, key: str) -> DataSet:
@@ -147,17 +147,19 @@ def merge_parts(parts: Iterable[tuple[Path, Registry]]) -> Registry:
     merged: dict[str, dict] = {"repositories": {}, "sets": {}, "files": {}}
     first_files: dict[tuple[str, str], Path] = {}
     for path, part in parts:
-        for kind, known in merged.items():
+        for kind, entries in merged.items():
             for key, value in getattr(part, kind).items():
                 first = first_files.setdefault((kind, key), path)
-                if kind == "repositories" and known.get(key, value) != value:
+                if kind == "repositories" and entries.get(key, value) != value:
                     raise RegistryError(
                         f"{path}: the repository {key} differs from its entry in {first}; use the "
                         "same commit, licence and host in both."
                     )
-                if kind != "repositories" and key in known:
+                if kind != "repositories" and key in entries:
                     raise RegistryError(
                         f"{path}: `{kind}` has {key}, which {first} also has; remove one of them."
                     )
-                known[key] = value
-    return Registry.model_validate({kind: dict(sorted(of.items())) for kind, of in merged.items()})
+                entries[key] = value
+    return Registry.model_validate(
+        {kind: dict(sorted(entries.items())) for kind, entries in merged.items()}
+    )

@@ -90,8 +90,8 @@ class JudgedCell(_Part):
     @property
     def verdict_and_source(self) -> str:
         """``explained (copy)``, or the verdict alone."""
-        known = self.source if self.source != "undecided" else None
-        return f"{self.verdict} ({known})" if known else self.verdict
+        cause = self.source if self.source != "undecided" else None
+        return f"{self.verdict} ({cause})" if cause else self.verdict
 
     @property
     def verdict_text(self) -> str:

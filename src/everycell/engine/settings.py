@@ -65,7 +65,7 @@ def validate_settings(model: type[Block], content: Any, *, name: str = "config.y
         raise ConfigError(f"{name}: {describe_fault(model, error)}") from None
 
 
-def part_of(config: Mapping[str, Any], model: type[Block]) -> Block:
+def validate_part(config: Mapping[str, Any], model: type[Block]) -> Block:
     """Validate only the keys of a configuration that a model has.
 
     A job then does not depend on the settings of other chapters.

@@ -70,8 +70,8 @@ def _describe(model: type[BaseModel], fault: Any) -> tuple[tuple[Any, ...], str]
     value = _short(fault["input"])
     if fault["type"] == "extra_forbidden":
         fields = list(_schema_at(model, location[:-1]).get("properties", {}))
-        near = get_close_matches(str(location[-1]), fields, n=1)
-        hint = f" (did you mean `{near[0]}`?)" if near else ""
+        matches = get_close_matches(str(location[-1]), fields, n=1)
+        hint = f" (did you mean `{matches[0]}`?)" if matches else ""
         return keys, f"{key} is not a valid key{hint}; valid keys: {', '.join(fields)}."
     if fault["type"] == "missing":
         return keys, f"{key} is missing; add it."

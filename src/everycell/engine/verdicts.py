@@ -16,7 +16,7 @@ from everycell.engine.cell_verdicts import judge_cells
 from everycell.engine.claims import Conclusion, Kind
 from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
 from everycell.engine.published_cells import CardError
-from everycell.engine.readings import compared_reading
+from everycell.engine.readings import select_reading
 from everycell.engine.reports import (
     VERDICTS,
     AuditOutcome,
@@ -88,7 +88,7 @@ def report(
     markers: dict[tuple[str, ...], str] = {}
     reading = ""
     if rebuilt is not None:
-        rebuilt, find_table, reading = compared_reading(
+        rebuilt, find_table, reading = select_reading(
             artefact, tier, rebuilt, find_table, surrogate=state == "stand_in"
         )
     if rebuilt is not None and state == "rebuilt" and not artefact.cells.empty:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from everycell.engine.receipts import write_json
-from everycell.engine.settings import part_of
+from everycell.engine.settings import validate_part
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.generation import Message, Request
 from everycell.language_models.recorded import Recorded
@@ -18,7 +18,7 @@ from everycell.language_models.settings import AskSettings, Decoding
 @contextmanager
 def model_of_job(snakemake: Any, log: TextIO) -> Iterator[Recorded]:
     """Open the language model of a job, and log at the end how many requests were sent."""
-    settings = part_of(snakemake.config, AskSettings)
+    settings = validate_part(snakemake.config, AskSettings)
     files, params = snakemake.input, snakemake.params
     with open_language_model(
         params.model,

@@ -319,7 +319,7 @@ def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypat
     assert code == 2 and "already exists" in message
     assert crate("new.zip", "--force")[0] == 0
     code, message = crate("new.tar")
-    assert code == 2 and "ends with .zip" in message
+    assert code == 2 and "ending in .zip" in message
     code, message = crate("none/new.zip")
     assert (code, message) == (
         2,

@@ -81,7 +81,7 @@ def only(folders: tuple[Path, Path]):
 
 def test_equal_runs_are_the_same_without_a_cause(pair):
     result = only(pair())
-    assert result.same and result.name == STEM and not result.causes
+    assert result.is_same and result.name == STEM and not result.causes
 
 
 def test_a_seed_explains_a_moved_cell_and_its_verdict(pair):
@@ -268,7 +268,7 @@ def test_a_card_that_changed_alone_is_the_cause(pair):
 
 def test_other_code_with_the_same_numbers_is_no_difference_but_said(pair):
     result = only(pair(code="1" * 64))
-    assert result.same and [cause.kind for cause in result.causes] == ["code"]
+    assert result.is_same and [cause.kind for cause in result.causes] == ["code"]
 
 
 def test_versions_and_packages_are_causes(pair):
@@ -289,7 +289,7 @@ def test_versions_and_packages_are_causes(pair):
 def test_what_a_figure_plots_is_compared_by_row_and_column(pair):
     result = only(pair(plotted="x,y\n1,2\n3,5\n"))
     assert result.cells == (Change(key="table_1.curve.csv: row 2 / y", old="4", new="5"),)
-    assert not result.causes and not result.same
+    assert not result.causes and not result.is_same
 
 
 def test_rows_with_one_key_are_told_apart_by_number(pair):
@@ -317,14 +317,14 @@ def test_a_folder_without_verdicts_has_no_other_ones(pair):
     folders = pair(verdict="differs")
     assert only(folders).verdicts
     (folders[1] / "released/toy/table_1.verdicts.json").unlink()
-    assert only(folders).same
+    assert only(folders).is_same
 
 
 def test_a_tier_that_is_a_link_is_compared(pair):
     first, second = pair()
     (second / "released").rename(second.parent / "elsewhere")
     (second / "released").symlink_to(second.parent / "elsewhere")
-    assert [(result.name, result.same) for result in compare_folders(first, second)] == [
+    assert [(result.name, result.is_same) for result in compare_folders(first, second)] == [
         (STEM, True)
     ]
 

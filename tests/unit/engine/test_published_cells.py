@@ -4,7 +4,7 @@ import pytest
 from unit.toy_papers import CELLS, write_paper
 
 from everycell.engine.artefacts import find_artefact, load_papers
-from everycell.engine.published_cells import decimals_shown, is_number
+from everycell.engine.published_cells import count_decimals, is_number
 
 
 def test_none_and_dashes_stay_what_they_are(tmp_path):
@@ -19,7 +19,7 @@ def test_none_and_dashes_stay_what_they_are(tmp_path):
     [("0.30", 2), ("12", 0), ("12.", 0), (".5", 1), ("-1.50", 2), ("2.5e-5", 6), ("1E3", 0)],
 )
 def test_digits_after_the_point(text, digits):
-    assert is_number(text) and decimals_shown(text) == digits
+    assert is_number(text) and count_decimals(text) == digits
 
 
 @pytest.mark.parametrize("text", ["", "-", "1,000", "132_1", "nan", "inf", "1 2", "5%", "0.3*"])

@@ -20,7 +20,7 @@ from everycell.engine.published_cells import CardError
 from everycell.engine.settings import ConfigError
 from everycell.engine.tiers import TIERS
 from everycell.engine.code import hash_of_sources, script_file, source_file
-from everycell.engine.files import end_future_times
+from everycell.engine.files import reset_future_times
 
 try:
     # Snakemake accepts duplicate keys and reports invalid YAML without the line.
@@ -48,7 +48,7 @@ ROOT = Path(workflow.basedir)
 onstart:
     remove_start_limit()
     folders = map(Path, ("results", "work", "published", "recorded", config["cache"]))
-    if number := end_future_times(folders):
+    if number := reset_future_times(folders):
         logger.warning(
             f"{number} files had modification times in the future, as after a change of the clock; "
             "they were set to the present."

@@ -4,14 +4,14 @@ import logging
 from pathlib import Path
 
 from everycell.engine.job import Job
-from everycell.engine.settings import part_of
+from everycell.engine.settings import validate_part
 from everycell.sources import fetch
 from everycell.sources.settings import FetchSettings
 
 with Job(snakemake) as job:
     # Show notices on authors and licences in the terminal, not only in the log.
     logging.getLogger("everycell.sources").addHandler(logging.StreamHandler())
-    settings = part_of(snakemake.config, FetchSettings)
+    settings = validate_part(snakemake.config, FetchSettings)
     cache = Path(settings.cache)
     for target in snakemake.output:
         fetch(

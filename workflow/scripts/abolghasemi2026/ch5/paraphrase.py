@@ -7,7 +7,7 @@ import pandas as pd
 from everycell.engine.files import write_atomically
 from everycell.engine.job import Job
 from everycell.engine.receipts import write_json
-from everycell.engine.settings import part_of
+from everycell.engine.settings import validate_part
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.generation import LanguageModelError
 from everycell.language_models.records import record_lines
@@ -29,7 +29,7 @@ from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
     params, files = snakemake.params, snakemake.input
-    sizes, settings = params.sizes, part_of(snakemake.config, AskSettings)
+    sizes, settings = params.sizes, validate_part(snakemake.config, AskSettings)
     passages = pd.read_parquet(files.passages).set_index("document_id")
     relevant = pd.read_parquet(files.relevant)
     answers = pd.read_parquet(files.questions).set_index("query_id")["answers"]
@@ -38,14 +38,14 @@ with Job(snakemake) as job:
     candidates, left_out = pick_questions(read_run(files.run), relevant, k=sizes["k"])
     job.log.write(f"{len(candidates)} questions can be used; left out: {dict(left_out)}.\n")
     texts, longest = passages["body"].to_dict(), sizes["longest"]
-    tried = questions_to_try(
+    tried_questions = questions_to_try(
         candidates, texts, longest=longest, limit=sizes["candidates"], seed=job.seed
     )
     # The user may pay for requests in the full tier; the released tier replays recorded answers.
     write_outlook = outlook_writer(job.log.write)
     if snakemake.wildcards.tier == "full":
         write_outlook = hopeless_search_stopper(params.model, job.log.write)
-        if not tried:
+        if not tried_questions:
             raise LanguageModelError(
                 f"{files.run}: {explain_no_questions(left_out, len(candidates), longest=longest)}"
             )
@@ -68,11 +68,11 @@ with Job(snakemake) as job:
             ),
             Limits(copied=params.copied),
             texts,
-            required_answers(relevant, tried, answers),
+            required_answers(relevant, tried_questions, answers),
             unit=sizes["unit"],
         )
         paraphrased_queries, paraphrases = paraphrase_questions(
-            tried,
+            tried_questions,
             paraphraser.paraphrase_again,
             answers,
             target=sizes["questions"],

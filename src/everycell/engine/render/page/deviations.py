@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from everycell.engine.published_cells import decimals_shown
+from everycell.engine.published_cells import count_decimals
 from everycell.engine.render.figure_files import INK, METADATA, STYLE, style
 from everycell.engine.reports import VERDICT_NAMES, JudgedCell, Verdict
 
@@ -57,7 +57,7 @@ def deviation(cell: JudgedCell) -> float | None:
     """
     if cell.difference is None or not math.isfinite(cell.difference):
         return None
-    unit = max(cell.tolerance or 0, 10.0 ** -decimals_shown(cell.printed))
+    unit = max(cell.tolerance or 0, 10.0 ** -count_decimals(cell.printed))
     return round(cell.difference / unit, 9)
 
 

@@ -9,10 +9,10 @@ import pandas as pd
 from everycell.engine.audits import (
     Cells,
     Finding,
+    concatenate_tables,
     holds_if_any,
     holds_if_none,
     is_multiple,
-    joined,
     published_number,
     published_text,
     rows_where,
@@ -31,7 +31,7 @@ _QUERIES = 500
 def audit_abolghasemi2026_daggers(cells: Cells) -> Finding:
     """Tables 5.1 and 5.11: daggers on values below that of another mode."""
     faults = []
-    for _, block in joined(cells, "table_5_1", "table_5_11").groupby(
+    for _, block in concatenate_tables(cells, "table_5_1", "table_5_11").groupby(
         [*_BLOCK, "metric"], sort=False
     ):
         best = block["value"].astype(float).max()
@@ -76,7 +76,9 @@ def audit_abolghasemi2026_em_outlier(cells: Cells) -> Finding:
     queries.
     """
     faults = []
-    table = rows_where(joined(cells, "table_5_14", "table_5_15"), metric="EM correctness")
+    table = rows_where(
+        concatenate_tables(cells, "table_5_14", "table_5_15"), metric="EM correctness"
+    )
     same_mode = table[table["mode_relevant"] == table["mode_nonrelevant"]]
     for (dataset, model, author, _), block in same_mode.groupby(_BLOCK, sort=False):
         values = block["value"].astype(float)
@@ -88,7 +90,7 @@ def audit_abolghasemi2026_em_outlier(cells: Cells) -> Finding:
 def check_abolghasemi2026_recall_steps(cells: Cells) -> Finding:
     """Recalls of chapter 5 and their differences are multiples of 0.2 % (500 queries, § 5.4)."""
     names = [f"table_5_{n}" for n in (1, 2, 3, 4, 5, 7, 8, 9, 11, 14, 15)]
-    table = joined(cells, *names)
+    table = concatenate_tables(cells, *names)
     recalls = table.loc[table["metric"].str.endswith("recall"), "value"]
     deviating = [value for value in recalls if not is_multiple(float(value), 0.2)]
     return holds_if_none(deviating, f"{len(recalls)} values are multiples of 0.2 %")
@@ -110,7 +112,7 @@ def check_abolghasemi2026_precision_below_recall(cells: Cells) -> Finding:
 
 def _signed_and_absolute(cells: Cells) -> pd.DataFrame:
     """Table 5.2, with the signed difference Informed - Vanilla of Tables 5.1 and 5.11."""
-    quality = joined(cells, "table_5_1", "table_5_11")
+    quality = concatenate_tables(cells, "table_5_1", "table_5_11")
     table = cells("table_5_2")
     signed = []
     for _, cell in table.iterrows():
@@ -170,7 +172,7 @@ def check_abolghasemi2026_sensitivity_tests(cells: Cells) -> Finding:
 
 def _sensitivity_tests(cells: Cells) -> pd.DataFrame:
     """Tests behind Table 5.2, with its markers."""
-    quality, published = joined(cells, "table_5_1", "table_5_11"), cells("table_5_2")
+    quality, published = concatenate_tables(cells, "table_5_1", "table_5_11"), cells("table_5_2")
     return sensitivity_significance(quality, published, _QUERIES).assign(
         marker=published["marker"].to_numpy()
     )
@@ -187,7 +189,7 @@ def audit_abolghasemi2026_dagger_pairs(cells: Cells) -> Finding:
     `audit_abolghasemi2026_daggers` covers values below Vanilla's.
     """
     unmarked = _sensitivity_tests(cells).query("marker != '†' and first > second")
-    marked = joined(cells, "table_5_1", "table_5_11").query(
+    marked = concatenate_tables(cells, "table_5_1", "table_5_11").query(
         "marker == '†' and rag_mode == 'Informed'"
     )
     marked = marked.assign(metric=marked["metric"].str.replace("attribution", "CAS delta"))
@@ -205,7 +207,9 @@ def audit_abolghasemi2026_dagger_few_changes(cells: Cells) -> Finding:
     recalls. A limit below a quarter of the changes under Informed (Table 5.2) is implausible,
     because both modes show the same two labels.
     """
-    recall = rows_where(joined(cells, "table_5_1", "table_5_11"), metric="attribution recall")
+    recall = rows_where(
+        concatenate_tables(cells, "table_5_1", "table_5_11"), metric="attribution recall"
+    )
     modes = recall.pivot(index=_BLOCK, columns="rag_mode", values="value").astype(float)
     marked = recall.query("marker == '†' and rag_mode == 'CF-informed'")
     changed = rows_where(cells("table_5_2"), metric="CAS delta recall").set_index(_BLOCK)["value"]
@@ -244,8 +248,12 @@ def audit_abolghasemi2026_effect_of_adding(cells: Cells) -> Finding:
 
 def check_abolghasemi2026_cited_equals_recall(cells: Cells) -> Finding:
     """Tables 5.12 and 5.13: mean numbers of cited relevant documents equal recall in 5.1, 5.11."""
-    recalls = rows_where(joined(cells, "table_5_1", "table_5_11"), metric="attribution recall")
-    cited = rows_where(joined(cells, "table_5_12", "table_5_13"), metric="avg cited relevant")
+    recalls = rows_where(
+        concatenate_tables(cells, "table_5_1", "table_5_11"), metric="attribution recall"
+    )
+    cited = rows_where(
+        concatenate_tables(cells, "table_5_12", "table_5_13"), metric="avg cited relevant"
+    )
     both = cited.merge(recalls, on=[*_BLOCK, "rag_mode"], suffixes=("", "_recall"))
     off = (both["value"].astype(float) - both["value_recall"].astype(float) / 100).abs() > 1e-9
     faults = [f"{' '.join(row[_BLOCK])} {row['rag_mode']}" for _, row in both[off].iterrows()]
@@ -293,7 +301,7 @@ def check_abolghasemi2026_bias_from_quality(cells: Cells) -> Finding:
         return {"human": {"rag_mode": human}, "machine": {"rag_mode": machine}}
 
     faults, compared = _bias_faults(
-        cells("table_5_3"), joined(cells, "table_5_1", "table_5_11"), modes
+        cells("table_5_3"), concatenate_tables(cells, "table_5_1", "table_5_11"), modes
     )
     return holds_if_none(faults, f"{compared} biases follow within 0.1")
 
@@ -309,7 +317,7 @@ def check_abolghasemi2026_mixed_bias_from_quality(cells: Cells) -> Finding:
             "machine": {"mode_relevant": machine, "mode_nonrelevant": human},
         }
 
-    quality = joined(cells, "table_5_4", "table_5_14", "table_5_15")
+    quality = concatenate_tables(cells, "table_5_4", "table_5_14", "table_5_15")
     faults, compared = _bias_faults(cells("table_5_5"), quality, modes)
     return holds_if_none(faults, f"{compared} biases follow within 0.1")
 
@@ -323,6 +331,6 @@ def check_abolghasemi2026_effect_range(cells: Cells) -> Finding:
         )
         for end in ("low", "high")
     ]
-    sizes = joined(cells, "table_5_3", "table_5_5")["value"].astype(float).abs()
+    sizes = concatenate_tables(cells, "table_5_3", "table_5_5")["value"].astype(float).abs()
     measured = [round(sizes.min()), round(sizes.max())]
     return Finding(measured == stated, f"from {sizes.min()} to {sizes.max()}, stated {stated}")

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from everycell.engine.audits import Cells, Finding, holds_if_any, joined, published_text, rows_where
+from everycell.engine.audits import (
+    Cells,
+    Finding,
+    concatenate_tables,
+    holds_if_any,
+    published_text,
+    rows_where,
+)
 from everycell.statistics.effect_size import omega_squared
 from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p_values
 
@@ -65,7 +72,7 @@ def audit_lajewska2025_figure_7_4_significance(cells: Cells) -> Finding:
         "Explanation Quality": ["Usefulness", "Source", "Confidence"],
         "Presentation Mode": ["Usefulness", "Limitations", "Confidence"],
     }
-    table = p_values(joined(cells, "table_7_4", "table_7_5"), conditions="EC1-EC8")
+    table = p_values(concatenate_tables(cells, "table_7_4", "table_7_5"), conditions="EC1-EC8")
     p = pd.concat(
         [rows_where(table, row=row, dependent_variable=ratings) for row, ratings in plotted.items()]
     )
