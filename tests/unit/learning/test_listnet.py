@@ -36,8 +36,8 @@ def test_a_training_has_the_bits_that_other_processors_gave(tmp_path):
         "noise = [rng.normal(size=len(part)) for part in lists]\n"
         "grades = [part[:, 0] + more for part, more in zip(lists, noise)]\n"
         "grades = [(each >= np.quantile(each, 0.8)).astype(float) for each in grades]\n"
-        "found = train_and_score(lists, grades, lists[:20], epochs=[10], seed=3)\n"
-        "print(*(float(score).hex() for score in found[10][0][:3]))\n"
+        "scores = train_and_score(lists, grades, lists[:20], epochs=[10], seed=3)\n"
+        "print(*(float(score).hex() for score in scores[10][0][:3]))\n"
     )
     # What a user has chosen for other programs does not count.
     selection = {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "AVX2"}
