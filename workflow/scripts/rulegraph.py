@@ -14,7 +14,7 @@ with Job(snakemake) as job:
     target = snakemake.wildcards.target
     # Snakemake has no function for this, so another process reads the same Snakefile. A conda
     # environment does not have the library, hence PYTHONPATH.
-    drawn = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "snakemake", "--rulegraph", "dot", target],
         stdout=subprocess.PIPE,
         stderr=job.log,
@@ -22,7 +22,7 @@ with Job(snakemake) as job:
         check=True,
         env=os.environ | {"PYTHONPATH": "src"},
     )
-    graph = pygraphviz.AGraph(drawn.stdout)
+    graph = pygraphviz.AGraph(process.stdout)
     # From left to right, because the graph is wider than deep.
     graph.graph_attr["rankdir"] = "LR"
     picture = graph.draw(format="svg", prog="dot")

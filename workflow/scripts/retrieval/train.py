@@ -14,7 +14,7 @@ from everycell.learning.training_record import TrainingOptions
 with Job(snakemake) as job:
     use_one_thread()
     settings, folder = snakemake.params, Path(snakemake.output.model)
-    drawn = folder.with_name(f"{folder.name}.examples.arrow")
+    examples_file = folder.with_name(f"{folder.name}.examples.arrow")
     kind = snakemake.wildcards.kind
     start = get_ranker(kind).start(job.folder_of("encoder"), settings.reading, job.seed)
     examples = ranking_examples(
@@ -22,7 +22,7 @@ with Job(snakemake) as job:
             pd.read_parquet(snakemake.input[part])
             for part in ("queries", "documents", "candidates")
         ),
-        drawn,
+        examples_file,
         pairs=settings.pairs,
         negatives=settings.negatives,
         seed=job.seed,
@@ -37,4 +37,4 @@ with Job(snakemake) as job:
         tokenizer=start.tokenizer,
         settings={"kind": kind, "code": settings.code, **settings.reading},
     )
-    drawn.unlink()
+    examples_file.unlink()

@@ -25,12 +25,12 @@ with Job(snakemake) as job:
         """Held-out queries and scoring function of each model in turn."""
         for folder, fold in zip(snakemake.input.models, snakemake.input.folds, strict=True):
             # If no model was trained on the collection, the first model ranks all queries.
-            own = first["query"]
+            fold_queries = first["query"]
             if snakemake.params.cross_fitted:
-                own = pd.read_parquet(fold).query("split == 'test'")["query_id"]
+                fold_queries = pd.read_parquet(fold).query("split == 'test'")["query_id"]
             model, tokenizer = load_model(Path(folder), "classifier")
             yield (
-                set(own),
+                set(fold_queries),
                 partial(
                     score_pairs, model.to(device()), tokenizer, queries, documents, length=length
                 ),

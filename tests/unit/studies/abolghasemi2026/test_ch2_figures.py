@@ -151,17 +151,17 @@ def test_legends_lie_inside_the_figure(draw):
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: interpolation_curves(CURVES.replace("oracle", "best")), "found 'best', and only"),
+        (lambda: interpolation_curves(CURVES.replace("oracle", "best")), "got 'best', expected one of"),
         (
             lambda: interpolation_curves(CURVES.assign(alpha=CURVES["alpha"] * 2)),
             "got 2, expected a weight from 0 to 1",
         ),
-        (lambda: interpolation_curves(CURVES.assign(alpha=None)), "'alpha', row 0: found None"),
+        (lambda: interpolation_curves(CURVES.assign(alpha=None)), "'alpha', row 0: got None"),
         (lambda: interpolation_curves(pd.concat([CURVES, CURVES[5:6]])), "two marks for .*noise"),
         (lambda: short_against_long(QUERIES.assign(queries="long")), "two marks for"),
         (lambda: short_against_long(QUERIES[::2]), r"two kinds of queries, got \['short'\]"),
         (lambda: short_against_long(QUERIES.assign(low=0.55)), "row 1: value is outside"),
-        (lambda: oracle_gains(GAINS.replace("tuned", "curve")), "found 'curve', and only tuned"),
+        (lambda: oracle_gains(GAINS.replace("tuned", "curve")), "got 'curve', expected one of tuned"),
         (lambda: oracle_gains(pd.concat([GAINS, GAINS[:1]])), "two marks for .*'tuned'"),
     ],
 )  # fmt: skip

@@ -76,7 +76,7 @@ def test_random_places_differ_between_questions_and_seeds():
 @pytest.mark.parametrize(
     ("options", "expected_message"),
     [
-        ({"k": 0}, "k is 0; a prompt has 1"),
+        ({"k": 0}, "k is 0; a prompt has at least"),
         ({"k": 2, "gold_position": "last"}, "gold_position is 'last'"),
     ],
 )

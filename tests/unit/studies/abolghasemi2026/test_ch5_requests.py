@@ -189,7 +189,7 @@ def test_arms_have_the_questions_that_their_texts_allow():
 
 
 def test_all_arms_of_a_setting_may_have_the_same_questions():
-    source = drawn(same=True)
+    source = drawn(same_questions=True)
     for setting in SETTINGS[:2]:
         assert set(map(frozenset, sizes_of(source, setting).values())) == {
             frozenset({"q0", "q1", "q2"})

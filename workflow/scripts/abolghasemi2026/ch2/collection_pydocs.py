@@ -10,11 +10,11 @@ with Job(snakemake) as job:
     packages = {name: pydocs.PACKAGES[name] for name in sizes["packages"]}
     collection = pydocs.build(packages)
     pydocs.check(collection)
-    drawn = {"test": sizes["test"], "validation": sizes["validation"], "seed": job.seed}
-    short = drawn | {"test": sizes["known_items"], "validation": sizes["known_items"]}
+    options = {"test": sizes["test"], "validation": sizes["validation"], "seed": job.seed}
+    short_options = options | {"test": sizes["known_items"], "validation": sizes["known_items"]}
     benchmarks = [
-        pydocs_tasks.query_by_example(collection, **drawn),
-        pydocs_tasks.known_item_search(collection, **short),
+        pydocs_tasks.query_by_example(collection, **options),
+        pydocs_tasks.known_item_search(collection, **short_options),
     ]
     job.write_frame(collection.documents[["document_id", "text"]], "documents")
     for part in ("queries", "candidates"):

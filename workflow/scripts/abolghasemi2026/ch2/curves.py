@@ -20,8 +20,8 @@ with ResultJob(snakemake) as job:
     runs = RankingRuns.of_job(snakemake)
     first = next(iter(runs.runs))
     sweeps = {
-        other: {task: both.test for task, both in by_task.items()}
-        for other, by_task in runs.pairings(settings.scaling).items()
+        second_name: {task: pairing.test for task, pairing in by_task.items()}
+        for second_name, by_task in runs.pairings(settings.scaling).items()
     }
     noise = runs.noise(settings.scaling, settings.noise_seeds)
     points = curves(sweeps, noise)

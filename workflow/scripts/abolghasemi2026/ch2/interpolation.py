@@ -24,10 +24,12 @@ def table(runs: RankingRuns) -> pd.DataFrame:
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params
-    main = table(RankingRuns.of_job(snakemake))
-    job.write_table(main[[*KEYS, "value", "marker"]], note=letters_note(main))
-    weights = main.dropna(subset="alpha").drop(columns="value").rename(columns={"alpha": "value"})
+    main_table = table(RankingRuns.of_job(snakemake))
+    job.write_table(main_table[[*KEYS, "value", "marker"]], note=letters_note(main_table))
+    weights = (
+        main_table.dropna(subset="alpha").drop(columns="value").rename(columns={"alpha": "value"})
+    )
     job.write_supplement(weights[[*KEYS, "value"]], "weights", {"MAP": 1, "nDCG": 1})
     if "other_negatives_csv" in snakemake.output.keys():
-        other = table(RankingRuns.of_job(snakemake, settings.other_setting))
-        job.write_supplement(other[[*KEYS, "value", "marker"]], "other_negatives", DECIMALS)
+        other_table = table(RankingRuns.of_job(snakemake, settings.other_setting))
+        job.write_supplement(other_table[[*KEYS, "value", "marker"]], "other_negatives", DECIMALS)

@@ -21,8 +21,8 @@ with ResultJob(snakemake) as job:
     noise = runs.noise(settings.scaling, settings.noise_seeds)
 
     combinations = {
-        f"{first}+oracle {other}": {task: both.test for task, both in by_task.items()}
-        for other, by_task in pairings.items()
+        f"{first}+oracle {second_name}": {task: pairing.test for task, pairing in by_task.items()}
+        for second_name, by_task in pairings.items()
     }
     details = {f"{first}+oracle {model}": detail for _, model, detail, _ in settings.systems}
     table = published_units(

@@ -19,7 +19,7 @@ with Job(snakemake) as job:
     use_one_thread()
     settings, reading = snakemake.params, snakemake.params.reading
     folder = Path(snakemake.output.model)
-    drawn = folder.with_name(f"{folder.name}.examples.arrow")
+    examples_file = folder.with_name(f"{folder.name}.examples.arrow")
     kind, task = snakemake.wildcards.kind, snakemake.wildcards.trained_on
     ranker = get_ranker(kind)
     start = ranker.start(job.folder_of("encoder"), reading, job.seed)
@@ -41,7 +41,7 @@ with Job(snakemake) as job:
         queries,
         documents,
         candidates,
-        drawn,
+        examples_file,
         pairs=settings.pairs,
         negatives=settings.negatives,
         seed=job.seed,
@@ -57,4 +57,4 @@ with Job(snakemake) as job:
         validate=ndcg,
         settings={"kind": kind, "code": settings.code, **reading, "dropout": settings.dropout},
     )
-    drawn.unlink()
+    examples_file.unlink()

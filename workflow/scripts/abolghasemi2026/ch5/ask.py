@@ -35,12 +35,12 @@ with Job(snakemake) as job:
         questions=questions["text"].to_dict(),
         right=questions["answers"].map(tuple).to_dict(),
     )
-    drawn = DrawnQuestions(
+    drawn_questions = DrawnQuestions(
         runs,
         pd.read_parquet(files.relevant),
         benchmark,
         rewritten=frozenset(pd.read_parquet(files.asked)["query_id"]),
-        same=sizes["same_questions"],
+        same_questions=sizes["same_questions"],
         seed=job.seed,
     )
     first, *further_retrievers = params.retrievers
@@ -48,7 +48,7 @@ with Job(snakemake) as job:
         study_settings(
             sizes["k"], sizes["depths"], first=first, other_retrievers=further_retrievers
         ),
-        lambda setting, arm: drawn.of_arm(setting, arm, sizes["questions"][setting.name]),
+        lambda setting, arm: drawn_questions.of_arm(setting, arm, sizes["questions"][setting.name]),
     )
     with model_of_job(snakemake, job.log) as model:
         generator = PromptedModel(

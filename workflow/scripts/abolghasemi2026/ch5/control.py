@@ -27,9 +27,11 @@ with Job(snakemake) as job:
     settings = study_settings(
         params.k, params.depths, first=first, other_retrievers=further_retrievers
     )
-    drawn = DrawnQuestions(runs, pd.read_parquet(files.relevant), benchmark, seed=job.seed)
+    drawn_questions = DrawnQuestions(
+        runs, pd.read_parquet(files.relevant), benchmark, seed=job.seed
+    )
     presentations = present_questions(
-        settings, lambda setting, arm: drawn.of_arm(setting, arm, params.questions)
+        settings, lambda setting, arm: drawn_questions.of_arm(setting, arm, params.questions)
     )
     frames = [
         collect_answers(control, presentations, benchmark)

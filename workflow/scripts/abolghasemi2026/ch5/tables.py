@@ -85,8 +85,10 @@ with ResultJob(snakemake) as job:
         present_controls = {name: controls[name] for name in controls if name in depth.index}
         quality = measured_quality(tables, present_controls, depth)
         job.write_supplement(melt_measures(quality, QUALITY_KEYS), "truth", KNOWN)
-        plain = ChapterTable(SETTING, compare_labels(answers, "CAB", study="plain", seed=job.seed))
-        bias = measured_bias(tables | {"table_5_3": plain}, present_controls, depth)
+        plain_bias = ChapterTable(
+            SETTING, compare_labels(answers, "CAB", study="plain", seed=job.seed)
+        )
+        bias = measured_bias(tables | {"table_5_3": plain_bias}, present_controls, depth)
         job.write_supplement(melt_measures(bias, BIAS_KEYS), "bias", KNOWN)
         if "planted" in outputs:
             job.write_figure(*bias_lines(bias), "planted")

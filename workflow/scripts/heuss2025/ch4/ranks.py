@@ -9,13 +9,13 @@ from everycell.studies.heuss2025.ch4.talent_search import TalentModel, candidate
 with ResultJob(snakemake) as job:
     schools = universities(job.input_cells("heuss2025/table_4_A_2"))
     people = candidates(job.input_cells("heuss2025/table_4_A_1"), schools)
-    both = {
+    ranks_by_ranker = {
         name: ranks_in_queries(TalentModel(schools, biased=biased), people)
         for name, biased in (("biased", True), ("unbiased", False))
     }
-    job.write_table(both["biased"])
+    job.write_table(ranks_by_ranker["biased"])
     job.write_supplement(
-        pd.concat([ranks.assign(ranker=name) for name, ranks in both.items()])[
+        pd.concat([ranks.assign(ranker=name) for name, ranks in ranks_by_ranker.items()])[
             ["row", "ranker", "query", "value"]
         ],
         "rankers",

@@ -18,5 +18,5 @@ with Job(snakemake) as job:
         for name, key in (("queries", "query_id"), ("documents", "document_id"))
     ]
     for output, split in (("train", "validation"), ("test", "test")):
-        own = listed[listed["split"] == split]
-        job.write_frame(retrieval_features(own, runs, *terms), output)
+        part_candidates = listed[listed["split"] == split]
+        job.write_frame(retrieval_features(part_candidates, runs, *terms), output)

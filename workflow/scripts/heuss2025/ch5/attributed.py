@@ -37,12 +37,14 @@ with Job(snakemake) as job:
     def vectors(texts):
         return np.stack([vector(text) for text in texts]).astype(float)
 
-    right = {question.text: question.answer for question in questions}
+    answers_by_question = {question.text: question.answer for question in questions}
     attributors = {
-        "matches words": WordMatcher(right),
-        "nearest vector": VectorMatcher(right, vectors, cited=1),
-        "two nearest vectors": VectorMatcher(right, vectors, cited=2),
-        "reads": OracleReader(right, {question.text: question.relevant for question in questions}),
+        "matches words": WordMatcher(answers_by_question),
+        "nearest vector": VectorMatcher(answers_by_question, vectors, cited=1),
+        "two nearest vectors": VectorMatcher(answers_by_question, vectors, cited=2),
+        "reads": OracleReader(
+            answers_by_question, {question.text: question.relevant for question in questions}
+        ),
     }
     frames = []
     for name, attributor in attributors.items():

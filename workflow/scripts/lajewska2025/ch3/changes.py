@@ -24,8 +24,8 @@ with ResultJob(snakemake) as job:
         for name, listed in settings.comparisons.items()
     }
     # The last pair of rewriters is compared with all others.
-    *further_stages, both = settings.stages
-    pairs["one rewriter per stage"] = [(both, other) for other in further_stages]
+    *further_stages, last_stage = settings.stages
+    pairs["one rewriter per stage"] = [(last_stage, stage) for stage in further_stages]
     ranges = change_ranges(
         means,
         {

@@ -31,6 +31,6 @@ with Job(snakemake) as job:
     )
     released = read_rewrites(Path(snakemake.input.released), turns)
     table = pd.DataFrame({"rewrite": rewrites, "released": released})
-    same = int((table["rewrite"] == table["released"]).sum())
-    job.log.write(f"{same} of {len(table)} rewrites are identical to the released ones\n")
+    identical = int((table["rewrite"] == table["released"]).sum())
+    job.log.write(f"{identical} of {len(table)} rewrites are identical to the released ones\n")
     table.to_csv(snakemake.output.rewrites)

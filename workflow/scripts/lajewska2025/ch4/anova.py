@@ -22,12 +22,15 @@ def table(number: str, cells) -> pd.DataFrame:
     scale = EFFECT_SCALES[snakemake.params.scale]
     parts = []
     for study, ratings in both_studies(snakemake.input):
-        judged = [label for label in study.ratings if label != "Familiarity"]
+        rated_labels = [label for label in study.ratings if label != "Familiarity"]
         if number == "12":
-            designs = [(["Familiarity", *judged], ["Query"], None), (judged, ["Familiarity"], None)]
+            designs = [
+                (["Familiarity", *rated_labels], ["Query"], None),
+                (rated_labels, ["Familiarity"], None),
+            ]
         else:
             added = ADDED[number]
-            designs = [(judged, [*study.conditions, *([added] if added else [])], added)]
+            designs = [(rated_labels, [*study.conditions, *([added] if added else [])], added)]
         for responses, factors, containing in designs:
             part = cells(ratings, responses, factors, scale, containing=containing)
             part["dependent_variable"] = [

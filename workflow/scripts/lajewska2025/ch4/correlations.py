@@ -11,8 +11,10 @@ SATISFACTION = "Overall Satisfaction"
 with ResultJob(snakemake) as job:
     parts = []
     for study, ratings in both_studies(snakemake.input):
-        judged = [label for label in study.ratings if label not in ("Familiarity", SATISFACTION)]
-        correlations = pearson(ratings, [(label, SATISFACTION) for label in judged])
+        rated_labels = [
+            label for label in study.ratings if label not in ("Familiarity", SATISFACTION)
+        ]
+        correlations = pearson(ratings, [(label, SATISFACTION) for label in rated_labels])
         parts.append(
             pd.DataFrame(
                 {

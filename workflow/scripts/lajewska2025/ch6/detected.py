@@ -13,9 +13,9 @@ with ResultJob(snakemake) as job:
     files = snakemake.input
     job.facts["language_models"] = [json.loads(Path(files.provenance).read_text())]
     agreed = pd.read_parquet(files.agreement)
-    own = agreed[(agreed["reference"] == REFERENCES[0]) & (agreed["metric"] == "F1")]
-    own = own.assign(row="Detected by GPT-4", metric="ROUGE F1")
-    job.write_table(own[["row", "metric", "value"]])
+    first_agreement = agreed[(agreed["reference"] == REFERENCES[0]) & (agreed["metric"] == "F1")]
+    first_agreement = first_agreement.assign(row="Detected by GPT-4", metric="ROUGE F1")
+    job.write_table(first_agreement[["row", "metric", "value"]])
     job.write_table(nugget_sizes(pd.read_parquet(files.nuggets)), artefact="table_C_4")
     keys = ["detection", "reference", "metric", "value"]
     job.write_supplement(

@@ -16,8 +16,8 @@ TITLE = "Responses from nuggets, with the spans that they come from"
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
     responses, nuggets, passages = (
-        own[own["input"] == params.kind]
-        for own in map(pd.read_parquet, (files.responses, files.nuggets, files.passages))
+        frame[frame["input"] == params.kind]
+        for frame in map(pd.read_parquet, (files.responses, files.nuggets, files.passages))
     )
     sources = provenance(
         responses_of(responses[responses["system"] == params.system]),

@@ -48,7 +48,7 @@ with Job(snakemake) as job:
                 chain_of_thought=params.everything,
             )
             frames.append(responses)
-    written = pd.concat(frames, ignore_index=True)
-    unanswered = written[(written["system"] == REASONED) & (written["sentence"] == 0)]
+    responses = pd.concat(frames, ignore_index=True)
+    unanswered = responses[(responses["system"] == REASONED) & (responses["sentence"] == 0)]
     job.log.write(f"{len(unanswered)} chains of thought end without an answer.\n")
-    job.write_frame(written, "responses")
+    job.write_frame(responses, "responses")

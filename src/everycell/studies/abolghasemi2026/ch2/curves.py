@@ -62,8 +62,10 @@ def curve_marks(points: pd.DataFrame) -> pd.DataFrame:
 def plotted_cells(marks: pd.DataFrame, first: str, details: Mapping[str, str]) -> pd.DataFrame:
     """Cells of the figure's table: its marks, and the weight that maximises each curve."""
     curve = marks[marks["series"] == "curve"]
-    best = curve.loc[curve.groupby(CELL, sort=False)["value"].idxmax()]
-    plotted = pd.concat([marks, best.assign(x="argmax", value=best["alpha"])], ignore_index=True)
+    maxima = curve.loc[curve.groupby(CELL, sort=False)["value"].idxmax()]
+    plotted = pd.concat(
+        [marks, maxima.assign(x="argmax", value=maxima["alpha"])], ignore_index=True
+    )
     plotted = plotted.assign(
         combination=first + "+" + plotted["combination"],
         detail=plotted["combination"].map(details),
@@ -87,8 +89,8 @@ def effective_weights(points: pd.DataFrame, first: str) -> pd.DataFrame:
     """
     rows = []
     for (combination, task, metric), curve in points.groupby(CELL, sort=False):
-        alone = curve["alpha"].isin([0.0, 1.0])
-        better = curve.loc[~alone, "value"] > curve.loc[alone, "value"].max()
+        is_single = curve["alpha"].isin([0.0, 1.0])
+        better = curve.loc[~is_single, "value"] > curve.loc[is_single, "value"].max()
         rows.append((f"{first}+{combination}", task, metric, int(better.sum())))
     return pd.DataFrame(rows, columns=[*CELL, "value"])
 
@@ -96,5 +98,5 @@ def effective_weights(points: pd.DataFrame, first: str) -> pd.DataFrame:
 def published_cells(plotted: pd.DataFrame, first: str) -> pd.DataFrame:
     """Cells that the thesis states as numbers."""
     best_of_tilde = (plotted["x"] == "argmax") & (plotted["combination"] == f"{first}+TILDE")
-    ours = plotted["series"] == SERIES["noise oracle"]
-    return plotted[(plotted["x"].isin(PUBLISHED_POINTS) | best_of_tilde) & ~ours]
+    is_noise = plotted["series"] == SERIES["noise oracle"]
+    return plotted[(plotted["x"].isin(PUBLISHED_POINTS) | best_of_tilde) & ~is_noise]

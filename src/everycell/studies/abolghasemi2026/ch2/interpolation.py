@@ -60,11 +60,11 @@ def tuned_values(
 ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
     """Test values of one combination at its best weight on validation topics."""
     values, rows = {}, []
-    for task, both in pairings.items():
+    for task, task_pairing in pairings.items():
         columns = {}
-        for metric in both.test.values:
-            alpha = both.validation.tune(tune_for or metric)
-            columns[metric] = both.test.topic_values(alpha)[metric]
+        for metric in task_pairing.test.values:
+            alpha = task_pairing.validation.tune(tune_for or metric)
+            columns[metric] = task_pairing.test.topic_values(alpha)[metric]
             rows.append({"task": task, "metric": metric, "alpha": alpha})
         values[task] = pd.DataFrame(columns)
     return values, pd.DataFrame(rows)
@@ -96,6 +96,9 @@ def name_combinations(
     first: str, pairings: Mapping[str, Mapping[str, Pairing]], details: Mapping[str, str]
 ) -> tuple[dict[str, Mapping[str, Pairing]], dict[str, str]]:
     """Combinations of the first system with every other system, and the details of each system."""
-    combinations = {f"{first}+{other}": by_task for other, by_task in pairings.items()}
-    further = {f"{first}+{other}": f"{details[first]} + {details[other]}" for other in pairings}
+    combinations = {f"{first}+{second_name}": by_task for second_name, by_task in pairings.items()}
+    further = {
+        f"{first}+{second_name}": f"{details[first]} + {details[second_name]}"
+        for second_name in pairings
+    }
     return combinations, {**details, **further}

@@ -71,8 +71,8 @@ def oracle_table(
         for task, sweep in by_task.items():
             for metric in sweep.values:
                 best = oracle(sweep, metric)
-                alone = {system: frame[metric] for system, frame in singles[task].items()}
-                wide = pd.DataFrame({"": best["value"], **alone})
+                single_values = {system: frame[metric] for system, frame in singles[task].items()}
+                wide = pd.DataFrame({"": best["value"], **single_values})
                 number = len(singles[task]) if comparisons is None else comparisons
                 tests = paired_tests(
                     wide,
@@ -140,15 +140,15 @@ def gain_marks(
 ) -> pd.DataFrame:
     """Gain from a second system: with the tuned weight, with oracle weights, and from noise."""
     marks = []
-    for other, by_task in pairings.items():
+    for second_name, by_task in pairings.items():
         tuned, _ = tuned_values(by_task)
-        for task, both in by_task.items():
-            for metric in both.test.values:
-                cell = {"combination": f"{first} + {other}", "task": task, "metric": metric}
-                alone = singles[task][first][metric]
+        for task, task_pairing in by_task.items():
+            for metric in task_pairing.test.values:
+                cell = {"combination": f"{first} + {second_name}", "task": task, "metric": metric}
+                single_values = singles[task][first][metric]
                 gains = {
-                    "tuned": tuned[task][metric] - alone,
-                    "oracle": oracle(both.test, metric)["value"] - alone,
+                    "tuned": tuned[task][metric] - single_values,
+                    "oracle": oracle(task_pairing.test, metric)["value"] - single_values,
                 }
                 for series, gain in gains.items():
                     marks.append(cell | {"series": series} | mean_with_interval(gain, seed))

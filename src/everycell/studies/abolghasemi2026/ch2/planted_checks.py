@@ -49,10 +49,14 @@ def weight_checks(encoded: Mapping[str, Encoded], mentions: pd.DataFrame) -> pd.
     rows = []
     for ranker, collection in encoded.items():
         pairs = mentions.rename(columns={"term": "query", "document_id": "document"})
-        learned = mentions.assign(score=collection.score(pairs)["score"].to_numpy())
-        learned["score"] -= learned.groupby("term")["score"].transform("mean")
+        learned_weights = mentions.assign(score=collection.score(pairs)["score"].to_numpy())
+        learned_weights["score"] -= learned_weights.groupby("term")["score"].transform("mean")
         for task in (EFFECTS, CONTROLS["weights"]):
-            by_cue = learned[learned["task"] == task].groupby("cue")[["weight", "score"]].mean()
+            by_cue = (
+                learned_weights[learned_weights["task"] == task]
+                .groupby("cue")[["weight", "score"]]
+                .mean()
+            )
             correlation = stats.spearmanr(by_cue["weight"], by_cue["score"]).statistic
             spread = 1.96 * np.sqrt((1 + correlation**2 / 2) / (len(by_cue) - 3))
             # Fisher's z of a perfect correlation is infinite.
@@ -72,10 +76,10 @@ def gain_checks(
     scores of shared concepts (row q) and those of shared words (row p).
     """
     rows = []
-    for check, row, other in GAINS:
+    for check, row, baseline in GAINS:
         for task in (CONTROLS["names"], UNNAMED_WORDS):
             ndcg = {name: frame["nDCG"] for name, frame in values[task].items()}
-            gain = mean_with_interval(ndcg[row] - ndcg[other], seed)
+            gain = mean_with_interval(ndcg[row] - ndcg[baseline], seed)
             if check.startswith("expansion") and task != UNNAMED_WORDS:
                 gap = (ndcg["q"] - ndcg["p"]).mean()
                 gain["share of the planted gap"] = gain["value"] / gap
@@ -91,13 +95,14 @@ def combination_checks(runs: RankingRuns, scaling: Scaling, seed: int) -> pd.Dat
     rows = []
     for row, ranker in COMBINED.items():
         for task in (SHORT, UNNAMED_SHORT):
-            both = runs.pairing(task, "a", row, scaling)
-            tuned = tuned_values({task: both})[0][task]["nDCG"]
-            alone = max(
-                (both.test.topic_values(alpha)["nDCG"] for alpha in (0.0, 1.0)), key=pd.Series.mean
+            pairing = runs.pairing(task, "a", row, scaling)
+            tuned = tuned_values({task: pairing})[0][task]["nDCG"]
+            better_single = max(
+                (pairing.test.topic_values(alpha)["nDCG"] for alpha in (0.0, 1.0)),
+                key=pd.Series.mean,
             )
             check = f"nDCG: BM25 with {ranker} over the better alone"
-            rows += _rows(check, task, mean_with_interval(tuned - alone, seed))
+            rows += _rows(check, task, mean_with_interval(tuned - better_single, seed))
     return pd.DataFrame(rows)
 
 

@@ -45,18 +45,18 @@ def stated_sizes(
     sizes = list_sizes(candidates)
     test = sizes[sizes["split"] == "test"].groupby("metric")["value"].agg(list)
     papers = set(candidates["document_id"]) | set(candidates["query_id"])
-    best = grid.loc[grid["nDCG"].idxmax()]
+    best_parameters = grid.loc[grid["nDCG"].idxmax()]
     numbers = {
         "SciDocs papers over the four tasks": f"about {round(len(papers), -4)}",
         "query papers per task": _span(test["queries"]),
         "candidates per query: positives up to": _span(test["positives"]),
         "candidates per query: negatives": _span(test["negatives"]),
-        "BM25 k": f"{best['k1']:g}",
-        "BM25 b": f"{best['b']:g}",
+        "BM25 k": f"{best_parameters['k1']:g}",
+        "BM25 b": f"{best_parameters['b']:g}",
     }
     for name, frame in terms.items():
-        own = frame[frame["document_id"].isin(papers)]
-        lengths = own["terms"].str.split().str.len()
+        paper_terms = frame[frame["document_id"].isin(papers)]
+        lengths = paper_terms["terms"].str.split().str.len()
         numbers[f"mean tokens of abstract+title, {name} tokenizer"] = str(lengths.mean())
         quantile = np.quantile(lengths, QUANTILE)
         numbers[f"90% quantile of tokens, {name} (in printed order)"] = str(quantile)

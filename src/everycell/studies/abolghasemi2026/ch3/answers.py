@@ -33,9 +33,9 @@ WITH = " + counterfactuals"
 
 def add_labels(answers: pd.DataFrame) -> pd.DataFrame:
     """Add the predicted label of each sample; a missing probability counts as a wrong label."""
-    known = answers["probability"].notna()
+    has_probability = answers["probability"].notna()
     return answers.assign(
-        predicted=(answers["probability"] <= 0.5).where(known, ~answers["satisfied"])
+        predicted=(answers["probability"] <= 0.5).where(has_probability, ~answers["satisfied"])
     )
 
 
@@ -92,8 +92,10 @@ def select_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
         if not len(setups) or table is None:
             [best[names]] = rows["setup"].unique()
             continue
-        own = table[(table[["benchmark", "model"]] == list(names)).all(axis=1)]
-        means = own[own["metric"] == "F1"].groupby("setup", sort=False)["value"].mean()
+        model_table = table[(table[["benchmark", "model"]] == list(names)).all(axis=1)]
+        means = (
+            model_table[model_table["metric"] == "F1"].groupby("setup", sort=False)["value"].mean()
+        )
         best[names] = means.idxmax()
     return best
 
@@ -102,8 +104,10 @@ def overlaps(answers: pd.DataFrame) -> list[float]:
     """Jaccard similarity of correctly labelled originals and counterfactuals, by training."""
     values = []
     for _, rows in answers.groupby("seed"):
-        right = rows[rows["satisfied"] == rows["predicted"]]
-        values.append(jaccard(*(right.loc[right["part"] == part, "id"] for part in ("main", "cf"))))
+        correct = rows[rows["satisfied"] == rows["predicted"]]
+        values.append(
+            jaccard(*(correct.loc[correct["part"] == part, "id"] for part in ("main", "cf")))
+        )
     return values
 
 
@@ -140,14 +144,14 @@ def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFr
     for number, (_, training) in enumerate(answers.groupby("seed")):
         main, cf = (training[training["part"] == part] for part in ("main", "cf"))
         base = confusion(main["satisfied"].tolist(), main["predicted"].tolist())
-        right = ~cf.loc[~cf["satisfied"], "predicted"].to_numpy(dtype=bool)
+        is_right = ~cf.loc[~cf["satisfied"], "predicted"].to_numpy(dtype=bool)
         steps = dissatisfaction_steps(
             base.satisfied_right + base.satisfied_wrong,
             base.dissatisfied_right + base.dissatisfied_wrong,
-            len(right),
+            len(is_right),
         )
         for order in range(orders):
-            shuffled = right[np.random.default_rng([seed, order]).permutation(len(right))]
+            shuffled = is_right[np.random.default_rng([seed, order]).permutation(len(is_right))]
             for percent, added in steps:
                 added_right = int(shuffled[:added].sum())
                 counts = base._replace(

@@ -71,9 +71,9 @@ class SatisfactionEstimator(ABC):
         """Name of the initial encoder without a GPU; None if the estimator uses no encoder."""
         return None
 
-    def setups(self, known: Mapping[str, Setup]) -> Mapping[str, Setup]:
+    def setups(self, available_setups: Mapping[str, Setup]) -> Mapping[str, Setup]:
         """Setups to train in, selected from the setups of a benchmark."""
-        return known
+        return available_setups
 
     @abstractmethod
     def train(
@@ -88,7 +88,7 @@ class Majority(SatisfactionEstimator):
     name = "Majority"
     seeded = False
 
-    def setups(self, known: Mapping[str, Setup]) -> Mapping[str, Setup]:
+    def setups(self, available_setups: Mapping[str, Setup]) -> Mapping[str, Setup]:
         """Only the plain setup: up-sampling would change the share."""
         return {PLAIN: Setup()}
 
@@ -214,14 +214,16 @@ def predictions_for(
     seed: int,
 ) -> pd.DataFrame:
     """Predictions of an estimator and its baselines for every sample of a benchmark."""
-    known = suitable_setups(setups, parts)
+    available_setups = suitable_setups(setups, parts)
     trainings = [
         training
         for kind in estimator.baselines
-        for training in _trained(kind(), parts, known, folder / kind.name, [0], seed)
+        for training in _train_in_setups(
+            kind(), parts, available_setups, folder / kind.name, [0], seed
+        )
     ]
     numbers = range(seeds if estimator.seeded else 1)
-    trainings += _trained(estimator, parts, known, folder, numbers, seed)
+    trainings += _train_in_setups(estimator, parts, available_setups, folder, numbers, seed)
     # Samples without an apology are in both "main" and "plain".
     dialogues = list({sample.turns: None for part in PARTS for sample in parts.get(part, ())})
     frames = []
@@ -244,17 +246,17 @@ def predictions_for(
     return pd.concat(frames, ignore_index=True)
 
 
-def _trained(
+def _train_in_setups(
     estimator: SatisfactionEstimator,
     parts: Parts,
-    known: Mapping[str, Setup],
+    available_setups: Mapping[str, Setup],
     folder: Path,
     numbers: Sequence[int],
     seed: int,
 ) -> Iterator[tuple[int, str, str, Estimate]]:
     """Trainings of an estimator: number, name, setup and trained estimate."""
     for number in numbers:
-        for name, setup in estimator.setups(known).items():
+        for name, setup in estimator.setups(available_setups).items():
             subfolder = folder / str(number) / re.sub(r"[^a-z0-9]+", "-", name)
             estimate = estimator.train(
                 setup, parts, subfolder, seed=seed, training_seed=seed + number

@@ -24,7 +24,7 @@ def flip_counts(sizes: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
     return {
         (row, dataset): (int(counts[dataset, "CF", after]), int(counts[dataset, "Main", before]))
         for row, (before, after) in {
-            **{label: (label, other) for label, other in FLIPPED.items()},
+            **{label: (label, flipped_label) for label, flipped_label in FLIPPED.items()},
             "Overall": ("Total", "Total"),
         }.items()
         for dataset in sizes["dataset"].unique()

@@ -67,7 +67,7 @@ def train_sample_judge(
 
 def add_controls(
     generators: Mapping[str, Sequence[Rewriting]],
-    picked: Sequence[Sample],
+    rewritten_samples: Sequence[Sample],
     pool: Sequence[Sample],
     dialogue: Callable[[Sample], str],
     *,
@@ -76,8 +76,10 @@ def add_controls(
     """Add two controls to the generators: no change, and an utterance of another dialogue."""
     return {
         **generators,
-        "nothing changed": unchanged_rewritings(picked),
-        "utterance of another dialogue": exchanged_rewritings(picked, pool, dialogue, seed),
+        "nothing changed": unchanged_rewritings(rewritten_samples),
+        "utterance of another dialogue": exchanged_rewritings(
+            rewritten_samples, pool, dialogue, seed
+        ),
     }
 
 
@@ -90,20 +92,20 @@ def judge_generators(
     seed: int,
 ) -> dict[str, pd.DataFrame]:
     """Labels by people and by a judge for each generator, on the samples that the first rewrote."""
-    picked = {rewriting.sample.id for rewriting in next(iter(generators.values()))}
-    pairs = [pair for pair in zip(main, people, strict=True) if pair[0].id in picked]
-    released = [
+    rewritten_ids = {rewriting.sample.id for rewriting in next(iter(generators.values()))}
+    pairs = [pair for pair in zip(main, people, strict=True) if pair[0].id in rewritten_ids]
+    released_rewritings = [
         Rewriting(before, after.turns[-1][1], "", after.turns[-1][1]) for before, after in pairs
     ]
-    rewritten = {RELEASED: released} | add_controls(
+    rewritten = {RELEASED: released_rewritings} | add_controls(
         generators, [before for before, _ in pairs], main, first_utterance, seed=seed
     )
     labels = {
         f"{name}: surrogate judge": judge_rewritings(rewriting, judge, first_utterance)
         for name, rewriting in rewritten.items()
     }
-    own = labels[f"{RELEASED}: surrogate judge"]
-    by_people = own.assign(satisfied=[int(after.satisfied) for _, after in pairs])
+    released_labels = labels[f"{RELEASED}: surrogate judge"]
+    by_people = released_labels.assign(satisfied=[int(after.satisfied) for _, after in pairs])
     return {f"{RELEASED}: people": by_people} | labels
 
 

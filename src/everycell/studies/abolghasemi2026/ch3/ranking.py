@@ -38,18 +38,18 @@ def _ranking_values(answers: pd.DataFrame, *, draws: int, seed: int) -> tuple[fl
     answers = answers.reset_index(drop=True)
     pairs, names = pd.factorize(answers["id"].str.removesuffix(COUNTERFACTUAL))
     dice = np.random.default_rng(seed)
-    drawn = dice.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
+    draw_counts = dice.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
     # The first row of weights counts each pair once: the observed sample.
-    weights = np.vstack([np.ones(len(names)), drawn])[:, pairs]
+    weights = np.vstack([np.ones(len(names)), draw_counts])[:, pairs]
     trainings = [rows for _, rows in answers.groupby("seed")]
     results = [
         discrimination(~rows["satisfied"], rows["probability"].fillna(0.5), weights[:, rows.index])
         for rows in trainings
     ]
     auroc = 100 * np.mean([result.auroc for result in results], axis=0)
-    right = answers["satisfied"] == answers["predicted"]
+    is_correct = answers["satisfied"] == answers["predicted"]
     return (
-        100 * right.mean(),
+        100 * is_correct.mean(),
         100 * float(np.mean([rows["predicted"].nunique() == 1 for rows in trainings])),
         float(auroc[0]),
         *np.nanquantile(auroc[1:], [0.025, 0.975]).tolist(),

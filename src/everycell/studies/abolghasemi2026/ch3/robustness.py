@@ -46,9 +46,9 @@ def f1_gain(
     trainings = first["seed"].nunique()
     pairs, names = pd.factorize(first["id"].str.removesuffix(COUNTERFACTUAL))
     dice = np.random.default_rng(seed)
-    drawn = dice.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
+    draw_counts = dice.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
     # The first row of weights counts each pair once: the observed sample.
-    weights = np.vstack([np.ones(len(names), dtype=drawn.dtype), drawn])[:, pairs]
+    weights = np.vstack([np.ones(len(names), dtype=draw_counts.dtype), draw_counts])[:, pairs]
     gains = np.zeros(draws + 1)
     for sign, part in ((1, first), (-1, second)):
         for _, rows in part.reset_index(drop=True).groupby("seed"):
@@ -117,8 +117,8 @@ def _by_test_set(
     """Gain on each test set for which there are answers."""
     for test_data, parts in TEST_SETS.items():
         if set(parts) <= set(answers["part"]):
-            both = (frame[frame["part"].isin(parts)] for frame in (answers, other))
-            yield test_data, f1_gain(*both, draws=draws, seed=seed)
+            frames = (frame[frame["part"].isin(parts)] for frame in (answers, other))
+            yield test_data, f1_gain(*frames, draws=draws, seed=seed)
 
 
 def apology_effects(answers: pd.DataFrame) -> pd.DataFrame:

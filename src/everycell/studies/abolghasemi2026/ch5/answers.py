@@ -99,16 +99,16 @@ def _confidence(
     answer: Answer, citations: Sequence[Citation], gold: int, k: int
 ) -> tuple[int, int, float, float]:
     """Numbers of relevant and other citations, and the sums of their probabilities."""
-    written = written_citations(citations, answer.text)
+    citations_in_text = written_citations(citations, answer.text)
     try:
-        probabilities = [math.exp(value) for value in citation_logprobs(answer, written)]
+        probabilities = [math.exp(value) for value in citation_logprobs(answer, citations_in_text)]
     except NotOfferedError:
-        probabilities = [math.nan] * len(written)
+        probabilities = [math.nan] * len(citations_in_text)
         missing = math.nan
     else:
         missing = 0.0
     counts, sums = [0, 0], [missing, missing]
-    for citation, probability in zip(written, probabilities, strict=True):
+    for citation, probability in zip(citations_in_text, probabilities, strict=True):
         if 1 <= citation.number <= k:
             side = int(citation.number != gold)
             counts[side] += 1

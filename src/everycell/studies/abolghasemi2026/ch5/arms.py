@@ -42,9 +42,9 @@ class Arm(NamedTuple):
     def labels(self, question: Question) -> list[str]:
         """Label of each document of a question: "Human", "LLM", or "" for no label."""
         relevant = displayed_author(self.relevant_author, self.mode_relevant)
-        other = displayed_author(self.nonrelevant_author, self.mode_nonrelevant)
+        other_label = displayed_author(self.nonrelevant_author, self.mode_nonrelevant)
         numbers = range(1, len(question.documents) + 1)
-        return [relevant if number == question.gold else other for number in numbers]
+        return [relevant if number == question.gold else other_label for number in numbers]
 
 
 _PAIRS: tuple[tuple[Author, Author], ...] = (("LLM", "Human"), ("Human", "LLM"))

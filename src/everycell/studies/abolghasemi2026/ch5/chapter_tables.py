@@ -69,11 +69,12 @@ def chapter_tables(
     answers: pd.DataFrame, reference: pd.DataFrame, seed: int
 ) -> dict[str, ChapterTable]:
     """All tables of the chapter that depend on answers, by name."""
-    both = pd.concat([answers, reference])
-    plain, mixed, (opposite, _) = (
-        _halves(quality(both, arms, seed=seed)) for arms in (PLAIN_ARMS, MIXED_ARMS, OPPOSITE_ARMS)
+    with_reference = pd.concat([answers, reference])
+    plain_quality, mixed_quality, (opposite_quality, _) = (
+        _halves(quality(with_reference, arms, seed=seed))
+        for arms in (PLAIN_ARMS, MIXED_ARMS, OPPOSITE_ARMS)
     )
-    plain = tuple(_with_mode(half) for half in plain)
+    plain_quality = tuple(_with_mode(half) for half in plain_quality)
     confidences = _halves(_with_mode(confidence(answers, seed=seed)))
     counts = _halves(_with_mode(citation_counts(answers, seed=seed)))
 
@@ -83,22 +84,22 @@ def chapter_tables(
     by_retriever = pd.concat(by_authors(measure, "retrievers") for measure in ("CAS", "CAB"))
     depths = pd.concat(by_authors(measure, "depths") for measure in ("CAS", "CAB"))
     tables = {
-        "table_5_1": (MODE, plain[0]),
+        "table_5_1": (MODE, plain_quality[0]),
         "table_5_2": (SETTING, by_authors("CAS", "plain")),
         "table_5_3": (SETTING, by_authors("CAB", "plain")),
-        "table_5_4": (MIXED, opposite),
+        "table_5_4": (MIXED, opposite_quality),
         "table_5_5": (SETTING, by_authors("CAB", "mixed")),
         "table_5_6": (MODE, confidences[0]),
         "table_5_7": (SETTING, by_authors("CAS", "extended")),
         "table_5_8": (SETTING, by_authors("CAB", "extended")),
         "table_5_9": (["dataset", "generator", "retriever"], by_retriever),
         "table_5_10": (MODE, confidences[1]),
-        "table_5_11": (MODE, plain[1]),
+        "table_5_11": (MODE, plain_quality[1]),
         "table_5_12": (MODE, counts[0]),
         "table_5_13": (MODE, counts[1]),
         # These tables have no significance markers in the thesis.
-        "table_5_14": (MIXED, mixed[0].drop(columns="marker")),
-        "table_5_15": (MIXED, mixed[1].drop(columns="marker")),
+        "table_5_14": (MIXED, mixed_quality[0].drop(columns="marker")),
+        "table_5_15": (MIXED, mixed_quality[1].drop(columns="marker")),
         "figure_5_9": (["dataset", "generator", "k"], depths),
     }
     return {name: ChapterTable(*table) for name, table in tables.items()}

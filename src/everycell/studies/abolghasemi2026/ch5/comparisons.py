@@ -49,17 +49,27 @@ def sensitivities(
     """Attribution sensitivity (CAS) with its interval, in points (Eq. 5.1)."""
     rows = []
     arms = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
-    for labelled, plain in pairs:
-        if not {labelled, plain} <= arms:
+    for informed_arm, vanilla_arm in pairs:
+        if not {informed_arm, vanilla_arm} <= arms:
             continue
         for metric in (PRECISION, RECALL):
-            informed, vanilla = (_values(answers, arm, metric) for arm in (labelled, plain))
+            informed, vanilla = (
+                _values(answers, arm, metric) for arm in (informed_arm, vanilla_arm)
+            )
             changes = paired_difference(abs(informed - vanilla), np.zeros(len(informed)), seed=seed)
             numbers = (100 * cas(informed, vanilla), 100 * changes.low, 100 * changes.high)
             values = {"informed": informed, "vanilla": vanilla}
             p = float(t_tests(values, correction="none")["p"].iloc[0])
             name = metric.replace("attribution", "CAS delta")
-            rows.append((*labelled[:2], name, *numbers, p, _citations(answers, labelled, plain)))
+            rows.append(
+                (
+                    *informed_arm[:2],
+                    name,
+                    *numbers,
+                    p,
+                    _citations(answers, informed_arm, vanilla_arm),
+                )
+            )
     return pd.DataFrame(rows, columns=_COMPARED)
 
 

@@ -35,15 +35,17 @@ def questions_to_try(
     >>> [item.id for item in questions_to_try(result, texts, longest=3, limit=None, seed=1)]
     ['q2']
     """
-    drawn = pd.Series(questions, dtype=object).sample(frac=1, random_state=seed)
+    candidates = pd.Series(questions, dtype=object).sample(frac=1, random_state=seed)
     if longest is not None:
         short = {name for name, text in texts.items() if len(text.split()) <= longest}
-        drawn = [question for question in drawn if set(question.documents) <= short]
-    return list(drawn)[:limit]
+        candidates = [question for question in candidates if set(question.documents) <= short]
+    return list(candidates)[:limit]
 
 
 def required_answers(
-    relevant: pd.DataFrame, tried: Sequence[Question], answers: Mapping[str, tuple[str, ...]]
+    relevant: pd.DataFrame,
+    tried_questions: Sequence[Question],
+    answers: Mapping[str, tuple[str, ...]],
 ) -> dict[str, tuple[str, ...]]:
     """Answers that a paraphrase must keep: those to all questions with that relevant passage.
 
@@ -54,7 +56,7 @@ def required_answers(
     >>> required_answers(relevant, tried, {"q1": ("rye",), "q2": ("oat",), "q3": ("ox",)})
     {'a': ('rye', 'oat')}
     """
-    ids = {question.id for question in tried}
+    ids = {question.id for question in tried_questions}
     by_document: dict[str, tuple[str, ...]] = {}
     for query, document in relevant[["query", "document"]].itertuples(index=False, name=None):
         if query in ids:

@@ -47,7 +47,7 @@ def draw_questions(
         original_answers = answers_in(texts["Human"][document], gold) if gold else []
         return answers_in(texts[relevant][document], original_answers) == original_answers
 
-    drawn: list[Question] = []
+    selection: list[Question] = []
     for question in sorted(
         questions, key=lambda candidate: named_draws(f"{seed}\t{candidate.id}").random()
     ):
@@ -56,9 +56,9 @@ def draw_questions(
             document in texts[relevant if number == question.gold else other]
             for number, document in numbered
         )
-        if len(drawn) < size and has_texts and keeps_answers(question):
-            drawn.append(question)
-    return drawn
+        if len(selection) < size and has_texts and keeps_answers(question):
+            selection.append(question)
+    return selection
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class DrawnQuestions:
     relevant: pd.DataFrame
     benchmark: Benchmark
     rewritten: frozenset[str] | None = None
-    same: bool = False
+    same_questions: bool = False
     seed: int = 0
     _picked: dict[tuple[str, int, GoldPosition], list[Question]] = field(
         default_factory=dict, repr=False
@@ -79,7 +79,7 @@ class DrawnQuestions:
         """At most `size` questions of a setting and an arm (`draw_questions`)."""
         questions = self._pick(setting.retriever, setting.k, setting.position)
         authors = (arm.relevant_author, arm.nonrelevant_author)
-        if self.same and any("LLM" in other[:2] for other in setting.arms):
+        if self.same_questions and any("LLM" in other[:2] for other in setting.arms):
             # If all passages have a paraphrase, the question can be presented in every arm.
             authors = ("LLM", "LLM")
         if self.rewritten is not None and authors[1] == "LLM":

@@ -16,7 +16,7 @@ _PARAPHRASE = 351 + DOCUMENT
 
 def full_loads(config: Any) -> list[Load]:
     """Requests and tokens per language model under the settings of the full tier."""
-    sizes, tried = config.attribution.full, config.attribution.paraphrases
+    sizes, paraphrase_settings = config.attribution.full, config.attribution.paraphrases
     loads = []
     for benchmark, retrievers in {
         "Natural Questions": ("uniCOIL", "TCT-ColBERT"),
@@ -48,9 +48,9 @@ def full_loads(config: Any) -> list[Load]:
             "paraphrases (each benchmark, first attempts)",
             passages,
             passages * _PARAPHRASE,
-            passages * tried.passage_tokens,
+            passages * paraphrase_settings.passage_tokens,
             f"{sizes.questions.main} questions × {sizes.k} passages; rejected paraphrases are "
-            f"requested again, up to {tried.full.attempts} attempts in all",
+            f"requested again, up to {paraphrase_settings.full.attempts} attempts in all",
         )
     )
     return loads
