@@ -104,26 +104,26 @@ def checked_weights(weights: npt.ArrayLike | None, depth: int) -> FloatArray:
     return array
 
 
-def total_of(array: FloatArray) -> FloatArray:
+def sum_last_axis(array: FloatArray) -> FloatArray:
     """Sum over a short last axis, many times faster than `numpy.sum`.
 
     Examples
     --------
-    >>> total_of(np.array([[1.0, 2.0, 3.0]])).tolist()
+    >>> sum_last_axis(np.array([[1.0, 2.0, 3.0]])).tolist()
     [6.0]
     """
     return reduce(np.add, np.moveaxis(array, -1, 0))
 
 
-def shares_of(array: FloatArray, default: float) -> FloatArray:
+def group_shares(array: FloatArray, default: float) -> FloatArray:
     """Each group's share of the sum over the groups, or a default if the sum is 0.
 
     Examples
     --------
-    >>> shares_of(np.array([[3.0, 1.0], [0.0, 0.0]]), np.nan).tolist()
+    >>> group_shares(np.array([[3.0, 1.0], [0.0, 0.0]]), np.nan).tolist()
     [[0.75, 0.25], [nan, nan]]
     """
-    total = total_of(array)
+    total = sum_last_axis(array)
     is_positive = total > 0
     factor = 1 / np.where(is_positive, total, 1)
     shares = array * factor[..., None]
@@ -131,15 +131,15 @@ def shares_of(array: FloatArray, default: float) -> FloatArray:
     return shares
 
 
-def distance_of(shares: FloatArray, target: FloatArray) -> FloatArray:
+def absolute_distance(shares: FloatArray, target: FloatArray) -> FloatArray:
     """Sum over the groups of the absolute differences from a target.
 
     Examples
     --------
-    >>> distance_of(np.array([[0.75, 0.25]]), np.array([0.5, 0.5])).tolist()
+    >>> absolute_distance(np.array([[0.75, 0.25]]), np.array([0.5, 0.5])).tolist()
     [0.5]
     """
-    return total_of(np.abs(shares - target))
+    return sum_last_axis(np.abs(shares - target))
 
 
 def alignments(counts: npt.ArrayLike, without_terms: WithoutTerms = "equal") -> FloatArray:
@@ -155,7 +155,7 @@ def alignments(counts: npt.ArrayLike, without_terms: WithoutTerms = "equal") -> 
     if not (array >= 0).all():
         raise ValueError("A count is negative or missing; give numbers of 0 or more.")
     neutral = 1 / array.shape[-1] if without_terms == "equal" else 0.0
-    return shares_of(array, neutral)
+    return group_shares(array, neutral)
 
 
 def group_exposure(
@@ -264,9 +264,9 @@ def awrf(
         raise ValueError(f"The distance {distance!r} is unknown; choose 'L1' or 'JSD'.")
     exposure = group_exposure(alignment, weights=weights, listed=listed)
     shares = checked_target(target, exposure.shape[2])
-    achieved = shares_of(exposure, np.nan)
+    achieved = group_shares(exposure, np.nan)
     if definition == "distance" and distance == "L1":
-        return distance_of(achieved, shares)
+        return absolute_distance(achieved, shares)
     # JSD needs distributions; undefined shares become NaN again below.
     is_defined = ~np.isnan(achieved)
     achieved = np.where(is_defined, achieved, shares)

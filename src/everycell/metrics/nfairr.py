@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from everycell.engine.arrays import BoolArray, FloatArray
 from everycell.metrics.exposure import (
+    absolute_distance,
     alignments,
     checked_weights,
-    distance_of,
-    total_of,
+    sum_last_axis,
 )
 from everycell.metrics.ranked_lists import (
     checked_lists,
@@ -79,7 +79,9 @@ def neutrality(
     shares = checked_target(target, array.shape[-1])
     if not (array >= 0).all():
         raise ValueError("A count is negative or missing; give numbers of 0 or more.")
-    return np.where(total_of(array) <= tau, 1.0, 1 - distance_of(alignments(array), shares))
+    return np.where(
+        sum_last_axis(array) <= tau, 1.0, 1 - absolute_distance(alignments(array), shares)
+    )
 
 
 def ideal_fairr(

@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from everycell.engine.arrays import FloatArray
 from everycell.metrics.exposure import (
+    absolute_distance,
     checked_weights,
-    distance_of,
-    shares_of,
-    total_of,
+    group_shares,
+    sum_last_axis,
 )
 from everycell.metrics.ranked_lists import (
     checked_lists,
@@ -86,7 +86,7 @@ def check_lengths(array: FloatArray, tokens: FloatArray) -> None:
             f"The lengths have the shape {tokens.shape} and the counts {array.shape}; give one "
             "length for each query and rank."
         )
-    exceeds = total_of(array) > tokens
+    exceeds = sum_last_axis(array) > tokens
     if exceeds.any():
         query, rank = np.argwhere(exceeds)[0]
         raise ValueError(
@@ -122,7 +122,7 @@ def group_representation(exposure: npt.ArrayLike) -> FloatArray:
     [[0.75, 0.25], [nan, nan]]
     """
     array = np.asarray(exposure, dtype=float)
-    return shares_of(array, np.nan)
+    return group_shares(array, np.nan)
 
 
 def rbdf(
@@ -166,7 +166,7 @@ def rbdf(
     array, mask = checked_lists(counts, listed, "counts")
     bias = mask * checked_weights(weights, mask.shape[1])
     total = np.cumsum(bias, axis=1)
-    with_terms = np.cumsum(bias * (total_of(array) > 0), axis=1)
+    with_terms = np.cumsum(bias * (sum_last_axis(array) > 0), axis=1)
     return np.divide(with_terms, total, out=np.full(mask.shape, np.nan), where=total > 0)
 
 
@@ -250,7 +250,7 @@ def divergence_and_factor(
     """TED without RBDF, with NaN where no group has exposure; and RBDF."""
     exposure = term_exposure(counts, lengths, weights=weights, listed=listed)
     shares = checked_target(target, exposure.shape[2])
-    divergence = distance_of(group_representation(exposure), shares)
+    divergence = absolute_distance(group_representation(exposure), shares)
     return divergence, rbdf(counts, weights=weights, listed=listed)
 
 

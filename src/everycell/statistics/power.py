@@ -38,7 +38,7 @@ class PowerAnalysis:
     per_group_needed: int
 
 
-def _check(groups: int, alpha: float, power: float | None = None) -> None:
+def _check_arguments(groups: int, alpha: float, power: float | None = None) -> None:
     if groups < 2:
         raise ValueError(f"groups is {groups}: a one-way ANOVA needs at least 2 groups.")
     if not 0 < alpha < 1:
@@ -83,7 +83,7 @@ def anova_power(effect: float, groups: int, per_group: float, *, alpha: float = 
     >>> round(anova_power(0.25, 3, 53), 3)
     0.805
     """
-    _check(groups, alpha)
+    _check_arguments(groups, alpha)
     if not effect >= 0 or not per_group > 1:
         raise ValueError(
             f"The effect is {effect} and the group size {per_group}: give an effect of 0 or more "
@@ -129,7 +129,7 @@ def required_per_group(
     >>> required_per_group(5.0, groups=2)
     2.0
     """
-    _check(groups, alpha, power)
+    _check_arguments(groups, alpha, power)
     if not effect > 0:
         raise ValueError(f"The effect is {effect}: give an effect above 0.")
     # The solver finds no root if the smallest groups are already large enough.
@@ -184,7 +184,7 @@ def power_from_f(
     >>> power_from_f(2.145, groups=2, per_group=50).per_group_needed
     181
     """
-    _check(groups, alpha, power)
+    _check_arguments(groups, alpha, power)
     if not f_value > 0 or per_group < 2:
         raise ValueError(
             f"F is {f_value} with {per_group} observations per group: give an F above 0 and 2 "
