@@ -133,7 +133,7 @@ def test_the_interval_of_a_gain_is_that_of_the_plain_bootstrap():
 def test_equal_answers_gain_nothing_and_others_are_refused():
     one = answers({"main": (3, 1, 1, 1), "cf": (1, 1, 1, 0)})
     assert f1_gain(one, one, draws=20, seed=0) == (0, 0, 0)
-    with pytest.raises(ValueError, match="samples and trainings differ"):
+    with pytest.raises(ValueError, match="samples or training runs differ"):
         f1_gain(one, one.iloc[1:], draws=20, seed=0)
 
 

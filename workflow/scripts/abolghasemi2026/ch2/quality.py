@@ -48,7 +48,7 @@ with ResultJob(snakemake) as job:
                 {task: training.values(task) for task in training.tasks} for training in by_seed
             ]
             values |= mean_over_seeds(trainings)
-            # Everything except the means and the spread uses the first training only.
+            # Everything except the means and the spread uses only the first training run.
             first_training = by_seed[0]
         else:
             qrels = pd.read_parquet(folder / "qrels.parquet")

@@ -42,7 +42,7 @@ def _bad_letters(table: pd.DataFrame) -> Iterator[tuple[str, str, str, str]]:
 
 
 def audit_abolghasemi2026_impossible_letters(cells: Cells) -> Finding:
-    """Table 2.1: significance letters of no row, of their own row, or of a row as good."""
+    """Table 2.1: letters of unknown rows, of their own row, or of rows that are not worse."""
     faults = [
         f"{row} {task} {metric}: {bad}"
         for row, task, metric, bad in _bad_letters(cells("table_2_1"))

@@ -33,7 +33,7 @@ def runs_by_seed(runs: Mapping[str, Path], seeds: Sequence[int]) -> list[dict[st
 
 
 def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataFrame]]:
-    """Mean value per topic over the trainings, so that each topic enters a test once.
+    """Mean value per topic over the training runs, so that each topic enters a test once.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataF
 
 
 def means_by_seed(trainings: Sequence[Values], rows: Sequence[str]) -> pd.DataFrame:
-    """Mean over the topics for each training, for `everycell.engine.spread.summarise_seeds`.
+    """Mean over the topics for each training run, for `everycell.engine.spread.summarise_seeds`.
 
     Examples
     --------

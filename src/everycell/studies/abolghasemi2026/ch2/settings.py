@@ -47,7 +47,7 @@ class Lengths(Settings):
 
 
 class Models(Settings):
-    """How the models of a chapter are trained."""
+    """Training of the models of a chapter."""
 
     pairs: int = Field(
         6000, ge=10, description="Maximum number of relevant (query, document) pairs to train on."
@@ -116,7 +116,7 @@ class Encoders(Settings):
 
 
 class FullTraining(Training):
-    """How one kind of model is trained on SciDocs."""
+    """Training of one kind of model on SciDocs."""
 
     negatives: int = Field(
         1, ge=1, description="Number of non-relevant documents per relevant one."
@@ -128,7 +128,7 @@ class FullTraining(Training):
 
 
 class FullCrossEncoder(FullTraining):
-    """How a cross-encoder is trained on SciDocs, validated after each epoch."""
+    """Training of a cross-encoder on SciDocs, validated after each epoch."""
 
     patience: int = Field(
         10, ge=1, description="Epochs without a better nDCG before training stops."

@@ -40,7 +40,7 @@ def add_labels(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def number_trainings(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator[pd.DataFrame]:
-    """Number trainings whose answers are in separate files.
+    """Number training runs whose answers are in separate files.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def number_trainings(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator
 
 
 def confusions(answers: pd.DataFrame) -> pd.DataFrame:
-    """Correct and wrong answers of each training on each test set."""
+    """Correct and wrong answers of each training run on each test set."""
     rows = []
     for names, group in answers.groupby([*ESTIMATOR, "seed"], sort=False):
         benchmark, model, setup, seed = names
@@ -101,7 +101,7 @@ def select_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 
 def overlaps(answers: pd.DataFrame) -> list[float]:
-    """Jaccard similarity of correctly labelled originals and counterfactuals, by training."""
+    """Jaccard similarity of correctly labelled originals and counterfactuals, by training run."""
     values = []
     for _, rows in answers.groupby("seed"):
         correct = rows[rows["satisfied"] == rows["predicted"]]
@@ -112,7 +112,7 @@ def overlaps(answers: pd.DataFrame) -> list[float]:
 
 
 def overlap_rows(answers: pd.DataFrame) -> pd.DataFrame:
-    """Overlaps of the models of `select_answers`, one row per training; NaN if none is correct."""
+    """Overlaps of the models of `select_answers` by training run; NaN without correct answers."""
     rows = [
         (model, benchmark, "JSI", value)
         for (benchmark, model, _), group in answers.groupby(ESTIMATOR, sort=False)
@@ -122,7 +122,7 @@ def overlap_rows(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def mean_overlaps(rows: pd.DataFrame) -> pd.DataFrame:
-    """Cells of Table 3.7: means over the trainings, if all have a value."""
+    """Cells of Table 3.7: means over the training runs, if all have a value."""
     keys = ["row", "dataset", "metric"]
     means = rows.groupby(keys, sort=False)["value"].agg(lambda values: np.mean(values.to_numpy()))
     return means.dropna().reset_index()
@@ -174,7 +174,7 @@ def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFr
 
 
 def spread(measures: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Spread of macro F1 over several trainings (supplementary to Table 3.6)."""
+    """Spread of macro F1 over several training runs (supplementary to Table 3.6)."""
     f1 = measures[measures["metric"] == "F1"].groupby(keys, sort=False)["value"]
     summary = pd.DataFrame(
         {

@@ -39,7 +39,7 @@ class SatisfactionEstimator(ABC):
     name: str
     #: Whether the thesis reports it. Tables that are compared with the thesis omit all others.
     in_thesis: ClassVar[bool] = False
-    #: Whether trainings with different seeds differ.
+    #: Whether training depends on the seed.
     seeded: ClassVar[bool] = True
     #: Simple estimators that run in the same job, since a job costs more than they do.
     baselines: ClassVar[tuple[type[SatisfactionEstimator], ...]] = ()
@@ -95,7 +95,7 @@ class Majority(SatisfactionEstimator):
     def train(
         self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
     ) -> Estimate:
-        """Share of dissatisfied training samples."""
+        """Predict the share of dissatisfied training samples for all dialogues."""
         from everycell.learning.satisfaction import majority_probability
 
         share = majority_probability([not sample.satisfied for sample in parts["train"]])
@@ -128,7 +128,7 @@ class Bert(SatisfactionEstimator):
 
     @classmethod
     def small_encoder(cls, *, frozen: bool) -> str | None:
-        """BERT-tiny."""
+        """The encoder of SPLADE-tiny, a BERT-tiny."""
         return "splade-tiny"
 
     def train(
@@ -169,7 +169,7 @@ class Asap(SatisfactionEstimator):
         )
 
         if self.frozen and self._vectors is None:
-            # All trainings share these embeddings.
+            # All training runs share these embeddings.
             self._vectors = UtteranceVectors(self.encoder, utterance=self.sizes["utterance"])
         training, valid = map(
             _labelled, training_samples(setup, parts, limit=self.samples, seed=seed)
@@ -254,7 +254,7 @@ def _train_in_setups(
     numbers: Sequence[int],
     seed: int,
 ) -> Iterator[tuple[int, str, str, Estimate]]:
-    """Trainings of an estimator: number, name, setup and trained estimate."""
+    """Train an estimator in its setups: number of the run, name, setup and trained estimate."""
     for number in numbers:
         for name, setup in estimator.setups(available_setups).items():
             subfolder = folder / str(number) / re.sub(r"[^a-z0-9]+", "-", name)

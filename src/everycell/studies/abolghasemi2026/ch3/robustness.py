@@ -34,13 +34,13 @@ def f1_gain(
 
     A percentile bootstrap draws pairs of a sample and its counterfactual, the same pairs for both
     estimators. Samples that share the beginning of a dialogue count as independent, so the interval
-    may be too narrow. It does not cover the variation between trainings.
+    may be too narrow. It does not cover the variation between training runs.
     """
     keys = ["seed", "id"]
     first, second = (part.sort_values(keys, kind="stable") for part in (answers, other))
     if first[keys].to_numpy().tolist() != second[keys].to_numpy().tolist():
         raise ValueError(
-            f"{len(first)} and {len(second)} answers: the samples and trainings differ. Pass "
+            f"{len(first)} and {len(second)} answers: the samples or training runs differ. Pass "
             "answers of both estimators to the same test set."
         )
     trainings = first["seed"].nunique()
