@@ -80,14 +80,15 @@ def evaluate(
             f"{' / '.join(map(str, part.cells.values()))}: {OUTCOME_NAMES[result.outcome]}"
             for part, result in zip(parts, results, strict=True)
         )
-        return Decision("undecided", f"the paper names no test, and tests disagree ({details})")
+        why = "the paper does not specify a test, and tests disagree"
+        return Decision("undecided", f"{why} ({details})")
     for outcome in ("fails", "undecided"):
         for result in results:
             if result.outcome == outcome:
                 return result
     detail = "; ".join(dict.fromkeys(result.detail for result in results))
     if len(parts) < len(conclusion.holds_if):
-        detail += f"; {len(parts)} of {len(conclusion.holds_if)} predicates are about "
+        detail += f"; {len(parts)} of {len(conclusion.holds_if)} predicates are tested on "
         detail += _TABLES[kind]
     return Decision("holds", detail)
 
@@ -166,7 +167,7 @@ def _evaluate(
     outcome = _quantify(predicate.quantifier, len(true), len(false), len(unknown))
     detail = f"{len(true)} of {len(selected)} comparisons true{without}"
     if predicate.quantifier == "almost all":
-        detail += f"; we read 'almost all' as {ALMOST_ALL:.0%} or more, and half or less as not"
+        detail += f"; 'almost all' means at least {ALMOST_ALL:.0%}, and half or less contradicts it"
     if unknown:
         detail += f", {len(unknown)} inconclusive"
     if outcome == "fails":

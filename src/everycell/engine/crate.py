@@ -89,7 +89,7 @@ def write_crate(
         first, *more = dict.fromkeys(faults)
         raise ReceiptError(
             f"{results} failed verification, so no crate was written: {first}"
-            + f" Run `everycell verify {results}` for {len(more)} more." * bool(more)
+            + f" Run `everycell verify {results}` to list all faults." * bool(more)
         )
     _require_code(paths, results, project)
     pages = pages_of(results, collected, papers) if (results / INDEX).is_file() else {}
@@ -153,8 +153,8 @@ class _Crate:
         self.crate.metadata.extra_terms.update(TERMS)
         self.crate.name = "Results of everycell"
         self.crate.description = (
-            "Reproduced tables and figures of information-retrieval works, with a verdict for each "
-            "published cell and a receipt for each result."
+            "Reproduced tables and figures of information-retrieval papers, with a verdict for "
+            "each published cell and a receipt for each result."
         )
         self.entities: dict[str, Entity] = {}
         self.crate.license = self.add(MIT, "CreativeWork", name="MIT licence")

@@ -86,7 +86,7 @@ def find_supplements(artefact: Artefact, tier: Tier, results: Path, root: Path) 
 
 
 #: Name of the data of a table of the full tier without verdicts, whose job identifies the data.
-UNIDENTIFIED = "data that are not identified before the verdicts are made"
+UNIDENTIFIED = "data that were not identified, since the verdicts are missing"
 
 
 @cache

@@ -323,7 +323,7 @@ def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypat
     code, message = crate("none/new.zip")
     assert (code, message) == (
         2,
-        "everycell: There is no folder none to write new.zip into; make it.\n",
+        "everycell: none is not a folder; create it, or choose another one.\n",
     )
 
 
