@@ -120,7 +120,7 @@ def _explain_missing(folder: Path) -> str | None:
         return f"{folder} has no model.safetensors, which contains the weights; copy it there"
     if not any(path.is_file() for name in _TOKENIZERS for path in folder.glob(name)):
         return (
-            f"{folder} has none of {', '.join(_TOKENIZERS)}, one of which the tokenizer needs; "
+            f"{folder} has none of {', '.join(_TOKENIZERS)}, but the tokenizer needs at least one; "
             "copy it there from the same model"
         )
     return None

@@ -102,12 +102,12 @@ _UNICODE_TOKEN = regex.compile(
                       | {letter} (?: {between_letters} (?={letter}) )?+
                       | {digit} (?: {between_digits} (?={digit}) )?+ )++
                    | {katakana}++ )""".format(
-            **{name: f"(?:{one}{_MARKS})" for name, one in _CLASSES.items()}
+            **{name: f"(?:{pattern}{_MARKS})" for name, pattern in _CLASSES.items()}
         ),
         emoji=_EMOJI,
         emoji_marks=_EMOJI_MARKS,
         keycap_marks=_KEYCAP_MARKS,
-        **{name: f"(?:{one}{_MARKS})" for name, one in _CLASSES.items()},
+        **{name: f"(?:{pattern}{_MARKS})" for name, pattern in _CLASSES.items()},
     ),
     regex.VERBOSE | regex.VERSION1,
 )
@@ -157,7 +157,7 @@ def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
 
 
 def standard_tokens(text: str) -> list[str]:
-    """Words of a text as Lucene's StandardTokenizer finds them (UAX #29), in their own case.
+    """Split a text into words, as Lucene's StandardTokenizer does (UAX #29).
 
     Source: rules WB1 to WB999 of Unicode Standard Annex #29 as Lucene's grammar
     (StandardTokenizerImpl) implements them: emoji are words, and so are runs of the scripts for
@@ -177,7 +177,7 @@ def standard_tokens(text: str) -> list[str]:
 
 
 def whitespace_tokens(text: str) -> list[str]:
-    """Pieces of a text between white space, as Lucene's WhitespaceTokenizer cuts it."""
+    """Split a text at white space, as Lucene's WhitespaceTokenizer does."""
     return _cut_tokens(_WHITESPACE_TOKEN.findall(text))
 
 
