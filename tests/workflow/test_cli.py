@@ -11,7 +11,7 @@ from workflow.project import Project
 
 from everycell.cli import app
 from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.cell_classes import described
+from everycell.engine.cell_classes import classify_cells
 from everycell.engine.reports import OUTCOME_NAMES, STATES, VERDICTS
 from everycell.engine.tiers import TIERS
 
@@ -347,7 +347,7 @@ def test_summary_counts_by_work_out_of_all_that_is_printed(call, built):
     for key, row in rows.items():
         artefacts = papers[key].artefacts.values()
         assert row["artefacts"] == len(artefacts)
-        classes = [one for artefact in artefacts for one in described(artefact, None)]
+        classes = [one for artefact in artefacts for one in classify_cells(artefact, None)]
         assert row["cells"] == sum(one.kind != "check" for one in classes)
         assert row["compared"] == row["equal"] + row["close"] + row["differs"] + row["explained"]
         assert row["compared"] + row["consistent"] + row["quoted"] <= row["cells"]
