@@ -1,4 +1,4 @@
-"""Speed of explaining lists ranked by a LightGBM model, compared with three simpler methods.
+"""Speed of explaining ranked lists, compared with three simpler methods.
 
 Run ``python bench/explaining_rankings.py``; it uses one thread. All methods evaluate the same
 coalitions of the same list, drawn as in KernelSHAP, and the script checks that the values agree:

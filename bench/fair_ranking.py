@@ -1,4 +1,4 @@
-"""Speed of fair policies (FELIX), compared with general solvers and the published algorithm.
+"""Speed of fair policies (FELIX), compared with general solvers.
 
 Run ``python bench/fair_ranking.py``; it uses one thread. Both sides of a comparison solve the same
 problem in one process, and the script checks that they agree before it prints the times:
@@ -62,7 +62,7 @@ def by_all_pairs(merits, weights):
 
 
 def by_networkx(matrix):
-    """Decomposition by matchings of networkx, with a vertex per position, including hidden ones."""
+    """Decomposition by matchings of networkx, with hidden positions as vertices."""
     n, k = matrix.shape
     remaining = np.column_stack([matrix, 1 - matrix.sum(axis=1)])
     total, terms = np.zeros_like(matrix), 0

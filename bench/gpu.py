@@ -1,4 +1,4 @@
-"""Speed on a GPU, compared with a plain loop: cross-encoder, dense encoder, training, Llama.
+"""Speed of encoders and a language model on a GPU, compared with a plain loop.
 
 Run ``python bench/gpu.py`` on a machine with a GPU; it takes less than 4 minutes. Models are
 BERT-base and a Llama with 8 billion parameters (fewer if memory is short). Their weights are

@@ -1,4 +1,4 @@
-"""Speed of Lucene: searches on two threads, and scoring of pairs compared with one call per pair.
+"""Speed of Lucene: searches on two threads, and scoring of given pairs.
 
 Run ``python bench/lucene_search.py [--documents 5000] [--queries 100]``, after ``make
 setup-lucene``. Texts are random words with Zipf's frequencies. Both sides of a ratio take turns in

@@ -1,4 +1,4 @@
-"""Mutation tests: a table of the faults in planted_faults.yaml and the tests that catch them.
+"""Mutation tests: faults in planted_faults.yaml and the tests that catch them.
 
 Run ``python bench/planted_faults.py [--commit main] [--only TEXT]``. Each fault is planted alone
 in a copy of a commit. The script runs the doctests of the module, the tests that import the

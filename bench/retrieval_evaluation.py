@@ -1,4 +1,4 @@
-"""Speed of an interpolation grid, of reading runs and of evaluation, compared with pytrec_eval.
+"""Speed of reading runs, evaluation and interpolation, compared with pytrec_eval.
 
 Run ``python bench/retrieval_evaluation.py [--queries 1000] [--lines 1000000]``. Both sides do the
 same work in one process, and the script checks that they agree before it prints the ratio of the

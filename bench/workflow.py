@@ -1,4 +1,4 @@
-"""Overhead of the workflow: dry run, run without jobs, `everycell list`, and start-up of jobs.
+"""Overhead of the workflow: planning, listing results, starting jobs.
 
 Run ``python bench/workflow.py [--targets embedded]``. The project is copied to a temporary folder,
 so existing results are not changed. The script prints seconds (the best of three runs, since other

@@ -73,7 +73,7 @@ def faults(site: Path, pages: Mapping[str, Page]) -> Iterator[str]:
 
 
 def _resolve(site: Path, folder: str, address: str) -> str | None:
-    """Path in the site of an address relative to a folder; None if missing or outside the site."""
+    """Path in the site of a relative address; None if missing or outside the site."""
     target = (site / folder / unquote(address)).resolve()
     target = target / "index.html" if target.is_dir() else target
     is_in_site = target.exists() and target.is_relative_to(site)

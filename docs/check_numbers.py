@@ -1,6 +1,7 @@
-"""Check numbers in the pages of this folder against results: `python docs/check_numbers.py`.
+"""Check numbers in the pages of this folder against results.
 
-A hidden comment below a passage on results gives the sources of its numbers:
+Run ``python docs/check_numbers.py``. A hidden comment below a passage on results gives the sources
+of its numbers:
 
     <!-- numbers
     released/lajewska2025/table_6_8.tests.csv:

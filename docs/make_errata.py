@@ -1,4 +1,7 @@
-"""Write docs/errata.md from the records: `python docs/make_errata.py`, in the project folder."""
+"""Write docs/errata.md from the records.
+
+Run ``python docs/make_errata.py`` in the project folder.
+"""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Write envs/Dockerfile from the conda files of this folder: ``python envs/make_container.py``.
+"""Write envs/Dockerfile from the conda files: ``python envs/make_container.py``.
 
 Snakemake generates it (``--containerize``). It omits post-deploy scripts, although the hashes of
 environments include them, so this script adds commands that run them. It also sets a fixed version

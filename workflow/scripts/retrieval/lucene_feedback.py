@@ -1,4 +1,4 @@
-"""BM25 and BM25 with feedback (RM3) from a search of the collection, on the candidate lists."""
+"""BM25 with and without feedback (RM3), on the candidate lists."""
 
 from pathlib import Path
 

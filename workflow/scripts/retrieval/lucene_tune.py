@@ -1,4 +1,4 @@
-"""BM25 with the best parameters on the validation queries, and the results of the grid search."""
+"""BM25 with the best parameters on validation queries, by grid search."""
 
 from pathlib import Path
 

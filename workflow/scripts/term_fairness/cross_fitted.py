@@ -1,4 +1,4 @@
-"""Re-rank BM25's top documents with cross-encoders that were not trained on the query's topic."""
+"""Re-rank BM25's top documents with cross-fitted cross-encoders."""
 
 from functools import partial
 from pathlib import Path

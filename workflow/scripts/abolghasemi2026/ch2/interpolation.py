@@ -1,4 +1,4 @@
-"""Table 2.3: BM25 combined with TILDE and TILDEv2, with a weight tuned on validation topics."""
+"""Table 2.3: BM25 combined with TILDE and TILDEv2, with tuned weights."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Tables 2.1 and 2.2: effectiveness on all tasks, with letters of the rows that a row beats."""
+"""Tables 2.1 and 2.2: effectiveness on all tasks, with significance letters."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Texts that a model has to encode: the test and validation lists of its task, or of all tasks."""
+"""Test and validation lists of a model's task, or of all tasks."""
 
 import pandas as pd
 

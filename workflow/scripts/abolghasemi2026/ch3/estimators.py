@@ -53,8 +53,8 @@ with ResultJob(snakemake) as job:
         json.loads(Path(path).read_text(encoding="utf-8")) for path in files.provenance
     ]
 
-    # Table 3.6, with the spread over training runs in supplements. Tables that are compared with the
-    # thesis have only the published rows.
+    # Table 3.6, with the spread over training runs in supplements. Tables that are compared with
+    # the thesis have only the published rows.
     table = measure_confusions(confusions(answers))
     published = table
     if settings.published_rows:

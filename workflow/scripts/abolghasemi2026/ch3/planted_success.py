@@ -1,4 +1,4 @@
-"""Tables 3.4 and 3.5 on planted dialogues: flips according to a surrogate judge, and set sizes."""
+"""Tables 3.4 and 3.5 on planted dialogues, with a surrogate judge."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Table 3.1: ratings of user utterances, rules for combining several ratings, and agreement."""
+"""Table 3.1: ratings of user utterances, with rating rules and agreement."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Table 3.4: share of generated utterances that flip the label; a supplement for our generators."""
+"""Table 3.4: share of generated utterances that flip the label."""
 
 import json
 from pathlib import Path

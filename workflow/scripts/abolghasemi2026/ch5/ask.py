@@ -1,4 +1,4 @@
-"""Answers with citations by a language model to all prompts of chapter 5; answers are recorded."""
+"""Answers with citations by a language model to all prompts of chapter 5."""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tables 5.3, 5.5, 5.11, 5.12, Figure 5.5 and numbers in the text, from other published tables."""
+"""Results of chapter 5 that follow from other published tables."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Attributions of the talent search: whole lists, single candidates, other choices, deviations."""
+"""Attributions of the talent search, for lists and single candidates."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Features of candidates from runs and terms; the validation queries become training lists."""
+"""Features of candidates from runs and terms."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Figure 4.B.2: attributions of lists ranked by the unbiased model, with two sets of values."""
+"""Figure 4.B.2: attributions of lists ranked by the unbiased model."""
 
 import pandas as pd
 

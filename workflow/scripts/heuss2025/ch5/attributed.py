@@ -1,4 +1,4 @@
-"""Outcomes of forged documents for attributors with a known mechanism, on Natural Questions."""
+"""Outcomes of forged documents for attributors with a known mechanism."""
 
 from functools import cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Documents to which a language model attributes known answers, before and after forgeries."""
+"""Documents to which a language model attributes known answers."""
 
 from pathlib import Path
 

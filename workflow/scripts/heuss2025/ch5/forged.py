@@ -1,4 +1,4 @@
-"""Figure 5.6: outcomes of forged documents, and estimates of planted effects by two designs."""
+"""Figure 5.6: outcomes of forged documents, and estimates of planted effects."""
 
 import pandas as pd
 

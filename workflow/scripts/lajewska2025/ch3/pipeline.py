@@ -1,4 +1,4 @@
-"""Section 3.4 on surrogate passages: measures of the pipeline's runs, their changes and tests."""
+"""Section 3.4 on surrogate passages: measures, changes and tests."""
 
 from pathlib import Path
 

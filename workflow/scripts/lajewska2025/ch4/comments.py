@@ -1,4 +1,4 @@
-"""Section 4.4.4: number of mentions of each theme, and of mentions with consistent ratings."""
+"""Section 4.4.4: mentions of each theme, and those with consistent ratings."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Answer probabilities of sentences by a logistic regression on a frozen encoder's vectors.
+"""Answer probabilities by a logistic regression on frozen embeddings.
 
 The penalty is chosen by the lowest log loss on the validation partition.
 """

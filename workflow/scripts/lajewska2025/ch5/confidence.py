@@ -1,4 +1,4 @@
-"""Section 5.4.3: confidence and agreement of annotators, under several units of observation."""
+"""Section 5.4.3: confidence and agreement of annotators."""
 
 from pathlib import Path
 

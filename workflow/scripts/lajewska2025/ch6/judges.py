@@ -1,4 +1,4 @@
-"""Table 6.7: V_strict of each system by three judge models, and the agreement of the judges."""
+"""Table 6.7: V_strict of each system by three judges, and their agreement."""
 
 from pathlib import Path
 

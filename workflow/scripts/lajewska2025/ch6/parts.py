@@ -1,4 +1,4 @@
-"""Table 6.8: mean V_strict of GINGER by clustering and ranking, tested against the default."""
+"""Table 6.8: mean V_strict of GINGER by clustering and ranking, with tests."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tables 7.4 and 7.5: ANOVA of ratings of responses and explanations, with tests by worker."""
+"""Tables 7.4 and 7.5: ANOVA of ratings of responses and explanations."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Table B.2: labels of three passages of one question, of their sentences and of their ranking."""
+"""Table B.2: labels of three passages, their sentences and their ranking."""
 
 from pathlib import Path
 

@@ -28,7 +28,7 @@ def _letters(marker: str) -> set[str]:
 
 
 def _bad_letters(table: pd.DataFrame) -> Iterator[tuple[str, str, str, str]]:
-    """Row, task, metric and wrong letters of cells that are not better than the rows they name."""
+    """Row, task, metric and letters of rows that a cell does not beat."""
     for (task, metric), column in table.groupby(["task", "metric"], sort=False):
         values = dict(zip(column["row"], column["value"].astype(float), strict=True))
         for cell in column.itertuples():

@@ -95,7 +95,7 @@ def interpolation_table(
 def name_combinations(
     first: str, pairings: Mapping[str, Mapping[str, Pairing]], details: Mapping[str, str]
 ) -> tuple[dict[str, Mapping[str, Pairing]], dict[str, str]]:
-    """Combinations of the first system with every other system, and the details of each system."""
+    """Combinations of the first system with every other system, and their details."""
     combinations = {f"{first}+{second_name}": by_task for second_name, by_task in pairings.items()}
     further = {
         f"{first}+{second_name}": f"{details[first]} + {details[second_name]}"

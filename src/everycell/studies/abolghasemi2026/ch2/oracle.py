@@ -1,4 +1,4 @@
-"""Oracle interpolation weights per topic, and the same oracle with random scores (Table 2.4)."""
+"""Oracle and noise-oracle interpolation per topic (Table 2.4)."""
 
 from __future__ import annotations
 

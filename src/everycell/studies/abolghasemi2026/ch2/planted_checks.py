@@ -88,7 +88,7 @@ def gain_checks(
 
 
 def combination_checks(runs: RankingRuns, scaling: Scaling, seed: int) -> pd.DataFrame:
-    """Gain of BM25 plus a ranker under one tuned weight, on short queries with and without names.
+    """Gain of interpolating BM25 and a ranker, on short queries.
 
     Columns as in `weight_checks`; values are differences in nDCG from the better single system.
     """

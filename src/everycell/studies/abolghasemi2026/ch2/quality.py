@@ -1,4 +1,4 @@
-"""Effectiveness of systems on tasks, with letters of the systems they beat (Tables 2.1 and 2.2).
+"""Effectiveness of systems by task, with significance letters (Tables 2.1, 2.2).
 
 All tables of the chapter use a long format: one row per cell, with the keys of the row, ``task``,
 ``metric`` and ``value`` (0 to 1; `published_units` converts MAP to percent).

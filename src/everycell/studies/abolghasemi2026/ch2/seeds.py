@@ -55,7 +55,7 @@ def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataF
 
 
 def means_by_seed(trainings: Sequence[Values], rows: Sequence[str]) -> pd.DataFrame:
-    """Mean over the topics for each training run, for `everycell.engine.spread.summarise_seeds`.
+    """Mean over the topics for each training run, for `summarise_seeds`.
 
     Examples
     --------

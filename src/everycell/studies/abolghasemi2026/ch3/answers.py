@@ -1,4 +1,4 @@
-"""Tables of satisfaction estimators from their predictions (abolghasemi2026, section 3.6.2).
+"""Tables of satisfaction estimators (abolghasemi2026, section 3.6.2).
 
 *Answers* are a frame with one row per sample and training: `benchmark`, `part` (such as "main" or
 "cf"), `id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training),
@@ -139,7 +139,7 @@ def growing_shares(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataF
 
 
 def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFrame:
-    """Measures of an estimator while dissatisfied counterfactuals are added (Figures 3.4, 3.5)."""
+    """Measures by share of dissatisfied counterfactuals (Figures 3.4 and 3.5)."""
     rows = []
     for number, (_, training) in enumerate(answers.groupby("seed")):
         main, cf = (training[training["part"] == part] for part in ("main", "cf"))

@@ -91,7 +91,7 @@ def judge_generators(
     *,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
-    """Labels by people and by a judge for each generator, on the samples that the first rewrote."""
+    """Labels by people and a judge, on the samples that the first generator rewrote."""
     rewritten_ids = {rewriting.sample.id for rewriting in next(iter(generators.values()))}
     pairs = [pair for pair in zip(main, people, strict=True) if pair[0].id in rewritten_ids]
     released_rewritings = [

@@ -1,4 +1,4 @@
-"""Quantities implied by the published rows of Table 3.6: counts, changes, growing test sets."""
+"""Quantities implied by the published rows of Table 3.6."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _quantities(
 
 
 def _grow_test_set(main: Confusion, cf: Confusion) -> dict[float, Confusion]:
-    """Expected counts of Main after adding dissatisfied counterfactuals, by percentage reached."""
+    """Expected counts of Main with added counterfactuals, by share of dissatisfaction."""
     dissatisfied = cf.dissatisfied_right + cf.dissatisfied_wrong
     steps = dissatisfaction_steps(sum(main[:2]), sum(main[2:]), dissatisfied)
     return {

@@ -1,4 +1,4 @@
-"""Quality of satisfaction estimators as rankers of dissatisfied samples, without a threshold.
+"""Ranking quality of satisfaction estimators, without a threshold.
 
 Supplementary to Table 3.6: an estimator that labels every sample satisfied may still rank the
 dissatisfied ones first.

@@ -122,7 +122,7 @@ def _by_test_set(
 
 
 def apology_effects(answers: pd.DataFrame) -> pd.DataFrame:
-    """Measures on the original test set with and without apologies, and on the counterfactuals."""
+    """Measures on originals with and without apologies, and on counterfactuals."""
     sets = {"Main": "main", "Main without apologies": "plain", "CF": "cf"}
     columns = ["test_data", "model", "setup", "benchmark"]
     tested = answers.groupby(ESTIMATOR)["part"].transform(lambda parts: "plain" in set(parts))

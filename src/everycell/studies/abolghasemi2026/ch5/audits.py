@@ -70,7 +70,7 @@ def audit_abolghasemi2026_em_no_multiple(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_em_outlier(cells: Cells) -> Finding:
-    """Tables 5.14 and 5.15: outlying shares of correct answers where all documents share a mode.
+    """Tables 5.14 and 5.15: outliers among shares of correct answers in one mode.
 
     Elsewhere, modes that are the same for all documents differ by at most 0.022; 0.05 is 25
     queries.
@@ -183,7 +183,7 @@ def _row_name(row: pd.Series) -> str:
 
 
 def audit_abolghasemi2026_dagger_pairs(cells: Cells) -> Finding:
-    """Tables 5.1 and 5.11: Informed has a dagger although the difference in Table 5.2 has none.
+    """Tables 5.1 and 5.11: daggers that are missing in Table 5.2.
 
     Both report a paired t-test of the same answers (§ 5.5), if Table 5.2 tests signed differences.
     `audit_abolghasemi2026_daggers` covers values below Vanilla's.
@@ -247,7 +247,7 @@ def audit_abolghasemi2026_effect_of_adding(cells: Cells) -> Finding:
 
 
 def check_abolghasemi2026_cited_equals_recall(cells: Cells) -> Finding:
-    """Tables 5.12 and 5.13: mean numbers of cited relevant documents equal recall in 5.1, 5.11."""
+    """Tables 5.12 and 5.13: cited relevant documents equal recall in 5.1 and 5.11."""
     recalls = rows_where(
         concatenate_tables(cells, "table_5_1", "table_5_11"), metric="attribution recall"
     )
@@ -274,7 +274,7 @@ def check_abolghasemi2026_mixed_rows(cells: Cells) -> Finding:
 def _bias_faults(
     bias: pd.DataFrame, quality: pd.DataFrame, modes: Callable[[pd.Series], dict[str, dict]]
 ) -> tuple[list[str], int]:
-    """Bias cells that differ from two quality cells' difference by over 0.1, and cells compared."""
+    """Bias cells that deviate from quality by over 0.1, and number of compared cells."""
     faults, compared = [], 0
     for _, cell in bias.iterrows():
         metric = cell["metric"].replace("CAB delta", "attribution")

@@ -1,4 +1,4 @@
-"""Synthetic generators with a known preference for a label, which the tables should recover."""
+"""Synthetic generators with a known preference for a label, as controls."""
 
 from __future__ import annotations
 

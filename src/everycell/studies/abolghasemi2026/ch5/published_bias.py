@@ -39,7 +39,7 @@ def recalls_from_counts(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def counts_from_recalls(quality: pd.DataFrame) -> pd.DataFrame:
-    """Mean number of cited relevant documents from recall, the inverse of `recalls_from_counts`."""
+    """Mean number of cited relevant documents, the inverse of `recalls_from_counts`."""
     part = quality[quality["metric"] == RECALL].drop(columns="value", errors="ignore")
     return part.assign(metric=CITED, value=quality.loc[part.index, "value"].astype(float) / 100)
 

@@ -33,7 +33,7 @@ def draw_questions(
     answers: Mapping[str, Sequence[str]] = MappingProxyType({}),
     seed: int,
 ) -> list[Question]:
-    """The first questions, in random order, whose documents all have a text by the given authors.
+    """Random questions whose documents all have a text by the given authors.
 
     A passage whose paraphrase lost the answer has no text by [LLM], so questions with it are
     skipped. A passage may have been paraphrased for a question to which it is not relevant, so the

@@ -102,7 +102,7 @@ def figure_cells(counts: pd.DataFrame) -> pd.DataFrame:
 def _by_arm(
     answers: pd.DataFrame, arms: Sequence[Arm]
 ) -> Iterator[tuple[tuple[str, ...], pd.DataFrame, list[pd.DataFrame]]]:
-    """Key and answers of each generator's arms in the main setting, and answers in other modes."""
+    """Key and answers of each arm in the main setting, and answers in other modes."""
     main = answers[ROWS_OF["plain"](answers)]
     for names, rows in main.groupby(["dataset", "generator"], sort=False):
         by_arm = {
