@@ -179,8 +179,8 @@ def test_totals_are_the_sums_of_the_entries(call, built):
         ),
         (["show", "lajewska2025/table_4_88"], "did you mean lajewska2025/table_4_8"),
         (["show", "sakai2023/table_1", "--tier", "released"], "has no tier 'released'"),
-        (["show", "sakai2023/table_1", "--verdicts"], "add `--format tex`"),
-        (["show", "sakai2023", "--verdicts", "--format", "tex"], "name an artefact"),
+        (["show", "sakai2023/table_1", "--verdicts"], "needs the name of one artefact"),
+        (["show", "sakai2023", "--verdicts", "--format", "tex"], "needs the name of one"),
         (
             ["show", "sakai2023/table_1", "--tier", "full", "--verdicts", "--format", "tex"],
             "has no reproduced values",
@@ -262,7 +262,7 @@ def test_verify_names_a_changed_input(call, rebuilt):
     path = rebuilt.folder / "published/sakai2023/figure_5.csv"
     path.write_text(path.read_text() + "\n")
     code, out, _ = call(rebuilt, "verify")
-    assert code == 1 and "published/sakai2023/figure_5.csv: differs from its hash" in out
+    assert code == 1 and "published/sakai2023/figure_5.csv: changed since" in out
 
 
 def test_verify_of_a_copied_results_folder(call, built, tree, tmp_path):
