@@ -83,7 +83,7 @@ def load_encoder(
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Load a query encoder and its tokenizer, in eval mode on the CPU."""
     if kind not in get_args(Kind):
-        raise ModelError(f"kind is {kind!r}: give one of {', '.join(get_args(Kind))}.")
+        raise ModelError(f"kind is {kind!r}: it must be one of {', '.join(get_args(Kind))}.")
     folder, name = model_folder(source, network=network, revision=revision), str(source)
     model_class, tokenizer_class = _CLASSES.get(kind, (AutoModel, AutoTokenizer))
     with quiet():

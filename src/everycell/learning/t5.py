@@ -47,7 +47,7 @@ def generate(
     sizes = {"length": length, "new_tokens": new_tokens, "beams": beams, "batch": batch}
     for name, size in sizes.items():
         if size < 1:
-            raise ValueError(f"{name} is {size}: give 1 or more.")
+            raise ValueError(f"{name} is {size}: it must be 1 or more.")
     settings = GenerationConfig(
         max_new_tokens=new_tokens,
         num_beams=beams,

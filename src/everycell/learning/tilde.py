@@ -152,8 +152,8 @@ def encode(
     check_length(model, length)
     if not 0 <= proposals <= model.config.vocab_size:
         raise ValueError(
-            f"proposals is {proposals}: give a number from 0 to {model.config.vocab_size}, the "
-            "size of the vocabulary."
+            f"proposals is {proposals}: it must be a number from 0 to {model.config.vocab_size}, "
+            "the size of the vocabulary."
         )
     column_ids = torch.from_numpy(np.asarray(columns, dtype=np.int64)).to(model.device)
 

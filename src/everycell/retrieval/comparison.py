@@ -51,10 +51,10 @@ def comparison_report(
     """
     _check_systems(runs)
     if not 0 < level < 1:
-        raise ValueError(f"level is {level!r}: give a number between 0 and 1, such as 0.05.")
+        raise ValueError(f"level is {level!r}: it must be a number between 0 and 1, such as 0.05.")
     n_comparisons = math.comb(len(runs), 2) if comparisons is None else comparisons
     if n_comparisons < 1:
-        raise ValueError(f"comparisons is {comparisons!r}: give 1 or more.")
+        raise ValueError(f"comparisons is {comparisons!r}: it must be 1 or more.")
     report = _compare(runs, check_qrels(qrels), measures, level / n_comparisons, digits)
     latex = report.to_latex()
     notes = {

@@ -74,7 +74,7 @@ class Encoded:
     def search(self, queries: Sequence[str], k: int) -> pd.DataFrame:
         """Find the k best of all encoded documents for each query."""
         if k < 1:
-            raise ValueError(f"k is {k}: give 1 or more.")
+            raise ValueError(f"k is {k}: it must be 1 or more.")
         rows = _find_rows(pd.Series(list(queries), dtype="str"), self.query_ids, "query")
         ties, names = id_order(pd.Series(self.document_ids)), np.array(self.document_ids, object)
         # Scores of pairs are computed in float64 too.

@@ -91,7 +91,9 @@ def check_level(relevance_level: int) -> None:
         relevance_level, bool
     )
     if not is_whole or relevance_level < 1:
-        raise ValueError(f"relevance_level is {relevance_level!r}: give a whole number, 1 or more.")
+        raise ValueError(
+            f"relevance_level is {relevance_level!r}: it must be a whole number, 1 or more."
+        )
 
 
 def select_topics(
@@ -106,7 +108,7 @@ def select_topics(
     choices = {"missing_topics": missing_topics, "without_relevant": without_relevant}
     for name, choice in choices.items():
         if choice not in ("zero", "drop", "error"):
-            raise ValueError(f"{name} is {choice!r}: give 'zero', 'drop' or 'error'.")
+            raise ValueError(f"{name} is {choice!r}: it must be 'zero', 'drop' or 'error'.")
     topics = pd.Index(qrels["query"].unique(), name="query")
     relevant = pd.Index(qrels.loc[qrels["relevance"] >= relevance_level, "query"].unique())
     is_ranked = topics.isin(ranked_topics)

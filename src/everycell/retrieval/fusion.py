@@ -104,7 +104,7 @@ def _check_parameters(
             checked[name] = weights.tolist()
         elif isinstance(value, Sequence) or not (value > 0 if name == "k" else 0 <= value <= 1):
             allowed = "a number above 0" if name == "k" else "a number from 0 to 1"
-            raise ValueError(f"{name} is {value!r}: give {allowed}.")
+            raise ValueError(f"{name} is {value!r}: it must be {allowed}.")
         else:
             checked[name] = value
     return checked
@@ -116,7 +116,7 @@ def _check_normalisation(method: str, normalise: str | None) -> None:
             raise ValueError(f"The fusion method {method!r} uses only ranks; omit `normalise`.")
     elif normalise not in _NORMALISATIONS:
         raise ValueError(
-            f"normalise is {normalise!r} for the fusion method {method!r}: give one of "
+            f"normalise is {normalise!r} for the fusion method {method!r}: it must be one of "
             f"{list(_NORMALISATIONS)}."
         )
 

@@ -73,9 +73,9 @@ def interpolate_runs(
     oracle, it chooses the best weight of each topic, so its gain comes from this choice alone.
     """
     if missing_topics not in ("error", "drop"):
-        raise ValueError(f"missing_topics is {missing_topics!r}: give 'error' or 'drop'.")
+        raise ValueError(f"missing_topics is {missing_topics!r}: it must be 'error' or 'drop'.")
     if noise_seeds < 1:
-        raise ValueError(f"noise_seeds is {noise_seeds}: give 1 or more.")
+        raise ValueError(f"noise_seeds is {noise_seeds}: it must be 1 or more.")
     names = [str(measure) for measure in measures]
     parsed = parse_measures(names, relevance_level)
     if len(set(parsed.values())) < len(names):
@@ -147,7 +147,7 @@ def _judge_candidates(
 ) -> tuple[JudgedLists, tuple[FloatArray, FloatArray]]:
     """Candidate lists of the topics that are in both runs, and the scores of each run."""
     if candidates not in ("either", "both"):
-        raise ValueError(f"candidates is {candidates!r}: give 'either' or 'both'.")
+        raise ValueError(f"candidates is {candidates!r}: it must be 'either' or 'both'.")
     pairs = [run[["query", "document"]] for run in (first, second)]
     if candidates == "both":
         listed = pairs[0].merge(pairs[1])

@@ -33,7 +33,7 @@ _BLOCK = 1 << 20
 def z_scores(scores: npt.ArrayLike, listed: BoolArray, *, over: Scaling = "query") -> FloatArray:
     """Scale scores to mean 0 and standard deviation 1."""
     if over not in ("query", "run"):
-        raise ValueError(f"over is {over!r}: give 'query' or 'run'.")
+        raise ValueError(f"over is {over!r}: it must be 'query' or 'run'.")
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != listed.shape:
         raise ValueError(

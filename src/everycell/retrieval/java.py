@@ -30,7 +30,7 @@ class LuceneError(Exception):
 def start_java(heap_mb: int = 1024) -> int:
     """Start the JVM if it is not running, and return the size of its heap in MB."""
     if heap_mb < 32:
-        raise ValueError(f"heap_mb is {heap_mb}: give 32 or more megabytes.")
+        raise ValueError(f"heap_mb is {heap_mb}: it must be 32 or more.")
     config = _import_package("jnius_config", "pyjnius")
     if not config.vm_running:
         config.add_classpath(jar_path())

@@ -20,7 +20,7 @@ def similarity(ranker: Ranker) -> Any:
             return java.LMJelinekMercerSimilarity(weight)
         case Dirichlet(mu):
             return java.LMDirichletSimilarity(mu)
-    raise ValueError(f"The ranker is {ranker!r}: give a BM25, JelinekMercer or Dirichlet.")
+    raise ValueError(f"The ranker is {ranker!r}: it must be a BM25, JelinekMercer or Dirichlet.")
 
 
 def bag_of_words(line: bytes, field: str = TEXT_FIELD) -> Any:

@@ -105,4 +105,4 @@ class Rm3:
 def require(condition: bool, name: str, value: object, allowed: str) -> None:
     """Raise an error that states the allowed values, unless a condition is true."""
     if not condition:
-        raise ValueError(f"{name} is {value!r}: give {allowed}.")
+        raise ValueError(f"{name} is {value!r}: it must be {allowed}.")

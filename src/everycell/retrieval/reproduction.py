@@ -160,7 +160,9 @@ def _select_topics(
 ) -> pd.Index:
     """Select the topics to compare on, in the order of the qrels."""
     if missing_topics not in ("error", "zero", "drop"):
-        raise ValueError(f"missing_topics is {missing_topics!r}: give 'error', 'zero' or 'drop'.")
+        raise ValueError(
+            f"missing_topics is {missing_topics!r}: it must be 'error', 'zero' or 'drop'."
+        )
     topics = pd.Index(qrels["query"].unique(), name="query")
     in_all_runs = np.ones(len(topics), dtype=bool)
     for name, run in runs.items():

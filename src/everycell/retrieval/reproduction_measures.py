@@ -55,7 +55,7 @@ def ranking_agreement(
     documents.
     """
     if union not in ("original", "ids"):
-        raise ValueError(f"union is {union!r}: give 'original' or 'ids'.")
+        raise ValueError(f"union is {union!r}: it must be 'original' or 'ids'.")
     runs = {"original": _add_ranks(original), "reproduced": _add_ranks(reproduced)}
     _check_same({name: pd.Index(run["query"].unique()) for name, run in runs.items()}, "topic")
     overlap = crbo(runs["original"], runs["reproduced"], p, depth=depth, variant=variant)

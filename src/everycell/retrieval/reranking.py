@@ -44,7 +44,7 @@ _MIN_PROBABILITY = float(np.finfo(np.float32).tiny)
 def top_documents(run: pd.DataFrame, depth: int) -> pd.DataFrame:
     """Keep the first `depth` documents of each query."""
     if depth < 1:
-        raise ValueError(f"depth is {depth}: give 1 or more.")
+        raise ValueError(f"depth is {depth}: it must be 1 or more.")
     return trec_order(run).groupby("query", sort=False).head(depth).reset_index(drop=True)
 
 
@@ -89,7 +89,7 @@ def aggregate_preferences(
 ) -> pd.DataFrame:
     """Aggregate the probabilities that a document is better than the others into its score."""
     if how not in ("sum", "log"):
-        raise ValueError(f"how is {how!r}: give 'sum' or 'log'.")
+        raise ValueError(f"how is {how!r}: it must be 'sum' or 'log'.")
     PREFERENCES.check(preferences)
     p = preferences["probability"].to_numpy(dtype=float)
     is_same = (preferences["first"] == preferences["second"]).to_numpy()

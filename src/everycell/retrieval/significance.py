@@ -41,7 +41,7 @@ def paired_tests(
             f"The systems are {list(values.columns)}: give two or more, each only once."
         )
     if not 0 < level < 1:
-        raise ValueError(f"level is {level!r}: give a number between 0 and 1, such as 0.05.")
+        raise ValueError(f"level is {level!r}: it must be a number between 0 and 1, such as 0.05.")
     tested_pairs = list(itertools.combinations(values.columns, 2)) if pairs is None else list(pairs)
     number = _count_comparisons(comparisons, len(tested_pairs), values.shape[1])
     # Values of equal rankings may differ in their last bits, by the order of summation. Such
@@ -66,7 +66,7 @@ def _count_comparisons(comparisons: Comparisons, n_pairs: int, n_systems: int) -
     if isinstance(comparisons, int) and not isinstance(comparisons, bool) and comparisons >= 1:
         return comparisons
     raise ValueError(
-        f"comparisons is {comparisons!r}: give 'all_pairs', 'others' or a whole number above 0."
+        f"comparisons is {comparisons!r}: it must be 'all_pairs', 'others' or an integer above 0."
     )
 
 

@@ -81,7 +81,7 @@ def vector_scores(
 ) -> FloatArray:
     """Dot products of dense vectors: cosines if the vectors have length 1."""
     if block_size < 1:
-        raise ValueError(f"block_size is {block_size}: give 1 or more.")
+        raise ValueError(f"block_size is {block_size}: it must be 1 or more.")
     _check_columns(documents.shape[1], queries.shape[1])
     pairs = _check_pairs(query_rows, document_rows, (queries.shape[0], documents.shape[0]))
     scores = np.zeros(len(pairs[0]))

@@ -97,7 +97,9 @@ def test_no_documents(model, tokenizer, stop):
 
 @pytest.mark.parametrize("m", [-1, len(WORDS) + 1])
 def test_m_out_of_range(model, tokenizer, m):
-    with pytest.raises(ValueError, match=f"proposals is {m}: give a number from 0 to {len(WORDS)}"):
+    with pytest.raises(
+        ValueError, match=f"proposals is {m}: it must be a number from 0 to {len(WORDS)}"
+    ):
         propose(model, tokenizer, ["word1"], 32, m)
 
 

@@ -69,7 +69,7 @@ def test_nothing_to_write(t5):
 
 @pytest.mark.parametrize("name", ["length", "new_tokens", "beams", "batch"])
 def test_sizes_are_one_or_more(t5, name):
-    with pytest.raises(ValueError, match=f"{name} is 0: give 1 or more"):
+    with pytest.raises(ValueError, match=f"{name} is 0: it must be 1 or more"):
         generate(*t5, ["why"], **{name: 0})
 
 

@@ -117,8 +117,8 @@ def test_topics_that_are_not_judged_are_left_out(data):
         ({"measures": ["ERR"]}, "'ERR'"),
         ({"measures": ["P"]}, "'P'"),
         ({"measures": ["MAP@0"]}, "'MAP@0'"),
-        ({"level": 5}, "level is 5: give a number between 0 and 1"),
-        ({"comparisons": 0}, "comparisons is 0: give 1 or more"),
+        ({"level": 5}, "level is 5: it must be a number between 0 and 1"),
+        ({"comparisons": 0}, "comparisons is 0: it must be 1 or more"),
     ],
 )
 def test_unknown_choices_are_refused(data, choices, message):

@@ -96,7 +96,7 @@ def test_a_search_without_queries_finds_nothing():
 def test_a_search_of_an_unknown_query_or_for_nothing_is_refused():
     with pytest.raises(ValueError, match="The query 'x' was not encoded"):
         encoded("vectors").search(["x"], 1)
-    with pytest.raises(ValueError, match="k is 0: give 1 or more"):
+    with pytest.raises(ValueError, match="k is 0: it must be 1 or more"):
         encoded("vectors").search(["q"], 0)
 
 

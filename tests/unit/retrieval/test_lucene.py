@@ -373,20 +373,32 @@ def test_bad_pairs(index, queries, pairs, message, threads):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda index: index.search({"q": ["a"]}, RANKERS[0], k=0), "k is 0: give 1 or more."),
+        (
+            lambda index: index.search({"q": ["a"]}, RANKERS[0], k=0),
+            "k is 0: it must be 1 or more.",
+        ),
         (
             lambda index: index.search({"q": ["a"]}, RANKERS[0], k=1, threads=0),
-            "threads is 0: give 1 or more.",
+            "threads is 0: it must be 1 or more.",
         ),
         (lambda index: index.search({"q q": ["a"]}, RANKERS[0], k=1), "A query has the id 'q q'"),
-        (lambda index: index.search({"q": ["a"]}, "bm25", k=1), "The ranker is 'bm25': give a"),
-        (lambda _: BM25(k1=-0.1, b=1), "k1 of BM25 is -0.1: give a finite number, 0 or more."),
+        (
+            lambda index: index.search({"q": ["a"]}, "bm25", k=1),
+            "The ranker is 'bm25': it must be a",
+        ),
+        (
+            lambda _: BM25(k1=-0.1, b=1),
+            "k1 of BM25 is -0.1: it must be a finite number, 0 or more.",
+        ),
         (lambda _: BM25(k1=float("inf"), b=1), "k1 of BM25 is inf"),
         (lambda _: BM25(k1=float("nan"), b=1), "k1 of BM25 is nan"),
-        (lambda _: BM25(k1=1, b=-0.1), "b of BM25 is -0.1: give a number from 0 to 1."),
-        (lambda _: JelinekMercer(weight=1), "weight of JelinekMercer is 1: give a number above"),
-        (lambda _: Dirichlet(mu=0), "mu of Dirichlet is 0: give a finite number above 0."),
-        (lambda _: java.start_java(8), "heap_mb is 8: give 32 or more megabytes."),
+        (lambda _: BM25(k1=1, b=-0.1), "b of BM25 is -0.1: it must be a number from 0 to 1."),
+        (
+            lambda _: JelinekMercer(weight=1),
+            "weight of JelinekMercer is 1: it must be a number",
+        ),
+        (lambda _: Dirichlet(mu=0), "mu of Dirichlet is 0: it must be a finite number above 0."),
+        (lambda _: java.start_java(8), "heap_mb is 8: it must be 32 or more."),
         (
             lambda index: check_statistics(index.statistics(), {"tokens": 1}, "zipf"),
             "expected 1: rebuild it",

@@ -289,10 +289,16 @@ def test_term_vectors_are_needed_and_change_nothing_else(tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Rm3(documents=0), "documents of Rm3 is 0: give 1 or more."),
-        (lambda: Rm3(terms=0), "terms of Rm3 is 0: give 1 or more."),
-        (lambda: Rm3(original_weight=-0.1), "original_weight of Rm3 is -0.1: give a number from 0"),
-        (lambda: Rm3(original_weight=float("nan")), "original_weight of Rm3 is nan: give a number"),
+        (lambda: Rm3(documents=0), "documents of Rm3 is 0: it must be 1 or more."),
+        (lambda: Rm3(terms=0), "terms of Rm3 is 0: it must be 1 or more."),
+        (
+            lambda: Rm3(original_weight=-0.1),
+            "original_weight of Rm3 is -0.1: it must be a number from 0",
+        ),
+        (
+            lambda: Rm3(original_weight=float("nan")),
+            "original_weight of Rm3 is nan: it must be a number",
+        ),
     ],
 )
 def test_bad_settings(call, message):

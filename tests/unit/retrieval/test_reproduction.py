@@ -190,7 +190,7 @@ def test_invariants_of_the_effects(scores, gain, scale):
         ),
         (
             lambda: ranking_agreement(run(q="ab"), run(q="ab"), union="score"),
-            "union is 'score': give 'original' or 'ids'.",
+            "union is 'score': it must be 'original' or 'ids'.",
         ),
         (lambda: ranking_agreement(run(q="ab"), run(q="ab"), depth=0), "The depth is 0"),
         (lambda: ranking_agreement(run(q="aa"), run(q="ab")), "repeats the document"),

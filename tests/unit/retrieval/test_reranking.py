@@ -41,7 +41,7 @@ def test_the_best_documents_break_ties_as_trec_eval_does():
         ["q", "c", 2.0],
     ]
     assert len(top_documents(RUN, 9)) == len(RUN)
-    with pytest.raises(ValueError, match="depth is 0: give 1 or more"):
+    with pytest.raises(ValueError, match="depth is 0: it must be 1 or more"):
         top_documents(RUN, 0)
 
 
@@ -142,7 +142,7 @@ FINE = preferences([[0, 0.9], [0.4, 0]])
 @pytest.mark.parametrize(
     ("frame", "how", "message"),
     [
-        (FINE, "mean", "how is 'mean': give 'sum' or 'log'"),
+        (FINE, "mean", "how is 'mean': it must be 'sum' or 'log'"),
         (FINE.assign(probability=[0.9, 1.5]), "sum", "Row 1 .*probability is .*1.5"),
         (FINE.assign(probability=[math.nan, 0.5]), "sum", "Row 0 .*probability is .*nan"),
         (

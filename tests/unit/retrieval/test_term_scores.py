@@ -168,5 +168,5 @@ def test_a_probability_of_zero_names_the_pair():
 
 
 def test_a_block_has_one_pair_or_more():
-    with pytest.raises(ValueError, match="block_size is 0: give 1 or more"):
+    with pytest.raises(ValueError, match="block_size is 0: it must be 1 or more"):
         vector_scores(np.eye(2), np.eye(2), 0, [1], block_size=0)

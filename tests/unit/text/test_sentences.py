@@ -47,7 +47,7 @@ def test_straight_quotes_stay_with_their_sentence():
 
 
 def test_unknown_quotes_are_refused():
-    with pytest.raises(ValueError, match="quotes is 'french': give 'ascii' or 'curly'"):
+    with pytest.raises(ValueError, match="quotes is 'french': it must be 'ascii' or 'curly'"):
         sentence_spans("A. B.", quotes="french")
 
 
