@@ -67,7 +67,7 @@ def measure_answers(model, requests, batch):
 
 
 def measure_encoder():
-    """Passages per second, parameters without word embeddings, and dimensions of an encoder."""
+    """Passages per second, parameters (without embeddings) and dimensions of an encoder."""
     config = BertConfig(
         hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536
     )

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from everycell.collections.planted_concepts import planted_concepts
+from everycell.collections.planted_concepts import plant_concepts
 from everycell.engine.job import Job
 from everycell.learning.untrained import write_untrained
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:
-    collection = planted_concepts(snakemake.params.sizes, job.seed)
+    collection = plant_concepts(snakemake.params.sizes, job.seed)
     job.write_frame(collection.documents, "documents")
     job.write_frame(collection.benchmark.queries, "queries")
     job.write_frame(collection.benchmark.candidates, "candidates")

@@ -1,4 +1,4 @@
-"""Paraphrases of passages, until enough questions have usable paraphrases of all passages."""
+"""Paraphrases of passages for as many questions as needed."""
 
 from pathlib import Path
 

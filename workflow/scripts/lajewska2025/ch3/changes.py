@@ -1,4 +1,4 @@
-"""Section 3.4: relative changes over the pairs of rows of Tables 3.3 and 3.4, both years."""
+"""Section 3.4: relative changes between rows of Tables 3.3 and 3.4, for both years."""
 
 import pandas as pd
 

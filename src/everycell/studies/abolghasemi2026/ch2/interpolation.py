@@ -17,7 +17,7 @@ from everycell.studies.abolghasemi2026.ch2.quality import quality_table
 
 @dataclass(frozen=True)
 class Pairing:
-    """Values of two interpolated systems at every weight, on one task's validation and test."""
+    """Values of two interpolated systems at every weight, by split of one task."""
 
     validation: Sweep
     test: Sweep

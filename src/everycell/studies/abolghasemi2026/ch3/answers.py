@@ -101,7 +101,7 @@ def select_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 
 def overlaps(answers: pd.DataFrame) -> list[float]:
-    """Jaccard similarity of correctly labelled originals and counterfactuals, by training run."""
+    """Jaccard similarity of correct answers to originals and counterfactuals, by run."""
     values = []
     for _, rows in answers.groupby("seed"):
         correct = rows[rows["satisfied"] == rows["predicted"]]

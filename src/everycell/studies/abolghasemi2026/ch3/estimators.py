@@ -254,7 +254,7 @@ def _train_in_setups(
     numbers: Sequence[int],
     seed: int,
 ) -> Iterator[tuple[int, str, str, Estimate]]:
-    """Train an estimator in its setups: number of the run, name, setup and trained estimate."""
+    """Train an estimator in its setups; yield run number, name, setup and estimate."""
     for number in numbers:
         for name, setup in estimator.setups(available_setups).items():
             subfolder = folder / str(number) / re.sub(r"[^a-z0-9]+", "-", name)

@@ -32,7 +32,7 @@ Labels = Literal["plain", "extended"]
 
 
 class Arm(NamedTuple):
-    """Authors of the relevant document and of the others, and the mode of the label of each."""
+    """Authors and label modes of the relevant document and of the others."""
 
     relevant_author: Author
     nonrelevant_author: Author
@@ -93,7 +93,7 @@ FIRST_RETRIEVER = "BM25"
 
 
 class Setting(NamedTuple):
-    """Retrieval and presentation of the documents of a question, and the arms to ask it in."""
+    """Retrieval and presentation of documents, and the arms of a setting."""
 
     name: str
     retriever: str

@@ -47,7 +47,7 @@ def required_answers(
     tried_questions: Sequence[Question],
     answers: Mapping[str, tuple[str, ...]],
 ) -> dict[str, tuple[str, ...]]:
-    """Answers that a paraphrase must keep: those to all questions with that relevant passage.
+    """Answers that the paraphrase of each relevant passage must keep.
 
     Examples
     --------

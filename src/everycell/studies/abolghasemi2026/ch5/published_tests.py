@@ -126,7 +126,7 @@ def sensitivity_significance(
 
 
 def mark_bias(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
-    """Add daggers to the bias, as far as published means determine them ("?" if they do not).
+    """Add daggers to the bias, or "?" if published means do not determine the test.
 
     Examples
     --------

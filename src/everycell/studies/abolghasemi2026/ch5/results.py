@@ -130,7 +130,7 @@ def _mean(values: FloatArray, seed: int) -> tuple[float, float, float]:
 
 
 def _above_all(values: FloatArray, alternatives: list[FloatArray]) -> float:
-    """Largest p of the tests against all alternatives, or NaN if a mean is not exceeded."""
+    """Largest p against all alternatives; NaN unless the mean exceeds all of theirs."""
     if (
         len(values) < 2
         or not alternatives
