@@ -75,7 +75,7 @@ _CANNOT = (
     "That did not work, and I cannot say why. Please try again another day.",
     "I have nothing like that in my system.",
 )
-_MORE = (" Is there anything else?", " Can I do more for you?", "")
+_MORE = (" Is there anything else?", " Can I do closing for you?", "")
 _BOOKING = re.compile(r"\b(book\w*|reserv\w*|tickets?|table)\b", re.IGNORECASE)
 _OPEN = re.compile(r"\b(what|which|when|where|how|phone|postcode|address|number)\b", re.IGNORECASE)
 
@@ -123,18 +123,18 @@ def _dissatisfy(sample: Sample, values: Mapping[str, str], draw: random.Random) 
 
 def _satisfy(sample: Sample, values: Mapping[str, str], draw: random.Random) -> tuple[str, str]:
     request = next((text for speaker, text in reversed(sample.turns) if speaker == USER), "")
-    more = draw.choice(_MORE)
+    closing = draw.choice(_MORE)
     code = "".join(draw.choices("ABCDEFGHJKLMNPQRSTUVWXYZ23456789", k=6))
     units = {"people": "{} people", "nights": "{} nights", "stars": "{} stars"}
     slots = {name: units.get(name, "{}").format(value) for name, value in values.items()}
     if _BOOKING.search(request):
         details = [slots[name] for name in ("day", "time", "people", "nights") if name in slots]
-        listed = f": {', '.join(details)}" if details else ""
-        return "confirmed", f"Your booking is made{listed}. The reference is {code}.{more}"
+        summary = f": {', '.join(details)}" if details else ""
+        return "confirmed", f"Your booking is made{summary}. The reference is {code}.{closing}"
     if request.rstrip().endswith("?"):
         if _OPEN.search(request):
-            return "answered", f"Certainly, it is {code}.{more}"
-        return "answered", f"Yes, that is so, I have just checked it for you.{more}"
+            return "answered", f"Certainly, it is {code}.{closing}"
+        return "answered", f"Yes, that is so, I have just checked it for you.{closing}"
     details = [slots[name] for name in ("price", "stars", "area", "day", "time") if name in slots]
-    listed = f" ({', '.join(details)})" if details else ""
-    return "met", f"I have found just what you want{listed}. Shall I book it for you?"
+    summary = f" ({', '.join(details)})" if details else ""
+    return "met", f"I have found just what you want{summary}. Shall I book it for you?"
