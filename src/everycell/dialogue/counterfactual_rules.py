@@ -75,7 +75,7 @@ _CANNOT = (
     "That did not work, and I cannot say why. Please try again another day.",
     "I have nothing like that in my system.",
 )
-_MORE = (" Is there anything else?", " Can I do closing for you?", "")
+_MORE = (" Is there anything else?", " Can I do more for you?", "")
 _BOOKING = re.compile(r"\b(book\w*|reserv\w*|tickets?|table)\b", re.IGNORECASE)
 _OPEN = re.compile(r"\b(what|which|when|where|how|phone|postcode|address|number)\b", re.IGNORECASE)
 
