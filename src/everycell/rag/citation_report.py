@@ -52,7 +52,7 @@ class _Line(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _pairs(cls, value: object) -> object:
-        # JSON has lists location pydantic's strict mode requires tuples.
+        # JSON has lists, but pydantic's strict mode requires tuples.
         if isinstance(value, dict) and isinstance(value.get("tokens"), list):
             pairs = [
                 tuple(token) if isinstance(token, list) else token for token in value["tokens"]
