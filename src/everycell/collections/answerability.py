@@ -33,7 +33,7 @@ PARTITIONS = ("train", "validation", "test")
 ANNOTATORS = 3
 
 read_labelled_rows = partial(rating_files.read_table, error=AnnotationError)
-refuse_rows = partial(rating_files.refuse_rows, error=AnnotationError)
+reject_rows = partial(rating_files.reject_rows, error=AnnotationError)
 
 
 def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
@@ -45,10 +45,10 @@ def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
         [column if column == "partition" else f"Input.{column}" for column in columns]
         + [count, label],
     ).rename(columns=lambda name: name.removeprefix("Input."))
-    refuse_levels(snippets, snippet_rows, count, [str(number) for number in range(ANNOTATORS + 1)])
-    refuse_levels(snippets, snippet_rows, label, ["0", "1"])
+    check_values(snippets, snippet_rows, count, [str(number) for number in range(ANNOTATORS + 1)])
+    check_values(snippets, snippet_rows, label, ["0", "1"])
     lacks_answer = snippet_rows[count] == str(ANNOTATORS)
-    refuse_rows(
+    reject_rows(
         snippets,
         snippet_rows,
         label,
@@ -57,21 +57,21 @@ def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
     )
     unanswerable_rows = read_labelled_rows(unanswerable, columns)
     for path, rows in ((snippets, snippet_rows), (unanswerable, unanswerable_rows)):
-        refuse_levels(path, rows, "partition", PARTITIONS)
-        refuse_rows(
+        check_values(path, rows, "partition", PARTITIONS)
+        reject_rows(
             path, rows, "passage_id", rows.duplicated(columns[:2]), "each passage once per turn"
         )
     answerable_passages = pd.MultiIndex.from_frame(snippet_rows.loc[~lacks_answer, columns[:2]])
-    refuse_rows(
+    reject_rows(
         unanswerable,
         unanswerable_rows,
         "passage_id",
         pd.MultiIndex.from_frame(unanswerable_rows[columns[:2]]).isin(answerable_passages),
         f"a passage without an answer, but {snippets.name} has an answer in it",
     )
-    refuse_two_partitions(snippets, snippet_rows, "turn_id")
+    check_single_partition(snippets, snippet_rows, "turn_id")
     partitions = snippet_rows.drop_duplicates("turn_id").set_index("turn_id")["partition"]
-    refuse_two_partitions(unanswerable, unanswerable_rows, "turn_id", partitions)
+    check_single_partition(unanswerable, unanswerable_rows, "turn_id", partitions)
     parts = [
         snippet_rows[columns].assign(dataset="CAsT-snippets", answerable=~lacks_answer),
         unanswerable_rows[columns].assign(dataset="CAsT-unanswerable", answerable=False),
@@ -86,7 +86,7 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
     raw = read_labelled_rows(
         path, ["Input.turn_id", "Input.passage_id", "Input.passage", "answerability", *labels]
     )
-    refuse_levels(path, raw, "answerability", ["0", "1"])
+    check_values(path, raw, "answerability", ["0", "1"])
     rows = []
     for number, row in enumerate(raw.to_dict("records"), start=1):
         sentences = []
@@ -117,13 +117,13 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
 def read_sentence_labels(path: Path) -> pd.DataFrame:
     """Read the question-sentence pairs that train and test a classifier."""
     raw = read_labelled_rows(path, ["partition", "sentences", "labels"])
-    refuse_levels(path, raw, "partition", PARTITIONS)
-    refuse_levels(path, raw, "labels", ["0", "1"])
+    check_values(path, raw, "partition", PARTITIONS)
+    check_values(path, raw, "labels", ["0", "1"])
     pairs = raw["sentences"].str.split(" [SEP] ", n=1, expand=True, regex=False)
     if 1 not in pairs:
         pairs[1] = None
-    refuse_rows(path, raw, "sentences", pairs[1].isna(), "a question, ' [SEP] ' and a sentence")
-    refuse_two_partitions(path, raw.assign(question=pairs[0]), "question")
+    reject_rows(path, raw, "sentences", pairs[1].isna(), "a question, ' [SEP] ' and a sentence")
+    check_single_partition(path, raw.assign(question=pairs[0]), "question")
     return pd.DataFrame(
         {
             "partition": raw["partition"],
@@ -152,7 +152,7 @@ def check_partitions(passages: pd.DataFrame, sentences: pd.DataFrame) -> None:
             )
 
 
-def refuse_two_partitions(
+def check_single_partition(
     path: Path, rows: pd.DataFrame, column: str, known: pd.Series | None = None
 ) -> None:
     """Raise an error if a turn or question is in two partitions, or differs from `known` ones."""
@@ -160,9 +160,9 @@ def refuse_two_partitions(
     if known is not None:
         expected = rows[column].map(known).fillna(expected)
     differs = rows["partition"] != expected
-    refuse_rows(path, rows, "partition", differs, f"the partition of earlier rows of this {column}")
+    reject_rows(path, rows, "partition", differs, f"the partition of earlier rows of this {column}")
 
 
-def refuse_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[str]) -> None:
+def check_values(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[str]) -> None:
     """Raise an error for the first row whose value in a column is not allowed."""
-    refuse_rows(path, raw, column, ~raw[column].isin(allowed), " or ".join(allowed))
+    reject_rows(path, raw, column, ~raw[column].isin(allowed), " or ".join(allowed))

@@ -10,10 +10,10 @@ import pandas as pd
 
 from everycell.collections.answerability import (
     PARTITIONS,
+    check_single_partition,
+    check_values,
     read_labelled_rows,
-    refuse_levels,
-    refuse_rows,
-    refuse_two_partitions,
+    reject_rows,
 )
 from everycell.collections.snippet_files import parse_list_or_set
 from everycell.collections.snippets import AnnotationError
@@ -29,9 +29,9 @@ def read_passage_predictions(path: Path) -> pd.DataFrame:
     keys = ["turn_id", "passage_id"]
     raw = read_labelled_rows(path, [*keys, *labels])
     for column in labels:
-        refuse_levels(path, raw, column, ["0", "1"])
+        check_values(path, raw, column, ["0", "1"])
         first = raw.groupby(keys)[column].transform("first")
-        refuse_rows(
+        reject_rows(
             path, raw, column, raw[column] != first, "the value of earlier rows of this passage"
         )
     return raw[["turn_id", "passage_id"]].assign(
@@ -43,9 +43,9 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
     """Read a classifier's probabilities for the sentences of passages."""
     keys, column = ["turn_id", "passage_id"], "sentence_probabilities"
     raw = read_labelled_rows(path, [*keys, "partition", column])
-    refuse_levels(path, raw, "partition", PARTITIONS)
-    refuse_two_partitions(path, raw, "turn_id")
-    refuse_rows(path, raw, "passage_id", raw.duplicated(keys), "each passage once per turn")
+    check_values(path, raw, "partition", PARTITIONS)
+    check_single_partition(path, raw, "turn_id")
+    reject_rows(path, raw, "passage_id", raw.duplicated(keys), "each passage once per turn")
     scores = []
     for number, value in enumerate(raw[column], start=1):
         pairs = parse_list_or_set(value, list, f"{path}, row {number}: {column}")

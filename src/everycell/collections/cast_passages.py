@@ -15,7 +15,7 @@ import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.errors import CollectionError
-from everycell.collections.rating_files import read_table, refuse_rows
+from everycell.collections.rating_files import read_table, reject_rows
 from everycell.engine.untrusted import in_quotes
 
 #: Registry keys of the released files.
@@ -113,7 +113,7 @@ def _rows(path: Path, prefix: str) -> pd.DataFrame:
         ("query", query == "", "a non-empty text"),
     )
     for column, bad, allowed in checks:
-        refuse_rows(path, raw, prefix + column, bad, allowed)
+        reject_rows(path, raw, prefix + column, bad, allowed)
     return pd.DataFrame(
         {
             "query_id": rows["turn_id"],

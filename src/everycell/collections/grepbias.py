@@ -15,7 +15,7 @@ import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.errors import CollectionError
-from everycell.collections.rating_files import read_table, refuse_rows
+from everycell.collections.rating_files import read_table, reject_rows
 from everycell.engine.untrusted import in_quotes
 
 #: Registry keys of the queries, and of the documents of each query category.
@@ -105,20 +105,20 @@ def read_grepbias(
     rows["item_id"] = items.transform("first")
     worded_rows = rows[rows["wording"].isin(WORDINGS)]
     stereotypes = rows[["query_id", "stereotype"]].drop_duplicates()
-    _refuse(files, rows, rows.duplicated("document_id"), "an earlier document has the same id")
-    _refuse(
+    _reject(files, rows, rows.duplicated("document_id"), "an earlier document has the same id")
+    _reject(
         files,
         rows,
         items.transform("size") != len(WORDINGS),
         f"its query does not have {len(WORDINGS)} texts of relevance {{relevance}}",
     )
-    _refuse(
+    _reject(
         files,
         worded_rows,
         worded_rows.duplicated(["item_id", "wording"]),
         "its query has two texts of relevance {relevance} with the wording {wording}",
     )
-    _refuse(
+    _reject(
         files,
         rows.loc[stereotypes.index],
         stereotypes.duplicated("query_id"),
@@ -143,7 +143,7 @@ def read_grepbias(
     return collection
 
 
-def _refuse(files: str, rows: pd.DataFrame, is_invalid: pd.Series, fault: str) -> None:
+def _reject(files: str, rows: pd.DataFrame, is_invalid: pd.Series, fault: str) -> None:
     if is_invalid.any():
         row = rows[is_invalid].iloc[0]
         raise CollectionError(
@@ -156,9 +156,9 @@ def _refuse(files: str, rows: pd.DataFrame, is_invalid: pd.Series, fault: str) -
 def _queries(path: Path) -> pd.DataFrame:
     """Read the queries: query_id, category, text."""
     raw = read_table(path, ["q_id", "category", "query"])
-    refuse_rows(path, raw, "q_id", ~raw["q_id"].str.fullmatch(r"\d+"), "a number")
-    refuse_rows(path, raw, "q_id", raw["q_id"].duplicated(), "a unique id")
-    refuse_rows(path, raw, "query", raw["query"].str.strip() == "", "a non-empty text")
+    reject_rows(path, raw, "q_id", ~raw["q_id"].str.fullmatch(r"\d+"), "a number")
+    reject_rows(path, raw, "q_id", raw["q_id"].duplicated(), "a unique id")
+    reject_rows(path, raw, "query", raw["query"].str.strip() == "", "a non-empty text")
     columns = {"q_id": "query_id", "category": "category", "query": "text"}
     return raw[list(columns)].rename(columns=columns).assign(text=_normalise_space(raw["query"]))
 
@@ -170,14 +170,14 @@ def _documents(path: Path, queries: pd.DataFrame) -> pd.DataFrame:
     title, body = _normalise_space(raw["doc_title"]), _normalise_space(raw["document"])
     expected = raw["q_id"].map(queries.set_index("query_id")["text"])
     differs = expected != _normalise_space(raw["query"])
-    refuse_rows(path, raw, "q_id", expected.isna(), "the id of a query")
-    refuse_rows(path, raw, "query", differs, "the text of this query in the file of queries")
-    refuse_rows(path, raw, "d_id", ~raw["d_id"].str.fullmatch(r"\d+"), "a number")
-    refuse_rows(path, raw, "relevant", ~raw["relevant"].isin(["0", "1"]), "0 or 1")
+    reject_rows(path, raw, "q_id", expected.isna(), "the id of a query")
+    reject_rows(path, raw, "query", differs, "the text of this query in the file of queries")
+    reject_rows(path, raw, "d_id", ~raw["d_id"].str.fullmatch(r"\d+"), "a number")
+    reject_rows(path, raw, "relevant", ~raw["relevant"].isin(["0", "1"]), "0 or 1")
     allowed = ", ".join(_WORDING)
-    refuse_rows(path, raw, "content_gender", ~raw["content_gender"].isin(list(_WORDING)), allowed)
-    refuse_rows(path, raw, "exp_stereotype", stereotype.isna(), ", ".join(_STEREOTYPE))
-    refuse_rows(path, raw, "document", body == "", "a non-empty text")
+    reject_rows(path, raw, "content_gender", ~raw["content_gender"].isin(list(_WORDING)), allowed)
+    reject_rows(path, raw, "exp_stereotype", stereotype.isna(), ", ".join(_STEREOTYPE))
+    reject_rows(path, raw, "document", body == "", "a non-empty text")
     return pd.DataFrame(
         {
             "document_id": raw["d_id"],

@@ -82,7 +82,7 @@ def plant_bias(
     seed: int = 0,
 ) -> PlantedBias:
     """Generate documents and rankings with a known bias."""
-    groups = _checked_words(words)
+    groups = _check_words(words)
     for name, value, minimum in (
         ("queries", queries, 1),
         ("depth", depth, 1),
@@ -112,7 +112,7 @@ def plant_rankers(
 
     Without `effects`, the rankers differ only by chance.
     """
-    groups = _checked_words(words)
+    groups = _check_words(words)
     draw = np.random.default_rng(seed)
     biases = draw.uniform(0.2, 1, (queries, 2))
     rankers = RANKERS
@@ -153,7 +153,7 @@ def _build_collection(
     draw: np.random.Generator,
 ) -> PlantedBias:
     """Build documents and runs of planned lists: system, query number, term counts, lengths."""
-    groups = _checked_words(words)
+    groups = _check_words(words)
     rows, documents = [], []
     for system, number, counts, lengths in lists:
         query = f"q{number + 1:03}"
@@ -173,7 +173,7 @@ def _build_collection(
     )
 
 
-def _checked_words(words: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
+def _check_words(words: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
     """Check the groups, and return their terms in lower case."""
     if len(words) < 2:
         raise ValueError(f"The groups are {list(words)}; at least two are needed.")

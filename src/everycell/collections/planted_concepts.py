@@ -59,7 +59,7 @@ class PlantedConcepts:
         return [*self.terms["term"], *self.mentions["cue"].drop_duplicates().sort_values()]
 
 
-def planted_concepts(sizes: Mapping[str, int], seed: int) -> PlantedConcepts:
+def plant_concepts(sizes: Mapping[str, int], seed: int) -> PlantedConcepts:
     """Generate the collection; `sizes` is the number of queries per split of a task.
 
     Each of the three sets of documents is as large as a task, so the sum of `sizes` must exceed

@@ -96,7 +96,7 @@ def row_in_file(path: Path, row: int) -> str:
         return f"{path}, row {row + 2}"
 
 
-def refuse_rows(
+def reject_rows(
     path: Path,
     table: pd.DataFrame,
     column: str,

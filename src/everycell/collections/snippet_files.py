@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import pandas as pd
 
-from everycell.collections.rating_files import read_table, refuse_rows
+from everycell.collections.rating_files import read_table, reject_rows
 from everycell.collections.snippets import AnnotationError, Span, span_fault
 from everycell.engine.untrusted import in_quotes, parse_literal
 
@@ -102,7 +102,7 @@ def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
             ("Reward", r"\$[0-9]{1,9}(\.[0-9]+)?", "USD, such as $0.30"),
         ):
             is_invalid = ~raw[column].str.fullmatch(form)
-            refuse_rows(path, raw, column, is_invalid, allowed, AnnotationError)
+            reject_rows(path, raw, column, is_invalid, allowed, AnnotationError)
         parts.append(
             pd.DataFrame(
                 {

@@ -64,10 +64,10 @@ def add_file(
         )
     is_url = source.lower().startswith(("http://", "https://"))
     if is_url:
-        _refuse_secrets(source)
+        _reject_secrets(source)
     last = unquote(urlsplit(source).path).rpartition("/")[2] if is_url else Path(source).name
     key = f"{set_name}/{name or last.removesuffix('.gz')}"
-    content = _content_of(registry)
+    content = _read_content(registry)
     if key in content["files"] and not replace:
         raise SourceError(f"{registry} already has {key}; choose another name or --replace it.")
     cache.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ def add_file(
         raw, part = Path(folder, "raw"), Path(folder, "part")
         packed = last.endswith(".gz")
         if is_url:
-            is_decoded = _download_in_time(source, raw, timeout)
+            is_decoded = _download_with_time_limit(source, raw, timeout)
             packed = packed and not is_decoded
         else:
             if not Path(source).is_file():
@@ -92,7 +92,7 @@ def add_file(
             content["files"][key] = {"mirror": form, "note": LOCAL_FILE_NOTE}
         set_facts = content["sets"].get(set_name, {})
         content["sets"][set_name] = set_facts | (facts or {})
-        text = _checked_text(project, registry, content)
+        text = _render_checked(project, registry, content)
         target = cache / key
         target.parent.mkdir(parents=True, exist_ok=True)
         data_folder = project / OWN_DATA
@@ -108,7 +108,7 @@ def add_file(
     return key
 
 
-def _content_of(registry: Path) -> dict[str, Any]:
+def _read_content(registry: Path) -> dict[str, Any]:
     """Content of a registry file by block; the blocks are empty if the file does not exist."""
     if registry.exists():
         read_part(registry)
@@ -118,7 +118,7 @@ def _content_of(registry: Path) -> dict[str, Any]:
     return {block: dict(blocks.get(block) or {}) for block in ("repositories", "sets", "files")}
 
 
-def _refuse_secrets(url: str) -> None:
+def _reject_secrets(url: str) -> None:
     """Raise an error if a URL contains a password or token, which registry.yaml would show."""
     if has_secret(url):
         raise SourceError(
@@ -127,7 +127,7 @@ def _refuse_secrets(url: str) -> None:
         )
 
 
-def _download_in_time(url: str, path: Path, timeout: float) -> bool:
+def _download_with_time_limit(url: str, path: Path, timeout: float) -> bool:
     """Call `_download`, and abandon it if it is too slow."""
     is_decoded: list[bool] = []
 
@@ -208,7 +208,7 @@ def _form(raw: Path, part: Path, *, packed: bool, source: str) -> dict[str, Any]
     return form | {"packed": "gzip", "content_sha256": sha256(part)}
 
 
-def _checked_text(project: Path, registry: Path, content: dict[str, Any]) -> str:
+def _render_checked(project: Path, registry: Path, content: dict[str, Any]) -> str:
     """Text of a registry file, after checking that it is valid and agrees with the other files."""
     content = {block: entries for block, entries in content.items() if entries}
     try:

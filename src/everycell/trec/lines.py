@@ -145,7 +145,7 @@ def read_lines(
     if other_format:
         raise ValueError(f"The {kind.name} file {path} is {other_format}.")
     data = data.removeprefix(MARK)
-    data, row_name = _without_comments(_normalise_space(data.rstrip()), path)
+    data, row_name = _remove_comments(_normalise_space(data.rstrip()), path)
     if (position := data.find(MARK)) >= 0:
         raise ValueError(describe_misplaced_mark(row_name(data.count(b"\n", 0, position))))
     if not data:
@@ -188,7 +188,7 @@ def read_lines(
     return frame
 
 
-def _without_comments(data: bytes, path: Path) -> tuple[bytes, Callable[[int], str]]:
+def _remove_comments(data: bytes, path: Path) -> tuple[bytes, Callable[[int], str]]:
     """Text without lines that begin with #, as in trec_eval 10, and a function that names a row."""
     if not data.startswith(b"#") and b"\n#" not in data:
         return data, lambda row: f"Line {row + 1} of {path}"

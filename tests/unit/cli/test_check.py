@@ -116,7 +116,7 @@ def test_a_file_that_is_now_at_a_url_leaves_the_repository(own_file, monkeypatch
     def download(url, path, timeout):
         return bool(path.write_text("third\n")) and False
 
-    monkeypatch.setattr("everycell.sources.additions._download_in_time", download)
+    monkeypatch.setattr("everycell.sources.additions._download_with_time_limit", download)
     url = "https://example.org/b.run"
     assert call("paper", "add-data", "toy", url, "--as", "a.run", "--replace")[0] == 0
     assert not own_file.exists() and call("check")[0] == 0

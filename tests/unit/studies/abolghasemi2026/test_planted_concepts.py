@@ -16,7 +16,7 @@ from everycell.collections.planted_concepts import (
     TERMS,
     UNNAMED_SHORT,
     UNNAMED_WORDS,
-    planted_concepts,
+    plant_concepts,
 )
 from everycell.retrieval.encoded import Encoded
 from everycell.retrieval.evaluation import evaluate
@@ -33,7 +33,7 @@ from everycell.trec.runs import write_run
 
 @pytest.fixture(scope="module")
 def planted():
-    return planted_concepts({"test": 60, "validation": 20, "train": 120}, seed=1)
+    return plant_concepts({"test": 60, "validation": 20, "train": 120}, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def values(planted):
 
 
 def test_the_same_seed_gives_the_same_collection(planted):
-    again = planted_concepts({"test": 60, "validation": 20, "train": 120}, seed=1)
+    again = plant_concepts({"test": 60, "validation": 20, "train": 120}, seed=1)
     pd.testing.assert_frame_equal(again.documents, planted.documents)
     pd.testing.assert_frame_equal(again.benchmark.candidates, planted.benchmark.candidates)
 
