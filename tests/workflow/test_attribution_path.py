@@ -85,7 +85,7 @@ def test_one_data_set_is_enough_and_comes_by_itself(
 ) -> None:
     monkeypatch.setenv(KEY, SECRET)
     with CorpusServer() as hosts:
-        hosts.add_toy_corpora(places=PLACES)
+        hosts.add_toy_corpora(towns=PLACES)
         downloads = str(hosts.write_downloads(tmp_path / "downloads.json"))
         full = {"nq": "fetch", "msmarco_qa": None}
         configured_project.configure(
