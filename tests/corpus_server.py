@@ -43,7 +43,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from toy_corpora import (
-    PLACES,
+    TOWNS,
     beir_zip,
     founded,
     msmarco_files,
@@ -134,14 +134,14 @@ class CorpusServer:
         for name, data in packed.items():
             self.add_file(f"/msmarcoranking/{name}", data, ("msmarco-passage", keys[name]))
 
-    def add_toy_corpora(self, passages: int = 300, towns: Sequence[str] = PLACES) -> None:
-        """All corpora that the workflow fetches, with a few hundred texts on some `PLACES`."""
-        texts = [founded(position) for position in towns]
+    def add_toy_corpora(self, passages: int = 300, towns: Sequence[str] = TOWNS) -> None:
+        """All corpora that the workflow fetches, with a few hundred texts on some `TOWNS`."""
+        texts = [founded(town) for town in towns]
         texts += [voyage(n) for n in range(passages - len(towns))]
-        queries = {str(n + 1): f"when was {position} founded" for n, position in enumerate(towns)}
+        queries = {str(n + 1): f"when was {town} founded" for n, town in enumerate(towns)}
         self.add_msmarco(texts, queries, {query: int(query) - 1 for query in queries})
         pool = {f"doc{n}": text for n, text in enumerate(texts)}
-        requests = [(f"when was {position} founded", f"doc{n}") for n, position in enumerate(towns)]
+        requests = [(f"when was {town} founded", f"doc{n}") for n, town in enumerate(towns)]
         self.add_file("/beir/nq.zip", beir_zip("nq", requests, pool), ("beir", "nq"))
         self.add_file(
             "/msmarco/dev_v2.1.json.gz",

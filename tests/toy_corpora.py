@@ -9,9 +9,9 @@ import tarfile
 import zipfile
 from collections.abc import Mapping, Sequence
 
-PLACES = [f"{first}{last}" for first in ("Ald", "Brin", "Cor", "Dor", "Els", "Far", "Gus", "Hol")
+TOWNS = [f"{first}{last}" for first in ("Ald", "Brin", "Cor", "Dor", "Els", "Far", "Gus", "Hol")
           for last in ("by", "ham", "vik", "nes", "und")]  # fmt: skip
-YEARS = {town: str(1200 + number) for number, town in enumerate(PLACES)}
+YEARS = {town: str(1200 + number) for number, town in enumerate(TOWNS)}
 
 
 def founded(town: str, by: str = "a small monastery") -> str:
@@ -98,7 +98,7 @@ def beir_zip(name: str, questions: Sequence[tuple[str, str]], passages: Mapping[
     )
 
 
-def msmarco_qa(towns: Sequence[str] = PLACES, listed: int = 10) -> bytes:
+def msmarco_qa(towns: Sequence[str] = TOWNS, listed: int = 10) -> bytes:
     """``dev_v2.1.json.gz``: objects by row, as published."""
     rows = {str(n): town for n, town in enumerate(towns)}
 

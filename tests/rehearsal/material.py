@@ -32,7 +32,7 @@ from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import write_run
 
 WORDS = ["the", "a", "is", "of", "to", "and", "was", "founded", ".", "?"]
-PLACES = toy_corpora.PLACES[:5]
+TOWNS = toy_corpora.TOWNS[:5]
 
 
 def write_lines(path: Path, rows: list[dict]) -> None:
@@ -101,33 +101,33 @@ def attribution(stage: Stage) -> Settings:
     are in the form of a user's folder. Invented: all texts, and the models' answers.
     """
     data = stage.folder / "data/nq"
-    write_lines(data / "passages.jsonl", [{"id": item, "text": founded(item)} for item in PLACES])
+    write_lines(data / "passages.jsonl", [{"id": item, "text": founded(item)} for item in TOWNS])
     questions = [
         {
             "id": f"q{number}",
-            "question": f"when was {position} founded",
-            "answers": [YEARS[position]],
-            "relevant": [position],
+            "question": f"when was {town} founded",
+            "answers": [YEARS[town]],
+            "relevant": [town],
         }
-        for number, position in enumerate(PLACES)
+        for number, town in enumerate(TOWNS)
     ]
     write_lines(data / "questions.jsonl", questions)
     for name in ("bm25", "unicoil", "tct-colbert"):
         rows = []
-        for number, position in enumerate(PLACES):
-            ranked = [position, *(item for item in PLACES if item != position)]
+        for number, town in enumerate(TOWNS):
+            ranked = [town, *(item for item in TOWNS if item != town)]
             for rank, document in enumerate(ranked, start=1):
                 rows.append(f"q{number} Q0 {document} {rank} {-rank} {name}\n")
         (data / f"{name}.run").write_text("".join(rows))
-    qa = toy_corpora.msmarco_qa(PLACES, len(PLACES))
+    qa = toy_corpora.msmarco_qa(TOWNS, len(TOWNS))
     (stage.folder / "data/dev_v2.1.json").write_bytes(gzip.decompress(qa))
 
     def answer(handler: object, body: dict) -> dict:
         message = body["messages"][-1]["content"]
         if "Question:" not in message:
-            position = next(position for position in PLACES if position in message)
+            town = next(town for town in TOWNS if town in message)
             return reply_of(
-                f"A little monastery set up {position}, a seaside town, in {YEARS[position]}."
+                f"A little monastery set up {town}, a seaside town, in {YEARS[town]}."
             )
         pieces = [("It was then [", -0.1), ("1", -0.5), ("].", -0.1)]
         tokens = [{"token": token, "logprob": value} for token, value in pieces]

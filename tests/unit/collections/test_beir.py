@@ -10,7 +10,7 @@ from pathlib import Path
 
 import command_line
 import pytest
-from toy_corpora import PLACES, YEARS, beir_zip, founded
+from toy_corpora import TOWNS, YEARS, beir_zip, founded
 
 from everycell.collections.beir import ConversionCounts, convert_beir
 from everycell.collections.cited_questions import read_cited_questions
@@ -22,8 +22,8 @@ refused = partial(command_line.refused, "data", "convert-corpus")
 @pytest.fixture
 def beir(tmp_path: Path) -> Path:
     """Return a BEIR folder with three questions."""
-    requests = [(f"when was {position} founded?", f"d{n}") for n, position in enumerate(PLACES[:3])]
-    pool = {f"d{n}": founded(position) for n, position in enumerate(PLACES[:5])} | {"empty": " "}
+    requests = [(f"when was {town} founded?", f"d{n}") for n, town in enumerate(TOWNS[:3])]
+    pool = {f"d{n}": founded(town) for n, town in enumerate(TOWNS[:5])} | {"empty": " "}
     with zipfile.ZipFile(io.BytesIO(beir_zip("toy", requests, pool))) as archive:
         archive.extractall(tmp_path)
     return tmp_path / "toy"
@@ -32,16 +32,16 @@ def beir(tmp_path: Path) -> Path:
 def test_a_folder_with_answers_is_converted(beir, tmp_path):
     answers = tmp_path / "answers.jsonl"
     rows = [
-        {"question": f"When was {PLACES[0]} founded", "answer": [YEARS[PLACES[0]]]},
+        {"question": f"When was {TOWNS[0]} founded", "answer": [YEARS[TOWNS[0]]]},
         {"id": "test1", "answers": ["then"]},
     ]
     answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
     created = convert_beir(beir, tmp_path / "a", answers=answers)
     assert created == ConversionCounts(questions=3, answered=2, passages=5, left_out=0, empty=1)
     result = read_cited_questions(tmp_path / "a")
-    assert result.questions["answers"].tolist() == [[YEARS[PLACES[0]]], ["then"], []]
+    assert result.questions["answers"].tolist() == [[YEARS[TOWNS[0]]], ["then"], []]
     assert result.relevant.values.tolist() == [["test0", "d0"], ["test1", "d1"], ["test2", "d2"]]
-    assert result.passages["text"][0] == f"Page d0. {founded(PLACES[0])}"
+    assert result.passages["text"][0] == f"Page d0. {founded(TOWNS[0])}"
 
 
 def test_a_question_whose_passage_is_missing_is_left_out(beir, tmp_path):

@@ -102,10 +102,10 @@ def test_a_run_that_ir_measures_reads_is_ours(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (12, TypeError, "^The run has the type int; use a frame with the columns query, docum"),
-        (None, TypeError, "^The run has the type NoneType; "),
-        (b"a.run", TypeError, "^The run has the type bytes; "),
-        ([("q", "d", 1.0)], TypeError, "^The run has the type list of tuple; "),
+        (12, TypeError, "^The run is of type int; use a frame with the columns query, docum"),
+        (None, TypeError, "^The run is of type NoneType; "),
+        (b"a.run", TypeError, "^The run is of type bytes; "),
+        ([("q", "d", 1.0)], TypeError, "^The run is of type list of tuple; "),
         (LABELS["q2"], TypeError, "^The run has 1 for the query 'd1'; use a dict of dicts"),
         (RUN.drop(columns="score"), ValueError, "has the columns .*; it must have one of the sets"),
         (RUN.assign(qid="q", docno="d"), ValueError, "only one of the sets .query, document, sc"),
@@ -124,7 +124,7 @@ def test_anything_else_is_refused_in_one_sentence(arguments, error, message):
 
 
 def test_judgements_of_a_ranx_run_are_refused():
-    with pytest.raises(TypeError, match="^The qrels have the type Run; "):
+    with pytest.raises(TypeError, match="^The qrels are of type Run; "):
         as_qrels(other_runs()["ranx"])
 
 
