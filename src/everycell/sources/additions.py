@@ -69,7 +69,7 @@ def add_file(
     key = f"{set_name}/{name or last.removesuffix('.gz')}"
     content = _read_content(registry)
     if key in content["files"] and not replace:
-        raise SourceError(f"{registry} already has {key}; choose another name or --replace it.")
+        raise SourceError(f"{registry} already has {key}; choose another name, or use --replace.")
     cache.mkdir(parents=True, exist_ok=True)
     # The file is moved to its final path only after the new entry has been validated.
     with TemporaryDirectory(dir=cache, prefix=".added-") as folder:

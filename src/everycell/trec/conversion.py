@@ -73,7 +73,7 @@ def as_run(run: Any) -> pd.DataFrame:
     [['q1', 'd1', 12.5], ['q1', 'd2', 7.0]]
     >>> as_run(12)
     Traceback (most recent call last):
-    TypeError: The run has the type int; use a frame with the columns query, document and score
+    TypeError: The run is of type int; use a frame with the columns query, document and score
     (or query_id, doc_id and score, or qid, docno and score), an iterable of ir_measures.ScoredDoc,
     a ranx.Run, a dict of dicts, or the path of a file in TREC format.
     """
@@ -131,10 +131,10 @@ def _type_error_message(type_name: str, kind: Kind) -> str:
         for query, document, value in (_RUN_COLUMNS if kind is RUN else _QRELS_COLUMNS)
     ]
     subject, tuple_class, ranx_class = (
-        ("The run has", "ScoredDoc", "Run") if kind is RUN else ("The qrels have", "Qrel", "Qrels")
+        ("The run is", "ScoredDoc", "Run") if kind is RUN else ("The qrels are", "Qrel", "Qrels")
     )
     return (
-        f"{subject} the type {type_name}; use a frame with the columns {columns} (or "
+        f"{subject} of type {type_name}; use a frame with the columns {columns} (or "
         f"{', or '.join(alternatives)}), an iterable of ir_measures.{tuple_class}, a "
         f"ranx.{ranx_class}, a dict of dicts, or the path of a file in TREC format."
     )
