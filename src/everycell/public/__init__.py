@@ -109,7 +109,7 @@ lists all names.
     if name not in NAMES:
         # Python itself looks up names such as __path__, which need no suggestions.
         similar = [] if name.startswith("_") else get_close_matches(name, NAMES)
-        advice = f" Did you mean {' or '.join(similar)}? dir(everycell) lists all names."
+        advice = f" Did you mean {', '.join(similar)}? dir(everycell) lists all names."
         raise AttributeError(f"everycell has no attribute {name!r}." + advice * bool(similar))
     module, name_in_module = NAMES[name]
     return getattr(import_module(module), name_in_module)
