@@ -18,12 +18,12 @@ from rich.table import Table
 from everycell.engine.conclusions import OUTCOME_NAMES
 from everycell.engine.differences import Difference
 from everycell.engine.lineage import NAME as LINEAGE
-from everycell.engine.untrusted import printable
+from everycell.engine.untrusted import escape_controls
 
 
 def echo(text: str, *, err: bool = False) -> None:
     """Print text, with control characters escaped."""
-    typer.echo(printable(text), err=err)
+    typer.echo(escape_controls(text), err=err)
 
 
 class _Console(Console):
@@ -33,7 +33,7 @@ class _Console(Console):
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterator[Segment]:
         for part in super().render(renderable, options):
-            yield part if part.control else part._replace(text=printable(part.text))
+            yield part if part.control else part._replace(text=escape_controls(part.text))
 
 
 def output_console() -> Console:

@@ -73,7 +73,7 @@ def causes_of(
         {
             # The receipt has a separate field for the seed.
             name: value
-            for name, value in _flat(receipt.get("parameters") or {})
+            for name, value in _flatten(receipt.get("parameters") or {})
             if name != "seed"
         }
         for receipt in (old, new)
@@ -86,7 +86,7 @@ def causes_of(
         "version", *({"everycell": str(code.get("version"))} for code in codes)
     )
     if codes[0].get("sha256") != codes[1].get("sha256"):
-        codes_as_text = [_code(code) for code in codes]
+        codes_as_text = [_format_code(code) for code in codes]
         yield Cause(kind="code", name="code", old=codes_as_text[0], new=codes_as_text[1])
     yield from causes_of_kind("package", old.get("packages") or {}, new.get("packages") or {})
 
@@ -141,22 +141,24 @@ class UpstreamCauses:
         pairs = [
             (job, next((maker[file] for file in job.outputs if file in maker), None)) for job in old
         ]
-        both = [(job, other) for job, other in pairs if other is not None]
-        causes = [cause for pair in both for cause in causes_of_kind("behind", *_settings(*pair))]
-        read = [[_read(job) for job in pair] for pair in both]
+        shared_jobs = [(job, match) for job, match in pairs if match is not None]
+        causes = [
+            cause for pair in shared_jobs for cause in causes_of_kind("behind", *_settings(*pair))
+        ]
+        read = [[_external_hashes(job) for job in pair] for pair in shared_jobs]
         for files in read:
             shared_paths = sorted(files[0].keys() & files[1].keys())
             sides = ({f"input {path}": side[path] for path in shared_paths} for side in files)
             causes += causes_of_kind("behind", *sides)
         # If a job is in only one lineage although no job reads different files, the other lineage
         # is incomplete.
-        is_complete = len(old) == len(new) == len(both) and all(
+        is_complete = len(old) == len(new) == len(shared_jobs) and all(
             files[0].keys() == files[1].keys() for files in read
         )
         return tuple(dict.fromkeys(causes)) if causes or is_complete else None
 
 
-def _read(job: JobRecord) -> dict[str, str]:
+def _external_hashes(job: JobRecord) -> dict[str, str]:
     """Hashes of the external files that a job read, by registry key or path."""
     return {key_or_path(path): digest for path, digest in job.hashes.items()}
 
@@ -173,7 +175,7 @@ def causes_of_kind(kind: Kind, old: Mapping[str, str], new: Mapping[str, str]) -
         yield Cause(kind=kind, name=change.key, old=change.old, new=change.new)
 
 
-def _code(code: Mapping[str, Any]) -> str:
+def _format_code(code: Mapping[str, Any]) -> str:
     commit = code.get("commit")
     return f"{str(code.get('sha256'))[:12]} (commit {commit[:12] if commit else 'unknown'})"
 
@@ -205,10 +207,10 @@ def _settings(old: JobRecord, new: JobRecord) -> tuple[dict[str, str], dict[str,
     return settings_by_side[0], settings_by_side[1]
 
 
-def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def _flatten(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Leaves of nested settings, under dotted names."""
     if isinstance(value, Mapping) and value:
         for key, part in value.items():
-            yield from _flat(part, f"{name}.{key}" if name else str(key))
+            yield from _flatten(part, f"{name}.{key}" if name else str(key))
     else:
         yield name, json.dumps(value, ensure_ascii=False)

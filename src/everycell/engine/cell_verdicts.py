@@ -56,17 +56,17 @@ class _Cell:
         return self.compared_with(self.published, self.tolerance.within)
 
 
-def _excluded(cell: _Cell) -> _Ruling | None:
+def _check_exclusion(cell: _Cell) -> _Ruling | None:
     return cell.excluded
 
 
-def _without_value(cell: _Cell) -> _Ruling | None:
+def _check_value(cell: _Cell) -> _Ruling | None:
     if cell.state == "quoted":
         return _Ruling("quoted", cell.needs)
     return _Ruling("not_run", cell.needs) if cell.value is None else None
 
 
-def _explained(cell: _Cell) -> _Ruling | None:
+def _check_erratum(cell: _Cell) -> _Ruling | None:
     """Rule on cells with an erratum: only the exact correct value is explained."""
     consistent = ("equal", "close") if cell.derived else ("equal",)
     if cell.erratum is None or cell.comparison in consistent:
@@ -79,7 +79,7 @@ def _explained(cell: _Cell) -> _Ruling | None:
     return _Ruling(verdict, "Cause unknown; candidate: " * unknown + erratum.finding, erratum.where)
 
 
-def _compared(cell: _Cell) -> _Ruling:
+def _compare(cell: _Cell) -> _Ruling:
     verdict, tolerance = cell.comparison, cell.tolerance
     has_cause = verdict == "close" or (verdict == "differs" and tolerance.derived)
     why = tolerance.because if has_cause else ""
@@ -90,10 +90,10 @@ def _compared(cell: _Cell) -> _Ruling:
 
 
 _RULES: tuple[Callable[[_Cell], _Ruling | None], ...] = (
-    _excluded,
-    _without_value,
-    _explained,
-    _compared,
+    _check_exclusion,
+    _check_value,
+    _check_erratum,
+    _compare,
 )
 
 
@@ -115,7 +115,7 @@ def judge_cells(
         classify_cells(artefact, tier),
         strict=True,
     )
-    judged = []
+    judged_cells = []
     for key, cell, cell_class in cells:
         verdict, why, source = next(filter(None, (rule(cell) for rule in _RULES)))
         value = None if verdict in ("quoted", "not_run") else cell.value
@@ -123,7 +123,7 @@ def judge_cells(
             why = f"{reading} {why}".strip()
             number = as_number(value)
             value = str(value) if cell.precision.decimals == "text" or number is None else number
-        judged.append(
+        judged_cells.append(
             JudgedCell(
                 key={str(column): name for column, name in key.items()},
                 printed=cell.published,
@@ -137,7 +137,7 @@ def judge_cells(
                 tolerance=None if value is None else cell.tolerance.within or None,
             )
         )
-    return judged
+    return judged_cells
 
 
 def _with_declarations(

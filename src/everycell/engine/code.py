@@ -107,7 +107,11 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
             pending.extend(modules)
             data_files |= data
     folders = {path.parent for path in files}
-    return files | data_files | {template for folder in folders for template in _templates(folder)}
+    return (
+        files
+        | data_files
+        | {template for folder in folders for template in _template_files(folder)}
+    )
 
 
 #: An import statement. Parsing all modules would take a third of a dry run. Docstring text that
@@ -170,7 +174,7 @@ def _data_in(folder: Path) -> tuple[Path, ...]:
 
 
 @cache
-def _templates(folder: Path) -> tuple[Path, ...]:
+def _template_files(folder: Path) -> tuple[Path, ...]:
     return tuple((folder / "templates").glob("*"))
 
 

@@ -65,7 +65,9 @@ def evaluate(
     for rule in unmet:
         if not rule.cells and not rule.conclusions:
             return Decision("not_testable", rule.because)
-    parts = [_on(part, kind) for part in conclusion.holds_if if _is_tested_on(part, kind)]
+    parts = [
+        _adapt_predicate(part, kind) for part in conclusion.holds_if if _is_tested_on(part, kind)
+    ]
     if not parts:
         return Decision("undecided", "not tested on " + _TABLES[kind])
     results = [
@@ -104,7 +106,7 @@ def _is_tested_on(predicate: Predicate, kind: Kind) -> bool:
     return kind in predicate.tested_on and not (kind == "printed" and predicate.beside is not None)
 
 
-def _on(predicate: Predicate, kind: Kind) -> Predicate:
+def _adapt_predicate(predicate: Predicate, kind: Kind) -> Predicate:
     """Adapt a predicate to a kind of table."""
     if predicate.letters == "stand_in":
         return predicate.model_copy(update={"letters": kind == "stand_in"})
@@ -172,7 +174,7 @@ def _evaluate(
         detail += f", {len(unknown)} inconclusive"
     if outcome == "fails":
         against = true if predicate.quantifier == "none" else false
-        detail += f"; against it: {_name(against[0])}" if against else ""
+        detail += f"; against it: {_format_key(against[0])}" if against else ""
     if reasons:
         detail += f" ({' '.join(reasons)})"
     return Decision(outcome, detail)
@@ -207,5 +209,5 @@ def _quantify(quantifier: str, true: int, false: int, unknown: int) -> Outcome:
     return "holds" if low else "undecided" if high else "fails"
 
 
-def _name(key: Key) -> str:
+def _format_key(key: Key) -> str:
     return " / ".join(key)

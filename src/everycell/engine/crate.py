@@ -131,13 +131,13 @@ def _require_code(receipts: Sequence[Path], results: Path, project: Path) -> Non
         name = path.relative_to(results).as_posix().removesuffix(".receipt.json")
         raise ReceiptError(
             f"{results}: {len(outdated)} of {len(receipts)} results were made by a different "
-            f"version of the code ({name}: commit {_short(commit)}; this project: "
-            f"{_short(commit_of(project))}), so no crate was written; run snakemake again, or "
-            "write the crate in a checkout of that commit."
+            f"version of the code ({name}: commit {_short_commit(commit)}; this project: "
+            f"{_short_commit(commit_of(project))}), so no crate was written; run snakemake again, "
+            "or write the crate in a checkout of that commit."
         )
 
 
-def _short(commit: str | None) -> str:
+def _short_commit(commit: str | None) -> str:
     return commit[:12] if commit else "unknown"
 
 

@@ -176,9 +176,11 @@ def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, s
         return None
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
-        verdicts = {" / ".join(cell["key"].values()): _verdict(cell) for cell in report["cells"]}
+        verdicts = {
+            " / ".join(cell["key"].values()): _format_verdict(cell) for cell in report["cells"]
+        }
         outcomes = {claim["id"]: claim["on_rebuilt"] for claim in report["conclusions"]}
-        return verdicts, outcomes, dict(_of_card(report))
+        return verdicts, outcomes, dict(_record_parts(report))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReceiptError(
             f"{path}: is not a valid verdict file ({type(error).__name__}: {error}); remove it "
@@ -186,12 +188,12 @@ def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, s
         ) from None
 
 
-def _verdict(cell: Mapping[str, Any]) -> str:
+def _format_verdict(cell: Mapping[str, Any]) -> str:
     source = cell.get("source")
     return f"{cell['verdict']} ({source})" if source else cell["verdict"]
 
 
-def _of_card(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _record_parts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Parts of the record and published values in a verdict file."""
     for cell in report["cells"]:
         if "printed" in cell:

@@ -160,16 +160,16 @@ def format_requirements(runs: list[FullRun], material_gb: float) -> str:
     requirements = []
     if hours := sum(run.gpu_hours for run in runs):
         size = max(run.gpu_gb for run in runs if run.gpu_hours)
-        requirements.append(f"{_hours(hours, 'GPU ')} ({format_number(size)} GB)")
+        requirements.append(f"{_format_hours(hours, 'GPU ')} ({format_number(size)} GB)")
     if hours := sum(run.cpu_hours for run in runs):
-        requirements.append(_hours(hours, "CPU "))
+        requirements.append(_format_hours(hours, "CPU "))
     if runs_with_requests := [run for run in runs if run.requests]:
         requests = sum(run.requests for run in runs_with_requests)
         sizes = [tokens(runs_with_requests, kind) / 1e6 for kind in ("prompt", "answer")]
         hours = sum(run.requests * run.seconds_per_request for run in runs_with_requests) / 3600
         requirements.append(
             f"{requests:,} requests per language model ({format_number(sizes[0])} million tokens "
-            f"of prompts, {format_number(sizes[1])} of answers; {_hours(hours)} on a GPU of "
+            f"of prompts, {format_number(sizes[1])} of answers; {_format_hours(hours)} on a GPU of "
             f"{format_number(max(run.gpu_gb for run in runs_with_requests))} GB, or an endpoint)"
         )
     requirements.append(
@@ -184,7 +184,7 @@ def tokens(runs: Iterable[FullRun], kind: Literal["prompt", "answer"]) -> int:
     return sum(run.requests * getattr(run, f"{kind}_tokens") for run in runs)
 
 
-def _hours(value: float, kind: str = "") -> str:
+def _format_hours(value: float, kind: str = "") -> str:
     text = format_number(value)
     return f"{text} {kind}hour{'s' * (text != '1')}"
 

@@ -126,7 +126,7 @@ class _Hashes:
             if source.startswith(MADE):
                 continue
             local = self.project / source
-            if digest := checksums.get(source) or self._registered(source):
+            if digest := checksums.get(source) or self._registered_hash(source):
                 hashes[source] = digest
             elif local.is_dir():
                 files = sorted(path for path in local.rglob("*") if path.is_file())
@@ -136,7 +136,7 @@ class _Hashes:
                 hashes[source] = digest
         return dict(sorted(hashes.items()))
 
-    def _registered(self, source: str) -> str | None:
+    def _registered_hash(self, source: str) -> str | None:
         path = Path(source)
         key = path.relative_to(self.cache).as_posix() if path.is_relative_to(self.cache) else ""
         entry = self.registry.files.get(key)

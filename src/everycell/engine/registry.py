@@ -115,16 +115,16 @@ SHARED = Path(__file__).with_name("registry.yaml")
 def load_registry(project: Path = Path()) -> Registry:
     """Read, merge and validate all files of the registry."""
     parts = sorted((project.resolve() / "published").glob("*/registry.yaml"))
-    return _merged((SHARED, *parts))
+    return _read_and_merge((SHARED, *parts))
 
 
 def forget_registry() -> None:
     """Clear the cache after a file of the registry was written."""
-    _merged.cache_clear()
+    _read_and_merge.cache_clear()
 
 
 @cache
-def _merged(paths: tuple[Path, ...]) -> Registry:
+def _read_and_merge(paths: tuple[Path, ...]) -> Registry:
     return merge_parts((path, read_part(path)) for path in paths)
 
 

@@ -44,11 +44,11 @@ def tolerances_by_row(
                 indices, AllowedDistance(tolerance.within, tolerance.because)
             )
         elif rebuilt and tier in tolerance.from_spread:
-            distances |= _of_seeds(artefact, tolerance, indices, find_table, rebuilt)
+            distances |= _derive_tolerances(artefact, tolerance, indices, find_table, rebuilt)
     return distances
 
 
-def _of_seeds(
+def _derive_tolerances(
     artefact: Artefact,
     tolerance: Tolerance,
     indices: list[int],

@@ -53,12 +53,12 @@ def in_quotes(value: object, limit: int = 60) -> str:
     return f"{text[: limit - 5 - half]} ... {text[-half:]}"
 
 
-def printable(text: str) -> str:
+def escape_controls(text: str) -> str:
     r"""Escape control characters except line breaks and tabs, so that a terminal ignores them.
 
     Examples
     --------
-    >>> printable("a\x1b[2Jb\n")
+    >>> escape_controls("a\x1b[2Jb\n")
     'a\\x1b[2Jb\n'
     """
     return _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from everycell.engine.untrusted import printable
+from everycell.engine.untrusted import escape_controls
 
 #: Plain words for the numeric bounds of JSON schemas.
 _LIMITS = {
@@ -65,9 +65,9 @@ def _describe(model: type[BaseModel], fault: Any) -> tuple[tuple[Any, ...], str]
         location += [part] * (not was_union)
     keys = tuple(location)
     # A key of the file may be arbitrarily long.
-    key = printable(".".join(str(part)[:80] for part in location))
+    key = escape_controls(".".join(str(part)[:80] for part in location))
     key = f"`{key}`" if location else "the content"
-    value = _short(fault["input"])
+    value = _shorten(fault["input"])
     if fault["type"] == "extra_forbidden":
         fields = list(_schema_at(model, location[:-1]).get("properties", {}))
         matches = get_close_matches(str(location[-1]), fields, n=1)
@@ -87,7 +87,7 @@ def _describe(model: type[BaseModel], fault: Any) -> tuple[tuple[Any, ...], str]
     return keys, f"{key} is {value}; expected {', '.join([expected, *limits])}."
 
 
-def _short(value: Any, limit: int = 80) -> str:
+def _shorten(value: Any, limit: int = 80) -> str:
     text = repr(value)
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
 

@@ -30,7 +30,7 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
         return [str(error)]
     stem = path.with_name(path.name.removesuffix(".receipt.json"))
     remedy = f"remove {stem}.* and run snakemake again"
-    faults = _misplaced(receipt, stem, remedy)
+    faults = _check_contents(receipt, stem, remedy)
     for output in receipt["outputs"]:
         path_of_output = path.parent / output["path"]
         if not path_of_output.is_file():
@@ -63,7 +63,7 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     return faults
 
 
-def _misplaced(receipt: dict[str, Any], stem: Path, remedy: str) -> list[str]:
+def _check_contents(receipt: dict[str, Any], stem: Path, remedy: str) -> list[str]:
     """Check that a receipt belongs to its result and lists all of its files."""
     # A result directly below a tier, such as the table of all errata, does not belong to a paper.
     parts = stem.parts[-2:] if stem.parent.name in get_args(Tier) else stem.parts[-3:]
