@@ -69,7 +69,8 @@ def test_the_package_alone_loads_nothing():
 
 
 def test_an_unknown_name_is_no_import_error_of_ours():
-    with pytest.raises(AttributeError, match="^everycell has no attribute 'nfair'. Did you mean nfairr, "):
+    message = "^everycell has no attribute 'nfair'. Did you mean nfairr, "
+    with pytest.raises(AttributeError, match=message):
         everycell.nfair  # noqa: B018
     assert not hasattr(everycell, "__path_of_no_package__")
 

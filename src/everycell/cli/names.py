@@ -162,4 +162,4 @@ chapter or artefact; `everycell list` lists them all.
         names = list(dict.fromkeys(names_by_spelling[spelling] for spelling in similar))[:3]
         if not names:
             return "`everycell list` lists them all."
-        return f"did you mean {' or '.join(names)}?"
+        return f"did you mean {', '.join(names)}?"
