@@ -64,7 +64,7 @@ def _row(counts: Counts) -> dict[str, Any]:
     return {
         "artefacts": counts.artefacts,
         "reproduced": counts.states["rebuilt"],
-        "from_other_cells": counts.hollow,
+        "from_other_cells": counts.artefacts_without_data,
         "on_surrogate_data": counts.states["stand_in"],
         "cells": counts.published,
         "compared": counts.reproduced,

@@ -61,14 +61,14 @@ class Counts:
 
     artefacts: int = 0
     states: Counter[str] = field(default_factory=Counter)
-    hollow: int = 0
+    artefacts_without_data: int = 0
     cells: Counter[CellClass] = field(default_factory=Counter)
     claims: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def __iadd__(self, other: Counts) -> Counts:
         """Add the counts of other artefacts."""
         self.artefacts += other.artefacts
-        self.hollow += other.hollow
+        self.artefacts_without_data += other.artefacts_without_data
         for name in ("states", "cells", "claims"):
             getattr(self, name).update(getattr(other, name))
         return self
@@ -146,7 +146,7 @@ def count_chapters(
                 counts.states[state] += 1
                 continue
             counts.states[entry.report.state] += 1
-            counts.hollow += basis_of(artefact.card, entry) == "other cells"
+            counts.artefacts_without_data += basis_of(artefact.card, entry) == "other cells"
     return chapters
 
 

@@ -180,7 +180,7 @@ def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str
     return {
         "total": counts.artefacts,
         "states": Counter(artefact["state"] for artefact in artefacts),
-        "hollow": counts.hollow,
+        "hollow": counts.artefacts_without_data,
         "cells": {group: groups[group] for group in GROUPS},
         "claimed": counts.claimed,
         "headlines": headlines(counts),
