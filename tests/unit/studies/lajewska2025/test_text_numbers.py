@@ -32,7 +32,7 @@ def test_lengths_are_of_the_released_text_and_of_what_was_marked():
         "snippets_per_annotation": 1,
     }
     values = readings.set_index(["text", "per"])["value"]
-    assert values["marked characters", "a snippet"] == 3
+    assert values["marked characters", "snippet"] == 3
     assert values["released text", "annotation with snippets"] == 5
     assert values["released text", "annotation"] == 2.5
 
