@@ -180,7 +180,7 @@ def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str
     return {
         "total": counts.artefacts,
         "states": Counter(artefact["state"] for artefact in artefacts),
-        "hollow": counts.artefacts_without_data,
+        "from_other_cells": counts.artefacts_without_data,
         "cells": {group: groups[group] for group in GROUPS},
         "claimed": counts.claimed,
         "headlines": headlines(counts),
@@ -231,7 +231,7 @@ def _artefact(
         "explained": (
             explained_by_source(rebuilt_tiers[-1]["report"].cells) if rebuilt_tiers else {}
         ),
-        "hollow": bool(rebuilt_tiers) and rebuilt_tiers[-1]["hollow"],
+        "from_other_cells": bool(rebuilt_tiers) and rebuilt_tiers[-1]["from_other_cells"],
         "tables": [
             verdict_table(artefact, tier) | {"downloads": tier["downloads"]}
             for tier in rebuilt_tiers
@@ -264,7 +264,7 @@ def _artefact(
             test["outcome"]
             for conclusion in conclusions
             for test in conclusion["on"]
-            if test["tier"] == deepest and not test["hollow"]
+            if test["tier"] == deepest and not test["from_other_cells"]
         ],
         "errata": [
             dict(erratum)
@@ -325,7 +325,7 @@ def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str
         "runnable": declared.state in RUNNABLE,
         "faults": entry.faults,
         "report": report,
-        "hollow": reproduces_no_cell(artefact.card, report),
+        "from_other_cells": reproduces_no_cell(artefact.card, report),
         "command": f"snakemake --cores 2 results/{home}/{artefact.name}.csv",
         "receipt": f"{home}/{artefact.name}.receipt.json" if receipt else None,
         "inputs": input_files(receipt, jobs, load_registry()) if receipt else {},
@@ -401,7 +401,7 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                         "state": tier["state"],
                         "stand_in": tier["stand_in"],
                         # Values derived from published cells test only the paper's consistency.
-                        "hollow": tier["hollow"],
+                        "from_other_cells": tier["from_other_cells"],
                         "outcome": judged[conclusion.id].on_rebuilt,
                         "detail": judged[conclusion.id].detail,
                     }
