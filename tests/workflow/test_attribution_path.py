@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from corpus_server import CorpusServer
 from language_model_server import Server
-from rehearsal.material import PLACES, attribution
+from rehearsal.material import TOWNS, attribution
 from rehearsal.stage import Stage
 from workflow.endpoint_runs import KEY, check_key, go_on, kill_at, name_endpoint
 from workflow.project import Project
@@ -85,7 +85,7 @@ def test_one_data_set_is_enough_and_comes_by_itself(
 ) -> None:
     monkeypatch.setenv(KEY, SECRET)
     with CorpusServer() as hosts:
-        hosts.add_toy_corpora(towns=PLACES)
+        hosts.add_toy_corpora(towns=TOWNS)
         downloads = str(hosts.write_downloads(tmp_path / "downloads.json"))
         full = {"nq": "fetch", "msmarco_qa": None}
         configured_project.configure(
