@@ -58,7 +58,7 @@ regenerate the page.
   chapter 6, which has no record that can be released. There it is the estimated number of words
   times 1.35.
 - *Answer tokens* are an upper bound, since every answer has the maximum length. In the record of
-  abolghasemi2026, chapter 5, answers have 58 tokens on average, of at most 128.
+  abolghasemi2026, chapter 5, answers have 58 tokens on average, out of at most 128.
 - *GPU hours* are for one {H200.name}, with `batch: 8` / `batch: 64`. With N parameters, reading
   takes 2 N operations per token, at {H200.reading} tera-operations per second. Writing a token of
   each answer takes {STEPS} with 8 billion parameters, and is assumed to be proportional to N.
@@ -89,11 +89,11 @@ rankings in bfloat16, but not the same scores: nDCG@10 changes by +.0011 on aver
 .067 in a single list, Kendall's tau of the two rankings is .993 on average and at least .985, and
 scores change by up to .61 with a standard deviation of 2.92. With weights in bfloat16 as well,
 nDCG@10 changes by up to .145. For scores closest to those of a CPU, set `gpu_precision: float32`.
-Why weights in bfloat16 are not faster than everycell was not examined.
+We did not examine why weights in bfloat16 are not faster than everycell.
 
 An 8B Llama in bfloat16, with prompts of 1,371 tokens, on the same kind of GPU (transformers 5.17):
 
-| tokens per second, with reading | everycell | plain loop | step of the plain loop |
+| tokens per second, including prefill | everycell | plain loop | step of the plain loop |
 |---|---|---|---|
 | 8 requests, 32 tokens per answer | 224 | 283 | 19.4 ms |
 | 64 requests, 32 tokens | 627 | 655 | 19.6 ms |
@@ -122,8 +122,8 @@ nine other processes:
 | encoder with 10.6 million parameters, 96 tokens | 16 passages, 32 giga-operations per second |
 
 One busy core reached a five-thousandth of the rate of the GPU above. Hours of encoding on the GPU
-are months on the core, which is why the released tier is small. A batch gains more on a GPU than on
-a CPU, since a single request leaves most of a GPU idle, until memory is full. The log of your run
+are months on the core, which is why the released tier is small. Until memory is full, a batch gains
+more on a GPU than on a CPU, since a single request leaves most of a GPU idle. The log of your run
 has answers per minute and tokens per second after the first batch, and `records/NAME.runs.jsonl`
 stores them. Compare them with the table above after an hour, and stop a run that would take too
 long; it can be resumed.
@@ -195,8 +195,8 @@ def _corpora():
             "A flat vector index has 4 bytes per dimension and passage. Encoding takes 2 "
             f"operations per parameter and token, at {TOKENS} tokens per passage,\non the same GPU "
             f"at {H200.encoding} tera-operations per second, as measured for BERT-base; smaller "
-            "models reach fewer.\nNumbers of passages and compressed sizes are from ir_datasets "
-            "0.6.3; uncompressed text takes about three times as much.\n",
+            "models reach a lower rate.\nNumbers of passages and compressed sizes are from "
+            "ir_datasets 0.6.3; uncompressed text takes about three times as much.\n",
             _table(["corpus", "passages", "compressed", *heads], rows),
             "## Re-rankers and training\n",
             "The number of pairs that a chapter scores or trains on depends on your runs,\nso the "

@@ -126,9 +126,7 @@ def attribution(stage: Stage) -> Settings:
         message = body["messages"][-1]["content"]
         if "Question:" not in message:
             town = next(town for town in TOWNS if town in message)
-            return reply_of(
-                f"A little monastery set up {town}, a seaside town, in {YEARS[town]}."
-            )
+            return reply_of(f"A little monastery set up {town}, a seaside town, in {YEARS[town]}.")
         pieces = [("It was then [", -0.1), ("1", -0.5), ("].", -0.1)]
         tokens = [{"token": token, "logprob": value} for token, value in pieces]
         logprobs = {"content": tokens} if body.get("logprobs") else None

@@ -504,6 +504,7 @@ NOT_HERE = {
         engine.registry.load_registry engine.registry.read_part""",
     "takes a text, a frame or a reader": """
         engine.yaml.load_yaml engine.json_lines.read_json_lines engine.verdicts.read_reproduced
+        engine.spread.read_spreads
         studies.sakai2023.ch1.conversations.read_targets
         rag.grounded_template.read_grounded rag.grounded.autonuggetizer.read_facts
         rag.grounded.autonuggetizer.read_labels""",
@@ -513,6 +514,7 @@ NOT_HERE = {
         collections.smart_files.read_text_lines
         collections.rows.read_lines collections.rows.read_objects collections.rating_files.read_csv
         studies.lajewska2025.annotations.read_group
+        studies.lajewska2025.ch6.inputs.read_human_marks engine.text_files.read_text_file
         studies.lajewska2025.answerability_data.read_labels
         rag.grounded.responses.read_prompt rag.grounded_template.read_template
         rag.grounded.faithfulness.read_prompt rag.grounded.autonuggetizer.read_prompt""",

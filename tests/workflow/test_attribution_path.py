@@ -73,7 +73,9 @@ def test_a_killed_study_goes_on_and_asks_nothing_twice(
     check_key(configured_project, server, SECRET)
     log = (configured_project.folder / "logs/attribution/full/nq_full/paraphrases.log").read_text()
     assert log.startswith("5 questions can be used")
-    assert "5 of 5 questions tried, 5 have usable paraphrases of all passages: 5 of 5 relevant" in log
+    assert (
+        "5 of 5 questions tried, 5 have usable paraphrases of all passages: 5 of 5 relevant" in log
+    )
 
 
 @pytest.mark.slow

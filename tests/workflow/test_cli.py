@@ -318,7 +318,7 @@ def test_doctor_names_a_faulty_config_registry_and_snakefile(call, clean):
     assert code == 1 and "FAIL config.yaml: `seed` is -1" in out
     faults = [line for line in out.splitlines() if "published/sakai2023/registry.yaml" in line]
     assert faults and all("sha256` is 'zzz'" in fault for fault in faults)
-    assert "FAIL Snakefile: does not include the rules of sakai2023; add the line" in out
+    assert "FAIL Snakefile: the rules of sakai2023 are not included; add the line" in out
 
 
 def test_page_draws_what_the_workflow_drew(call, built, tmp_path):

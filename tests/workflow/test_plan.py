@@ -283,5 +283,5 @@ def test_what_encoders_read_of_a_text_is_a_setting_of_its_experiment(tree, tmp_p
     for project in (tree, small):
         (encode,) = [rule for rule in project.rules() if rule.name == "encode"]
         model = {"kind": "splade", "model": "splade-tiny.zero-shot"}
-        read.append(encode.params["reading"](SimpleNamespace(collection=collection, **model)))
+        read.append(encode.params["input_options"](SimpleNamespace(collection=collection, **model)))
     assert read[0] == {**read[1], "length": 96} and read[1]["length"] == 40

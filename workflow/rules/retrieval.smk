@@ -166,7 +166,7 @@ use rule cached_step as encode with:
         **runs_ranker("retrieval/encode"),
         gpu_precision=SETTINGS.gpu_precision,
         kind=lambda wildcards: wildcards.kind,
-        reading=reading_of,
+        input_options=input_options_of,
     message:
         "Encoding {wildcards.collection} ({wildcards.kind}, {wildcards.model})"
 
@@ -191,7 +191,7 @@ use rule cached_step as encode_expanded with:
         **runs_ranker("retrieval/encode_expanded", "tildev2-expanded"),
         gpu_precision=SETTINGS.gpu_precision,
         kind="tildev2-expanded",
-        reading=expanded_reading_of,
+        input_options=expanded_input_options_of,
     message:
         "Encoding {wildcards.collection} with {wildcards.m} expansion terms ({wildcards.model})"
 
@@ -236,6 +236,6 @@ use rule cached_step as rerank_pairs with:
         splits=["test", "validation"],
         setting=of_collection("setting"),
         tasks=of_collection("tasks"),
-        reading=pair_reading_of,
+        input_options=pair_input_options_of,
     message:
         "Re-ranking {wildcards.collection} ({wildcards.kind}, {wildcards.model})"

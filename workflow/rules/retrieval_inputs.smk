@@ -111,7 +111,7 @@ def training_tasks_of(wildcards):
 
 
 #: Parameters for training a model.
-TRAINING = {name: training_of(name) for name in ("pairs", "negatives", "reading", "options")}
+TRAINING = {name: training_of(name) for name in ("pairs", "negatives", "input_options", "options")}
 TRAINING["tasks"] = training_tasks_of
 #: Parameters of the lexical rankers.
 SCORING = {name: lexical(name) for name in ("bm25", "jelinek_mercer", "dirichlet", "hits")}
@@ -135,7 +135,7 @@ def is_zero_shot(model):
     return model.endswith(".zero-shot")
 
 
-def reading_of(wildcards):
+def input_options_of(wildcards):
     """Input options of the wildcard's ranker for encoding texts."""
     return encoded_as(wildcards, wildcards.kind, is_zero_shot(wildcards.model))
 
@@ -143,16 +143,16 @@ def reading_of(wildcards):
 def encoded_as(wildcards, name, zero_shot=False):
     """Input options of a ranker on the wildcard's collection."""
     options = collection_of(wildcards)
-    return get_ranker(name).reading(
+    return get_ranker(name).input_options(
         options.lengths, zero_shot=zero_shot, proposals=options.proposals
     )
 
 
-def expanded_reading_of(wildcards):
+def expanded_input_options_of(wildcards):
     """Input options of TILDEv2 for expanded documents."""
     return encoded_as(wildcards, "tildev2-expanded")
 
 
-def pair_reading_of(wildcards):
+def pair_input_options_of(wildcards):
     """Input options of the wildcard's ranker for pairs of a query and a document."""
-    return get_ranker(wildcards.kind).pair_reading(collection_of(wildcards).lengths)
+    return get_ranker(wildcards.kind).pair_input_options(collection_of(wildcards).lengths)

@@ -157,7 +157,7 @@ use rule cached_step as train_fold with:
         pairs=FAIRNESS.cross_encoder.pairs,
         # With one negative per pair, the tiny encoder learned nothing in so few steps.
         negatives=3,
-        reading={"pair_length": {"total": FAIRNESS.cross_encoder.length}},
+        input_options={"pair_length": {"total": FAIRNESS.cross_encoder.length}},
         seed=SETTINGS.seed,
         tasks=None,
         options={

@@ -130,7 +130,7 @@ def papers_not_included(root: Path) -> list[str]:
 def not_included_message(key: str) -> str:
     """Error message on a paper whose rules are not included."""
     return (
-        f"Snakefile: does not include the rules of {key}; add the line "
+        f"Snakefile: the rules of {key} are not included; add the line "
         f'`include: "workflow/rules/{key}/ch1.smk"` above `include: FINISH`.'
     )
 

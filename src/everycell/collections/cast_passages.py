@@ -88,7 +88,7 @@ def read_cast_passages(
     )
     if counts is not None and sizes != counts:
         raise CollectionError(
-            f"{files} contain {sizes}, expected {counts}; fetch them again (delete them first)."
+            f"{files} contain {sizes}, expected {counts}; delete them and fetch them again."
         )
     return CastPassages(
         documents[["document_id", "text"]].reset_index(drop=True),
@@ -134,9 +134,8 @@ def _check_unique(rows: pd.DataFrame, keys: list[str], value: str, files: str) -
         key = rows.loc[is_duplicate.idxmax(), keys]
         values = rows.loc[(rows[keys] == key).all(axis="columns"), value].tolist()
         raise CollectionError(
-            f"{files}: {' and '.join(map(in_quotes, key))} have the {value} values "
-            f"{in_quotes(values, 300)}; expected one, so fetch the files again (delete them "
-            "first)."
+            f"{files}: the {value} of {' and '.join(map(in_quotes, key))} has the values "
+            f"{in_quotes(values, 300)}; expected one, so delete the files and fetch them again."
         )
 
 
@@ -200,7 +199,7 @@ def assign_splits(benchmark: Benchmark, folds: pd.DataFrame, fold: int) -> Bench
     fold_count = folds["fold"].max() + 1
     if fold_count < 3 or fold not in range(fold_count):
         raise ValueError(
-            f"fold is {fold} of {fold_count}; at least 3 folds are needed, numbered from 0."
+            f"fold is {fold} and there are {fold_count} folds; use at least 3, numbered from 0."
         )
     unknown = set(benchmark.queries["query_id"]) - set(folds["query_id"])
     if unknown:

@@ -22,7 +22,7 @@ FAULTS: Mapping[str, str] = {
     "beside the point": "the system changes the subject",
 }
 #: Number of times that a user repeats a request before moving on.
-TRIES = 2
+RETRIES = 2
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _TIMES = ("11:15", "12:45", "13:30", "17:00", "18:30", "19:45")
@@ -294,7 +294,7 @@ def _dialogue(dissatisfied: float, draw: np.random.Generator) -> list[tuple[str,
     for step in domain.steps:
         request = _pick(step.user, draw).format(**wishes)
         known_slots += step.stated_slots
-        for attempt in range(1 + TRIES):
+        for attempt in range(1 + RETRIES):
             user = request if attempt == 0 else _pick(_COMPLAINTS, draw).format(said=request)
             template = _pick(step.correct, draw)
             is_faulty = bool(draw.random() < dissatisfied)

@@ -33,7 +33,7 @@ _TEXT = ("title", "abstract")
 # Largest share of lines whose papers lack metadata. Such lines are left out, but a larger share
 # indicates files of different releases.
 _MAX_WITHOUT_METADATA = 0.02
-# Large fields that are dropped while reading to save memory.
+# Unused fields that are dropped while reading to save memory.
 _UNUSED = ("authors", "cited_by", "references", "year", "paper_id")
 
 
@@ -95,8 +95,8 @@ def read_scidocs(
     if lacks_metadata.mean() > _MAX_WITHOUT_METADATA:
         row = lines[lacks_metadata].iloc[0]
         raise SciDocsError(
-            f"{lacks_metadata.sum()} of {len(lines)} lines of the .qrel files in {folder} have "
-            f"papers that {METADATA} lacks, such as query {row['query_id']}, document "
+            f"{lacks_metadata.sum()} of {len(lines)} lines of the .qrel files in {folder} name "
+            f"papers missing from {METADATA}, such as query {row['query_id']}, document "
             f"{row['document_id']} ({row['task']}): use files of the same release."
         )
     test_queries = pd.MultiIndex.from_frame(
@@ -156,7 +156,7 @@ def _read_qrel(path: Path) -> pd.DataFrame:
         query, _, document, relevance = fields
         if (query, document) in line_of_pair:
             raise SciDocsError(
-                f"{path}, line {number}: document {document} of query {query} is already in line "
+                f"{path}, line {number}: document {document} of query {query} is already on line "
                 f"{line_of_pair[query, document]}; remove one of the lines."
             )
         line_of_pair[query, document] = number

@@ -19,7 +19,7 @@ from everycell.collections.rating_files import (
 )
 from everycell.engine.untrusted import in_quotes
 
-#: Answers of the questionnaires in the published order: ``option_1`` is the first.
+#: Answer options of the questionnaires in the published order: ``option_1`` is the first.
 DEMOGRAPHICS: Mapping[str, Sequence[str]] = {
     "Age": ("18-30", "31-45", "46-60", "60+", "Prefer not to say"),
     "Gender": ("Male", "Female", "Other", "Prefer not to say"),
@@ -184,9 +184,9 @@ def _check_conditions(path: Path, raw: pd.DataFrame) -> None:
             row = int(differs.idxmax())
             condition = raw["answers_ids"][row]
             raise RatingsError(
-                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])} in the "
-                f"condition {condition}; expected {levels[condition]!r}, so correct one of the "
-                "two."
+                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])} in "
+                f"condition {condition}; expected {levels[condition]!r}, so correct the value or "
+                "the condition."
             )
 
 

@@ -103,7 +103,7 @@ _OTHER_LANGUAGES = (
 )
 _SPEAKER = re.compile(
     r"""
-    ^[\s*_#>"'`\[(-]*(?:\d+[.)]\s*)?               # marks of emphasis, quotation or list
+    ^[\s*_#>"'`\[(-]*(?:\d+[.)]\s*)?               # emphasis, quotation or list markers
     (?:(?:counterfactual|new|last)\s+)*
     (system|assistant|user|utterance)\b
     (?:\s+(?:counterfactual|new|last|utterance|response|reply|turn)\b)*
@@ -131,8 +131,9 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
 
     The utterance starts at the first line labelled "SYSTEM:" (or "assistant:", "counterfactual
     utterance:"). If there is no such label, or if unlabelled text precedes a line of the user, it
-    starts at the beginning of the answer, after a first line that ends with a colon. It ends at the
-    next speaker or empty line. Surrounding quotation marks and text in ``<think>`` are removed.
+    starts at the beginning of the answer, except that a first line that ends with a colon is
+    skipped. It ends at the next speaker or empty line. Surrounding quotation marks and text in
+    ``<think>`` are removed.
     """
     text = _utterance(_THOUGHT.sub("", unicodedata.normalize("NFC", answer.text)))
     words = re.findall(r"[^\W_]+(?:['’]\w+)?", text)

@@ -3,7 +3,7 @@
 All measures count characters. `mark_characters` represents the marks of n people in a text of L
 characters as a boolean array of shape (n, L), with one row per person.
 
-Source: lajewska2025, section 5.2 (equations 5.1 and those after it).
+Source: lajewska2025, section 5.2 (equation 5.1 onwards).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:
     if k is None:
         k = len(people)
     if not 1 <= k <= len(people):
-        raise SpanError(f"k is {k}; with {len(people)} people, it must be 1 to {len(people)}.")
+        raise SpanError(f"k is {k}; with {len(people)} people, it must be from 1 to {len(people)}.")
     counts = people.sum(axis=0)
     marked_by_any = np.count_nonzero(counts)
     return float(np.count_nonzero(counts >= k) / marked_by_any) if marked_by_any else 1.0
@@ -134,7 +134,7 @@ def reference_similarity(
         needed = len(workers) // 2 + 1 if majority is None else majority
         if not 1 <= needed <= len(workers):
             raise SpanError(
-                f"majority is {needed}; with {len(workers)} workers, it must be 1 to "
+                f"majority is {needed}; with {len(workers)} workers, it must be from 1 to "
                 f"{len(workers)}."
             )
         workers = (workers.sum(axis=0) >= needed)[None]

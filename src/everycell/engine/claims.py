@@ -27,9 +27,10 @@ class Predicate(CardFileModel):
     """A claim as a test over the cells of one table.
 
     Each cell that `cells` selects is compared with `value`, or with the cell whose key differs only
-    in the columns of `other`. The claim is supported if `quantifier` of the comparisons are true. A
-    comparison is inconclusive if its interval (`low` and `high`, or `interval`) contains the value,
-    if its p-value is not below `alpha`, or if its marker shows no significance (`sign`, `letters`).
+    in the columns of `other`. The claim is supported if as many comparisons are true as
+    `quantifier` requires. A comparison is inconclusive if its interval (`low` and `high`, or
+    `interval`) contains the value, if its p-value is not below `alpha`, or if its marker shows no
+    significance (`sign`, `letters`).
     """
 
     quantifier: Literal["all", "any", "all but one", "none", "most", "almost all"] = Field(
@@ -106,8 +107,8 @@ class Predicate(CardFileModel):
     letters: bool | Literal["stand_in"] = Field(
         False,
         description="Whether the marker of the greater cell must contain the letter of the smaller "
-        "cell, its value in the column of `other` (`a-d` is a range of four letters). `stand_in`: "
-        "only on surrogate data, which have fewer queries.",
+        "cell: that cell's value in the column of `other`. In a marker, `a-d` is a range of four "
+        "letters. `stand_in`: only on surrogate data, which have fewer queries.",
     )
     absolute: bool = Field(False, description="Whether absolute values are compared.")
     undecided_if_equal: bool = Field(
@@ -130,7 +131,7 @@ class Predicate(CardFileModel):
 
     @property
     def moves(self) -> list[dict[str, str]]:
-        """Changes of a cell's key that give the other cells of its comparison."""
+        """Changes to a cell's key that give the other cells of its comparison."""
         overrides = [self.other, self.low, self.high, self.p, self.minus, self.over]
         return [
             *filter(None, overrides),
@@ -138,7 +139,7 @@ class Predicate(CardFileModel):
         ]
 
     @model_validator(mode="after")
-    def _one_side(self) -> Predicate:
+    def _check_value_or_other(self) -> Predicate:
         if (self.value is None) == (self.other is None):
             raise ValueError("a predicate needs either `value` or `other`")
         if (self.low is None) != (self.high is None):
@@ -161,7 +162,7 @@ class Predicate(CardFileModel):
         return self
 
     @model_validator(mode="after")
-    def _sides_of_significance(self) -> Predicate:
+    def _check_options(self) -> Predicate:
         if self.letters and (self.other is None or len(self.other) != 1):
             raise ValueError("`letters` requires `other` with one column, whose value is a letter")
         if self.reads == "marker" and self.op in ("<", "<=", ">", ">="):
@@ -187,8 +188,8 @@ class Predicate(CardFileModel):
 class SpeaksIf(CardFileModel):
     """Condition that surrogate data must meet to test claims.
 
-    If it is not met, comparisons with any of the cells are inconclusive. If it has neither `cells`
-    nor `conclusions`, no claim of the table can be tested.
+    If it is not met, comparisons with any of the cells are inconclusive or, if it has neither
+    `cells` nor `conclusions`, no claim of the table can be tested.
     """
 
     cells: Selector = Field({}, description="Cells that it applies to; by default all.")
@@ -199,7 +200,7 @@ class SpeaksIf(CardFileModel):
         description="Predicates over the table or its supplementary tables, all of which must hold."
     )
     because: str = Field(
-        min_length=10, description="Why surrogate data that fail it cannot test the claims."
+        min_length=10, description="Why surrogate data that do not meet it cannot test the claims."
     )
 
 

@@ -30,7 +30,7 @@ from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import parse_json, text_of
 from everycell.engine.validation import describe_fault
 
-#: Packages whose versions a receipt contains: those that compute or read inputs.
+#: Packages whose versions a receipt contains: those that read inputs or compute results.
 PACKAGES = (
     "datasets",
     "faiss-cpu",

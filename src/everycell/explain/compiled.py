@@ -69,11 +69,11 @@ def _add_where(_context, numbers, word, value):
 def add_leaves(
     documents, samples, coalition_bits, order, features, roots, lefts, rights, leaves, unit, outputs
 ):
-    """Write the sum of the leaves that each coalition reaches to ``outputs``, shape (b, c, n).
+    """Fill ``outputs``, shape (b, c, n), with the sum of the leaves that each coalition reaches.
 
     ``documents`` and ``samples``, shape (m, nodes), state whether a vector goes left at a node.
     Each row of ``coalition_bits``, shape (f + 1, words), marks the coalitions with a feature, and
-    the last row all coalitions; ``order``, shape (c,), has their rows in ``outputs``. If document
+    the last row all coalitions; ``order``, shape (c,), gives their rows in ``outputs``. If document
     and sample go the same way at a node, so do all coalitions; a stack stores the nodes at which
     they split. The first leaf reached in a tree is added to all coalitions (`common`); coalitions
     that reach a different leaf get the difference.
@@ -145,7 +145,7 @@ def add_leaves(
 
 @compiled
 def add_own_leaves(vectors, features, thresholds, zero_goes, roots, lefts, rights, leaves, sums):
-    """Write the sum of the leaves that each vector reaches to ``sums``, shape (m,)."""
+    """Fill ``sums``, shape (m,), with the sum of the leaves that each vector reaches."""
     for row in range(len(vectors)):
         vector = vectors[row]
         total = 0

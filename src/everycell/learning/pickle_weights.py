@@ -67,7 +67,7 @@ def _weight_files(source: Path) -> list[str]:
         )
     names = sorted(set(_index(source)["weight_map"].values()))
     for name in names:
-        # A name in an index must not lead out of the folder.
+        # A name in an index must not point outside the folder.
         if Path(name).name != name or not (source / name).is_file():
             raise ModelError(
                 f"{source / INDEX} lists {in_quotes(name)}, which is not a file next to it: copy "
@@ -151,10 +151,10 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
         reason = str(error).replace("\n", " ")
         raise ModelError(
             f"{path} contains more than weights, or is damaged, and was not read "
-            f"({_shorten_refusal(reason)}): get the model in safetensors, from a source that you "
-            "trust."
+            f"({_shorten_refusal(reason)}): get the model as safetensors from a source that "
+            "you trust."
         ) from None
-    # Bytes that are not a pickle may raise errors of look-ups.
+    # Reading bytes that are not a pickle may raise a LookupError.
     except (RuntimeError, ValueError, OSError, EOFError, LookupError) as error:
         raise ModelError(
             f"{path} cannot be read ({str(error).splitlines()[0]}): copy it again."

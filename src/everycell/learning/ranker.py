@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: number of word pieces, None for no maximum.
 Lengths = Mapping[str, int | None]
 #: Parameters of a ranker's inputs, as JSON, which `encode` and similar methods receive.
-Reading = Mapping[str, Any]
+InputOptions = Mapping[str, Any]
 #: Texts by id.
 Texts = Mapping[str, str]
 
@@ -47,7 +47,7 @@ class Ranker(ABC):
 
     @property
     def pattern(self) -> str:
-        """Regular expression for its name in files, which may contain a number."""
+        """Regular expression for its name in paths; the name may contain a number."""
         return re.escape(self.name)
 
 
@@ -59,14 +59,14 @@ class TrainedRanker(Ranker):
     training: ClassVar[Mapping[str, float]] = {"epochs": 1, "batch": 8, "learning_rate": 1e-3}
 
     @abstractmethod
-    def training_reading(self, lengths: Lengths, *, few_steps: bool) -> Reading:
+    def training_input_options(self, lengths: Lengths, *, few_steps: bool) -> InputOptions:
         """Parameters of training: maximum lengths, and how texts are scored.
 
-        Only parameters that this ranker uses, so that a change for another one does not retrain it.
+        Only parameters that this ranker uses, so that changing others does not retrain it.
         """
 
     @abstractmethod
-    def start(self, encoder: Path, reading: Reading, seed: int) -> Start:
+    def start(self, encoder: Path, input_options: InputOptions, seed: int) -> Start:
         """Create an untrained model from the encoder in a folder, and its loss."""
 
 
@@ -74,15 +74,17 @@ class EncodingRanker(Ranker):
     """A ranker that encodes documents and queries separately, each once."""
 
     @abstractmethod
-    def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
-        """Parameters of the texts that it encodes; only those that it uses."""
+    def input_options(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> InputOptions:
+        """Parameters for encoding texts; only those that this ranker uses."""
 
 
 class TextEncodingRanker(EncodingRanker):
     """A ranker that encodes texts without expansion."""
 
     @abstractmethod
-    def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
+    def encode(
+        self, model: Path, documents: Texts, queries: Texts, input_options: InputOptions
+    ) -> Encoded:
         """Encode documents and queries."""
 
 
@@ -95,7 +97,7 @@ class ExpandingRanker(EncodingRanker):
         model: Path,
         documents: Texts,
         queries: Texts,
-        reading: Reading,
+        input_options: InputOptions,
         proposed: IntArray,
     ) -> tuple[Encoded, pd.DataFrame]:
         """Encode expanded documents and queries; also count the terms added."""
@@ -105,8 +107,8 @@ class PairRanker(Ranker):
     """A ranker that reads a query and a document together."""
 
     @abstractmethod
-    def pair_reading(self, lengths: Lengths) -> Reading:
-        """Parameters of the pairs that it reads."""
+    def pair_input_options(self, lengths: Lengths) -> InputOptions:
+        """Parameters for reading pairs."""
 
     @abstractmethod
     def score(
@@ -116,7 +118,7 @@ class PairRanker(Ranker):
         queries: Texts,
         documents: Texts,
         pairs: Sequence[tuple[str, str]],
-        reading: Reading,
+        input_options: InputOptions,
     ) -> npt.NDArray[np.float32]:
         """One score per pair, in order; higher is more relevant."""
 
@@ -153,7 +155,7 @@ def get_ranker(name: str) -> Ranker:
     ranker = import_module(module).RANKER
     if ranker.name != name:
         raise ValueError(
-            f"The ranker in {module} has the name {ranker.name!r}: name it like its module."
+            f"The ranker in {module} has the name {ranker.name!r}: name it after its module."
         )
     return ranker
 

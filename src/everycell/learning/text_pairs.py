@@ -42,9 +42,9 @@ class PairLength:
             self.cut == "query_first" and 1 <= self.query < self.total - SPECIAL
         ):
             raise ValueError(
-                f"query is {self.query} with cut {self.cut!r} and total {self.total}: it requires "
-                f"'query_first' and must be from 1 to {self.total - SPECIAL - 1}; change or omit "
-                "it."
+                f"query is {self.query} with cut {self.cut!r} and total {self.total}: a query "
+                "length needs cut 'query_first' and must be from 1 to "
+                f"{self.total - SPECIAL - 1}; change or omit it."
             )
 
     def room(self, query: int, document: int) -> tuple[int, int]:

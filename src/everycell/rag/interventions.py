@@ -32,7 +32,7 @@ from everycell.engine.arrays import FloatArray
 from everycell.rag.answers import normalise_answer
 from everycell.rag.draws import named_draws
 
-#: Kinds of forged documents: an added one of another question, or a modified one of the list.
+#: Kinds of forged documents: one added from another question, or one of the list, modified.
 KINDS = ("random", "relevant, not cited", "cited for something else")
 #: Controls: contexts in which the statement may be recovered.
 CONTROLS = ("all cited", "one cited", "forged alone", "statement removed")
@@ -74,7 +74,7 @@ class Instance(NamedTuple):
 
 #: Function from a question and its documents to an answer.
 Answerer = Callable[[str, Sequence[str]], CitedAnswer]
-#: Function that decides whether two statements say the same.
+#: Function that decides whether two statements say the same thing.
 Same = Callable[[str, str], bool]
 
 
@@ -86,7 +86,7 @@ def same_words(first: str, second: str) -> bool:
 
 
 def shared_words(threshold: float) -> Same:
-    """Compare statements by the share of their words, relative to the shorter statement."""
+    """Compare statements by the share of the shorter one's words that the longer one contains."""
     if not 0 < threshold <= 1:
         raise ValueError(
             f"The threshold is {threshold}; give a number greater than 0 and at most 1."
@@ -215,7 +215,8 @@ def share(count: int, total: int, level: float = 0.95) -> tuple[float, float, fl
     """A share in percent with its exact binomial interval (Clopper-Pearson)."""
     if not 0 <= count <= total or total < 1:
         raise ValueError(
-            f"The count is {count} of {total}; it must be 0 to {total}, and the total at least 1."
+            f"The count is {count} of {total}; it must be from 0 to {total}, and the total "
+            "at least 1."
         )
     low, high = proportion_confint(count, total, alpha=1 - level, method="beta")
     return 100 * count / total, 100 * float(low), 100 * float(high)

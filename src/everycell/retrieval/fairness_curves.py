@@ -1,4 +1,4 @@
-"""Group fairness of rankings over the cut-off: mean curves and their sensitivity.
+"""Group fairness of rankings by cut-off: mean curves and their sensitivity.
 
 Source: abolghasemi2024, section 4, which is chapter 4 of abolghasemi2026.
 """

@@ -51,7 +51,7 @@ def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> 
 
 
 def _rank_rows(run: pd.DataFrame, topic: IntArray, rows: IntArray) -> IntArray:
-    """Ranks of some rows within their topics, with ties by descending id."""
+    """Ranks of some rows within their topics; ties are broken by descending id."""
     # The sort key of a row is its topic (-1, if not considered, comes first), followed by the bits
     # of its score, inverted so that the highest score comes first.
     score = run["score"].to_numpy().astype(np.float32) + np.float32(0)  # no negative zero

@@ -270,7 +270,7 @@ def _read_vocabulary(path: Path) -> dict[str, int]:
                 piece = line.rstrip("\n")
                 if piece in vocabulary:
                     raise TokeniseError(
-                        f"{path}, line {number + 1}: {in_quotes(piece)} is already in line "
+                        f"{path}, line {number + 1}: {in_quotes(piece)} is already on line "
                         f"{vocabulary[piece] + 1}; pieces must be unique, so remove one."
                     )
                 vocabulary[piece] = number

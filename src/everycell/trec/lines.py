@@ -32,7 +32,8 @@ ID_DELIMITER = r"[\s\x0b\x00]"
 # The delimiters that may remain in a field after splitting the text at spaces and line breaks.
 _DELIMITER_BYTES = (b"\x00", b"\x0b", b"\x0c", b"\r")
 
-# From this mean number of documents per query, searching each list for duplicates is faster.
+# With at least this mean number of documents per query, it is faster to search each list for
+# duplicates separately.
 _LONG_LIST = 64
 
 
@@ -343,7 +344,7 @@ def _check_ranks(
 def check_scale(
     frame: pd.DataFrame, scale: tuple[int, int] | None, row_name: Callable[[int], str]
 ) -> None:
-    """Raise an error if a relevance is outside the scale; `row_name` names a row in messages."""
+    """Raise an error if a label is outside the scale; `row_name` names a row in messages."""
     if scale is None:
         return
     low, high = scale

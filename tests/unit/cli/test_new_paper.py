@@ -257,9 +257,9 @@ def test_a_new_paper_is_complete_and_overwrites_nothing(project):
     now = load_registry(project).sets["smith2026-data"]
     assert description == "synthetic example files" and now.paper == "Title of the paper"
     assert now.licence == "none stated"
-    missing = "The files of smith2026 already exist. Snakefile: does not include the rules of "
+    missing = "The files of smith2026 already exist. Snakefile: the rules of smith2026 are "
     assert missing in refused("paper", "new", "smith2026")
-    assert "Snakefile: does not include the rules of smith2026; add" in refused("make", "smith2026")
+    assert "Snakefile: the rules of smith2026 are not included; add" in refused("make", "smith2026")
     assert call("paper", "new", "smith2026", "--yes")[0] == 0
     assert 'include: "workflow/rules/smith2026/ch1.smk"' in (project / "Snakefile").read_text()
     assert "The key smith2026 is taken" in refused("paper", "new", "smith2026")

@@ -91,8 +91,11 @@ def test_texts_and_pairs_that_are_there_twice_are_merged(read):
         (("1_1", "q", "p", " ", 0), "passage is ' '"),
         (("1_1", "", "p", "t", 0), "query is ''"),
         (("1_1", "q", "", "t", 0), "passage_id is ''"),
-        (("1_1", "new", "p", "t", 0), "'1_1' have the query values .'first turn', 'new'."),
-        (("1_1", "first turn", "p2", "t", 0), r"'1_1' and 'p1' have the relevance values \[4, 0\]"),
+        (("1_1", "new", "p", "t", 0), "the query of '1_1' has the values .'first turn', 'new'."),
+        (
+            ("1_1", "first turn", "p2", "t", 0),
+            r"the relevance of '1_1' and 'p1' has the values \[4, 0\]",
+        ),
     ],
 )
 def test_a_fault_is_named(read, row, message):
@@ -155,9 +158,9 @@ def test_a_fold_needs_two_others_and_every_query(read):
     collection = read()
     benchmark = cast_benchmark(collection)
     folds = collection.queries[["query_id"]].assign(fold=[0, 1, 2])
-    with pytest.raises(ValueError, match="fold is 3 of 3"):
+    with pytest.raises(ValueError, match="fold is 3 and there are 3 folds"):
         assign_splits(benchmark, folds, 3)
-    with pytest.raises(ValueError, match="fold is 0 of 2"):
+    with pytest.raises(ValueError, match="fold is 0 and there are 2 folds"):
         assign_splits(benchmark, folds.assign(fold=[0, 1, 1]), 0)
     with pytest.raises(ValueError, match="The query '1_1' is in no fold"):
         assign_splits(benchmark, folds[1:], 0)

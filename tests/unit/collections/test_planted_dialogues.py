@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.collections.planted_dialogues import FAULTS, TRIES, plant_dialogues
+from everycell.collections.planted_dialogues import FAULTS, RETRIES, plant_dialogues
 
 
 def test_every_prefix_that_ends_with_the_system_is_a_sample() -> None:
@@ -50,7 +50,7 @@ def test_a_user_whom_the_system_failed_says_it_again() -> None:
     for row in planted.truth[~planted.truth["satisfied"]].itertuples():
         after = samples.get(f"{row.dialogue}/{row.turn + 1}")
         message = samples[row.id].turns[-2][1]
-        if after and row.turn <= TRIES:
+        if after and row.turn <= RETRIES:
             assert after.turns[-2][1].endswith(message.rsplit(": ", 1)[-1][-12:])
             again += 1
     assert again > 10

@@ -245,8 +245,8 @@ def test_a_test_query_is_never_trained_on(scidocs):
         ("a 1 b 0", "line 101: 'a 1 b 0' is no"),
         ("a 0 b 2", "line 101: 'a 0 b 2' is not .* with relevance 0 or 1"),
         ("", "line 101: '' is no"),
-        ("citeval00 0 paper00 1", "line 101: document paper00 .* citeval00 is already in line 1"),
-        ("citeval00 0 paper00 0", "line 101: document paper00 .* is already in line 1"),
+        ("citeval00 0 paper00 1", "line 101: document paper00 .* citeval00 is already on line 1"),
+        ("citeval00 0 paper00 0", "line 101: document paper00 .* is already on line 1"),
     ],
 )
 def test_wrong_lines(scidocs, line, message):

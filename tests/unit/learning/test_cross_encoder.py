@@ -108,7 +108,7 @@ def test_a_long_query_before_a_short_document_is_where_the_options_differ(tokeni
         ({"total": 9, "cut": "both"}, "cut is 'both': it must be"),
         ({"total": 9, "query": 6}, "query is 6 with cut 'query_first' and total 9.*1 to 5"),
         ({"total": 9, "query": 0}, "query is 0"),
-        ({"total": 9, "cut": "longest_first", "query": 2}, "it requires 'query_first'"),
+        ({"total": 9, "cut": "longest_first", "query": 2}, "needs cut 'query_first'"),
     ],
 )
 def test_lengths_without_room_are_refused(options, message):

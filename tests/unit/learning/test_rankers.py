@@ -63,29 +63,31 @@ class ToyRanker(TrainedRanker, TextEncodingRanker):
     name = "toy"
     negatives = 2
 
-    def training_reading(self, lengths, *, few_steps):
+    def training_input_options(self, lengths, *, few_steps):
         return {"length": lengths["training"]}
 
-    def start(self, encoder, reading, seed):
+    def start(self, encoder, input_options, seed):
         from everycell.learning.models import load_model
         from everycell.learning.tilde import stop_ids
         from everycell.learning.tildev2 import from_encoder, ranking_loss
 
         loaded, tokenizer = load_model(encoder, "encoder", seed=seed)
-        loss = ranking_loss(tokenizer, reading["length"], stop_ids(tokenizer))
+        loss = ranking_loss(tokenizer, input_options["length"], stop_ids(tokenizer))
         return Start(from_encoder(loaded, bias=1.0, seed=seed), tokenizer, loss)
 
-    def reading(self, lengths, *, zero_shot, proposals):
+    def input_options(self, lengths, *, zero_shot, proposals):
         return {"length": lengths["text"]}
 
-    def encode(self, model, documents, queries, reading):
+    def encode(self, model, documents, queries, input_options):
         from everycell.learning.models import load_model
         from everycell.learning.tilde import query_terms, stop_ids
         from everycell.retrieval.encoded import Encoded
 
         _, tokenizer = load_model(model, "tildev2")
         parts = [
-            query_terms(tokenizer, list(texts.values()), reading["length"], stop_ids(tokenizer))
+            query_terms(
+                tokenizer, list(texts.values()), input_options["length"], stop_ids(tokenizer)
+            )
             for texts in (documents, queries)
         ]
         return Encoded("term_weights", *parts, list(documents), list(queries))
@@ -133,28 +135,30 @@ def test_every_ranker_says_what_it_reads():
     ]
     for ranker in rankers_of(EncodingRanker):
         for zero_shot in (False, True):
-            reading = ranker.reading(LENGTHS, zero_shot=zero_shot, proposals=3)
-            assert reading["length"] in (LENGTHS["zero_shot" if zero_shot else "text"], 14)
-            assert set(reading) <= {"length", "query_length", "proposals", "own"}
+            input_options = ranker.input_options(LENGTHS, zero_shot=zero_shot, proposals=3)
+            assert input_options["length"] in (LENGTHS["zero_shot" if zero_shot else "text"], 14)
+            assert set(input_options) <= {"length", "query_length", "proposals", "own"}
     for ranker in rankers_of(PairRanker):
-        assert ranker.pair_reading(LENGTHS) == {"pair_length": {"total": 13}}
-        assert ranker.training_reading(LENGTHS, few_steps=True) == ranker.pair_reading(LENGTHS)
+        assert ranker.pair_input_options(LENGTHS) == {"pair_length": {"total": 13}}
+        assert ranker.training_input_options(LENGTHS, few_steps=True) == ranker.pair_input_options(
+            LENGTHS
+        )
 
 
 def test_a_change_for_one_ranker_is_none_for_another():
     read = {
-        ranker.name: ranker.training_reading(LENGTHS, few_steps=True)
+        ranker.name: ranker.training_input_options(LENGTHS, few_steps=True)
         for ranker in rankers_of(TrainedRanker)
     }
     assert read["tilde"] == {"length": 12}
     assert read["tildev2"] == {"length": 12, "bias": 1.0, "scale": True}
-    published = get_ranker("tildev2").training_reading(LENGTHS, few_steps=False)
+    published = get_ranker("tildev2").training_input_options(LENGTHS, few_steps=False)
     assert published == {"length": 12, "bias": 0.0, "scale": False}
 
 
 def test_tilde_encodes_what_stands_in_a_query(folder, tokenizer):
-    reading = get_ranker("tilde").reading(LENGTHS, zero_shot=False, proposals=4)
-    result = get_ranker("tilde").encode(folder, DOCUMENTS, QUERIES, reading)
+    input_options = get_ranker("tilde").input_options(LENGTHS, zero_shot=False, proposals=4)
+    result = get_ranker("tilde").encode(folder, DOCUMENTS, QUERIES, input_options)
     assert (result.document_ids, result.query_ids) == (["d", "e", "f"], ["q", "r"])
     assert result.kind == "likelihoods" and result.proposed.shape == (3, 4)
     loaded, _ = load_model(folder, "masked-lm")
@@ -168,14 +172,14 @@ def test_tilde_encodes_what_stands_in_a_query(folder, tokenizer):
 
 
 def test_no_more_terms_are_proposed_than_there_are(folder):
-    reading = get_ranker("tilde").reading(LENGTHS, zero_shot=False, proposals=300)
-    result = get_ranker("tilde").encode(folder, DOCUMENTS, QUERIES, reading)
+    input_options = get_ranker("tilde").input_options(LENGTHS, zero_shot=False, proposals=300)
+    result = get_ranker("tilde").encode(folder, DOCUMENTS, QUERIES, input_options)
     assert result.proposed.shape == (3, len(WORDS))
 
 
 def test_tildev2_encodes_documents_and_counts_queries(weighing, tokenizer):
-    reading = get_ranker("tildev2").reading(LENGTHS, zero_shot=True, proposals=4)
-    result = get_ranker("tildev2").encode(weighing, DOCUMENTS, QUERIES, reading)
+    input_options = get_ranker("tildev2").input_options(LENGTHS, zero_shot=True, proposals=4)
+    result = get_ranker("tildev2").encode(weighing, DOCUMENTS, QUERIES, input_options)
     loaded, _ = load_model(weighing, "tildev2")
     stop = tilde.stop_ids(tokenizer)
     expected = tildev2.encode(loaded, tokenizer, list(DOCUMENTS.values()), 8, stop)
@@ -188,8 +192,10 @@ def test_tildev2_encodes_documents_and_counts_queries(weighing, tokenizer):
 def test_an_expansion_adds_weights_of_proposed_terms_alone(weighing, tokenizer):
     proposed = np.array([tokenizer.convert_tokens_to_ids(["graph", "bee"])] * 3)
     ranker = get_ranker("tildev2-expanded")
-    reading = ranker.reading(LENGTHS, zero_shot=False, proposals=4)
-    result, new_terms = ranker.encode_expanded(weighing, DOCUMENTS, QUERIES, reading, proposed)
+    input_options = ranker.input_options(LENGTHS, zero_shot=False, proposals=4)
+    result, new_terms = ranker.encode_expanded(
+        weighing, DOCUMENTS, QUERIES, input_options, proposed
+    )
     assert new_terms.to_dict("list") == {
         "document_id": ["d", "e", "f"],
         # "bee" stands in d.
@@ -224,8 +230,8 @@ def test_dense_vectors_are_those_of_their_texts(folder):
 @pytest.mark.parametrize("name", ["cross-encoder", "mtft"])
 def test_what_reads_pairs_is_trained_saved_and_scores(folder, tmp_path, name):
     ranker = get_ranker(name)
-    reading = ranker.training_reading(LENGTHS, few_steps=True)
-    start = ranker.start(folder, reading, 3)
+    input_options = ranker.training_input_options(LENGTHS, few_steps=True)
+    start = ranker.start(folder, input_options, 3)
     options = TrainingOptions(learning_rate=1e-3, batch_size=2)
     record = train(
         start.model, ROWS, start.loss, options, tmp_path / "model", tokenizer=start.tokenizer
@@ -233,7 +239,9 @@ def test_what_reads_pairs_is_trained_saved_and_scores(folder, tmp_path, name):
     assert record.steps == 1
     pairs = [("q", "e"), ("r", "d"), ("q", "f")]
     model, tokenizer = ranker.load(tmp_path / "model")
-    scores = ranker.score(model, tokenizer, QUERIES, DOCUMENTS, pairs, ranker.pair_reading(LENGTHS))
+    scores = ranker.score(
+        model, tokenizer, QUERIES, DOCUMENTS, pairs, ranker.pair_input_options(LENGTHS)
+    )
     expected = score_pairs(start.model, tokenizer, QUERIES, DOCUMENTS, pairs, PairLength(13))
     np.testing.assert_allclose(scores, expected, atol=1e-5)
 
@@ -242,7 +250,7 @@ def test_mtft_has_the_loss_of_a_cross_encoder_and_more(folder):
     losses = {}
     for name in ("cross-encoder", "mtft"):
         ranker = get_ranker(name)
-        start = ranker.start(folder, ranker.pair_reading(LENGTHS), 3)
+        start = ranker.start(folder, ranker.pair_input_options(LENGTHS), 3)
         with torch.no_grad():
             losses[name] = float(start.loss(start.model.eval(), ROWS[:2]))
     assert losses["mtft"] > losses["cross-encoder"] > 0
@@ -250,8 +258,8 @@ def test_mtft_has_the_loss_of_a_cross_encoder_and_more(folder):
 
 def test_a_seed_starts_what_the_encoder_does_not_have(folder):
     ranker = get_ranker("tildev2")
-    reading = ranker.training_reading(LENGTHS, few_steps=True)
-    first, again, other = (ranker.start(folder, reading, seed).model for seed in (1, 1, 2))
+    input_options = ranker.training_input_options(LENGTHS, few_steps=True)
+    first, again, other = (ranker.start(folder, input_options, seed).model for seed in (1, 1, 2))
     assert first.tok_proj.bias.item() == 1.0
     assert torch.equal(first.tok_proj.weight, again.tok_proj.weight)
     assert not torch.equal(first.tok_proj.weight, other.tok_proj.weight)
@@ -271,12 +279,12 @@ def test_a_new_ranker_is_found_trained_and_encodes(added, folder, tmp_path):
     assert "toy" in ranker_names()
     ranker = get_ranker("toy")
     assert ranker in rankers_of(TrainedRanker) and ranker in rankers_of(TextEncodingRanker)
-    start = ranker.start(folder, ranker.training_reading(LENGTHS, few_steps=True), 1)
+    start = ranker.start(folder, ranker.training_input_options(LENGTHS, few_steps=True), 1)
     model = tmp_path / "model"
     options = TrainingOptions(learning_rate=1e-3, batch_size=2)
     train(start.model, ROWS, start.loss, options, model, tokenizer=start.tokenizer)
-    reading = ranker.reading(LENGTHS, zero_shot=False, proposals=0)
-    write_encoded(ranker.encode(model, DOCUMENTS, QUERIES, reading), tmp_path / "encoded.npz")
+    input_options = ranker.input_options(LENGTHS, zero_shot=False, proposals=0)
+    write_encoded(ranker.encode(model, DOCUMENTS, QUERIES, input_options), tmp_path / "encoded.npz")
     pairs = pd.DataFrame({"query": ["q", "q", "r"], "document": ["e", "d", "f"]})
     # Model, twice in the query, once in e; bee once in both; star once in both.
     assert read_encoded(tmp_path / "encoded.npz").score(pairs)["score"].tolist() == [2.0, 1.0, 1.0]
@@ -284,5 +292,5 @@ def test_a_new_ranker_is_found_trained_and_encodes(added, folder, tmp_path):
 
 def test_class_and_module_have_one_name(added):
     added.write_text(TOY.replace('name = "toy"', 'name = "tow"'))
-    with pytest.raises(ValueError, match="rankers.toy has the name 'tow': name it like its module"):
+    with pytest.raises(ValueError, match="rankers.toy has the name 'tow': name it after its module"):
         get_ranker("toy")

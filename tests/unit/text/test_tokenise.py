@@ -279,7 +279,7 @@ def test_unknown_name_and_vocabulary_for_nothing(vocabulary):
         (None, "cannot be read"),
         (b"", "with 0 pieces lacks"),
         (b"[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n", r"with 5 pieces lacks \[MASK\];"),
-        (b"[PAD]\n[UNK]\nun\nun\n", "line 4: 'un' is already in line 3"),
+        (b"[PAD]\n[UNK]\nun\nun\n", "line 4: 'un' is already on line 3"),
         (b"[PAD]\n\xff\xfe\n", "not UTF-8 text"),
     ],
 )

@@ -163,7 +163,7 @@ def is_zero_shot_on_scidocs(wildcards):
     return wildcards.trained_on == "zero-shot"
 
 
-def scidocs_reading_of(wildcards):
+def scidocs_input_options_of(wildcards):
     """Input lengths of the wildcard's ranker on SciDocs."""
     zero_shot = is_zero_shot_on_scidocs(wildcards)
     return encoded_as(wildcards, wildcards.kind, zero_shot)

@@ -133,7 +133,7 @@ use rule cached_step as encode_scidocs with:
         **runs_ranker("retrieval/encode"),
         gpu_precision=SETTINGS.gpu_precision,
         kind=lambda wildcards: wildcards.kind,
-        reading=scidocs_reading_of,
+        input_options=scidocs_input_options_of,
     message:
         "Encoding SciDocs ({wildcards.kind}, {wildcards.encoder}, {wildcards.trained_on})"
 
@@ -163,7 +163,7 @@ use rule cached_step as encode_expanded_scidocs with:
         **runs_ranker("retrieval/encode_expanded", "tildev2-expanded"),
         gpu_precision=SETTINGS.gpu_precision,
         kind="tildev2-expanded",
-        reading=expanded_reading_of,
+        input_options=expanded_input_options_of,
     message:
         "Encoding SciDocs with {wildcards.m} expansion terms ({wildcards.trained_on})"
 
@@ -214,7 +214,7 @@ use rule cached_step as rerank_pairs_scidocs with:
         splits=["test"],
         setting=of_collection("setting"),
         tasks=of_collection("tasks"),
-        reading=pair_reading_of,
+        input_options=pair_input_options_of,
     message:
         "Re-ranking SciDocs ({wildcards.kind}, {wildcards.trained_on})"
 

@@ -18,6 +18,6 @@ with Job(snakemake) as job:
         job.folder_of("model"),
         texts_by_id(pd.read_parquet(snakemake.input.documents), "document_id"),
         texts_by_id(queries, "query_id"),
-        snakemake.params.reading,
+        snakemake.params.input_options,
     )
     write_encoded(encoded, Path(snakemake.output.vectors))

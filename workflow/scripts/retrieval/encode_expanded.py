@@ -19,7 +19,7 @@ with Job(snakemake) as job:
         job.folder_of("model"),
         texts_by_id(pd.read_parquet(snakemake.input.documents), "document_id"),
         texts_by_id(queries, "query_id"),
-        snakemake.params.reading,
+        snakemake.params.input_options,
         proposed[:, : int(snakemake.wildcards.m)],
     )
     new_terms.to_csv(snakemake.output.new_terms, index=False)

@@ -25,7 +25,7 @@ with Job(snakemake) as job:
         texts_by_id(pd.read_parquet(snakemake.input.queries), "query_id"),
         texts_by_id(pd.read_parquet(snakemake.input.documents), "document_id"),
         list(pairs.itertuples(index=False, name=None)),
-        snakemake.params.reading,
+        snakemake.params.input_options,
     )
     out = Path(snakemake.output.run)
     write_run(pairs.assign(score=scores), out, tag=out.stem)

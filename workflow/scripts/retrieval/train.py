@@ -16,7 +16,7 @@ with Job(snakemake) as job:
     settings, folder = snakemake.params, Path(snakemake.output.model)
     examples_file = folder.with_name(f"{folder.name}.examples.arrow")
     kind = snakemake.wildcards.kind
-    start = get_ranker(kind).start(job.folder_of("encoder"), settings.reading, job.seed)
+    start = get_ranker(kind).start(job.folder_of("encoder"), settings.input_options, job.seed)
     examples = ranking_examples(
         *(
             pd.read_parquet(snakemake.input[part])
@@ -35,6 +35,6 @@ with Job(snakemake) as job:
         TrainingOptions(seed=job.seed, **settings.options),
         folder,
         tokenizer=start.tokenizer,
-        settings={"kind": kind, "code": settings.code, **settings.reading},
+        settings={"kind": kind, "code": settings.code, **settings.input_options},
     )
     examples_file.unlink()

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from everycell.learning.ranker import (
+    InputOptions,
     Lengths,
     PairRanker,
-    Reading,
     Start,
     Texts,
     TrainedRanker,
@@ -27,11 +27,11 @@ class CrossEncoderRanker(TrainedRanker, PairRanker):
     name = "cross-encoder"
     triplet_weight: ClassVar[float] = 0.0
 
-    def training_reading(self, lengths: Lengths, *, few_steps: bool) -> Reading:
+    def training_input_options(self, lengths: Lengths, *, few_steps: bool) -> InputOptions:
         """Maximum length of a pair."""
-        return self.pair_reading(lengths)
+        return self.pair_input_options(lengths)
 
-    def start(self, encoder: Path, reading: Reading, seed: int) -> Start:
+    def start(self, encoder: Path, input_options: InputOptions, seed: int) -> Start:
         """Add a new scoring head to the encoder, and create the softmax loss."""
         from everycell.learning.cross_encoder import training_loss
         from everycell.learning.models import load_model
@@ -39,11 +39,13 @@ class CrossEncoderRanker(TrainedRanker, PairRanker):
 
         model, tokenizer = load_model(encoder, "classifier", seed=seed)
         loss = training_loss(
-            tokenizer, PairLength(**reading["pair_length"]), triplet_weight=self.triplet_weight
+            tokenizer,
+            PairLength(**input_options["pair_length"]),
+            triplet_weight=self.triplet_weight,
         )
         return Start(model, tokenizer, loss)
 
-    def pair_reading(self, lengths: Lengths) -> Reading:
+    def pair_input_options(self, lengths: Lengths) -> InputOptions:
         """Maximum length of a pair."""
         return {"pair_length": {"total": lengths["pair"]}}
 
@@ -61,13 +63,13 @@ class CrossEncoderRanker(TrainedRanker, PairRanker):
         queries: Texts,
         documents: Texts,
         pairs: Sequence[tuple[str, str]],
-        reading: Reading,
+        input_options: InputOptions,
     ) -> npt.NDArray[np.float32]:
         """Score each pair."""
         from everycell.learning.cross_encoder import score_pairs
         from everycell.learning.text_pairs import PairLength
 
-        length = PairLength(**reading["pair_length"])
+        length = PairLength(**input_options["pair_length"])
         return score_pairs(model, tokenizer, queries, documents, pairs, length)
 
 

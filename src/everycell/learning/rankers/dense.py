@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everycell.learning.ranker import Lengths, Reading, TextEncodingRanker, Texts
+from everycell.learning.ranker import InputOptions, Lengths, TextEncodingRanker, Texts
 
 if TYPE_CHECKING:
     from everycell.retrieval.encoded import Encoded
@@ -16,11 +16,13 @@ class DenseRanker(TextEncodingRanker):
 
     name = "dense"
 
-    def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
+    def input_options(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> InputOptions:
         """Maximum length of a text."""
         return {"length": lengths["zero_shot" if zero_shot else "text"]}
 
-    def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
+    def encode(
+        self, model: Path, documents: Texts, queries: Texts, input_options: InputOptions
+    ) -> Encoded:
         """Encode each text as a vector."""
         from everycell.learning.models import device, load_model
         from everycell.learning.text_vectors import dense_vectors
@@ -28,7 +30,7 @@ class DenseRanker(TextEncodingRanker):
 
         loaded, tokenizer = load_model(model, "encoder")
         texts = [*documents.values(), *queries.values()]
-        vectors = dense_vectors(loaded.to(device()), tokenizer, texts, reading["length"])
+        vectors = dense_vectors(loaded.to(device()), tokenizer, texts, input_options["length"])
         size = len(documents)
         return Encoded("vectors", vectors[:size], vectors[size:], list(documents), list(queries))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everycell.learning.ranker import Lengths, Reading, TextEncodingRanker, Texts
+from everycell.learning.ranker import InputOptions, Lengths, TextEncodingRanker, Texts
 
 if TYPE_CHECKING:
     from everycell.retrieval.encoded import Encoded
@@ -16,11 +16,13 @@ class SpladeRanker(TextEncodingRanker):
 
     name = "splade"
 
-    def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
+    def input_options(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> InputOptions:
         """Maximum length of a text."""
         return {"length": lengths["zero_shot" if zero_shot else "text"]}
 
-    def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
+    def encode(
+        self, model: Path, documents: Texts, queries: Texts, input_options: InputOptions
+    ) -> Encoded:
         """Encode texts as weights of the terms that occur in any query's encoding."""
         import numpy as np
 
@@ -30,7 +32,7 @@ class SpladeRanker(TextEncodingRanker):
 
         loaded, tokenizer = load_model(model, "masked-lm")
         loaded.to(device())
-        length = reading["length"]
+        length = input_options["length"]
         query_weights = splade_weights(loaded, tokenizer, list(queries.values()), length)
         columns = np.unique(query_weights.indices)
         weights = splade_weights(

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everycell.learning.ranker import (
+    InputOptions,
     Lengths,
-    Reading,
     Start,
     TextEncodingRanker,
     Texts,
@@ -24,20 +24,20 @@ class TildeRanker(TrainedRanker, TextEncodingRanker):
     name = "tilde"
     optimiser = "adam"
 
-    def training_reading(self, lengths: Lengths, *, few_steps: bool) -> Reading:
+    def training_input_options(self, lengths: Lengths, *, few_steps: bool) -> InputOptions:
         """Maximum length of a text."""
         return {"length": lengths["training"]}
 
-    def start(self, encoder: Path, reading: Reading, seed: int) -> Start:
+    def start(self, encoder: Path, input_options: InputOptions, seed: int) -> Start:
         """Load the language model, and create the two-way loss."""
         from everycell.learning.models import load_model
         from everycell.learning.tilde import stop_ids, two_way_loss
 
         model, tokenizer = load_model(encoder, "masked-lm", seed=seed)
-        loss = two_way_loss(tokenizer, reading["length"], stop_ids(tokenizer))
+        loss = two_way_loss(tokenizer, input_options["length"], stop_ids(tokenizer))
         return Start(model, tokenizer, loss)
 
-    def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
+    def input_options(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> InputOptions:
         """Maximum lengths, and the number of likely terms to compute for each document."""
         return {
             "length": lengths["zero_shot" if zero_shot else "text"],
@@ -45,7 +45,9 @@ class TildeRanker(TrainedRanker, TextEncodingRanker):
             "proposals": proposals,
         }
 
-    def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
+    def encode(
+        self, model: Path, documents: Texts, queries: Texts, input_options: InputOptions
+    ) -> Encoded:
         """Encode documents as log P of the queries' terms, with their most likely terms."""
         import numpy as np
 
@@ -55,16 +57,16 @@ class TildeRanker(TrainedRanker, TextEncodingRanker):
 
         loaded, tokenizer = load_model(model, "masked-lm")
         stop = stop_ids(tokenizer)
-        terms = query_terms(tokenizer, list(queries.values()), reading["query_length"], stop)
+        terms = query_terms(tokenizer, list(queries.values()), input_options["query_length"], stop)
         # Only terms that occur in a query are kept.
         columns = np.unique(terms.indices)
         likelihoods, proposed = encode(
             loaded.to(device()),
             tokenizer,
             list(documents.values()),
-            reading["length"],
+            input_options["length"],
             columns,
-            proposals=min(reading["proposals"], loaded.config.vocab_size),
+            proposals=min(input_options["proposals"], loaded.config.vocab_size),
         )
         ids = list(documents), list(queries)
         return Encoded("likelihoods", likelihoods, terms[:, columns], *ids, proposed)

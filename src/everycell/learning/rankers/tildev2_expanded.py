@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everycell.engine.arrays import IntArray
-from everycell.learning.ranker import ExpandingRanker, Lengths, Reading, Texts
+from everycell.learning.ranker import ExpandingRanker, InputOptions, Lengths, Texts
 from everycell.learning.rankers.tildev2 import RANKER as TILDEV2
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class ExpandedTildeV2Ranker(ExpandingRanker):
         """The name and the number of proposed terms."""
         return rf"{self.name}-\d+"
 
-    def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
+    def input_options(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> InputOptions:
         """Maximum lengths of a document with its expansion, a query, and a document."""
         return {
             "length": lengths["expanded"],
@@ -38,7 +38,7 @@ class ExpandedTildeV2Ranker(ExpandingRanker):
         model: Path,
         documents: Texts,
         queries: Texts,
-        reading: Reading,
+        input_options: InputOptions,
         proposed: IntArray,
     ) -> tuple[Encoded, pd.DataFrame]:
         """Encode expanded documents and queries; also count the new terms of each document."""
@@ -53,12 +53,12 @@ class ExpandedTildeV2Ranker(ExpandingRanker):
             tokenizer,
             list(documents.values()),
             proposed,
-            reading["length"],
+            input_options["length"],
             stop_ids(tokenizer),
-            document_length=reading["own"],
+            document_length=input_options["own"],
         )
         encoded = TILDEV2.encode_texts(
-            loaded.to(device()), tokenizer, expanded.sequences, documents, queries, reading
+            loaded.to(device()), tokenizer, expanded.sequences, documents, queries, input_options
         )
         counts = {"found": expanded.missing, "added": expanded.added}
         return encoded, pd.DataFrame({"document_id": list(documents), **counts})

@@ -24,7 +24,9 @@ def training_on_surrogate_data(
     return {
         "pairs": settings.models.pairs,
         "negatives": ranker.negatives,
-        "reading": ranker.training_reading(settings.lengths.model_dump(), few_steps=True),
+        "input_options": ranker.training_input_options(
+            settings.lengths.model_dump(), few_steps=True
+        ),
         "options": {
             "epochs": hyperparameters["epochs"],
             "batch_size": hyperparameters["batch"],
@@ -44,7 +46,9 @@ def training_on_scidocs(ranker: TrainedRanker, settings: Full, bf16: bool) -> di
     return {
         "pairs": ALL_PAIRS,
         "negatives": hyperparameters.negatives,
-        "reading": ranker.training_reading(settings.lengths.model_dump(), few_steps=False),
+        "input_options": ranker.training_input_options(
+            settings.lengths.model_dump(), few_steps=False
+        ),
         "options": {
             "epochs": hyperparameters.epochs,
             "batch_size": hyperparameters.batch,

@@ -42,9 +42,9 @@ OLDER_VALUES = {
     "non-qual": {"grades": 3.2},
     "qual-biased": {"skills": 0.6},
 }
-#: Factors of scores for the disfavoured university and for unmet requirements.
+#: Factors that lower scores for the disfavoured university and for unmet requirements.
 DISFAVOURED, UNQUALIFIED = 0.9, 0.25
-#: Units per 1 of a value, and parts per 1 of a factor: the product of both factors is 9 parts.
+#: Scales that turn values and factors into integers; 0.9 times 0.25 is 9 of the 40 parts.
 _UNITS, _PARTS = 10**13, 40
 
 
@@ -92,7 +92,7 @@ def candidates(
 class TalentModel(NamedTuple):
     """Score of candidates (section 4.5.1 and Figure 4.1).
 
-    Sums are of integers, so that rounding errors do not break ties.
+    Scores are summed as integers, so that rounding errors do not break ties.
     """
 
     schools: Universities

@@ -26,7 +26,7 @@ def full_loads(config: Any) -> list[Load]:
             requests,
             requests * prompt,
             requests * full.max_tokens,
-            f"{full.questions} questions + {forged} forged statements × "
+            f"{full.questions:,} questions + {forged:,} forged statements × "
             f"{MAX_PROMPTS} prompts at most",
         )
     ]

@@ -1,4 +1,4 @@
-"""Section 5.4.3: relation of annotators' confidence and agreement."""
+"""Section 5.4.3: relation between annotators' confidence and agreement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from everycell.statistics.hypothesis_tests import pearson
 from everycell.studies.lajewska2025.annotations import mark_texts
 
 X, Y = "confidence", "agreement"
-#: Interpretation of the released file, to which the published sentence is compared.
+#: Interpretation of the released file, with which the published sentence is compared.
 AS_RELEASED = "passages, as released"
 DECIMALS = {"n": 0, "r": 3, "p": 4, "low": 3, "high": 3, "single p < 0.05": 0, "of": 0}
 
@@ -57,7 +57,7 @@ def read_released(path: Path) -> pd.DataFrame:
 
 
 def add_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
-    """Add the agreement on the passage, its team, and its annotators without snippets."""
+    """Add the agreement on the passage, its team, and how many annotators marked no snippet."""
     has_confidence = annotations[X].notna()
     if not has_confidence.all():
         row = annotations[~has_confidence].iloc[0]
