@@ -12,7 +12,7 @@ from everycell.collections.snippet_files import read_annotations
 from everycell.dialogue.spans import mark_characters
 from everycell.engine.arrays import BoolArray
 
-#: Group of annotators -> task, name and number of annotators, as published.
+#: Group of annotators -> task, name and number of annotators per text, as published.
 GROUPS = {
     "paragraph_regular": ("Paragraph", "MTurk regular", 5),
     "paragraph_master": ("Paragraph", "MTurk master", 5),
@@ -33,7 +33,7 @@ def paths(files: str | Iterable[str]) -> list[Path]:
 
 
 def read_group(files: str | Iterable[str], group: str) -> pd.DataFrame:
-    """Annotations in a group's released files, as many per text as published."""
+    """Annotations in a group's released files; checks that each text has the published number."""
     return read_annotations(paths(files), per_text=GROUPS[group][2])
 
 

@@ -39,7 +39,9 @@ def test_questions_are_drawn_by_the_seed() -> None:
 
 
 def test_a_run_that_does_not_fit_is_named() -> None:
-    with pytest.raises(ValueError, match="'d4' for the question 'q3', which is not among the pass"):
+    with pytest.raises(
+        ValueError, match="'d4' for the question 'q3', but it is not among the pass"
+    ):
         contexts(
             QUESTIONS, {"d4x": ""} | dict(list(PASSAGES.items())[:4]), RUN, depth=1, count=9, seed=0
         )

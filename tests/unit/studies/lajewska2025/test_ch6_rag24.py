@@ -131,7 +131,7 @@ RELEASED = pd.DataFrame(
 
 def test_a_topic_that_was_not_released_is_named():
     responses = pd.DataFrame({"run": ["a"], "topic": ["9"], "question": ["why?"], "text": ["So."]})
-    with pytest.raises(ValueError, match="do not have the topic '9'"):
+    with pytest.raises(ValueError, match="topic '9', which the released labels do not have"):
         judge_again(RELEASED, responses, lambda prompts: [], topics=1, known_topics={"1"})
 
 

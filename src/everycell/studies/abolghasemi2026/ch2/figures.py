@@ -105,7 +105,7 @@ def _draw_curve(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def short_against_long(frame: pd.DataFrame) -> Figure:
-    """Effectiveness on two kinds of queries to the same documents, with intervals.
+    """Effectiveness on two kinds of queries over the same documents, with intervals.
 
     This figure is not in abolghasemi2026. It tests the claim of chapter 2 that contextual term
     weights help long queries less than short ones.

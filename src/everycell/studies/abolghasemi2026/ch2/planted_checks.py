@@ -72,8 +72,8 @@ def gain_checks(
 ) -> pd.DataFrame:
     """Differences in nDCG of `GAINS`, with intervals; columns as in `weight_checks`.
 
-    Expansions also get the share of the planted gap that they close: the difference between the
-    scores of shared concepts (row q) and those of shared words (row p).
+    Expansions also get the share of the planted gap that they close. The gap is the difference in
+    nDCG between ranking by shared concepts (row q) and by shared words (row p).
     """
     rows = []
     for check, row, baseline in GAINS:

@@ -26,7 +26,7 @@ PLANTED_SCORES = {
     "no-names": "weights of shared concepts",
     "concepts": "weights of shared concepts, and names",
 }
-#: Systems compared on short and long queries to the documents of pydocs, BM25 first.
+#: Systems compared on short and long queries over the documents of pydocs, BM25 first.
 SHORT_AND_LONG = {"BM25": "bm25.STM2", "SPLADE, zero-shot": "splade.splade-tiny.zero-shot"}
 #: Numbers of expansion terms on SciDocs, as in the thesis.
 FULL_EXPANSION = (200, 300)

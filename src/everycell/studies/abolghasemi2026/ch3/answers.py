@@ -1,7 +1,7 @@
 """Tables of satisfaction estimators (abolghasemi2026, section 3.6.2).
 
-*Answers* are a frame with one row per sample and training: `benchmark`, `part` (such as "main" or
-"cf"), `id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training),
+*Answers* are a frame with one row per sample and training run: `benchmark`, `part` (such as "main"
+or "cf"), `id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training run),
 `probability` (of dissatisfaction) and `predicted` (whether the estimator predicts satisfaction, see
 `add_labels`). The id of a counterfactual is that of its original followed by "-cf".
 """

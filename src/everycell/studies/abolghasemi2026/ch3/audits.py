@@ -87,7 +87,7 @@ def audit_abolghasemi2026_mixed_is_not_the_sum(cells: Cells) -> Finding:
                 for fits in (unions, matrices[name])
             )
             faults.append(f"{' '.join(name[1:])}: sum {sums}, published {published}")
-    return holds_if_any(faults, f"all {len(mixed)} mixed rows are sums")
+    return holds_if_any(faults, f"all {len(mixed)} mixed rows are sums of Main and CF")
 
 
 def audit_abolghasemi2026_cut_not_rounded(cells: Cells) -> Finding:
@@ -180,7 +180,9 @@ def check_abolghasemi2026_split_sums(cells: Cells) -> Finding:
             sets, row=cell.row, dataset=cell.dataset, collection="Main"
         ):
             faults.append(f"{cell.dataset} {cell.row}: test part is not Main")
-    return holds_if_none(faults, "10 totals are sums, and the test parts agree")
+    return holds_if_none(
+        faults, "10 totals equal the sums of their parts, and the test parts agree"
+    )
 
 
 def check_abolghasemi2026_success_rates(cells: Cells) -> Finding:

@@ -21,7 +21,7 @@ from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_a
 
 #: Rule that reproduces Table 3.2; the counts of Table 3.1 use it too.
 BEHIND_3_2 = next(iter(RULES))
-#: Metric of the rating counts' sum of absolute differences from the published counts.
+#: Metric: sum of absolute differences between the rating counts and the published counts.
 DIFFERENCE = "difference from published"
 #: Minimum number of raters of a dialogue.
 RATERS = 3

@@ -58,7 +58,7 @@ class FewShotModel(SatisfactionEstimator):
 def labelled_samples(
     samples: pd.DataFrame, *, pairs: int | None, seed: int
 ) -> Iterator[tuple[str, Parts]]:
-    """Samples of each benchmark that a language model labels, or `pairs` drawn from them."""
+    """Samples of each benchmark that a language model labels, or `pairs` pairs drawn from them."""
     for benchmark, rows in samples.groupby("benchmark", sort=False):
         by_part = {part: samples_from_frame(rows[rows["part"] == part]) for part in TESTED}
         if pairs is not None:

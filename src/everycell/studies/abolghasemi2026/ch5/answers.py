@@ -155,7 +155,7 @@ def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer_shares(answers: pd.DataFrame) -> pd.DataFrame:
-    """Percentages of answers that are truncated, cite documents and are correct, by setting."""
+    """Percentages of answers that are truncated, cite documents or are correct, by setting."""
     groups = answers.groupby(SETTINGS, sort=False)
     shares = pd.DataFrame(
         {

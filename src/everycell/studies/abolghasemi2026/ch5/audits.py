@@ -221,7 +221,7 @@ def audit_abolghasemi2026_dagger_few_changes(cells: Cells) -> Finding:
         if allowed < informed / 4 and first > second:
             faults.append(
                 f"{' '.join(block[:3])}: {first}† and {second}, at most {allowed:.0f} of "
-                f"{_QUERIES} may change, Informed changes {informed:.0f}"
+                f"{_QUERIES} may change, but Informed changes {informed:.0f}"
             )
     return holds_if_any(faults, "every dagger is plausible")
 
@@ -303,7 +303,7 @@ def check_abolghasemi2026_bias_from_quality(cells: Cells) -> Finding:
     faults, compared = _bias_faults(
         cells("table_5_3"), concatenate_tables(cells, "table_5_1", "table_5_11"), modes
     )
-    return holds_if_none(faults, f"{compared} biases follow within 0.1")
+    return holds_if_none(faults, f"{compared} biases agree with the quality tables within 0.1")
 
 
 def check_abolghasemi2026_mixed_bias_from_quality(cells: Cells) -> Finding:
@@ -319,7 +319,7 @@ def check_abolghasemi2026_mixed_bias_from_quality(cells: Cells) -> Finding:
 
     quality = concatenate_tables(cells, "table_5_4", "table_5_14", "table_5_15")
     faults, compared = _bias_faults(cells("table_5_5"), quality, modes)
-    return holds_if_none(faults, f"{compared} biases follow within 0.1")
+    return holds_if_none(faults, f"{compared} biases agree with the quality tables within 0.1")
 
 
 def check_abolghasemi2026_effect_range(cells: Cells) -> Finding:

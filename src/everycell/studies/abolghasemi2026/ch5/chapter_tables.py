@@ -158,7 +158,7 @@ def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
     >>> columns = ["dataset", "generator", "retriever", "relevant_author", "nonrelevant_author"]
     >>> answers = pd.DataFrame(rows, columns=[*columns, "query_id", "k"])
     >>> size_note(answers, pd.DataFrame({"generator": ["toy"], "value": [NOT_RUN]}))
-    '2 questions per row, 2 documents per question; no probabilities of toy'
+    '2 questions per row, 2 documents per question; no probabilities from toy'
     """
     if "retriever" not in table:
         answers = answers[answers["retriever"] == FIRST_RETRIEVER]
@@ -172,7 +172,7 @@ def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
         span = " to ".join(map(str, dict.fromkeys((sizes.min(), sizes.max()))))
         notes.append(f"{span} questions per row, {rows['k'].max()} documents per question")
     not_run = table.loc[table["value"] == NOT_RUN, "generator"].unique()
-    missing = [f"no probabilities of {', '.join(not_run)}"] if len(not_run) else []
+    missing = [f"no probabilities from {', '.join(not_run)}"] if len(not_run) else []
     return "; ".join([*dict.fromkeys(notes), *missing])
 
 

@@ -54,7 +54,7 @@ class PromptedModel:
     ) -> list[Answer]:
         """Send all requests and return the answers in the order of the presentations."""
         requests = self.requests(presentations, benchmark)
-        # Sorted, because a local model reads a prefix that consecutive prompts share only once.
+        # Sorted, because a local model reads a prefix shared by consecutive prompts only once.
         self.model.answer_all(sorted(requests, key=lambda request: request.text))
         return self.model.answer_all(requests)
 

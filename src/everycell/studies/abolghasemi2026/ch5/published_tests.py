@@ -80,8 +80,8 @@ def significance(
             lower = max(lower, n * max(0.0, absolute / 100 - _HALF_UNIT) ** 2)
     allowed = critical_sum_of_squares(max(difference, key=abs), n, alpha=alpha)
     if metric == "recall":
-        # Changes of 1 and -1 sum to `total`, so their number has its parity and is at least as
-        # large in size.
+        # Changes of 1 and -1 sum to `total`, so their number has the same parity and is at
+        # least as large as the absolute value of `total`.
         fewest = abs(total)
         allowed = fewest + (allowed - fewest) // 2 * 2 if fewest <= allowed else 0.0
     return Significance(

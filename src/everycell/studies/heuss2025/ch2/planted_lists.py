@@ -13,7 +13,7 @@ INFORMATIVE = 6
 OUTLIERS = (2, 4)
 #: Minimum number of items per outlier, for three or four outliers; too many mask each other.
 ITEMS_PER_OUTLIER = 12
-#: Minimum and maximum size of test lists, as of the released lists that are long enough.
+#: Minimum and maximum size of test lists, as in the released lists that are long enough.
 TEST_SIZES = {"TREC20": (20, 60), "TREC19": (10, 50)}
 #: Minimum and maximum size of training lists.
 TRAIN_SIZES = (10, 60)
@@ -24,10 +24,11 @@ def planted_lists(
 ) -> pd.DataFrame:
     """Draw lists of items with planted outliers.
 
-    A third of the items in a list is relevant. The informative features separate them, with noise.
-    The outlier feature is close to 1, but 10 for the two to four planted outliers, half of which
-    are relevant (rounded up). A single outlier among ten displayed items is 3 standard deviations
-    from their mean. Two are only 2, so they mask each other.
+    A third of the items in a list is relevant; the informative features separate these from the
+    others, with noise. The outlier feature is close to 1, but 10 for the two to four planted
+    outliers, half of which are relevant (rounded up). A single outlier among ten displayed items is
+    3 standard deviations from their mean. Two outliers are only 2 standard deviations from it, so
+    they mask each other.
     """
     return pd.concat(
         [_planted_list(first + number, sizes, rng) for number in range(lists)], ignore_index=True

@@ -86,7 +86,7 @@ def policies(
     """Policies by row of a table, without the suffix `@10` of the top-k tables.
 
     ``FELIX_iter=1`` is a single decomposition of the fair marginals. ``FELIX_iter=20`` decomposes
-    its rankings with outliers again, in 20 iterations. As in the authors' code, the first
+    the rankings with outliers again, in 20 iterations. As in the authors' code, the first
     decomposition takes items by decreasing score, and only re-sampling shuffles them. This affects
     which items are displayed together.
     """

@@ -22,7 +22,7 @@ class FairExposure(Settings):
         30,
         ge=1,
         le=1000,
-        description="Maximum number of training epochs according to the text, which stops early.",
+        description="Maximum number of training epochs with early stopping, as in the text.",
     )
     epochs_of_code: int = Field(
         10,
@@ -34,7 +34,7 @@ class FairExposure(Settings):
         1000, ge=10, le=100_000, description="Rankings drawn from a Plackett-Luce policy."
     )
     marginals: Literal["entropy", "centre"] = Field(
-        "entropy", description="Matrix that is decomposed, among those with the fair exposures."
+        "entropy", description="Which of the matrices with fair exposures is decomposed."
     )
     planted_lists: int = Field(
         24, ge=4, le=10_000, description="Lists with planted outliers (surrogate data)."

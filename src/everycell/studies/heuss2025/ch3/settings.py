@@ -18,7 +18,7 @@ TRAINED = ("ADV", "CODER")
 
 
 class MsMarco(Settings):
-    """Full tier: a ranker of MS MARCO or its scores, and trained methods."""
+    """Full tier: a ranker for MS MARCO, or its scores, and trained methods."""
 
     scores: str | None = Field(
         None,

@@ -69,7 +69,7 @@ def remove_base(worth: FloatArray) -> FloatArray:
 def list_attributions(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.DataFrame:
     """Attributions of complete lists by the three explainers, as in the figures.
 
-    Greedy selection has 1 for selected features. Pointwise SHAP is the mean over candidates,
+    Greedy selection assigns 1 to selected features. Pointwise SHAP is the mean over candidates,
     normalised to sum to 1. RankingSHAP explains Kendall's tau.
     """
     rows = []

@@ -37,7 +37,7 @@ def retrieval_features(
             query, document = keys[np.flatnonzero(np.isnan(scores))[0]]
             raise ValueError(
                 f"The run {name} does not have document {document} for query {query}, expected all "
-                "candidates; run it again."
+                "candidates; create the run again."
             )
         table[name] = scores
     table[list(TERM_FEATURES)] = _term_features(keys, queries, documents)

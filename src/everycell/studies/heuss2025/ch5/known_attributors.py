@@ -31,7 +31,7 @@ def select_questions(
     count: int,
     seed: int,
 ) -> list[RetrievedQuestion]:
-    """Questions with a relevant document in the top ranks that has a correct answer."""
+    """Questions for which a relevant top document contains a correct answer."""
     ordered = run.sort_values(["score", "document"], ascending=[False, True], kind="stable")
     lists = ordered.groupby("query")["document"].agg(lambda names: tuple(names[:depth])).to_dict()
     relevant_by_query = relevant.groupby("query")["document"].agg(frozenset).to_dict()

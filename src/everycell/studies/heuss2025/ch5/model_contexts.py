@@ -35,8 +35,9 @@ def contexts(
         unknown = [name for name in names if name not in passages]
         if unknown:
             raise ValueError(
-                f"The run has {in_quotes(unknown[0])} for the question {in_quotes(query)}, which "
-                "is not among the passages; add its text to passages.jsonl."
+                f"The run has the document {in_quotes(unknown[0])} for the question "
+                f"{in_quotes(query)}, but it is not among the passages; add its text to "
+                "passages.jsonl."
             )
         if len(names) == depth:
             by_question.setdefault(questions[query], tuple(passages[name] for name in names))

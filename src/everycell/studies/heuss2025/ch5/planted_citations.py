@@ -58,7 +58,7 @@ def experiment(
 
 
 def selection_counts(answers: Sequence[CitedAnswer]) -> pd.DataFrame:
-    """Answers by whether they cite the documents selected before (Table 5.2)."""
+    """Answers by whether they cite the documents selected beforehand (Table 5.2)."""
     steps = {
         "Pred. Rel.": [frozenset(answer.relevant) for answer in answers],
         "Pred. Cited": [frozenset(answer.to_cite) for answer in answers],
@@ -143,7 +143,7 @@ def estimates(results: Experiment) -> pd.DataFrame:
 
 
 def _ratio(trials: pd.DataFrame) -> tuple[float, float, float]:
-    """Statements that stay without their words, in percent of the recovered ones."""
+    """Statements repeated after their words were removed, in percent of the recovered ones."""
     removed = trials["statement removed"].to_numpy(dtype=float)
     recovered = trials["recovered"].to_numpy(dtype=float)
     rng = np.random.default_rng(0)

@@ -36,7 +36,7 @@ class AskedModels(Settings):
         {},
         description=(
             "Language models that answer: key of `language_models` -> form of citations (marked "
-            "spans, as our prompt requests, or the model's own template). The first is in tables."
+            "spans, as our prompt requests, or the model's own template). Tables show the first."
         ),
     )
     data: str | None = Field(

@@ -1,4 +1,4 @@
-"""Numbers of the text that follow from Table 5.2 or from each other."""
+"""Numbers in the text that follow from Table 5.2 or from each other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from everycell.studies.heuss2025.ch5.planted_citations import CITING
 
 
 def derived_numbers(table: pd.DataFrame, stated: Mapping[str, float]) -> pd.DataFrame:
-    """Numbers of the text that follow from other published numbers.
+    """Numbers in the text that follow from other published numbers.
 
     Examples
     --------

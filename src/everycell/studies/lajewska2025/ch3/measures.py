@@ -123,7 +123,7 @@ def organisers_readings(
         ):
             raise ValueError(
                 f"The organisers' run of {expected} has ids such as {run['document'].iloc[0]!r}, "
-                f"expected ids of {expected} (only those of passages end with a hyphen and a "
+                f"expected ids of {expected} (only passage ids end with a hyphen and a "
                 "number). Set cast_systems.organisers_run to document_runs/"
                 "org_automatic_results_1000.v1.0.run, and cast_systems.organisers_passages to the "
                 "file of the same name in the parent folder."

@@ -35,18 +35,22 @@ class CastSystems(Settings):
     )
     organisers_run: PlainPath | None = Field(
         None,
-        description="The organisers' run of documents of 2021; null: not in the full tier.",
+        description="The organisers' document run of 2021; null: not in the full tier.",
     )
     organisers_passages: PlainPath | None = Field(
         None,
-        description="The same run as passages, for a supplementary table; null: table left out.",
+        description="The same run with passages, for a supplementary table; null: no such table.",
     )
     rewriters: Rewriters = Rewriters()
     bm25: CastBm25 = CastBm25()
     rm3: Rm3 = Rm3(documents=17, terms=26)
     rrf: int = Field(60, ge=1, description="Constant of reciprocal rank fusion.")
-    context: int = Field(64, ge=8, description="Words in a query that includes earlier turns.")
-    query: int = Field(128, ge=8, le=512, description="Word pieces of a query that encoders read.")
+    context: int = Field(
+        64, ge=8, description="Maximum number of words in a query that includes earlier turns."
+    )
+    query: int = Field(
+        128, ge=8, le=512, description="Maximum number of word pieces of a query in encoders."
+    )
     candidates: int = Field(
         100, ge=10, description="Passages in a ranked list, and the cut-off of the measures."
     )

@@ -33,4 +33,6 @@ def check_lajewska2025_answerability_counts(cells: Cells) -> Finding:
     rankings = rows_where(table, row="#question-ranking pairs (test)")["value"].astype(int).sum()
     if rankings > 4560:
         faults.append(f"{rankings} rankings, 4560 possible")
-    return holds_if_none(faults, f"4 counts are sums; {rankings} of 4560 possible rankings")
+    return holds_if_none(
+        faults, f"4 counts equal the sums of their parts; {rankings} of 4560 possible rankings"
+    )

@@ -45,7 +45,7 @@ class FullClassifier(SentenceClassifier):
         None, description="File train-v2.0.json of SQuAD 2.0; null: the full tier cannot run."
     )
     squad_dev: PlainPath | None = Field(
-        None, description="File dev-v2.0.json of SQuAD 2.0, for Table B.1; null: it cannot run."
+        None, description="File dev-v2.0.json of SQuAD 2.0, for Table B.1; null: no Table B.1."
     )
 
 

@@ -60,10 +60,10 @@ def snippet_lengths(annotations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFra
 def effort_rows(
     steps: Sequence[pd.DataFrame], people: int, fee: float | None
 ) -> Iterator[tuple[bool, str, float]]:
-    """Time and cost per passage: whether the table has the metric, metric, value.
+    """Time and cost per passage: whether the published table has the metric, its name, its value.
 
-    `steps` has the log of a group's step, then those of earlier steps. `fee` is the share added to
-    rewards; without it there are no costs.
+    `steps` has the log of a group's step, then the logs of earlier steps. `fee` is the share added
+    to rewards; if it is None, costs are left out.
     """
     total = passage_effort(steps[0], people, *steps[1:])
     by_topic = [step.groupby(step["turn_id"].str.partition("_")[0]) for step in steps]

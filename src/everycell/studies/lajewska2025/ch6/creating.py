@@ -84,7 +84,7 @@ def mean_nugget_scores(labels: pd.DataFrame, responses: pd.DataFrame) -> pd.Data
 
 
 def shared_facts(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]:
-    """Overlap of created facts with those of a judge of the thesis for the same topics."""
+    """Overlap of created facts with the facts of one of the thesis's judges, on shared topics."""
     created_facts, released_facts = (
         {str(topic): list(texts) for topic, texts in frame.groupby("topic", sort=False)["text"]}
         for frame in (created, released)

@@ -1,4 +1,4 @@
-"""Tables of scores of responses by an entailment model and by a language model."""
+"""Tables of response scores from an entailment model and from a language model."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def spread_cells(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
 def input_table(
     scores: pd.DataFrame, systems: Sequence[str] = (BASELINE, "GINGER")
 ) -> pd.DataFrame:
-    """Some systems per kind of input (Table 6.4; its relevant input is Table 6.1)."""
+    """Scores of some systems per kind of input (Table 6.4; Table 6.1 has only relevant input)."""
     selected = scores[scores["system"].isin(systems)]
     parts = [
         spread_cells(rows, BASELINE).assign(input=str(kind).capitalize())

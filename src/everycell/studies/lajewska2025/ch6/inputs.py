@@ -1,4 +1,4 @@
-"""Inputs of the pipeline: passages of CAsT, human nuggets and those of a classifier."""
+"""Inputs of the pipeline: CAsT passages, human nuggets and nuggets from a classifier."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Marks = Mapping[Key, BoolArray]
 
 #: Part of CAsT-answerability -> kind of input.
 _KIND_BY_DATASET = {"CAsT-snippets": RELEVANT, "CAsT-unanswerable": IRRELEVANT}
-#: References of agreement: each annotator, or the characters that most annotators marked.
+#: References for agreement: each annotator, or the characters that most annotators marked.
 REFERENCES = ("each annotator", "most annotators")
 
 
@@ -121,7 +121,7 @@ def nuggets_by_detection(
     gold: Mapping[Key, Sequence[Span]],
     detected: Mapping[tuple[str, str, str], Sequence[Span]],
 ) -> pd.DataFrame:
-    """Nuggets of both detections: `detection`, `input` and columns of `nuggets_frame`."""
+    """Nuggets from both detection methods, as `nuggets_frame` plus `detection` and `input`."""
     parts = []
     for kind, rows in passages.groupby("input", sort=False):
         texts = {(row.topic, row.passage_id): row.text for row in rows.itertuples(index=False)}

@@ -30,8 +30,8 @@ def judge_again(
     unknown = [topic for topic in topic_ids if topic not in known_topics]
     if unknown:
         raise ValueError(
-            f"The released labels do not have the topic {unknown[0]!r} of a response; judge only "
-            "responses to topics of TREC RAG 2024."
+            f"A response is to topic {unknown[0]!r}, which the released labels do not have; "
+            "judge only responses to topics of TREC RAG 2024."
         )
     facts_by_response = [facts.get((row.run, row.topic), labels.iloc[:0]) for row in rows]
     labels_by_response = assign_nuggets(

@@ -62,7 +62,8 @@ class FullGinger(Settings):
         None,
         description=(
             "Folder with TREC RAG 2024: topics, a run, and segments of MS MARCO V2.1. If it is "
-            "set, Tables 6.7 and 6.8 judge responses that `model` writes, else the released ones."
+            "set, Tables 6.7 and 6.8 evaluate responses written by `model`, otherwise the released "
+            "ones."
         ),
     )
     passage_tokens: int = Field(

@@ -69,7 +69,7 @@ def text_numbers(
     answers: pd.DataFrame,
     comments: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Numbers of the text; `answers` has one row per worker, `comments` are coded."""
+    """Numbers in the text; `answers` has one row per worker, `comments` are coded."""
     rows: list[Row] = [
         ("pilot", "all conditions", "workers", pilot["Worker"].nunique()),
         ("pilot", "all conditions", "hits", pilot["Condition"].nunique()),

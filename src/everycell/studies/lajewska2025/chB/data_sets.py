@@ -13,7 +13,7 @@ from everycell.text.sentences import sentences_with
 def set_counts(passages: pd.DataFrame, sentences: tuple[int, int, int]) -> dict[str, int]:
     """Counts of a data set, by row of Table B.1.
 
-    `sentences` are the counts of its last three rows.
+    `sentences` contains the counts for the last three rows of the table.
 
     Examples
     --------
