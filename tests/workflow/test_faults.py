@@ -67,7 +67,7 @@ def test_settings_with_a_template_are_refused(clean, options, runs):
 @pytest.mark.fault("mirror")
 def test_no_mirror_and_no_network(clean):
     terminal_output = refused(clean, CORRELATIONS, "--config", "network=False")
-    missing = f"{FETCHED_TOGETHER[0]} is not in the cache and not in a mirror (none is set)"
+    missing = f"{FETCHED_TOGETHER[0]} is neither in the cache nor in a mirror (none is set)"
     assert missing in terminal_output
     assert (
         "set `mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that contains it"

@@ -67,7 +67,7 @@ def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
         unanswerable_rows,
         "passage_id",
         pd.MultiIndex.from_frame(unanswerable_rows[columns[:2]]).isin(answerable_passages),
-        f"a passage without an answer, but {snippets.name} has an answer in it",
+        f"a passage without an answer, but {snippets.name} has an answer for it",
     )
     check_single_partition(snippets, snippet_rows, "turn_id")
     partitions = snippet_rows.drop_duplicates("turn_id").set_index("turn_id")["partition"]
@@ -115,7 +115,7 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
 
 
 def read_sentence_labels(path: Path) -> pd.DataFrame:
-    """Read the question-sentence pairs that train and test a classifier."""
+    """Read the question-sentence pairs on which a classifier is trained and tested."""
     raw = read_labelled_rows(path, ["partition", "sentences", "labels"])
     check_values(path, raw, "partition", PARTITIONS)
     check_values(path, raw, "labels", ["0", "1"])
@@ -148,14 +148,14 @@ def check_partitions(passages: pd.DataFrame, sentences: pd.DataFrame) -> None:
             names = " and ".join(map(repr, sorted(expected))) or "no partition"
             raise AnnotationError(
                 f"Row {number} of the sentences: the question {question!r} is in the partition "
-                f"{partition!r}, but its passages are in {names}; use files of one release."
+                f"{partition!r}, but its passages are in {names}; use files of the same release."
             )
 
 
 def check_single_partition(
     path: Path, rows: pd.DataFrame, column: str, known: pd.Series | None = None
 ) -> None:
-    """Raise an error if a turn or question is in two partitions, or differs from `known` ones."""
+    """Raise an error if a turn or question is in two partitions, or not in its `known` one."""
     expected = rows.groupby(column)["partition"].transform("first")
     if known is not None:
         expected = rows[column].map(known).fillna(expected)

@@ -61,8 +61,8 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
         if not is_valid:
             raise AnnotationError(
                 f"{path}, row {number}: {column} is {value[:40]!r}; expected a list with one pair "
-                "of probabilities that sum to 1 per sentence, so fetch the file again (delete it "
-                "first)."
+                "of probabilities per sentence, each summing to 1, so fetch the file again (delete "
+                "it first)."
             )
         scores.append(passage_scores)
     return raw[[*keys, "partition"]].assign(scores=scores)

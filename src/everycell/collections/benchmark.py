@@ -25,8 +25,8 @@ class Benchmark:
         the query is derived from, or searches for) and `text`.
     candidates : pandas.DataFrame
         `setting`, `task`, `split`, `query_id`, `document_id`, `relevance` (1 or 0): the documents
-        to rank. The rows of one setting and task are its relevance judgements (qrels). Training
-        queries without a training pair have no rows.
+        to rank. The rows of a setting, task and split are also its relevance judgements (qrels).
+        Training queries without a training pair have no rows.
     """
 
     queries: pd.DataFrame
@@ -126,8 +126,9 @@ def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str)
     if not is_listed.any():
         raise ValueError(
             f"No candidate list has setting {setting!r}, task {task!r} and split {split!r}: use a "
-            f"setting of {sorted(set(candidates['setting']))}, a task of "
-            f"{sorted(set(candidates['task']))} and a split of {sorted(set(candidates['split']))}."
+            f"setting from {sorted(set(candidates['setting']))}, a task from "
+            f"{sorted(set(candidates['task']))} and a split from "
+            f"{sorted(set(candidates['split']))}."
         )
     lists = candidates.loc[is_listed, ["query_id", "document_id", "relevance"]]
     return lists.set_axis(["query", "document", "relevance"], axis="columns").reset_index(drop=True)

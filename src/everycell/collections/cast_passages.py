@@ -107,7 +107,7 @@ def _rows(path: Path, prefix: str) -> pd.DataFrame:
     text, query = (rows[column].str.split().str.join(" ") for column in ("passage", "query"))
     checks = (
         ("turn_id", turns["topic"].isna(), "such as 81_4 or 135_2-11"),
-        ("relevance_score", ~rows["relevance_score"].str.fullmatch("[0-4]"), "0 to 4"),
+        ("relevance_score", ~rows["relevance_score"].str.fullmatch("[0-4]"), "from 0 to 4"),
         ("passage_id", rows["passage_id"] == "", "an id"),
         ("passage", text == "", "a non-empty text"),
         ("query", query == "", "a non-empty text"),

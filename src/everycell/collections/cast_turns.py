@@ -16,8 +16,8 @@ from everycell.collections.errors import CollectionError
 from everycell.engine.untrusted import in_quotes, parse_json, text_of
 
 _FOLDER = "cast-reproducibility"
-#: Registry keys of the turns of CAsT 2020 and of their rewrites. "canard-org" rewrites with the
-#: organisers' context, the other two with the trimmed context.
+#: Registry keys of the turns of CAsT 2020 and of their rewrites. "canard-org" is based on the
+#: organisers' context, the other two on the trimmed context.
 FILES: Mapping[str, str] = {
     "topics": f"{_FOLDER}/topics/2020_manual_evaluation_topics_v1.0.json",
     "canard-org": f"{_FOLDER}/rewrites/2020/13_T5_CANARD_org.tsv",
@@ -92,8 +92,8 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
     for number, fields in enumerate(lines[1:], 2):
         if len(fields) not in (5, 6) or any(fields[5:]):
             raise CollectionError(
-                f"{path}, line {number} has {len(fields)} fields; expected the five of the "
-                "header, so fetch the file again (delete it first)."
+                f"{path}, line {number} has {len(fields)} fields; expected the five fields of "
+                "the header, so fetch the file again (delete it first)."
             )
         turn = fields[2]
         rewrite, original = (_normalise_space(field) for field in fields[3:5])

@@ -70,7 +70,7 @@ def cacm_query_by_example(
 
 
 def _same_text(positives: pd.DataFrame, documents: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of a query and a document with the same text as one of its relevant documents."""
+    """Pairs of a query and a document with the text of one of the query's relevant documents."""
     texts = documents[["document_id", "text"]]
     relevant = positives[["query_id", "document_id"]].merge(texts, on="document_id")
     return relevant[["query_id", "text"]].drop_duplicates().merge(texts, on="text")

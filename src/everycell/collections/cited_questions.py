@@ -14,7 +14,7 @@ from everycell.collections.rows import read_lines, read_objects
 from everycell.engine.untrusted import in_quotes
 from everycell.engine.validation import describe_fault
 
-#: Files of a folder.
+#: Names of the files in a folder.
 QUESTIONS, PASSAGES = "questions.jsonl", "passages.jsonl"
 #: Placeholder of MS MARCO for questions without an answer.
 _NO_ANSWER = "No Answer Present."

@@ -102,7 +102,7 @@ def fill_lists(
     )
     pool = pool[pool["relevance"] == 0].reset_index(drop=True)
     if pool.empty:
-        raise ValueError("All items are relevant: lists are filled up with non-relevant items.")
+        raise ValueError("All items are relevant: filling up lists requires non-relevant items.")
     # numpy.random.Generator would sample different items.
     generator = np.random.RandomState(seed)
     filled_lists = []

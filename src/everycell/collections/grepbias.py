@@ -110,13 +110,13 @@ def read_grepbias(
         files,
         rows,
         items.transform("size") != len(WORDINGS),
-        f"its query does not have {len(WORDINGS)} texts of relevance {{relevance}}",
+        f"its query does not have {len(WORDINGS)} texts with relevance {{relevance}}",
     )
     _reject(
         files,
         worded_rows,
         worded_rows.duplicated(["item_id", "wording"]),
-        "its query has two texts of relevance {relevance} with the wording {wording}",
+        "its query has two texts with relevance {relevance} and the wording {wording}",
     )
     _reject(
         files,
@@ -137,7 +137,7 @@ def read_grepbias(
     )
     if counts is not None and collection.counts != counts:
         raise CollectionError(
-            f"{queries} and the files of documents contain {collection.counts}, expected {counts}; "
+            f"{queries} and the document files contain {collection.counts}, expected {counts}; "
             "fetch them again (delete them first)."
         )
     return collection
@@ -171,7 +171,7 @@ def _documents(path: Path, queries: pd.DataFrame) -> pd.DataFrame:
     expected = raw["q_id"].map(queries.set_index("query_id")["text"])
     differs = expected != _normalise_space(raw["query"])
     reject_rows(path, raw, "q_id", expected.isna(), "the id of a query")
-    reject_rows(path, raw, "query", differs, "the text of this query in the file of queries")
+    reject_rows(path, raw, "query", differs, "the text of this query in the query file")
     reject_rows(path, raw, "d_id", ~raw["d_id"].str.fullmatch(r"\d+"), "a number")
     reject_rows(path, raw, "relevant", ~raw["relevant"].isin(["0", "1"]), "0 or 1")
     allowed = ", ".join(_WORDING)

@@ -104,7 +104,7 @@ def _fault(path: Path, error: Exception | None, features: int | None, first: int
             return f"line {number} has features out of order: sort them, and number from {first}."
         if features is not None and numbers and numbers[-1] >= first + features:
             return (
-                f"line {number} has feature {numbers[-1]}: expected {first} to "
+                f"line {number} has feature {numbers[-1]}: expected features from {first} to "
                 f"{first + features - 1}."
             )
         if line.strip() and " qid:" not in line:

@@ -87,7 +87,7 @@ def read_queries(path: Path) -> dict[str, str]:
 
 
 def read_annotated_queries(path: Path, label: str | None = NOT_GENDERED) -> dict[str, str]:
-    """Read the queries with a gender label, or all queries for None; QS1 has the label "n"."""
+    """Read the queries with this gender label ("n" for QS1), or all queries if it is None."""
     if label is not None and label not in LABELS:
         raise MsMarcoError(f"label is {label!r}: use one of {', '.join(LABELS)}, or None.")
     queries: dict[str, str] = {}
@@ -144,7 +144,7 @@ def merge_query_sets(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
             if texts.setdefault(query, text) != text:
                 raise MsMarcoError(
                     f"Query {query} is {text!r} in {name} and {texts[query]!r} in another set: use "
-                    "query sets from the same queries."
+                    "query sets in which this id has the same text."
                 )
     table = pd.DataFrame({"query_id": list(texts), "text": list(texts.values())})
     return table.assign(**{name: table["query_id"].isin(list(sets[name])) for name in sets})
@@ -172,7 +172,7 @@ def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
         rows[query, passage] = int(relevance)
     if not rows:
         raise MsMarcoError(
-            f"{path} has no judgements of the {len(query_ids)} queries: use the qrels of all dev "
+            f"{path} has no judgements for the {len(query_ids)} queries: use the qrels of all dev "
             "queries of MS MARCO."
         )
     keys = pd.DataFrame(list(rows), columns=["query", "document"])

@@ -56,7 +56,7 @@ def similar_pairs(sets: sparse.csr_array, threshold: float) -> pd.DataFrame:
 def _rarest_elements(
     sets: sparse.csr_array, sizes: np.ndarray, threshold: float
 ) -> sparse.csr_array:
-    """Cut rows to their rarest elements; similar rows must share at least one of them.
+    """Reduce rows to their rarest elements; similar rows must share at least one of them.
 
     Jaccard >= t implies |A and B| >= t |A|, so B lacks at most |A| - ceil(t |A|) elements of A. The
     first |A| - ceil(t |A|) + 1 elements, in an order common to all rows, therefore include a shared

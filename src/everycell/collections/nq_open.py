@@ -100,7 +100,7 @@ def _check_questions(path: Path, rows: list[tuple[int, _Row]]) -> None:
         first = line_of_question.setdefault(question, number)
         if first != number:
             raise CollectionError(
-                f"{path}, line {number}: {in_quotes(question)} is also in line {first}; remove one "
+                f"{path}, line {number}: {in_quotes(question)} is also on line {first}; remove one "
                 "of the lines."
             )
 

@@ -194,9 +194,9 @@ def _check_entry(location: str, entry: Any) -> None:
     nugget_count, importance_count, support_count = (len(entry[name]) for name in _LISTS)
     if support_count != nugget_count or importance_count > nugget_count:
         raise LabelsError(
-            f"{location} has {nugget_count} nuggets, {importance_count} labels of importance and "
-            f"{support_count} of support; expected one label of support and at most one of "
-            "importance per nugget, so correct the line."
+            f"{location} has {nugget_count} nuggets, {importance_count} importance labels and "
+            f"{support_count} support labels; expected one support label and at most one "
+            "importance label per nugget, so correct the line."
         )
     score = entry.get("v_strict")
     # Excludes bool, which is a subclass of int, and NaN.

@@ -1,4 +1,4 @@
-"""Names of Python objects in documentation: find the documents they refer to, and mask them."""
+"""Names of Python objects in documentation: find the documents they name, and mask the names."""
 
 from __future__ import annotations
 

@@ -24,16 +24,17 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 }
 #: Documents that each system ranks. The first group changes from query to query.
 SYSTEMS: Mapping[str, str] = {
-    "even": "every document has as many terms of each group",
-    "neutral": "no document has a term",
-    "one-sided": "every document has terms of the first group alone",
+    "even": "every document has the same number of terms of each group",
+    "neutral": "no document has group terms",
+    "one-sided": "every document has terms of the first group only",
     "skewed": "every document has three times as many terms of the first group as of each other",
-    "alternating": "every document has terms of one group alone, the groups in turn",
-    "turning": "as alternating, but all documents of a group before those of the next",
-    "sparse": "as alternating, with three documents without a term before each",
-    "fading": "the first quarter has terms of the first group alone, the rest no term",
-    "drawn": "lengths, documents with a term and their terms are drawn, in shares that are drawn "
-    "for each query",
+    "alternating": "every document has terms of one group only; the groups take turns",
+    "turning": "like alternating, but all documents of a group precede those of the next",
+    "sparse": "like alternating, with three documents without group terms before each of these",
+    "fading": "the first quarter of the documents has terms of the first group only, the other "
+    "documents have no group terms",
+    "drawn": "the lengths, the documents with group terms and these terms are sampled, with shares "
+    "that are sampled for each query",
 }
 #: Bias reduction of each planted ranker, as a share of the baseline's bias.
 RANKERS: Mapping[str, float] = {
@@ -133,7 +134,7 @@ def _biased_list(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Term counts and lengths as in `_list_of_system`, for two levels of bias.
 
-    The first level is the share of documents with two terms instead of one, the second determines
+    The first level is the share of documents with two terms instead of one; the second determines
     the share of documents with terms of the first group.
     """
     ranks, unit_counts = np.arange(depth), np.eye(groups, dtype=np.int64)
@@ -152,7 +153,7 @@ def _build_collection(
     words: Mapping[str, Collection[str]],
     draw: np.random.Generator,
 ) -> PlantedBias:
-    """Build documents and runs of planned lists: system, query number, term counts, lengths."""
+    """Build documents and runs from planned lists: system, query number, term counts, lengths."""
     groups = _check_words(words)
     rows, documents = [], []
     for system, number, counts, lengths in lists:

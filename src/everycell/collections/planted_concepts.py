@@ -18,7 +18,8 @@ import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
 
-#: The task with all effects, the same with short queries, and controls that lack one effect each.
+#: The task with all effects, the same task with short queries, and controls that each lack one
+#: effect.
 EFFECTS, SHORT = "all effects", "short queries"
 CONTROLS: Mapping[str, str] = {
     "names": "no names",
@@ -26,8 +27,8 @@ CONTROLS: Mapping[str, str] = {
     "weights": "equal weights",
 }
 TASKS = (EFFECTS, SHORT, *CONTROLS.values())
-#: Tasks without training queries: the task without names, also without mismatch, and the task with
-#: short queries, also without names.
+#: Tasks without training queries: one without names and without mismatch, and one with short
+#: queries and without names.
 UNNAMED_WORDS, UNNAMED_SHORT = "no names or mismatch", "short without names"
 CHECKED = (*TASKS, UNNAMED_WORDS, UNNAMED_SHORT)
 PROBES = "single terms"
@@ -62,8 +63,8 @@ class PlantedConcepts:
 def plant_concepts(sizes: Mapping[str, int], seed: int) -> PlantedConcepts:
     """Generate the collection; `sizes` is the number of queries per split of a task.
 
-    Each of the three sets of documents is as large as a task, so the sum of `sizes` must exceed
-    `LISTED`.
+    Each of the three sets of documents has as many documents as a task has queries, so the sum of
+    `sizes` must exceed `LISTED`.
     """
     rng = np.random.default_rng(seed)
     words, cues = _words(rng), _cues(rng)

@@ -34,9 +34,10 @@ PACKAGES: Mapping[str, str] = {
 KNOWN_ITEM = "known-item"
 MIN_WORDS = 30
 MIN_QUERY_WORDS = 3
-#: Jaccard similarity of word 3-shingles from which two documents are merged.
+#: Jaccard similarity of word 3-shingles at or above which two documents are merged.
 MERGE_THRESHOLD = 0.8
-#: Jaccard similarity of word 3-shingles from which a document is not a negative for another.
+#: Jaccard similarity of word 3-shingles at or above which a document is not a negative for
+#: another.
 NEAR_DUPLICATE_THRESHOLD = 0.5
 
 _WORD = re.compile(r"\w+")
@@ -282,7 +283,7 @@ def check(collection: PyDocs) -> bool:
     if differences:
         warnings.warn(
             "The collection pydocs differs from the one in docs/data-cards/pydocs.md "
-            f"({'; '.join(differences)}), so results are not comparable; install the versions of "
+            f"({'; '.join(differences)}), so results are not comparable; install the versions in "
             "envs/base.lock.",
             DifferentCollectionWarning,
             stacklevel=2,

@@ -68,8 +68,8 @@ def split_samples(
         ]
         if not matched:
             raise CollectionError(
-                f"{benchmark}: no sample of one part matches the {len(dialogues)} rated dialogues; "
-                "use files of the same benchmark."
+                f"{benchmark}: one part has no sample that matches any of the {len(dialogues)} "
+                "rated dialogues; use files of the same benchmark."
             )
         used_dialogues |= {index for _, (index, _) in matched}
         parts.append([(turns, satisfied) for turns, (_, satisfied) in matched])

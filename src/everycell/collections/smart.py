@@ -21,7 +21,7 @@ from everycell.engine.untrusted import in_quotes
 
 #: Relevance of each code in Cranfield's judgements. The collection's readme defines the codes 1
 #: (complete answer) to 4 (of minimum interest), so smaller codes are better. It does not define -1,
-#: which occurs in the last line of each topic and is treated as 1 (see the data card).
+#: which occurs on the last line of each topic and is treated as 1 (see the data card).
 CRANFIELD_RELEVANCE: Mapping[str, int] = {"-1": 4, "1": 4, "2": 3, "3": 2, "4": 1}
 
 

@@ -43,7 +43,7 @@ def smart_records(path: Path, allowed: str) -> Iterator[tuple[str, str, dict[str
 
 
 def trec_blocks(path: Path, block: str, identifier: str) -> Iterator[tuple[str, str, str]]:
-    """Location, id and text of each block; the id is in its first line."""
+    """Location, id and text of each block; the id is on its first line."""
     id_line = re.compile(rf"<{identifier}>\s*(\S+)\s*</{identifier}>(.*)")
     block_id = block_start = ""
     text: list[str] | None = None
@@ -61,8 +61,8 @@ def trec_blocks(path: Path, block: str, identifier: str) -> Iterator[tuple[str, 
             text.append(line)
         elif stripped:
             raise CollectionError(
-                f"{location}: got {stripped[:40]!r}, but a block must be <{block}>, a line that "
-                f"begins with <{identifier}>, text, </{block}>; use the registered file."
+                f"{location}: got {stripped[:40]!r}, but a block must consist of <{block}>, a "
+                f"line that begins with <{identifier}>, text, </{block}>; use the registered file."
             )
     if text is not None:
         raise CollectionError(

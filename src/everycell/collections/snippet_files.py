@@ -146,7 +146,7 @@ def _annotations(path: Path) -> pd.DataFrame:
                 "characters, so correct or remove the row."
             )
         passage = row["Input.passage_id"]
-        if passage.startswith("["):  # Prolific's files have a list of one id.
+        if passage.startswith("["):  # Prolific's files contain a list with one id.
             passage = str(parse_list_or_set(passage, list, f"{location}: Input.passage_id")[0])
         rows.append(
             {

@@ -77,7 +77,7 @@ def count_annotations(annotations: pd.DataFrame) -> AnnotationCounts:
     if counts.nunique() != 1:
         raise AnnotationError(
             f"Texts have from {counts.min()} to {counts.max()} annotations; all must have the "
-            "same number, so count such texts separately."
+            "same number, so count texts with different numbers separately."
         )
     spans = annotations["spans"]
     return AnnotationCounts(

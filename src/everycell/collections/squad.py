@@ -39,7 +39,7 @@ def read_squad(path: Path) -> pd.DataFrame:
         for answer in answers:
             if answer not in passage:
                 raise AnnotationError(
-                    f"{path}: the answer {answer[:40]!r} to {question[:40]!r} is not in its "
+                    f"{path}: the answer {answer[:40]!r} to {question[:40]!r} is not in the "
                     "paragraph; download the file again."
                 )
     return pd.DataFrame(rows, columns=["question", "passage", "answers"])

@@ -29,7 +29,7 @@ TOPICS, RUNS, SEGMENTS = "topics.rag24.test.txt", ("run.txt", "run.txt.gz"), "se
 # contain any segments.
 _FILE = re.compile(r"(?:_(?P<part>[0-9]{2}))?\.jsonl?(?P<packed>\.gz)?$")
 _POSITION = re.compile(r"_(?P<part>[0-9]{2})_[0-9]+#[0-9]+_(?P<byte>[0-9]{1,15})$")
-# Matches no text of a segment, since quotes are escaped in JSON strings.
+# Never matches within the text of a segment, since quotes are escaped in JSON strings.
 _DOCID = re.compile(rb'"docid"\s*:\s*"([^"]*)"')
 _OpenFile = BufferedReader | gzip.GzipFile
 _ADVICE = "see docs/grounded-responses.md for the contents of the folder"
@@ -168,7 +168,7 @@ def _text(line: bytes, docid: str, location: str) -> str:
         str(text).encode()
     except (ValueError, KeyError, TypeError) as error:
         raise CollectionError(
-            f"{location}: segment {docid!r} is not a JSON object with `segment` "
+            f"{location}: segment {docid!r} is not a JSON object with the key `segment` "
             f"({in_quotes(str(error))}); download the file again."
         ) from None
     if not isinstance(text, str) or not text.strip():

@@ -61,7 +61,7 @@ def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
         turns = _parse_turns(row["dialogue"], location)
         if turns in line_of_dialogue:
             raise CollectionError(
-                f"{location} repeats the dialogue of line {line_of_dialogue[turns]}; fetch the "
+                f"{location} repeats the dialogue on line {line_of_dialogue[turns]}; fetch the "
                 "file again (delete it first)."
             )
         line_of_dialogue[turns] = number
@@ -120,7 +120,7 @@ def read_dialogues(path: Path) -> list[RatedDialogue]:
         speaker, text, _, rating_list = fields
         ratings = _parse_ratings(rating_list, speaker, location)
         if rows and speaker == USER and len(ratings) != len(rows[0][2]):
-            expected = f"{len(rows[0][2])} ratings, as many as in line {start}"
+            expected = f"{len(rows[0][2])} ratings, as many as on line {start}"
             raise _value_error(location, rating_list, expected)
         rows.append((speaker, text.strip(), ratings))
         if (speaker, text.strip()) == (USER, OVERALL):
@@ -177,7 +177,7 @@ def read_split(path: Path) -> list[tuple[Turn, ...]]:
         ]
         if turns in line_of_sample:
             raise CollectionError(
-                f"{location} repeats the sample of line {line_of_sample[turns]}; fetch the file "
+                f"{location} repeats the sample on line {line_of_sample[turns]}; fetch the file "
                 "again (delete it first)."
             )
         line_of_sample[turns] = number

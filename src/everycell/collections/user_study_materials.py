@@ -22,7 +22,7 @@ from everycell.engine.untrusted import in_quotes
 
 
 def query_sha256(query: str) -> str:
-    """First 12 hex digits of the hash of a normalised query, to compare queries without copying.
+    """First 12 hex digits of a normalised query's hash, to compare queries without copying them.
 
     Queries are normalised with NFKC, lower case and straight apostrophes; other punctuation and
     white space become single spaces.

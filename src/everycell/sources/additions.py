@@ -122,8 +122,9 @@ def _reject_secrets(url: str) -> None:
     """Raise an error if a URL contains a password or token, which registry.yaml would show."""
     if has_secret(url):
         raise SourceError(
-            f"The URL of {urlsplit(url).hostname} contains a user, password or token, which "
-            "registry.yaml would show; use a public URL, or download the file and give its path."
+            f"The URL of {urlsplit(url).hostname} contains a user name, password or token, "
+            "which registry.yaml would show; use a public URL, or download the file and give its "
+            "path."
         )
 
 
@@ -179,7 +180,7 @@ def _download(url: str, path: Path, timeout: float) -> bool:
     if _PAGE.match(start):
         raise DownloadError(
             f"{url} returned an HTML page instead of data; use the URL of the file itself (on "
-            "GitHub, the link of the button `Raw`)."
+            "GitHub, the link of the `Raw` button)."
         )
     return is_encoded
 

@@ -276,7 +276,7 @@ def _require_mirror_hash(path: Path, actual: str, accepted: tuple[str | None, ..
 
 def _require_network(key: str, registry: Registry, mirror: Path | None, network: bool) -> None:
     where = f"the mirror {mirror}" if mirror else "a mirror (none is set)"
-    missing = f"{key} is not in the cache and not in {where}"
+    missing = f"{key} is neither in the cache nor in {where}"
     advice = "set `mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that contains it"
     entry = registry.entry(key)
     if entry.wheel:
@@ -313,7 +313,7 @@ def _wait_for(lock: FileLock, files: str) -> None:
 
 
 def _fetch_and_unpack(key: str, registry: Registry, part: Path, cache: Path, timeout: float) -> str:
-    """Download the author's file, check it, unpack it into `part`; return its content's hash."""
+    """Download, check and unpack the author's file into `part`; return the content's hash."""
     origin, url = registry.entry(key).origin, registry.url(key)
     assert origin is not None and url is not None, "_require_network requires an origin"
     download = _download_path(part)

@@ -131,7 +131,7 @@ def _mirror_entry(
     if inner in facts.get("mirror_only", {}):
         return {"mirror": form, "note": facts["mirror_only"][inner]}
     raise SourceError(
-        f"{path} has the content of no file in ORIGINS.tsv; explain its origin in sets.yaml under "
+        f"No file in ORIGINS.tsv has the content of {path}; explain its origin in sets.yaml under "
         "`changed` or `mirror_only`."
     )
 
@@ -239,7 +239,7 @@ def _part_of_registry(
     files: dict[str, Any],
     commits: dict[str, str],
 ) -> dict[str, Any]:
-    """Return the content of one `registry.yaml`: data sets of its `sets.yaml`, and files."""
+    """Return the content of a `registry.yaml`: data sets of its `sets.yaml`, and their files."""
     entries = {key: entry for key, entry in sorted(files.items()) if set_of(key) in content["sets"]}
     used = {entry["origin"]["repository"] for entry in entries.values() if "origin" in entry}
     licences = content.get("repositories", {})
@@ -264,7 +264,7 @@ def _part_of_registry(
 
 
 def render(data: dict[str, Any]) -> str:
-    """Return the text of a `registry.yaml`, deterministic and with one line per form of a file."""
+    """Return the deterministic text of a `registry.yaml`, with one line per form of a file."""
     Registry.model_validate(data)
     body = yaml.safe_dump(data, default_flow_style=None, sort_keys=False, width=10_000)
     return _HEADER + body

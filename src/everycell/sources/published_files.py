@@ -53,7 +53,7 @@ class CorpusError(SourceError):
 
 
 class _Entry(BaseModel):
-    """Fields of an entry of the download dictionary that are used here."""
+    """The fields that everycell uses of an entry in the download dictionary."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -66,7 +66,7 @@ class _Entry(BaseModel):
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A published file: URL, md5 if any, bytes (0 if unknown), path in the cache."""
+    """A published file: URL, md5 if any, size in bytes (0 if unknown), path in the cache."""
 
     url: str
     md5: str | None
@@ -117,8 +117,8 @@ def find_published_file(
         ) from None
     if has_secret(entry.url):
         raise CorpusError(
-            f"{source}: {group}, {key}, url: contains a user, password or token, which messages "
-            "would show; use a public URL, or put the file into the cache yourself."
+            f"{source}: {group}, {key}, url: contains a user name, password or token, which "
+            "messages would show; use a public URL, or put the file into the cache yourself."
         )
     cached = cache_home() / group / (entry.cache_path or key)
     return PublishedFile(
@@ -152,7 +152,7 @@ def remove_unfinished(path: Path) -> None:
 
 
 def fetch_published_file(published: PublishedFile, *, network: bool) -> Path:
-    """Return the verified path of a published file in the cache, after downloading if necessary."""
+    """Return the path of a published file in the cache; download it if necessary, and verify it."""
     path = published.cached
     if published.md5 and not path.exists():
         # ir_datasets also accepts files that a user puts there.
@@ -218,8 +218,9 @@ def _download(published: PublishedFile, target_path: Path) -> None:
         ) from None
     except requests.RequestException as error:
         raise CorpusError(
-            f"{url} broke off after {size} of {published.size or 'an unknown number of'} bytes "
-            f"({type(error).__name__}): {_ADVICE.format(path=published.cached)}."
+            f"The download of {url} broke off after {size} of "
+            f"{published.size or 'an unknown number of'} bytes ({type(error).__name__}): "
+            f"{_ADVICE.format(path=published.cached)}."
         ) from error
     md5 = digest.hexdigest()
     is_page = start.lstrip().lower().startswith((b"<!doctype html", b"<html", b"<?xml"))

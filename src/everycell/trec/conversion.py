@@ -97,7 +97,7 @@ def as_qrels(qrels: Any) -> pd.DataFrame:
     Raises
     ------
     FileNotFoundError, TypeError, ValueError
-        For the same reasons as :func:`as_run`, and if a relevance is not an integer.
+        For the same reasons as :func:`as_run`, and if a relevance label is not an integer.
 
     Examples
     --------

@@ -314,7 +314,7 @@ def _check_number(frame: pd.DataFrame, kind: Kind, row_name: Callable[[int], str
 def _check_ranks(
     frame: pd.DataFrame, ranks: pa.ChunkedArray, row_name: Callable[[int], str]
 ) -> None:
-    """Check that no document is ranked above one of the same query with a higher score."""
+    """Check that, within each query, no document is ranked above one with a higher score."""
     is_whole = pc.match_substring_regex(ranks, r"^\d{1,9}$")
     if not pc.all(is_whole).as_py():
         row = is_whole.index(False).as_py()

@@ -109,7 +109,7 @@ def restrict_run(
 
 
 def id_order(ids: pd.Series | pd.Index) -> IntArray:
-    """Position of each id in the descending order of their UTF-8 bytes."""
+    """Position of each id in descending order of the UTF-8 bytes."""
     codes, names = pd.factorize(ids)
     order = pc.sort_indices(pa.array(names, pa.string()), sort_keys=[("", "descending")])
     position = np.empty(len(names), dtype=np.int64)

@@ -117,8 +117,8 @@ def test_collections_of_one_wording_have_the_same_ids(read):
         (changed(1, document=" "), "row 2: document is ' '"),
         (changed(1, d_id="x"), "row 2: d_id is 'x'"),
         (changed(1, d_id="10"), "document '10' of query '0' .* has the same id"),
-        (ROWS[:5], "document '13' .* its query does not have 3 texts of relevance 0;"),
-        (changed(1, content_gender="M"), "two texts of relevance 1 with the wording male"),
+        (ROWS[:5], "document '13' .* its query does not have 3 texts with relevance 0;"),
+        (changed(1, content_gender="M"), "two texts with relevance 1 and the wording male"),
         (changed(0, exp_stereotype="Towards Female"), "its query has a different exp_stereotype"),
     ],
 )

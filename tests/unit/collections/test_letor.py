@@ -35,7 +35,7 @@ def test_features_that_the_file_lacks_are_zero(file):
     [
         ("2 qid:10 1:a\n", {}, "line 1 is '2 qid:10 1:a': expected a label, 'qid:'"),
         (GOOD + "x\n", {}, "line 4 is 'x': expected a label"),
-        (GOOD, {"features": 2}, "line 1 has feature 3: expected 1 to 2"),
+        (GOOD, {"features": 2}, "line 1 has feature 3: expected features from 1 to 2"),
         ("2 qid:10 0:1\n", {}, "line 1 has features out of order: sort them, and number from 1"),
         ("2 1:1\n", {}, "line 1 has no query"),
         ("2 qid:7 1:1\n1 qid:+0 1:1\n", {}, "line 2: expected 'qid:'"),

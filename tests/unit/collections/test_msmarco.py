@@ -131,7 +131,7 @@ def test_judgements_of_the_wanted_queries_are_kept(write):
         ("1\t0\t10\n", "line 1 is '1.t0.t10': expected"),
         ("1\t0\tD10\t1\n", "'query 0 passage relevance'"),
         ("1\t0\t10\t1\n1\t0\t10\t1\n", "line 2 judges passage 10 for query 1 again"),
-        ("2\t0\t10\t1\n", "has no judgements of the 1 queries"),
+        ("2\t0\t10\t1\n", "has no judgements for the 1 queries"),
     ],
 )
 def test_wrong_judgements_are_refused(write, content, message):

@@ -74,7 +74,7 @@ def test_a_row_that_cannot_be_used_is_named(read, bad, message):
 
 
 def test_a_question_that_stands_twice_is_refused(read):
-    with pytest.raises(CollectionError, match=r"line 2: 'what has delft' is also in line 1"):
+    with pytest.raises(CollectionError, match=r"line 2: 'what has delft' is also on line 1"):
         read(row(), row(" what has  delft"))
 
 

@@ -178,9 +178,9 @@ def test_cacm_links_and_tasks(read, tmp_path):
         (
             "vaswani",
             {"documents": "<DOC>\nx\n</DOC>\n"},
-            "line 2: got 'x', but a block must be <DOC>",
+            "line 2: got 'x', but a block must consist of <DOC>",
         ),
-        ("vaswani", {"topics": "x"}, "topics, line 1: got 'x', but a block must be <top>"),
+        ("vaswani", {"topics": "x"}, "topics, line 1: got 'x', but a block must consist of <top>"),
         (
             "vaswani",
             {"documents": "<DOC>\n<DOCNO>7</DOCNO>\n<DOC>\n"},

@@ -89,7 +89,7 @@ def test_speakers_texts_and_labels_come_out(save):
         (LINE.replace("SYSTEM", "BOT"), "expected utterances that start with 'USER:'"),
         (LINE.replace("\\nSYSTEM: At noon.", ""), "has no utterance of the system"),
         (LINE.replace("At noon.", "Noon.\\nUSER: So?"), "does not end with an utterance of the"),
-        (LINE, "line 2 repeats the dialogue of line 1"),
+        (LINE, "line 2 repeats the dialogue on line 1"),
     ],
 )
 def test_a_bad_line_is_named(save, tmp_path, line, message):
@@ -229,7 +229,7 @@ def test_lines_that_rate_whole_dialogues_are_no_samples(save):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (SPLIT, "line 2 repeats the sample of line 1"),
+        (SPLIT, "line 2 repeats the sample on line 1"),
         (SPLIT[:25] + "\n", "line 2 has .* tabs"),
         (SPLIT[:20] + "\t[1]\t2\n", "line 2 has .* without code"),
         (SPLIT.replace("'Thanks.|||'", "print(1)"), "line 2 has .* without code"),
@@ -327,7 +327,7 @@ class TestSplit:
         assert lengths == {SYSTEM: 11, USER: 12}
 
     def test_files_of_two_benchmarks_do_not_fit(self):
-        with pytest.raises(CollectionError, match="toy: no sample of one part matches the 5 rated"):
+        with pytest.raises(CollectionError, match="toy: one part has no sample that matches any"):
             split_samples(self.dialogues, self.validation[0], [before("zzzz")], "toy")
 
 

@@ -64,7 +64,7 @@ def test_two_steps_by_hand():
         (lambda: decide([0.5], 2), "The threshold is 2"),
         (lambda: decide([math.nan], 0.5), "give numbers from 0 to 1"),
         (lambda: rankings(["a"], 0), "size is 0"),
-        (lambda: decide_levels(PASSAGES, [[0.5]]), "scores of 1 passages and 5 passages"),
+        (lambda: decide_levels(PASSAGES, [[0.5]]), "scores for 1 passages, but 5 passages"),
         (lambda: best_threshold([], []), "at least one score"),
         (lambda: best_threshold([0.5], [1]), "one True or False for each score"),
         (lambda: rankings(["a"], repeated="once"), "repeated is 'once'"),
@@ -157,7 +157,7 @@ HEADS = {
         ("scores", "8_1,p1,test,[]", "sentence_probabilities is .*one pair of probabilities"),
         ("scores", '8_1,p1,test,"[[0.1, 1.9]]"', "one pair of probabilities"),
         ("scores", "8_1,p1,test,[0.1]", "one pair of probabilities"),
-        ("scores", '8_1,p1,test,"[[0.9, 0.9]]"', "that sum to 1"),
+        ("scores", '8_1,p1,test,"[[0.9, 0.9]]"', "summing to 1"),
         ("scores", '8_1,p1,test,"[[-0.5, 1.5]]"', "one pair of probabilities"),
         ("scores", "8_1,p1,test,[[1.0]]", "one pair of probabilities"),
         ("scores", "8_1,p1,test,none", "'none'; expected a list as a Python literal"),
@@ -304,7 +304,7 @@ def test_sentences_of_another_partition_are_refused(question, partition, message
         (
             '{"data": [{"paragraphs": [{"context": "So.", "qas": '
             '[{"question": "who?", "answers": [{"text": "Ann"}]}]}]}]}',
-            "the answer 'Ann' to 'who.' is not in its paragraph",
+            "the answer 'Ann' to 'who.' is not in the paragraph",
         ),
     ],
 )
