@@ -44,7 +44,7 @@ def _exposure(_ranks: IntArray, document: int) -> ValueFunction:
     return lambda new_ranks: exposure(new_ranks[:, document])
 
 
-#: Value functions of a ranking, made from its ranks and the document to explain.
+#: Value functions of a ranking, built from its ranks and the document to explain.
 OBJECTIVES: dict[str, Callable[[IntArray, int], ValueFunction]] = {
     "kendall": lambda ranks, _document: kendall(ranks),
     "weighted": _weighted,

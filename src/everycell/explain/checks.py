@@ -12,7 +12,7 @@ from everycell.explain.shapley import Game
 
 
 class Checks(NamedTuple):
-    """Values of rankings per explanation and its size, shape (e, sizes) or (e, sizes, k)."""
+    """Values of rankings per explanation and size, shape (e, sizes) or (e, sizes, k)."""
 
     preservation: FloatArray  #: with only the features of the explanation
     deletion: FloatArray  #: with all other features
@@ -27,10 +27,10 @@ def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks
         Function of coalitions, shape (c, f), that returns their values, shape (c,) or (c, k). Its
         background should differ from that of the explanation.
     attributions : numpy.ndarray of float, shape (e, f) or (f,)
-        Attributions in e explanations of the list, or in one. An explanation has the features with
-        the highest attributions; ties go to the first feature.
+        Attributions of e explanations of the list, or of one. An explanation consists of the
+        features with the highest attributions; ties go to the first feature.
     sizes : sequence of int
-        Numbers of features in an explanation; all features if a number is larger.
+        Numbers of features in an explanation; if there are fewer features, all are used.
 
     Raises
     ------

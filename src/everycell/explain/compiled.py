@@ -17,7 +17,7 @@ ZERO = 1e-35
 
 #: Number of coalitions in a word.
 _BITS = 64
-#: Up to this number of set bits, single additions are faster than one for the complete word.
+#: Up to this number of set bits, individual additions are faster than one for all 64 numbers.
 _MAX_SINGLE_BITS = 6
 #: Number of rankings that are processed together.
 _RANKINGS = 64
@@ -185,11 +185,11 @@ def add_ranks(scores, reference, sums):
 
 @compiled
 def put_ranks(scores, last_is_first, outputs):
-    """Write the ranks of n documents in m rankings to ``outputs``, shape (m, n).
+    """Fill ``outputs``, shape (m, n), with the ranks of n documents in m rankings.
 
     Ties are broken in favour of the earlier document or, with ``last_is_first``, of the later one.
-    No score is NaN. For up to about 200 documents, counting is faster than sorting, because a
-    processor compares several rankings with one instruction.
+    Scores must not be NaN. For up to about 200 documents, counting is faster than sorting, because
+    a processor compares several rankings with one instruction.
     """
     rankings, documents = scores.shape
     columns = np.empty((documents, _RANKINGS))

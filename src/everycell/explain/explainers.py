@@ -100,7 +100,8 @@ def ranking_shap(
     Returns
     -------
     numpy.ndarray of float, shape (f,)
-        They sum to the value of the original ranking minus the mean value with all features masked.
+        Values whose sum is that of the original ranking minus the mean value with all features
+        masked.
 
     Examples
     --------

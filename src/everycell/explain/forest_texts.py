@@ -90,7 +90,7 @@ def _tree(values: dict[str, str], features: int) -> str:
                 continue
             arrays[key] = _numbers(values.get(key, ""), key, size)
     if not all(0 <= feature < features for feature in arrays["split_feature"]):
-        raise ValueError(f"a split uses a feature that is not among the {features} of the model")
+        raise ValueError(f"a split uses a feature that is not among the {features} features")
     # Bits: categorical split, direction of missing values, kind of missing values (none, 0 or NaN).
     if not set(arrays["decision_type"]) <= {0, 2, 4, 6, 8, 10}:
         raise ValueError("a split has an unknown type")

@@ -1,4 +1,4 @@
-"""LightGBM forests, and their scores of documents with masked features.
+"""LightGBM forests, and their scores for documents with masked features.
 
 A list with n documents, b background samples and c coalitions has n * b * c masked vectors. They
 are not scored one by one: each tree is traversed once per document and sample, and the coalitions
@@ -194,7 +194,7 @@ def _add_subtree(
 
 
 def _bits_by_feature(coalitions: BoolArray) -> npt.NDArray[np.uint64]:
-    """Bits of the coalitions with each feature, shape (f + 1, words); all bits in the last row."""
+    """Bits of the coalitions with each feature, shape (f + 1, words); the last row marks all."""
     count, features = coalitions.shape
     padded = np.zeros((features + 1, -(-count // _BITS) * _BITS), dtype=bool)
     padded[:features, :count] = coalitions.T

@@ -1,4 +1,4 @@
-"""Shapley values by weighted regression over sampled coalitions (KernelSHAP of package shap)."""
+"""Shapley values by weighted regression over sampled coalitions (shap's KernelSHAP)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def kernel_shapley_values(
     rng : numpy.random.Generator
         Random number generator for the coalitions.
     coalitions : int or "auto"
-        Number of coalitions to sample, by default 2 * players + 2048. If there are not more
+        Number of coalitions to sample, by default 2 * players + 2048. If there are no more
         coalitions than that, all are used, and the values are exact.
     select : bool
         Whether a lasso (AIC) sets small values to 0, as in the released code of heuss2025 with the
@@ -38,7 +38,7 @@ def kernel_shapley_values(
     Returns
     -------
     numpy.ndarray of float, shape (players,) or (players, k)
-        They sum to the value of the full coalition minus that of the empty one.
+        Values that sum to the value of the full coalition minus that of the empty one.
 
     Notes
     -----

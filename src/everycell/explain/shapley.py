@@ -41,7 +41,7 @@ def all_coalitions(players: int) -> BoolArray:
     """
     if not 1 <= players <= MAX_PLAYERS:
         raise ValueError(
-            f"There are {players} features: enumeration is limited to 1 to {MAX_PLAYERS}, so "
+            f"There are {players} features: enumeration supports 1 to {MAX_PLAYERS}; "
             "sample permutations instead."
         )
     return (np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool)
@@ -58,7 +58,7 @@ def shapley_values(worth: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     numpy.ndarray of float, shape (f,) or (f, k)
-        They sum to the value of the full coalition minus that of the empty one.
+        Values that sum to the value of the full coalition minus that of the empty one.
 
     Raises
     ------
@@ -108,9 +108,9 @@ def sampled_shapley_values(
 ) -> Attribution:
     """Shapley values from sampled permutations of the players and their reverses.
 
-    A permutation adds the players one by one, and a player's gain is a sample of its value. The
-    mean over a permutation and its reverse has a smaller variance. These means are independent, so
-    their standard deviation gives the standard errors.
+    A permutation adds the players one by one, and a player's gain is a sample of its Shapley
+    value. The mean over a permutation and its reverse has a smaller variance. These means are
+    independent, so their standard deviation gives the standard errors.
 
     Parameters
     ----------

@@ -104,7 +104,8 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
     firsts = range(0, len(reference_ranks), _BITS)
 
     def value(ranks: IntArray) -> FloatArray:
-        # Bits of the ranks of earlier documents; those larger than the next rank are discordant.
+        # Bits of the ranks of earlier documents; a bit above the rank of the next document marks
+        # a discordant pair.
         seen_bits = np.zeros((len(firsts), len(ranks)), dtype=np.uint64)
         discordant = np.zeros(len(ranks), dtype=np.int64)
         for document in order:

@@ -60,7 +60,7 @@ def best_by_integer_program(
     Returns
     -------
     ConstrainedRanking
-        Its bound is its utility, up to the solver's tolerance.
+        The bound equals the utility, up to the solver's tolerance.
 
     Raises
     ------
@@ -132,9 +132,9 @@ def best_by_assignment(
 
     Notes
     -----
-    If a document at a rank has the value utility plus multiplier times fairness, the best ranking
-    is an assignment (`scipy.optimize.linear_sum_assignment`). Fairness does not decrease with the
-    multiplier, so bisection finds the smallest sufficient one.
+    If the value of a document at a rank is its utility plus the multiplier times its fairness, the
+    best ranking solves an assignment problem (`scipy.optimize.linear_sum_assignment`).
+    Fairness does not decrease with the multiplier, so bisection finds the smallest sufficient one.
 
     Examples
     --------

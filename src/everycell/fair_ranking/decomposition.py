@@ -2,8 +2,8 @@
 
 :func:`decompose` is the Birkhoff-von Neumann decomposition of n x k matrices: the n - k items that
 are not shown are matched with an additional column, and rankings are subtracted from the matrix,
-each with the smallest probability among its entries, until the matrix is 0. The *matching rule*
-selects the next ranking, and thus which items are shown together:
+each weighted by the smallest probability among its entries, until the matrix is 0. The *matching
+rule* selects the next ranking, and thus which items are shown together:
 
 - ``"row_first"``: item by item, each at the first free rank, or otherwise along the shortest chain
   of items that can move;
@@ -42,10 +42,10 @@ MAX_REMAINDER = 1e-7
 
 
 class ResampledPolicy(NamedTuple):
-    """A policy from :func:`resample`, and its probability of rankings to avoid."""
+    """A policy from :func:`resample`, and its probability of unwanted rankings."""
 
     policy: Policy
-    #: Probability of rankings to avoid after each iteration, shape (iterations,)
+    #: Probability of unwanted rankings after each iteration, shape (iterations,)
     avoided: FloatArray
 
 
@@ -116,7 +116,7 @@ def resample(
     Returns
     -------
     ResampledPolicy
-        A policy with the marginals of the matrix, and the probability of rankings to avoid after
+        A policy with the marginals of the matrix, and the probability of unwanted rankings after
         each iteration.
 
     Raises
@@ -126,8 +126,8 @@ def resample(
 
     Notes
     -----
-    Source: heuss2025, Algorithm 2. Rows are shuffled before each decomposition, but not before the
-    first one in the authors' code.
+    Source: heuss2025, Algorithm 2. Rows are shuffled before each decomposition; the authors' code
+    does not shuffle them before the first one.
 
     Examples
     --------

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from everycell.engine.arrays import FloatArray, IntArray
 
-#: Largest difference of cumulative sums, relative to total exposure, at which a block ends.
+#: Largest difference between cumulative sums, relative to total exposure, at which a block ends.
 BLOCK_TOLERANCE = 1e-9
 
 

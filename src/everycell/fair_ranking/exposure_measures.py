@@ -129,7 +129,7 @@ def holds_outlier(
     Parameters
     ----------
     scores : array_like of float, shape (n,)
-        Values by which items may be outliers, such as their numbers of citations.
+        Value of each item that may make it an outlier, such as its number of citations.
     displayed : int, optional
         Number of ranks displayed together; all by default.
     threshold : float

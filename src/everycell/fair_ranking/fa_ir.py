@@ -99,7 +99,7 @@ def failure_probability(minima: npt.ArrayLike, share: float) -> float:
 
 
 def _failure_probability(minima: IntArray, share: Any) -> Any:
-    """Probability of a failure, which is exact if the share is a fraction."""
+    """Probability of a failure, which is exact if the share is a `Fraction`."""
     # Probability of each number of protected documents without a failure so far.
     probabilities = np.zeros(len(minima) + 1, dtype=np.array(share).dtype)
     probabilities[0] = 1
@@ -149,7 +149,7 @@ def adjusted_significance(ranks: int, share: float, significance: float = 0.1) -
     -------
     float
         The largest level, to within 1e-6, at which the probability of a failure is at most
-        `significance`; 0 if requiring even one protected document would exceed it.
+        `significance`; 0 if requiring even one protected document would already fail more often.
 
     Raises
     ------

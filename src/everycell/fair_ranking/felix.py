@@ -51,8 +51,8 @@ def felix(
     Notes
     -----
     Source: heuss2025, equations 2.5 to 2.8 and Algorithms 1 and 2. Among the matrices with these
-    exposures, it uses the one of maximum entropy. Among seven or fewer displayed items, none can be
-    an outlier. For other weights, matrices or tests, use :func:`.resample`.
+    exposures, the function uses the maximum-entropy one. Among seven or fewer displayed items, none
+    can be an outlier. For other weights, matrices or tests, use :func:`.resample`.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Matrices of probabilities (item, rank) with given exposures.
 
 Exposures do not determine the probability of an item at each rank. Among all matrices with the same
-exposures, two have a natural definition and only those zeros that all such matrices share:
+exposures, two have a natural definition and are 0 only where all such matrices are 0:
 
-- :func:`entropy_marginals`: the matrix of maximum entropy, in which items that are not shown are
+- :func:`entropy_marginals`: the maximum-entropy matrix, in which items that are not shown are
   distributed evenly over ranks without weight;
 - :func:`centre_marginals`: the analytic centre, to which interior-point solvers converge: it
   maximises the product of all probabilities and of each item's probability of not being shown.
@@ -30,7 +30,7 @@ STEPS = 200
 
 
 def entropy_marginals(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatArray:
-    """Matrix of maximum entropy with given exposures.
+    """Maximum-entropy matrix with given exposures.
 
     Parameters
     ----------

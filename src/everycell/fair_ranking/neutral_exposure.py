@@ -53,7 +53,7 @@ def reciprocal_nfairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
     Parameters
     ----------
     neutralities : array_like of float, shape (n,)
-        As for `reciprocal_fairr`, for *all* candidates of the query, including those below the
+        As for `reciprocal_fairr`, but for *all* candidates of the query, including those below the
         cut-off.
     cutoff : int
         Cut-off, 1 or more.

@@ -1,4 +1,4 @@
-"""The smallest possible probability of rankings to avoid, as a reference for :func:`.felix`.
+"""The smallest possible probability of unwanted rankings, as a reference for :func:`.felix`.
 
 Three linear programs:
 
@@ -42,13 +42,13 @@ class Optimum(NamedTuple):
     """Result of column generation."""
 
     policy: Policy
-    avoided: float  #: probability of rankings to avoid
+    avoided: float  #: probability of unwanted rankings
     rounds: int  #: number of linear programs solved
     exact: bool  #: whether the policy is proven optimal
 
 
 def least_avoided(marginals: npt.ArrayLike, is_avoided: AvoidanceTest) -> float:
-    """Smallest probability of rankings to avoid over all policies with given marginals.
+    """Smallest probability of unwanted rankings over all policies with given marginals.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def least_avoided(marginals: npt.ArrayLike, is_avoided: AvoidanceTest) -> float:
     entries = count * size
     item = np.repeat(sets, k, axis=1).ravel()
     rank = np.tile(np.arange(k), count * k)
-    of_set = np.repeat(np.arange(count), size)
+    set_index = np.repeat(np.arange(count), size)
     position = np.tile(np.repeat(np.arange(k), k), count)
     column = np.arange(entries)
     ones = np.ones(entries)
@@ -99,8 +99,8 @@ def least_avoided(marginals: npt.ArrayLike, is_avoided: AvoidanceTest) -> float:
     total = sparse.kron(sparse.identity(count), np.ones((k, 1)))
     equalities = sparse.bmat(
         [
-            [rows(of_set * k + position, count * k), -total],
-            [rows(of_set * k + rank, count * k), -total],
+            [rows(set_index * k + position, count * k), -total],
+            [rows(set_index * k + rank, count * k), -total],
         ]
     )
     # The remainder must be a policy too: no negative entry, and no item twice in a ranking.
@@ -147,7 +147,7 @@ def pool_rankings(
     Returns
     -------
     Policy
-        Its probability of rankings to avoid is at most that of the best run. It has at most n k + 1
+        Its probability of unwanted rankings is at most that of the best run. It has at most n k + 1
         rankings.
 
     Examples
@@ -191,7 +191,7 @@ def generate_rankings(
     *,
     rounds: int = 500,
 ) -> Optimum:
-    """Policy with given exposures and the smallest probability of rankings to avoid.
+    """Policy with given exposures and the smallest probability of unwanted rankings.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def generate_rankings(
         else:
             sets = _exchange_items(prices[:n], weights, is_avoided)
             new_rankings = _best_rankings(sets, prices, weights)
-        # A ranking to avoid is possible too, at its cost.
+        # An unwanted ranking can be added too, at its cost.
         top = np.argsort(-prices[:n], kind="stable")[None, :k]
         if value > MIN_GAIN and prices[top[0]] @ weights + prices[n] > 1 + MIN_GAIN:
             new_rankings = np.concatenate([new_rankings, top])
@@ -275,7 +275,7 @@ def _sets(items: int, size: int) -> IntArray:
 
 
 def _best_rankings(sets: IntArray, prices: FloatArray, weights: FloatArray) -> IntArray:
-    """Rankings of the sets that reduce the cost most, with the most expensive items first."""
+    """Rankings that reduce the cost most, one per set, with the most expensive items first."""
     values = prices[sets]
     order = np.argsort(-values, axis=1, kind="stable")
     gains = np.take_along_axis(values, order, axis=1) @ weights + prices[-1]

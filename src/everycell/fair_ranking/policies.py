@@ -154,10 +154,10 @@ def omit(
 
     Notes
     -----
-    Source: heuss2025, sections 2.3 and 2.5, and the code of Sarvi et al.: maximises the sum of
-    P_ij (u_i v_j - o_i h_j), where h is 1 at the top ranks. No item may have less exposure per
-    merit than an item of higher merit. HiGHS solves this linear program; if no item is an outlier,
-    its solution is one of several optimal matrices.
+    Source: heuss2025, sections 2.3 and 2.5, and the code of Sarvi et al. The matrix P maximises
+    the sum of P_ij (u_i v_j - o_i h_j), where h is 1 at the top ranks. No item may have less
+    exposure per merit than an item of higher merit. HiGHS solves this linear program; if no item is
+    an outlier, the solution is one of several optimal matrices.
 
     Examples
     --------

@@ -167,7 +167,7 @@ def add_deviations(run: pd.DataFrame, deviations: pd.DataFrame) -> pd.DataFrame:
         pair = table[missing].iloc[0]
         raise ValueError(
             f"The document {in_quotes(pair['document'])} of query {in_quotes(pair['query'])} has "
-            "no standard deviation: give one for each pair of the run."
+            "no standard deviation: give one for each query and document of the run."
         )
     return table
 

@@ -63,9 +63,9 @@ def sort_by_moved_scores(means: npt.ArrayLike, moved: npt.ArrayLike) -> IntArray
 
     Notes
     -----
-    Ties are common: a document that reaches another document of its group gets its score. The
-    thesis does not state how ties are broken; the released code subtracts 0.000001 per rank, which
-    has the same effect within a group.
+    Ties are common: a document that reaches another document of its group takes that
+    document's score. The thesis does not state how ties are broken; the released code subtracts
+    0.000001 per rank, which has the same effect within a group.
 
     Examples
     --------
@@ -112,8 +112,8 @@ def pufr(
     """
     if not alpha >= 0:
         raise ValueError(f"Alpha is {alpha}: give a number of standard deviations, 0 or more.")
-    rises = np.asarray(protected, dtype=bool).tolist()
-    moved = moved_scores(means, deviations, rises, {True: alpha, False: -alpha})
+    is_protected = np.asarray(protected, dtype=bool).tolist()
+    moved = moved_scores(means, deviations, is_protected, {True: alpha, False: -alpha})
     return sort_by_moved_scores(means, moved)
 
 

@@ -1,6 +1,6 @@
 r"""Quality of citations, and how labels of sources change it: precision, recall, CAS, CAB, AC.
 
-An answer to a query cites some of the documents that it was given; some of them are relevant.
+An answer to a query cites some of the documents in its prompt; some of these are relevant.
 
 - *Precision* is the share of cited documents that are relevant, *recall* the share of relevant
   documents that are cited (abolghasemi2026, section 5.3.3).
@@ -56,8 +56,8 @@ def citation_quality(cited: Collection[Hashable], relevant: Collection[Hashable]
     Parameters
     ----------
     cited
-        Documents that the answer cites; repeated citations count once. The number of a document
-        that does not exist counts as a wrong citation.
+        Documents that the answer cites; repeated citations count once. A citation of a
+        nonexistent document counts as wrong.
     relevant
         Relevant documents of the query, one or more.
 
@@ -357,8 +357,8 @@ def pooled_confidence(probabilities: npt.ArrayLike, citations: npt.ArrayLike) ->
     Returns
     -------
     float or None
-        In [0, 1], equal to `attribution_confidence` of the single citations; None if no cited
-        document is in the set.
+        In [0, 1], equal to `attribution_confidence` of the individual citations; None if no
+        cited document is in the set.
 
     Raises
     ------
@@ -391,8 +391,8 @@ def _pair(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[FloatArray, Floa
     values, second_values = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if values.ndim != 1 or values.shape != second_values.shape or not len(values):
         raise ValueError(
-            f"The two answers of each query have the shapes {values.shape} and "
-            f"{second_values.shape}; give one value per query and answer, for one query or more."
+            f"The values of the first and second answers have the shapes {values.shape} and "
+            f"{second_values.shape}; give one value of each per query, for one query or more."
         )
     for name, array in (("first", values), ("second", second_values)):
         invalid = np.flatnonzero(~((array >= 0) & (array <= 1)))

@@ -69,7 +69,7 @@ def fairness_curves(
     """
     array, mask = checked_lists(counts, listed, "counts")
     tokens, _ = checked_lists(lengths, listed, "lengths", axes=2)
-    # Checked before the split into blocks, so that messages give the numbers of all queries.
+    # Checked before the split into blocks, so that messages number queries across all blocks.
     check_lengths(array, tokens)
     ideal_values = None if ideal is None else checked_ideal(ideal, mask)
     highest = largest_divergence(target, array.shape[2])
@@ -125,8 +125,8 @@ def fairness_by_query(
     -------
     pandas.DataFrame
         One row per cut-off and query, sorted by cut-off. Columns: ``query``, ``k`` and the measures
-        of `fairness_curves`. Means are ``frame.groupby("k").mean(numeric_only=True)``, which
-        ignores NaN (see `nfairr`, `ted` and `awrf` for where it occurs).
+        of `fairness_curves`. For means, use ``frame.groupby("k").mean(numeric_only=True)``,
+        which ignores NaN (see `nfairr`, `ted` and `awrf` for where it occurs).
 
     Raises
     ------
@@ -147,7 +147,9 @@ def fairness_by_query(
     depth = ranked.counts.shape[1]
     for k in depths:
         if not 1 <= k <= depth:
-            raise ValueError(f"The cut-off {k} is not a rank of the lists; give 1 to {depth}.")
+            raise ValueError(
+                f"The cut-off {k} is not a rank of the lists; give a number from 1 to {depth}."
+            )
     ideal = None
     if background is not None:
         ideal = _background_ideal(ranked, background, tau, target)

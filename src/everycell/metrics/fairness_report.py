@@ -56,10 +56,11 @@ class FairnessReport:
         One row per cut-off: ``k``; ``queries``; the means of NFaiRR, TExFAIR, TExFAIR without RBDF
         and AWRF over the queries that have a value; ``r`` and ``p``, Pearson's correlation of
         NFaiRR and TExFAIR over queries and its p-value; ``lists with terms`` and ``documents with
-        terms``, the shares of top-k lists and of documents in them with a term of any group.
+        terms``, the shares of top-k lists, and of documents in these lists, that contain a term of
+        any group.
     by_query : pandas.DataFrame
         Values of `fairness_by_query`, ``documents`` (number of documents in the top k) and ``with
-        terms`` (number of these with a term of any group).
+        terms`` (number of these documents that contain a term of any group).
     groups : tuple of G str
         In the order of the counts file.
     target : tuple of G float

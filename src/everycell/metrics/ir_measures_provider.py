@@ -13,7 +13,8 @@ cut-off (required)                   number of documents considered
                                      'error' or 'neutral'
 ``tau``                              NFaiRR: largest number of group terms of a neutral document
 ``groups`` (required)                GFR: CSV with ``document`` and its share in each group
-``divergence``, ``utility``          GFR: as for `AttributeSet` ('JSD') and `gfr` ('ERR')
+``divergence``, ``utility``          GFR: as for `AttributeSet` (default 'JSD') and `gfr`
+                                     (default 'ERR')
 ``run`` (required), ``p``            RBO: the run to compare with, in TREC format; persistence
 ===================================  ============================================================
 
@@ -272,7 +273,7 @@ def _read_shares(path: Path) -> pd.DataFrame:
 
 
 def register_measures() -> None:
-    """Register the measures and their provider with `ir_measures`, unless that has been done."""
+    """Register the measures and their provider with `ir_measures`, unless already registered."""
     if EverycellProvider.NAME in ir_measures.providers.registry:
         return
     for measure in (TExFAIR, NFaiRR, AWRF, GFR, RBO):

@@ -114,7 +114,7 @@ def ideal_fairr(
     Raises
     ------
     ValueError
-        Wrong shapes, a value that is not finite or above 1.
+        Wrong shapes, or a value that is above 1 or not finite.
 
     Notes
     -----

@@ -84,7 +84,7 @@ def _plain(ids: pd.Series) -> pd.Series:
 
 
 def check_same_kind_of_ids(original: pd.DataFrame, counterfactual: pd.DataFrame) -> None:
-    """Raise an error if ids have different types, since 1 and "1" differ without a warning."""
+    """Raise an error if ids have different types, since 1 and "1" would silently not match."""
     for column in ("query", "document"):
         runs = (original, counterfactual)
         first, second = (run[column].head(1).tolist()[0] for run in runs)

@@ -25,7 +25,7 @@ def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> 
     Parameters
     ----------
     word_count : array
-        WC(n): number of the entity's last word, counted from 1 over all turns, including the
+        WC(n): position of the entity's last word, counted from 1 over all turns, including the
         user's. NaN stays NaN.
     budget
         L, the number of words that the user is willing to read.
@@ -82,7 +82,7 @@ def relevance(
     Parameters
     ----------
     word_counts : array, shape (n,)
-        Number of each entity's last word (see `position_weight`). It may be NaN where the gain
+        Position of each entity's last word (see `position_weight`). It may be NaN where the gain
         is 0.
     gains : array, shape (n,)
         In [0, 1]; 0 for an entity that is not relevant. Duplicates: see `without_duplicates`.
@@ -120,7 +120,7 @@ def relevance(
     relevant = g > 0
     if np.isnan(counts[relevant]).any():
         entity = int(np.flatnonzero(relevant & np.isnan(counts))[0]) + 1
-        raise ValueError(f"Entity {entity} is relevant but has no word count; give its last word.")
+        raise ValueError(f"Entity {entity} is relevant but has no word count; give one.")
     normaliser = (budget + 1) / 2
     return float(position_weight(counts[relevant], budget) @ g[relevant] / normaliser)
 

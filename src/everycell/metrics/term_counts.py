@@ -75,7 +75,7 @@ def _count(
                 f"Document {number} (counted from 0) is ({document!r}, {text!r:.40}); give an id "
                 "of one character or more and a text ('' for an empty one), both strings."
             )
-    # Normalise texts as terms are, since an accent may be a separate character.
+    # Normalise texts like terms, since an accent may be a separate character.
     texts = tokenise(
         [text if text.isascii() else unicodedata.normalize("NFC", text) for _, text in batch]
     )
@@ -137,7 +137,7 @@ def count_terms(
 
     Notes
     -----
-    `read_counts` detects duplicate documents; to detect them here would take memory that grows with
+    `read_counts` detects duplicate documents; detecting them here would take memory that grows with
     the collection.
 
     Examples

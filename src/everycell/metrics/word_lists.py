@@ -165,7 +165,7 @@ def read_word_lists(paths: Sequence[Path | str]) -> dict[str, tuple[str, ...]]:
     FileNotFoundError
         If there is no such file.
     ValueError
-        Anything that `read_words` rejects, or a term that two files have in different groups.
+        Anything that `read_words` rejects, or a term that is in different groups in two files.
 
     Examples
     --------

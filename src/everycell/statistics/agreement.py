@@ -56,7 +56,7 @@ def cohens_kappa(first: Labels, second: Labels) -> float:
     Returns
     -------
     float
-        NaN if both use only one label, the same one, since chance agreement is then 1.
+        NaN if both people give the same label to every case, since chance agreement is then 1.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def cohens_kappa(first: Labels, second: Labels) -> float:
 
 
 def fleiss_kappa(labels: npt.ArrayLike) -> float:
-    """Fleiss' kappa between several people, who may differ from case to case, -1 to 1.
+    """Fleiss' kappa among several people, who may differ from case to case, -1 to 1.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def anova(
     RankDeficientDesignWarning
         For type II, if terms cannot be distinguished because of empty cells. The result is then the
         minimum-norm solution without rounding noise (see the docstring of the module), with nominal
-        ``df``. Type I equals that of :func:`supported_anova`, without a warning.
+        ``df``. For type I, the result is that of :func:`supported_anova`, without a warning.
 
     Notes
     -----

@@ -39,7 +39,7 @@ def clustered_correlation(
             f"The column {cluster!r} has fewer than two clusters: the bootstrap needs at least "
             "two, so choose a different column."
         )
-    # The moments of a sample of clusters are the sums of theirs.
+    # The moments of a bootstrap sample are the sums of the moments of its clusters.
     moments = np.array(
         [
             [len(cells), *cells.sum(axis=0), *(cells**2).sum(axis=0), cells.prod(axis=1).sum()]
@@ -67,7 +67,7 @@ def clustered_correlation(
 
 
 def centre_within_groups(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFrame:
-    """Subtract the mean of its group from each value, which leaves differences within groups."""
+    """Subtract the group mean from each value, which leaves only differences within groups."""
     names = list(columns)
     means = data.groupby(group, sort=False)[names].transform("mean")
     return data.assign(**{name: data[name] - means[name] for name in names})

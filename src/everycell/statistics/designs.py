@@ -46,7 +46,7 @@ def _check_column(data: pd.DataFrame, name: str) -> None:
 
 
 def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
-    """Reject factors that are not columns, occur twice, have gaps or have a single level."""
+    """Reject factors that are not columns, occur twice, have missing values or a single level."""
     if isinstance(factors, str):
         raise ValueError(
             f"The factors are the string {factors!r}: give a list of column names, "
@@ -104,8 +104,8 @@ def check_response(data: pd.DataFrame, response: str, factors: Sequence[str]) ->
 def rounding_error(responses: FloatArray) -> FloatArray:
     """Largest sum of squares of each response (column) that counts as rounding error."""
     about_mean = ((responses - responses.mean(axis=0)) ** 2).sum(axis=0)
-    of_units = len(responses) * (_ROUNDING_UNITS * np.abs(responses).max(axis=0)) ** 2
-    return of_units + _ROUNDING_SHARE**2 * about_mean
+    last_place_errors = len(responses) * (_ROUNDING_UNITS * np.abs(responses).max(axis=0)) ** 2
+    return last_place_errors + _ROUNDING_SHARE**2 * about_mean
 
 
 def model_terms(n_factors: int, interactions: Interactions) -> list[tuple[int, ...]]:

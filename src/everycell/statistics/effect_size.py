@@ -89,7 +89,7 @@ def partial_eta_squared(sum_sq: FloatLike, sum_sq_resid: FloatLike) -> FloatArra
     sum_sq : float or array
         Sum of squares of the term.
     sum_sq_resid : float or array
-        Residual sum of squares; both 0 gives NaN.
+        Residual sum of squares. If both sums are 0, the result is NaN.
 
     Returns
     -------
@@ -199,7 +199,7 @@ CULPEPPER_ZERO = EffectScale(
     name="culpepper_zero",
     # After rounding, -0.0004 is 0 and so still "S".
     cut_points=((0.14, "L"), (0.06, "M"), (0.0, "S")),
-    source="Culpepper et al. (2022), where all above 0 is small",
+    source="Culpepper et al. (2022), where every value of 0 or more is at least small",
 )
 """As used in lajewska2025, Tables 7.4 to 7.6 and C.2."""
 EFFECT_SCALES = {scale.name: scale for scale in (CULPEPPER, CULPEPPER_ZERO)}

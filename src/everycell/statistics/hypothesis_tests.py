@@ -37,8 +37,8 @@ def _sample(samples: Mapping[str, npt.ArrayLike], name: str) -> FloatArray:
 def _check_lengths(a: str, first: FloatArray, b: str, second: FloatArray) -> None:
     if len(first) != len(second):
         raise ValueError(
-            f"The samples {a!r} and {b!r} have {len(first)} and {len(second)} values: give both "
-            "one value per topic, in the same order."
+            f"The samples {a!r} and {b!r} have {len(first)} and {len(second)} values: give one "
+            "value per topic for each, in the same order."
         )
 
 

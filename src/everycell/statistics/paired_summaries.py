@@ -21,7 +21,7 @@ Outcome = Literal["yes", "no", "open"]
 
 
 def paired_t(total: float, squares: float, n: int) -> float:
-    """Statistic of the paired t-test from the sum of differences and of their squares."""
+    """Statistic of the paired t-test from the sums of differences and of their squares."""
     _check_pairs(n)
     spread = squares - total**2 / n
     if spread < -1e-9 * max(1.0, squares):
@@ -77,7 +77,7 @@ def decide(
 ) -> Outcome:
     """Decide whether a paired t-test is significant, as far as the bounds determine it.
 
-    `difference` and `squares` are bounds of the sum of differences and of their squares.
+    `difference` has the bounds on the sum of differences, `squares` those on the sum of squares.
     """
     low, high = sorted(map(abs, difference))
     smallest = 0.0 if difference[0] * difference[1] <= 0 else low

@@ -22,8 +22,8 @@ from everycell.statistics.designs import check_factors, check_response, factor_f
 def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
     """Intraclass correlation ICC(1): similarity of the values within a group.
 
-    NaN if all values are the same. For groups of unequal size, the group size is their mean size,
-    corrected for its spread.
+    NaN if all values are the same. For groups of unequal size, the formula uses the mean size,
+    corrected for the spread of the sizes.
     """
     grouped = values.astype(float).groupby(groups.to_numpy())
     sizes = grouped.size()
@@ -56,7 +56,7 @@ def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster:
 
 
 def random_intercept_p(data: pd.DataFrame, response: str, factor: str, cluster: str) -> float:
-    """Wald test's p-value of a factor in a mixed model with a random intercept per cluster.
+    """P-value of a factor's Wald test in a mixed model with a random intercept per cluster.
 
     NaN if the model cannot be fitted because the ratings within each cluster are identical.
     """

@@ -99,7 +99,8 @@ def simulate_ratings(
 
     `planted_effects` maps a factor to the distance between its extreme levels, in standard
     deviations of a rater's noise. The ratings of a worker share a random effect with the standard
-    deviation `worker_sd`, and the ratings of a query one with `query_sd`.
+    deviation `worker_sd`, and the ratings of a query share one with the standard deviation
+    `query_sd`.
     """
     _check_spread(worker_sd, query_sd)
     if n_studies < 1:

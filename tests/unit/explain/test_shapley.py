@@ -121,7 +121,7 @@ def test_sampling_ends_where_the_error_is_small_enough():
 
 @pytest.mark.parametrize("players", [0, MAX_PLAYERS + 1])
 def test_too_many_features_are_refused(players):
-    with pytest.raises(ValueError, match=f"{players} features: enumeration is limited to 1 to 15"):
+    with pytest.raises(ValueError, match=f"{players} features: enumeration supports 1 to 15"):
         all_coalitions(players)
 
 

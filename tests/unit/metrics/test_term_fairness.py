@@ -441,7 +441,9 @@ def test_arrays_that_are_refused(change, says):
 
 def test_other_values_that_are_refused():
     ranked = ranked_counts(RUN, COUNTS)
-    with pytest.raises(ValueError, match="cut-off 2 is not a rank of the lists; give 1 to 1"):
+    with pytest.raises(
+        ValueError, match="cut-off 2 is not a rank of the lists; give a number from 1 to 1"
+    ):
         fairness_by_query(ranked, [2])
     with pytest.raises(ValueError, match=r"background has the groups \['m'\]"):
         fairness_by_query(ranked, [1], background=COUNTS[["length", "m"]])
