@@ -19,7 +19,7 @@ from everycell.engine.arrays import IntArray
 
 LOG = logging.getLogger(__name__)
 # Tokens per batch. For a CPU, this is the fastest of 512 to 16,384 for a BERT with 2 layers on one
-# core. A GPU starts with many tokens, which are halved if its memory is too small.
+# core. A GPU starts with large batches, which are halved if its memory is too small.
 _BATCH_TOKENS = {"cpu": 2048, "cuda": 131_072}
 
 Ids: TypeAlias = Sequence[int] | IntArray
@@ -58,8 +58,8 @@ def map_batches(
     lengths = np.array([_length(sequence) for sequence in sequences], dtype=np.int64)
     if len(lengths) and lengths.min() < 1:
         raise ValueError(
-            f"Number {int(lengths.argmin())} of the {what} has no tokens: a sequence needs at "
-            "least one, so add the tokenizer's special tokens."
+            f"One of the {what}, at index {int(lengths.argmin())}, has no tokens: a sequence needs "
+            "at least one, so add the tokenizer's special tokens."
         )
     # Stable, so that sequences of the same length keep their order.
     order = np.argsort(-lengths, kind="stable")

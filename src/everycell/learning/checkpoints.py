@@ -58,7 +58,7 @@ class Checkpoints:
             "sha256": {name: sha256(partial / name) for name in (_WEIGHTS, _OPTIMISER)},
         }
         (partial / _STATE).write_text(json.dumps(state), encoding="utf-8")
-        # If there already is a checkpoint of this step, it is damaged.
+        # If a checkpoint of this step already exists, it is damaged.
         shutil.rmtree(target, ignore_errors=True)
         os.replace(partial, target)
         steps = [*_list_steps(self.folder)[-2:], record.best_step]

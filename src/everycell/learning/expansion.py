@@ -1,8 +1,8 @@
 """Expansion of documents with terms that TILDE predicts (abolghasemi2026, section 2.4).
 
-The m vocabulary entries with the highest logits are filtered: those that are already in the
-document and stop ids are dropped. So fewer than m are added (in the thesis, about 49 of 200 and 128
-of 300).
+The m vocabulary entries with the highest logits are filtered: stop ids and entries that are already
+in the document are dropped. So fewer than m are added (in the thesis, about 49 of 200 and 128 of
+300).
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def expand(
     """Append the proposed terms that a document does not contain, the most likely first.
 
     The result is [CLS] document [SEP] new terms [SEP], as in the authors' code. New terms need not
-    be words ("##ing"), so the result is token ids: text would be split into other word pieces.
+    be words ("##ing"), so the result consists of token ids: text would be split into other word
+    pieces.
     """
     documents = token_ids(
         tokenizer, texts, length if document_length is None else min(document_length, length)

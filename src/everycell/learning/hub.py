@@ -37,7 +37,7 @@ FILES = (
 PICKLES = ["pytorch_model*.bin", "pytorch_model.bin.index.json"]
 #: Copies of the weights in the provider's own format (Mistral: 15 GB), which are not downloaded.
 DUPLICATES = ["consolidated*"]
-_BY_HAND = "or download it elsewhere and give its folder"
+_BY_HAND = "or download the model elsewhere and give its folder"
 
 
 class ModelError(Exception):
@@ -95,7 +95,7 @@ def download_model(name: str, revision: str | None = None, *, files: Sequence[st
             f"{what} is not in the local cache of the hub, and HF_HUB_OFFLINE is set: unset it, "
             f"{_BY_HAND}."
         ) from error
-    # A proxy's page instead of JSON is a ValueError; the library's errors have no common base.
+    # A proxy's page instead of JSON raises a ValueError; the library's errors have no common base.
     except (OSError, HfHubHTTPError, LocalEntryNotFoundError, ValueError, KeyError) as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise ModelError(

@@ -50,7 +50,7 @@ class ListNet(nn.Module):
         self.last = _linear(widths[-1], 1)
 
     def forward(self, features: Tensor, members: Tensor) -> Tensor:
-        """Scores of items, shape (n,), in the lists of :func:`_members`."""
+        """Scores of items, shape (n,), with lists given by a matrix from :func:`_members`."""
         for layer, norm in zip(self.layers, self.norms, strict=True):
             features = torch.relu(norm(layer(features), members))
         return self.last(features).squeeze(1)

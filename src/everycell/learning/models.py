@@ -39,7 +39,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 }
 # Parts that are initialised when a language model or an encoder becomes a cross-encoder.
 _NEW_PARTS = ("classifier.", "bert.pooler.")
-# Files of a tokenizer: of any kind, of BERT, of RoBERTa and of SentencePiece.
+# Tokenizer files: for any tokenizer, for BERT's, for RoBERTa's and for SentencePiece.
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5")
 
@@ -83,8 +83,8 @@ def device() -> torch.device:
 def use_one_thread() -> None:
     """Make torch use a single core in this process.
 
-    Several jobs run at once, on one core each, and sums do not depend on a machine's number of
-    cores.
+    Then several jobs can run at once, on one core each, and sums do not depend on the number of
+    cores of the machine.
     """
     torch.set_num_threads(1)
 

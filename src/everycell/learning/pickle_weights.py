@@ -143,7 +143,7 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
     from safetensors.torch import save_file
 
     try:
-        # A file of an older version of torch is not an archive, and cannot be memory-mapped.
+        # A file from an older version of torch is not an archive, and cannot be memory-mapped.
         content = torch.load(
             path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path)
         )

@@ -1,14 +1,14 @@
 """Torch arithmetic that is bit-identical on all x86-64 processors with FMA.
 
 Torch and its linear algebra library select instructions by processor. Wider registers sum in
-another order, so the last bits of a sum differ, and training amplifies the differences.
+a different order, so the last bits of a sum differ, and training amplifies the differences.
 """
 
 import os
 
 import torch
 
-#: Torch's own loops without wide registers, and the same order of matrix products everywhere.
+#: Torch's own loops without wide registers, and matrix products summed in a fixed order.
 _SETTINGS = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE"}
 
 
@@ -20,7 +20,7 @@ def use_portable_arithmetic() -> None:
     Some functions are not affected: ``sqrt``, ``log`` and others on whole tensors come from a
     library that still detects the processor, so optimisers must be ``fused``, with their own
     square roots. A test compares a training run with results from two other processors. The C
-    library matters too: processors without FMA and other systems give different bits.
+    library matters too: other operating systems, and processors without FMA, give different bits.
 
     Examples
     --------

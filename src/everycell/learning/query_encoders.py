@@ -4,7 +4,7 @@ They reimplement pyserini's encoders, because its uniCOIL and ANCE do not load w
 Weights are read from safetensors only.
 
 ===========  =====================================================================================
-unicoil      weight per word piece, summed over occurrences without [CLS]; 5 becomes 256
+unicoil      weight per word piece, summed over occurrences, except [CLS]; 5 becomes 256
 ance         RoBERTa's first token, a linear layer and a layer norm; 64 tokens
 first        first token (both DistilBERTs)
 mean         mean of all tokens, normalised to length 1 (SBERT)

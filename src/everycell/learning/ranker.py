@@ -62,7 +62,8 @@ class TrainedRanker(Ranker):
     def training_input_options(self, lengths: Lengths, *, few_steps: bool) -> InputOptions:
         """Parameters of training: maximum lengths, and how texts are scored.
 
-        Only parameters that this ranker uses, so that changing others does not retrain it.
+        They include only parameters that this ranker uses, so that changing other parameters does
+        not retrain it.
         """
 
     @abstractmethod
@@ -75,7 +76,7 @@ class EncodingRanker(Ranker):
 
     @abstractmethod
     def input_options(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> InputOptions:
-        """Parameters for encoding texts; only those that this ranker uses."""
+        """The parameters that this ranker uses to encode texts."""
 
 
 class TextEncodingRanker(EncodingRanker):

@@ -100,7 +100,7 @@ def logistic_regression(
 
 
 def regression_probabilities(model: Pipeline, dialogues: Sequence[Dialogue]) -> FloatArray:
-    """Probability of dissatisfaction by `logistic_regression`."""
+    """Probability of dissatisfaction, estimated by `logistic_regression`."""
     return model.predict_proba(dialogues)[:, 1]
 
 
@@ -125,8 +125,8 @@ def context_ids(
     """Last word pieces of dialogues: [CLS], then utterances that each end with [SEP]."""
     if length < 3 or utterance < 1:
         raise ValueError(
-            f"The length is {length} and that of an utterance {utterance}: they must be at least 3 "
-            "and 1."
+            f"The length is {length} and the length of an utterance is {utterance}: they must be "
+            "at least 3 and 1."
         )
     texts = list(dict.fromkeys(text for dialogue in dialogues for _, text in dialogue))
     end = np.array([tokenizer.sep_token_id], dtype=np.int32)
@@ -158,7 +158,7 @@ def classifier_loss(
 def classifier_probabilities(
     model: BertForSequenceClassification, ids: Sequence[Ids], pad_id: int
 ) -> npt.NDArray[np.float32]:
-    """Probability of dissatisfaction by a BERT with one output."""
+    """Probability of dissatisfaction, estimated by a BERT with one output."""
     rows = map_batches(
         lambda batch: logit(model, batch).sigmoid(),
         ids,

@@ -51,7 +51,7 @@ class Labelled(NamedTuple):
 
 
 class UtteranceVectors:
-    """Vectors of utterances by a frozen encoder; each is computed only once."""
+    """Vectors of utterances from a frozen encoder; each is computed only once."""
 
     def __init__(self, source: Path | str, *, utterance: int = UTTERANCE) -> None:
         model, self._tokenizer = load_model(source, "encoder")

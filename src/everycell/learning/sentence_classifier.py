@@ -1,4 +1,4 @@
-"""Classifiers of whether a sentence contains the answer, or a part of it, to a question.
+"""Classifiers that predict whether a sentence contains all or part of the answer to a question.
 
 Source: lajewska2025, section 5.6.1, and the authors' code for the format of the input. Their model
 has two outputs and a softmax; one output with a sigmoid, as here, is equivalent.
@@ -54,7 +54,7 @@ def answer_probabilities(
     pairs: Sequence[Pair],
     length: int,
 ) -> FloatArray:
-    """Probability that each sentence contains the answer, or a part of it, to its question."""
+    """Probability that each sentence contains all or part of the answer to its question."""
     check_length(model, length)
     logits = map_batches(
         lambda batch: logit(model, batch),
@@ -87,8 +87,9 @@ def train_head(features: npt.ArrayLike, answers: npt.ArrayLike, *, strength: flo
     """Logistic regression over standardised features."""
     if strength <= 0 or len(set(np.asarray(answers).tolist())) != 2:
         raise ValueError(
-            f"strength is {strength} and answers has {len(set(np.asarray(answers).tolist()))} "
-            "values: give a strength above 0, and sentences with and without an answer."
+            f"strength is {strength}, and the number of distinct labels in answers is "
+            f"{len(set(np.asarray(answers).tolist()))}: give a strength above 0, and sentences "
+            "with and without an answer."
         )
     head = make_pipeline(StandardScaler(), LogisticRegression(C=1 / strength, max_iter=1000))
     return head.fit(np.asarray(features), np.asarray(answers))

@@ -1,4 +1,4 @@
-"""Settings shared by all training."""
+"""Settings shared by all training runs."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class PairLength:
 def tokenise(
     tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]
 ) -> list[npt.NDArray[np.int32]]:
-    """Token ids of texts, neither truncated nor with special tokens."""
+    """Token ids of texts, without truncation or special tokens."""
     if not texts:
         return []
     encoded = tokenizer(
@@ -79,7 +79,7 @@ def tokenise(
 def join(
     tokenizer: PreTrainedTokenizerBase, query: Ids, document: Ids, length: PairLength
 ) -> TokenPair:
-    """Truncate two texts, and join [CLS] q [SEP] and d [SEP] to one sequence."""
+    """Truncate two texts, and join [CLS] q [SEP] and d [SEP] into one sequence."""
     query_length, document_length = length.room(len(query), len(document))
     start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
     return TokenPair(

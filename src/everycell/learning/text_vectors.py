@@ -15,7 +15,7 @@ from everycell.engine.arrays import IntArray
 from everycell.learning.batching import Batch, map_batches
 from everycell.learning.tilde import check_length, token_ids
 
-# Vocabulary entries whose logits are computed at once.
+# Number of vocabulary entries whose logits are computed at once.
 _BLOCK = 1024
 
 
@@ -46,7 +46,7 @@ def splade_weights(
         # Blocks that fit into the processor's cache are twice as fast as all logits at once.
         largest = [(states @ block.T).amax(dim=1) for block in projection.split(_BLOCK)]
         weights = (torch.cat(largest, dim=1) + bias).relu().log1p()
-        # Return only the largest weights: as many as any text in the batch has above 0.
+        # Return only the largest weights, so many that no weight above 0 is lost in the batch.
         width = int((weights > 0).sum(dim=1).max())
         values, entries = weights.topk(width, dim=1)
         return torch.stack((values, entries.to(values.dtype)), dim=1)

@@ -1,8 +1,8 @@
 """TILDEv2: a weight for each word piece of a document (abolghasemi2026, equations 2.2 and 2.3).
 
 Equation 2.3: the weight of the token at position j of document d is v_j = ReLU(W BERT(d_j) + b).
-Equation 2.2: s(q, d) = sum over the vocabulary entries of the query of c(q_i) times the largest v_j
-among the positions of the document with that entry. Documents are sparse vectors over the
+Equation 2.2: s(q, d) is a sum over the query's vocabulary entries: c(q_i) times the largest v_j at
+the positions of that entry in the document. Documents are sparse vectors over the
 vocabulary; a query is only tokenised (`everycell.retrieval.term_scores.term_weight_scores`).
 """
 

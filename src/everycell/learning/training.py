@@ -73,8 +73,8 @@ def train(
 
     Checkpoints are in `<folder>.checkpoints`, so that a workflow may clear `folder` before it
     reruns a rule; they are removed at the end. Called again with the same arguments, training
-    resumes from the last complete checkpoint. If `folder` is finished, only its record is returned.
-    Each step seeds the global random generators.
+    resumes from the last complete checkpoint. If `folder` contains a finished model, only the
+    record of this model is returned. Each step seeds the global random generators.
     """
     if not len(examples):
         raise TrainingError("There are no rows to train on: give one or more.")
@@ -151,7 +151,7 @@ class _Run:
         self.record = state or TrainingRecord(inputs=inputs, batch_size=options.batch_size)
         self.on_gpu = next(model.parameters()).device.type == "cuda"
         if options.bf16 and not self.on_gpu:
-            LOG.warning("bf16 is for a GPU and this is a CPU: training continues in float32.")
+            LOG.warning("bf16 needs a GPU, but the model is on a CPU: training in float32.")
 
     def finish(self, validate: Callable[[Any], float] | None) -> None:
         """Run the remaining steps, and load the best weights into the model."""

@@ -43,8 +43,8 @@ def comparison_report(
 ) -> ComparisonReport:
     """Compare runs with ranx: mean values, with superscripts from paired t-tests.
 
-    ranx breaks ties arbitrarily, so it gets ranks in the order of
-    :func:`~everycell.trec.runs.trec_order` instead of scores. Its values then equal those of
+    ranx breaks ties arbitrarily, so reversed ranks in the order of
+    :func:`~everycell.trec.runs.trec_order` replace the scores. Its values then equal those of
     :func:`~everycell.retrieval.evaluation.evaluate`, except P@k of topics with fewer than k
     documents, where ranx divides by the number of documents. For two systems with equal values,
     p is 1, as in :func:`~everycell.retrieval.significance.paired_tests`; ranx returns NaN.
@@ -64,7 +64,7 @@ def comparison_report(
         "level_of_one_comparison": level / n_comparisons,
     }
     return ComparisonReport(
-        # ranx puts a note on packages to load before the table, which is not LaTeX.
+        # Before the table, ranx puts a note about packages to load, which is not LaTeX.
         latex=latex[latex.index(r"\begin{table*}") :] + "\n",
         markdown=_markdown_table(report),
         json=json.dumps({**notes, "report": _replace_nan(report.to_dict())}, indent=2),

@@ -77,7 +77,7 @@ class Encoded:
             raise ValueError(f"k is {k}: it must be 1 or more.")
         rows = _find_rows(pd.Series(list(queries), dtype="str"), self.query_ids, "query")
         ties, names = id_order(pd.Series(self.document_ids)), np.array(self.document_ids, object)
-        # Scores of pairs are computed in float64 too.
+        # In float64, like the scores of pairs.
         documents, vectors = (part.astype(np.float64) for part in (self.documents, self.queries))
         parts = []
         for query, row in zip(queries, rows, strict=True):
@@ -142,7 +142,7 @@ def read_encoded(path: Path) -> Encoded:
             parts = {part: _matrix(arrays, part) for part in ("documents", "queries")}
             ids = {part: arrays[part].tolist() for part in ("document_ids", "query_ids")}
             proposed = arrays["proposed"] if "proposed" in arrays else None
-    # What numpy, scipy and zipfile raise for a damaged file, or one that claims to be huge.
+    # Errors that numpy, scipy and zipfile raise for a file that is damaged or claims to be huge.
     except (
         OSError,
         EOFError,

@@ -3,7 +3,7 @@
 There are two ways to compute the same values:
 
 - :func:`evaluate` compares a run with qrels; the values are bit-identical to trec_eval's.
-- `everycell.retrieval.judged_lists` evaluates many systems that score the same candidates at once.
+- `everycell.retrieval.judged_lists` evaluates at once many systems that score the same candidates.
   Interpolation needs it, since eleven weights give eleven runs.
 
 Measures
@@ -22,8 +22,9 @@ R@k               recall_k                     (relevant documents up to rank k)
 ================  ===========================  =====================================================
 
 Names and aliases, such as MAP for AP, are those of `ir_measures`. The number of relevant documents
-and the ideal ranking come from the qrels, so a relevant document that is not retrieved lowers the
-value. Ranks are those of :func:`~everycell.trec.runs.trec_order`. Relevance below 0 counts as 0.
+and the ideal ranking come from the qrels, so a relevant document that is not retrieved lowers AP,
+nDCG and R. Ranks are those of :func:`~everycell.trec.runs.trec_order`. Relevance below 0 counts as
+0.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ def evaluate(
     missing_topics: Choice = "zero",
     without_relevant: Choice = "zero",
 ) -> pd.DataFrame:
-    """Evaluate a run per topic, with the values of trec_eval (pytrec_eval).
+    """Evaluate a run per topic; the values equal those of trec_eval (pytrec_eval).
 
     To rank only given candidates, apply :func:`~everycell.trec.runs.restrict_run` first.
     """

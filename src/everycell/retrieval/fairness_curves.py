@@ -76,7 +76,7 @@ def sensitivity(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def most_sensitive(changes: pd.DataFrame) -> pd.DataFrame:
-    """Find the measure that changes most in each query set, on average over the systems.
+    """Mark the measure that changes most in each query set, on average over the systems.
 
     Columns: `query_set`, `measure` and `value`, which is "highest" or "lower". All measures within
     1e-12 of the maximum are "highest".

@@ -1,4 +1,4 @@
-"""Figures of fairness: ranked lists, curves over the cut-off, and planted values."""
+"""Figures of fairness: ranked lists, curves by cut-off, and planted values."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def documents_in_lists(
     outside = ~values["value"].between(0, 1)
     if outside.any():
         raise ValueError(
-            f"column 'value': {values.loc[outside, 'value'].iloc[0]:g} is not a fairness, which is "
-            "between 0 and 1; correct it."
+            f"column 'value': {values.loc[outside, 'value'].iloc[0]:g} is not a fairness value; "
+            "it must be between 0 and 1."
         )
     lists, bars = rows_by(documents, "list"), rows_by(values, "list")
     if set(lists) != set(bars):
@@ -56,7 +56,7 @@ def documents_in_lists(
                 colour, hatch = styles[group]
                 list_axis.barh(rank, 1, color=colour, edgecolor="white", hatch=hatch, height=0.84)
                 list_axis.text(-0.03, rank, f"{rank:g}", ha="right", va="center", color=INK)
-                # A plain background keeps the hatch from crossing the letters.
+                # A plain background keeps the hatching from crossing the letters.
                 list_axis.text(
                     0.5,
                     rank,
@@ -81,7 +81,7 @@ def documents_in_lists(
 
 
 def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Figure:
-    """Plot mean fairness over the cut-off, with one row of panels per query set."""
+    """Plot mean fairness against the cut-off, with one row of panels per query set."""
     check_numbers(frame, ["k", "value"])
     check_single(frame, ["query_set", "system", "measure", "k"])
     sets, measures = frame["query_set"].unique(), frame["measure"].unique()

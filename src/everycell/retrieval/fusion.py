@@ -8,7 +8,7 @@ isr, log_isr, logn_isr (sigma=0.01)       sum of 1 / rank^2, times n, log n or l
 rbc (phi)                                 sum of (1 - phi) phi^(rank - 1)
 bordafuse                                 sum of Borda points
 sum, max, min, med, anz, mnz              CombSUM and its variants, on normalised scores
-wsum, wmnz (weights)                      the same with a weight per run
+wsum, wmnz (weights)                      weighted CombSUM and CombMNZ, one weight per run
 ========================================  ==================================================
 
 n is the number of runs that contain the document. The methods up to bordafuse use only ranks; the

@@ -40,8 +40,8 @@ def build_index(
         folder.is_dir() and (is_index(folder) or not any(folder.iterdir()))
     ):
         raise ValueError(
-            f"{folder} has files that are not a Lucene index: choose another folder, or delete "
-            "this one."
+            f"{folder} is neither an empty folder nor a Lucene index: choose another folder, or "
+            "delete this one."
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
     java, writer_java = lucene_classes(), _writer_classes()

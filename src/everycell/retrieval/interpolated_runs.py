@@ -41,8 +41,8 @@ class InterpolatedRuns:
         gain over the seeds) and ``p`` (paired two-sided t-test against the better run, uncorrected;
         missing for the noise oracle).
     by_topic : pandas.DataFrame
-        Index ``query``; for each measure M ``M first``, ``M second``, ``M tuned``, ``M oracle``
-        and ``M oracle alpha``; ``tuned alpha``.
+        Index ``query``. Columns: ``M first``, ``M second``, ``M tuned``, ``M oracle`` and ``M
+        oracle alpha`` for each measure M, and ``tuned alpha``.
     run : pandas.DataFrame
         The tuned run: columns ``query``, ``document``, ``score``.
     """
@@ -175,7 +175,7 @@ def _judge_candidates(
 
 
 def _fill_missing_scores(run: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
-    """Scores of the candidates; if one is missing, the run's lowest score in the topic."""
+    """Scores of the candidates; the run's lowest score for the topic replaces missing ones."""
     merged = listed.merge(run, on=["query", "document"], how="left")
     lowest = merged["query"].map(run.groupby("query")["score"].min())
     return merged.assign(score=merged["score"].fillna(lowest))

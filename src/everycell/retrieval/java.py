@@ -1,4 +1,4 @@
-"""Lucene's Java classes, in a JVM inside this process, and readable messages for its errors."""
+"""Lucene's Java classes, loaded in this process, and readable messages for Java errors."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def join_terms(terms: Terms, owner: str) -> bytes:
         if len(longest.encode()) > LONGEST_TERM:
             raise ValueError(
                 f"The terms of {owner} include one of {len(longest.encode())} bytes, "
-                f"{longest[:40]!r}...: Lucene accepts {LONGEST_TERM}; shorten or remove it."
+                f"{longest[:40]!r}...: Lucene accepts at most {LONGEST_TERM}; shorten or remove it."
             )
     return raw
 
@@ -201,14 +201,14 @@ def lucene_classes() -> SimpleNamespace:
 
 
 def open_directory(folder: Path) -> Any:
-    """Open a folder as a directory of Lucene."""
+    """Open a folder as a Lucene directory."""
     java = lucene_classes()
     return java.FSDirectory.open(java.files.getPath(java.text(os.fsencode(folder))))
 
 
 @contextmanager
 def explain_java_errors(action: str, failure: type[Exception] = LuceneError) -> Iterator[None]:
-    """Replace an error of Java by one that says in a sentence what failed."""
+    """Replace a Java error with one that states in a sentence what failed."""
     from jnius import JavaException
 
     try:

@@ -142,7 +142,7 @@ def _pivot(
     columns: Sequence[npt.NDArray],
     n_rows: int,
 ) -> tuple[list[npt.NDArray], BoolArray]:
-    """Pivot long columns to arrays (n_rows, longest), rows sorted by key, with a mask."""
+    """Pivot long columns to arrays of shape (n_rows, longest), sorted by key, and a mask."""
     order = np.lexsort((key, row))
     order = order[row[order] >= 0]
     row = row[order]

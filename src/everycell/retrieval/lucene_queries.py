@@ -54,7 +54,7 @@ def expand_query(feedback: Rm3, line: bytes, top: Any, searcher: Any) -> Any:
     )
     reranker.rerank(hits, context)
     weights = context.feedbackTerms
-    # With a term of weight 0, Lucene would find its documents, with score 0.
+    # For a term of weight 0, Lucene would return the documents that contain it, with score 0.
     weights.values().removeAll(rm3.Collections.singleton(rm3.Float(0.0)))
     return java.bag.buildQuery(TEXT_FIELD, weights)
 

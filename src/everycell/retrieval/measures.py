@@ -122,9 +122,9 @@ def evaluate_measures(
     guarantee.
 
     The providers of `ir_measures` break ties differently (trec_eval by the greater id, the
-    library's own RR@k by the lesser), so they get reversed ranks in trec_eval's order as scores.
-    Only everycell's measures and those that you define with `ir_measures.define` get the original
-    scores.
+    library's own RR@k by the lesser), so the run is first sorted in trec_eval's order, and reversed
+    ranks replace its scores. Only everycell's measures and those that you define with
+    `ir_measures.define` get the original scores.
 
     Measures of trec_eval are those of version 9.0.8; version 10 rounds the levels of ``IPrec``
     differently. ERR@k and ``nDCG(dcg='exp-log2')@k`` are those of gdeval.pl, with five decimals and
@@ -166,10 +166,10 @@ def _nest(frame: pd.DataFrame) -> _Nested:
 
 
 def _group_measures(measures: Iterable[Measure]) -> list[list[Measure]]:
-    """Group measures by call: trec_eval's without parameters together, others separately.
+    """Group measures by call: one call for trec_eval's measures, one for each of the others.
 
-    In a joint call, the providers may confuse two measures, or their parameters. A cut-off is not a
-    problem.
+    In a joint call, the providers may confuse two measures, or their parameters. So measures of
+    trec_eval with a parameter other than a cut-off also get a call of their own.
     """
     import ir_measures
 
@@ -210,7 +210,7 @@ def _compute(
 
 
 def _compute_with_gdeval(measure: Measure, qrels: _Nested, run: _Nested) -> list[Metric]:
-    """Compute a measure with gdeval.pl, which needs numbers as topics and relevance up to 4."""
+    """Compute a measure with gdeval.pl, which needs numeric topic ids and relevance from 0 to 4."""
     import ir_measures
 
     for query, judged in qrels.items():

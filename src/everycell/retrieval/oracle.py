@@ -62,7 +62,7 @@ def noise_oracle(
     over: Scaling = "query",
     seeds: Iterable[int] = range(20),
 ) -> pd.DataFrame:
-    """Oracle of a system and random numbers: the gain due to the choice alone.
+    """Oracle weights of a system and random numbers; any gain is due to the choice alone.
 
     The thesis has no such control for Table 2.4. The numbers are drawn in the order of the lists,
     so the same topics, candidates and seed give the same noise.

@@ -55,7 +55,7 @@ def find_index(index: str, *, network: bool = True, downloads: Path | None = Non
 
 def published_index(index: str, downloads: Path | None = None) -> PublishedFile:
     """URL, md5 and size of an index's archive, and its path in pyserini's cache."""
-    # pyserini reads the names from its jar. If Java is already running, it keeps Java's options.
+    # pyserini starts Java to read the names from its jar, unless a JVM with our options is running.
     start_java()
     from pyserini import prebuilt_index_info
 
@@ -73,7 +73,7 @@ def published_index(index: str, downloads: Path | None = None) -> PublishedFile:
     }
     addresses = {} if downloads is None else read_dictionary(downloads)
     entry = find_published_file((GROUP, index), {GROUP: {index: own}}, addresses, downloads)
-    # pyserini uses the same path, so that each finds what the other downloaded.
+    # This is pyserini's own path, so everycell and pyserini find each other's downloads.
     return replace(entry, cached=_cache_folder() / os.path.basename(url))
 
 

@@ -37,9 +37,10 @@ def deepimpact_query(text: str) -> dict[str, int]:
 
     A document's score is the sum of the impacts of the query's words in it (Mallia et al., SIGIR
     2021). Words are split as in the authors' code (DI4IR/SIGIR2021, ``cleanQ`` in
-    ``src/utils2.py``). They consist of ASCII letters and digits in lower case. A dot splits a word
-    unless all its parts are single letters, a hyphen unless any part is. Stop words are removed
-    from queries only. pyserini counts repeated words in the same way.
+    ``src/utils2.py``). They consist of ASCII letters and digits in lower case. A word is split at
+    dots unless all its parts are single letters, and at hyphens unless any of its parts is a single
+    letter. Stop words are removed from queries only. pyserini counts repeated words in the same
+    way.
     """
     # Before lower-casing, which turns the Kelvin sign into a k.
     words = re.sub(r"[^0-9A-Za-z.-]", " ", text).lower().split()

@@ -41,7 +41,7 @@ class BM25:
 
 @dataclass(frozen=True)
 class JelinekMercer:
-    """Query likelihood with Jelinek-Mercer smoothing; `weight` is that of the collection."""
+    """Query likelihood with Jelinek-Mercer smoothing; `weight` is the collection's."""
 
     weight: float
 
@@ -53,7 +53,7 @@ class JelinekMercer:
 
 @dataclass(frozen=True)
 class Dirichlet:
-    """Query likelihood with Dirichlet smoothing; Lucene replaces negative scores by 0."""
+    """Query likelihood with Dirichlet smoothing; Lucene replaces negative scores with 0."""
 
     mu: float
 
@@ -85,9 +85,10 @@ class Rm3:
        `original_weight`, and those of step 3, times ``1 - original_weight``. A term's score is
        multiplied by its weight; terms with weight 0 are dropped.
 
-    Source: ``Rm3Reranker`` and ``FeatureVector`` of Anserini, in pyserini 1.6, which also compute
-    steps 2 and 3. Unlike :meth:`everycell.retrieval.lucene.Index.search`, Anserini also returns
-    documents whose only terms have weight 0, with score 0, and puts the smaller id first in ties.
+    Source: ``Rm3Reranker`` and ``FeatureVector`` of Anserini, in pyserini 1.6, which everycell
+    calls for steps 2 and 3. Unlike :meth:`everycell.retrieval.lucene.Index.search`, Anserini also
+    returns documents whose only terms have weight 0, with score 0, and puts the smaller id first in
+    ties.
     """
 
     documents: int = 10

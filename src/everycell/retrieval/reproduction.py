@@ -105,7 +105,7 @@ def compare_runs(
     if common_topics.empty:
         raise ValueError(
             "No topic of the qrels is in both runs: the original run has topics such as "
-            f"{pair[0]['query'].iloc[0]!r}, the reproduced run such as "
+            f"{pair[0]['query'].iloc[0]!r}, the reproduced run topics such as "
             f"{pair[1]['query'].iloc[0]!r}; compare runs on the same topics."
         )
     lists = [run[run["query"].isin(common_topics)] for run in pair]
@@ -138,7 +138,7 @@ def compare_runs(
 
 
 def _select_judged_topics(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Restrict a run to topics of the qrels, and check that a document of it is judged."""
+    """Restrict a run to topics of the qrels, and check that some of its documents are judged."""
     judged = run[run["query"].isin(qrels["query"].unique())]
     if judged.empty:
         raise ValueError(
@@ -149,8 +149,9 @@ def _select_judged_topics(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> 
     if judged.merge(qrels, on=["query", "document"]).empty:
         raise ValueError(
             f"No document of the {name} run is judged for its topic: the run has documents such as "
-            f"{judged['document'].iloc[0]!r}, the qrels such as {qrels['document'].iloc[0]!r}; "
-            "use qrels of the same collection and with the same ids (passages or documents)."
+            f"{judged['document'].iloc[0]!r}, the qrels documents such as "
+            f"{qrels['document'].iloc[0]!r}; use qrels of the same collection and with the same "
+            "ids (passages or documents)."
         )
     return judged
 

@@ -33,8 +33,8 @@ def paired_tests(
 ) -> pd.DataFrame:
     """Paired two-sided t-tests over topics, Bonferroni-corrected.
 
-    p is multiplied by the number of pairs ("all_pairs"), of other systems ("others"), or a given
-    number. Two systems with equal values get t = 0 and p = 1.
+    p is multiplied by the number of pairs ("all_pairs"), by the number of other systems ("others"),
+    or by a given number. Two systems with equal values get t = 0 and p = 1.
     """
     if values.columns.has_duplicates or values.shape[1] < 2:
         raise ValueError(
@@ -44,7 +44,7 @@ def paired_tests(
         raise ValueError(f"level is {level!r}: it must be a number between 0 and 1, such as 0.05.")
     tested_pairs = list(itertools.combinations(values.columns, 2)) if pairs is None else list(pairs)
     number = _count_comparisons(comparisons, len(tested_pairs), values.shape[1])
-    # Values of equal rankings may differ in their last bits, by the order of summation. Such
+    # Values of equal rankings may differ in their last bits because of the order of summation. Such
     # differences are tiny, but if all have the same sign, a test would call them significant.
     tests = t_tests(values.round(_DIGITS), tested_pairs, paired=True, correction="none")
     corrected = np.minimum(tests["p"].to_numpy() * number, 1.0)

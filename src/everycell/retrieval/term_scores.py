@@ -120,7 +120,7 @@ def _add_weights(
     starts,
     spread,
 ):
-    """Add count x weight to the scores, pair by pair; `spread` has the counts of one query."""
+    """Add count x weight to the scores, pair by pair; `spread` holds one query's counts."""
     for group in range(len(starts) - 1):
         query = query_rows[starts[group]]
         for term in range(pointers[query], pointers[query + 1]):
@@ -185,7 +185,7 @@ def _check_pairs(
 
 
 def _sort_by_query(query_rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Order that sorts the pairs by query, and the start of each query, then the end."""
+    """Order that sorts the pairs by query, and the start of each query, followed by the end."""
     order = np.argsort(query_rows, kind="stable")
     _, starts = np.unique(query_rows[order], return_index=True)
     return order, np.append(starts, len(order))

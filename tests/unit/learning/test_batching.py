@@ -175,7 +175,7 @@ def test_nothing_in_nothing_out():
 @pytest.mark.parametrize(
     ("sequences", "options", "message"),
     [
-        ([[1], []], {}, "Number 1 of the texts has no token"),
+        ([[1], []], {}, "One of the texts, at index 1, has no token"),
         ([[1]], {"batch_tokens": 0}, "limited to 0 tokens"),
         ([[1]], {"batch_size": 0}, "and 0 sequences"),
     ],

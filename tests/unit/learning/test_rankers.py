@@ -292,5 +292,7 @@ def test_a_new_ranker_is_found_trained_and_encodes(added, folder, tmp_path):
 
 def test_class_and_module_have_one_name(added):
     added.write_text(TOY.replace('name = "toy"', 'name = "tow"'))
-    with pytest.raises(ValueError, match="rankers.toy has the name 'tow': name it after its module"):
+    with pytest.raises(
+        ValueError, match="rankers.toy has the name 'tow': name it after its module"
+    ):
         get_ranker("toy")

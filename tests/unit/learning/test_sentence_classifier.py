@@ -116,7 +116,7 @@ def test_a_stronger_penalty_is_less_sure():
 
 @pytest.mark.parametrize(
     ("answers", "strength", "message"),
-    [([True, False], 0.0, "strength is 0.0"), ([True, True], 1.0, "answers has 1 values")],
+    [([True, False], 0.0, "strength is 0.0"), ([True, True], 1.0, "labels in answers is 1:")],
 )
 def test_a_head_that_cannot_be_trained_is_refused(answers, strength, message):
     with pytest.raises(ValueError, match=message):

@@ -317,7 +317,9 @@ def test_a_new_index_takes_the_place_of_the_old_one_only_when_it_is_whole(tmp_pa
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("draft")
-    with pytest.raises(ValueError, match="has files that are not a Lucene index: choose another"):
+    with pytest.raises(
+        ValueError, match="is neither an empty folder nor a Lucene index: choose another"
+    ):
         build_index([("d", ["a"])], tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "draft"
 
@@ -337,7 +339,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
         ([("d", ["a\nb"])], "include 'a\\\\nb': a term must not be empty or contain white space"),
         ([("d", ["a", 7])], "The terms of document 'd' include one that is not text"),
         ([("d", ["\ud800"])], "The terms of document 'd' include one that is not text"),
-        ([("d", ["a", "é" * 16_384])], "one of 32768 bytes, 'é+'...: Lucene accepts 32766"),
+        ([("d", ["a", "é" * 16_384])], "one of 32768 bytes, 'é+'...: Lucene accepts at most 32766"),
     ],
 )
 def test_bad_documents(tmp_path, documents, message):

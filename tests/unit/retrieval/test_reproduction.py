@@ -311,7 +311,7 @@ PAIR = {"q": "ab", "r": "xy"}
             {"q": "AB", "r": "XY"},
             {},
             "No document of the original run is judged for its topic: the run has documents such as"
-            " 'a', the qrels such as 'A'",
+            " 'a', the qrels documents such as 'A'",
         ),
         (
             {"q": "ab"},

@@ -48,7 +48,7 @@ class TildeRanker(TrainedRanker, TextEncodingRanker):
     def encode(
         self, model: Path, documents: Texts, queries: Texts, input_options: InputOptions
     ) -> Encoded:
-        """Encode documents as log P of the queries' terms, with their most likely terms."""
+        """Encode documents as log P of the queries' terms, and propose likely terms for each."""
         import numpy as np
 
         from everycell.learning.models import device, load_model

@@ -35,8 +35,8 @@ class TildeV2Ranker(TrainedRanker, TextEncodingRanker):
     def training_input_options(self, lengths: Lengths, *, few_steps: bool) -> InputOptions:
         """Maximum length of a text, initial bias, and whether scores are scaled.
 
-        For few steps, the bias makes all ReLUs active at the start, and scores are divided by the
-        square root of the query's length. The authors do neither.
+        If there are few training steps, the bias makes all ReLUs active at the start, and scores
+        are divided by the square root of the query's length. The authors do neither.
         """
         scoring = {"bias": 1.0, "scale": True} if few_steps else {"bias": 0.0, "scale": False}
         return {"length": lengths["training"], **scoring}

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class ExpandedTildeV2Ranker(ExpandingRanker):
-    """Ranker that uses `everycell.learning.expansion` and a model of TILDEv2."""
+    """Ranker that uses `everycell.learning.expansion` and a TILDEv2 model."""
 
     name = "tildev2-expanded"
 
     @property
     def pattern(self) -> str:
-        """The name and the number of proposed terms."""
+        """Regular expression for the name, followed by the number of proposed terms."""
         return rf"{self.name}-\d+"
 
     def input_options(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> InputOptions:
-        """Maximum lengths of a document with its expansion, a query, and a document."""
+        """Maximum lengths of a document after and before expansion, and of a query."""
         return {
             "length": lengths["expanded"],
             "query_length": lengths["query"],
