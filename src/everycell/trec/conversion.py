@@ -160,7 +160,8 @@ def _frame_of_dicts(source: Mapping[Any, Any], kind: Kind) -> pd.DataFrame:
     for query, documents in source.items():
         if not isinstance(documents, Mapping):
             raise TypeError(
-                f"The {kind.name} has {in_quotes(documents)} for the query {in_quotes(query)}; "
+                f"The {'run has' if kind is RUN else 'qrels have'} {in_quotes(documents)} for the "
+                f"query {in_quotes(query)}; "
                 f"use a dict of dicts: query -> document -> {kind.number}."
             )
         rows += [(query, document, value) for document, value in documents.items()]

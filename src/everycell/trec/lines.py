@@ -234,7 +234,7 @@ def check_frame(
             )
     query, names = pd.factorize(frame["query"])
     documents = pa.Table.from_pandas(frame[["document"]], preserve_index=False)["document"]
-    # Queries are few, so only distinct ones are checked.
+    # There are few distinct query ids, so each is checked only once.
     for column, ids in (
         () if ids_are_valid else (("query", pa.array(names, pa.string())), ("document", documents))
     ):
