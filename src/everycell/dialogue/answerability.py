@@ -64,7 +64,7 @@ def aggregate(groups: Sequence[npt.ArrayLike], how: Aggregation) -> FloatArray:
 
 
 def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
-    """Decide for each score whether there is an answer: whether it reaches the threshold.
+    """Decide that there is an answer for each score that reaches the threshold.
 
     Section 5.6.2 requires a score above the threshold. The authors' code also accepts a score equal
     to it, and so does this function. No released score equals its threshold.
@@ -120,7 +120,7 @@ def decide_levels(
     size: int = 3,
     repeated: Repeated = "distinct",
 ) -> list[Level]:
-    """Decide passages and rankings by the scores of their sentences, with all six aggregations.
+    """Answerability of passages and rankings by sentence scores, with all six aggregations.
 
     Examples
     --------
@@ -134,8 +134,8 @@ def decide_levels(
     """
     if len(scores) != len(passages):
         raise ValueError(
-            f"There are scores of {len(scores)} passages and {len(passages)} passages; give scores "
-            "for each passage."
+            f"There are scores for {len(scores)} passages, but {len(passages)} passages; give "
+            "scores for each passage."
         )
     turns, truth = passages["turn_id"].to_numpy(), passages["answerable"].to_numpy()
     rows_by_turn = [np.flatnonzero(turns == turn) for turn in passages["turn_id"].unique()]

@@ -82,7 +82,7 @@ def train_judge(
         )
     number = len(set(dialogues))
     if not 2 <= folds <= number:
-        raise ValueError(f"folds is {folds} for {number} dialogues; it must be 2 to {number}.")
+        raise ValueError(f"folds is {folds} for {number} dialogues; it must be from 2 to {number}.")
     texts = np.array(utterances, dtype=object)
     labels = np.array(satisfied, dtype=bool)
     fold_of_dialogue, models = {}, []

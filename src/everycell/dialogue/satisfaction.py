@@ -218,7 +218,7 @@ def dissatisfaction_steps(
             "additional samples; give counts of 0 or more, and a test set with at least one sample."
         )
     if not 1 <= step <= 50:
-        raise ValueError(f"The step is {step} percentage points; it must be 1 to 50.")
+        raise ValueError(f"The step is {step} percentage points; it must be from 1 to 50.")
     steps = [Step(100 * dissatisfied / total, 0)]
     for percent in range(step, 100, step):
         # Smallest number with (dissatisfied + added) / (total + added) >= percent / 100.

@@ -64,8 +64,8 @@ class Requirements:
 def requirements(name: str, settings: LanguageModels, *, tokens: int = 4096) -> Requirements:
     """Requirements of a configured language model, without loading it or using the network.
 
-    Memory is that of the weights in `dtype`, of the keys and values of one prompt (batches shrink
-    to one prompt if memory is short), and 1.5 GB for everything else.
+    Memory covers the weights in `dtype`, the keys and values of one prompt (batches shrink to one
+    prompt if memory is short), and 1.5 GB for everything else.
     """
     if name in settings.endpoints:
         endpoint = settings.endpoints[name]

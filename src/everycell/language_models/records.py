@@ -91,7 +91,7 @@ def chained_entries(path: Path, *, allow_unchained: bool = False) -> tuple[dict[
                 else f"is not a recorded answer: {describe_fault(Entry, error).rstrip('.')}"
             )
             raise RecordError(
-                f"{location}: {problem}; restore the line, or remove it and all lines after it "
+                f"{location} {problem}; restore the line, or remove it and all lines after it "
                 "(their requests are then sent again)."
             ) from None
         if entry.key != entry.expected_key:
@@ -104,7 +104,7 @@ def chained_entries(path: Path, *, allow_unchained: bool = False) -> tuple[dict[
         if not allow_unchained and (no_address or (entry.chained is None and not chained)):
             field = "the address of its endpoint" if no_address else "its hash `chained`"
             raise RecordError(
-                f"{location}: lacks {field}; if you trust this record, convert it once with "
+                f"{location} lacks {field}; if you trust this record, convert it once with "
                 f"`python -m everycell.language_models.chaining {path}{' URL' * no_address}`, "
                 "otherwise restore it."
             )
@@ -134,7 +134,7 @@ def _complete_lines(path: Path) -> list[bytes]:
         return []
     except OSError as error:
         raise RecordError(
-            f"{path}: cannot be read ({error.strerror}); use another record."
+            f"{path} cannot be read ({error.strerror}); use another record."
         ) from None
     return content.split(b"\n")[:-1]
 
@@ -198,7 +198,7 @@ class Record:
         if len(identities) != 1:
             names = sorted({entry.model.name for entry in self.entries.values()})
             raise RecordError(
-                f"{self.path}: contains answers of {len(identities)} models with the name {name!r} "
+                f"{self.path} contains answers of {len(identities)} models with the name {name!r} "
                 f"(all names: {', '.join(names) or 'none'}); a replay without the model needs "
                 "exactly one. Allow requests to the model, or use another record."
             )

@@ -225,7 +225,7 @@ def refuse_hidden_documents(request: Request, answer: Answer, identity: Identity
     """Reject an answer if the server's template omitted the documents of the request.
 
     A template without support for documents omits them without an error. Tokens of the usual
-    tokenizers do not contain a space, so a prompt has at least as many tokens as words, and its
+    tokenizers do not span several words, so a prompt has at least as many tokens as words, and its
     template adds some. Answers without a number of prompt tokens are rejected too.
     """
     words = len(request.text.split())
@@ -233,7 +233,7 @@ def refuse_hidden_documents(request: Request, answer: Answer, identity: Identity
         read = "an unknown number of" if answer.prompt_tokens is None else answer.prompt_tokens
         raise LanguageModelError(
             f"The endpoint {identity.host} read {read} tokens of a prompt that has {words} words "
-            "with its documents, so its template omits documents; start the server with the "
-            "template for documents (vLLM: `--chat-template`, docs/citation-faithfulness.md) and "
-            "with `usage` in its replies, or request spans instead."
+            "including its documents, so its template may omit documents; start the server with "
+            "the template for documents (vLLM: `--chat-template`, docs/citation-faithfulness.md) "
+            "and with `usage` in its replies, or request spans instead."
         )

@@ -96,7 +96,9 @@ environment variable that contains the key
     except ValueError:
         is_complete = False
     if not is_complete:
-        raise ValueError("an address must have a host, and its port (if any) must be 1 to 65535")
+        raise ValueError(
+            "an address must have a host, and its port (if any) must be from 1 to 65535"
+        )
     return url
 
 
@@ -123,7 +125,7 @@ _FIXED = {"model", "messages", "prompt", "documents", "stream", "n", "echo", "lo
 
 
 def _check_extra_fields(extra: dict[str, Any]) -> dict[str, Any]:
-    """Check that additional fields contain no secrets and none that the program sets.
+    """Reject additional fields that contain a secret or that the program itself sets.
 
     Examples
     --------
@@ -303,7 +305,8 @@ class LanguageModels(Settings):
         for name in (*self.local, *self.endpoints):
             if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
                 raise ValueError(
-                    f"the model name {name!r} may only have lower-case letters, digits and hyphens"
+                    f"the model name {name!r} may contain only lower-case letters, digits and "
+                    "hyphens"
                 )
         if duplicates := sorted(set(self.local) & set(self.endpoints)):
             raise ValueError(

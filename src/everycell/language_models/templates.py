@@ -33,9 +33,10 @@ def parse_template(text: str, path: Path, slots: Slots, *, last: str) -> Templat
     check_slots(template, path, slots)
     final = _messages(template.template)[-1]
     if final.role != "user" or last not in Template(final.content).get_identifiers():
+        problem = f"lacks ${last}" if final.role == "user" else f"has the role {final.role}"
         raise TemplateError(
-            f"{path}: the last message has the role {final.role} or lacks ${last}; end the "
-            f"template with a user message that contains ${last}."
+            f"{path}: the last message {problem}; end the template with a user message that "
+            f"contains ${last}."
         )
     return template
 
@@ -46,7 +47,7 @@ def template_text(path: Path) -> str:
         return read_text_file(path, TemplateError)
     except OSError as error:
         raise TemplateError(
-            f"{path}: cannot be read ({error.strerror}); give the path of a template, or none."
+            f"{path} cannot be read ({error.strerror}); give the path of a template, or omit it."
         ) from None
 
 
@@ -61,10 +62,10 @@ def check_slots(template: Template, path: Path, slots: Slots) -> None:
     identifiers = template.get_identifiers()
     for name in identifiers:
         if name not in slots:
-            raise TemplateError(f"{path}: has the unknown slot ${name[:60]}; expected {allowed}.")
+            raise TemplateError(f"{path} has the unknown slot ${name[:60]}; expected {allowed}.")
     for name, (meaning, needed) in slots.items():
         if needed and name not in identifiers:
-            raise TemplateError(f"{path}: lacks the slot ${name} ({meaning}); add it.")
+            raise TemplateError(f"{path} lacks the slot ${name} ({meaning}); add it.")
 
 
 def _messages(text: str) -> tuple[Message, ...]:

@@ -61,7 +61,7 @@ class Throughput:
         }
 
     def __str__(self) -> str:
-        """Rates as text, without those of tokens if their numbers are unknown."""
+        """Rates as text, without token rates if the numbers of tokens are unknown."""
         summary = self.summary()
         if "answers_a_minute" not in summary:
             return "too fast to measure"

@@ -19,7 +19,7 @@ from transformers import (
 
 
 class SeededSampling(LogitsProcessor):
-    """Samples the next token of each row with the row's seed; others become impossible."""
+    """Samples the next token of each row with its own seed; all other tokens become impossible."""
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ CHOICE_SLOTS: templates.Slots = {
     "question": ("the question", True),
     "answer": ("the gold answer", True),
 }
-#: Function from n texts to an array of shape (n, d), with rows of length 1.
+#: Function from n texts to an array of shape (n, d), with rows of unit norm.
 Encode = Callable[[Sequence[str]], FloatArray]
 
 

@@ -10,7 +10,7 @@ authors' library reads nothing else. Models also write other forms. This module 
 ``[Document 2]``, ``[cite: 2]``     with a noun or "cite" before the number
 ``[E1, E2]``                        with the letter D, E, P, R or S (document, evidence, ...)
 ``[[2]]``                           in nested brackets
-``[#2]``, ``[^1]``                  with a number sign or the mark of a footnote
+``[#2]``, ``[^1]``                  with a number sign or a footnote mark
 ``[1.]``, ``[1, 2,]``, ``[1;]``     with one punctuation mark after the last number
 ``\[1\]``, ``【4:1†source】``         with backslashes, or with the search number and dagger of GPT
 ``[1, Human]``, ``[LLM: 2]``        with one of `LABELS` next to the number

@@ -138,8 +138,8 @@ def forged_instances(
     """Create instances with forged documents for all answers."""
     if len(answers) < 2:
         raise ValueError(
-            f"There are answers to {len(answers)} questions; give at least two, since one kind of "
-            "forged document comes from another question."
+            f"The number of answered questions is {len(answers)}; give at least two, since one "
+            "kind of forged document comes from another question."
         )
     forged: list[Instance] = []
     for number, item in enumerate(answers):

@@ -14,14 +14,14 @@ Models do not always follow it. Deviations are handled as follows:
 line breaks in a span                   become blanks
 a mark closed with other numbers        the numbers of the opening mark count
 a mark that is not closed               the span ends with its sentence
-a closing mark that was not opened      is ignored
+a closing mark without an opening one   is ignored
 nested marks                            each is a span
 a mark around no text                   is ignored
 a number of a non-existent document     is *stray*, and cites nothing
-no ``Grounded answer``                  ``Answer`` is used, or an output without labels
+no ``Grounded answer``                  ``Answer`` is used, or the whole unlabelled output
 ======================================  ====================================================
 
-Source: heuss2025, section 5.4; the form is that of the model's own chat template.
+Source: heuss2025, section 5.4; the format is that of the model's own chat template.
 """
 
 from __future__ import annotations

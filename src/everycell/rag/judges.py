@@ -32,7 +32,7 @@ def _by_judge(scores: pd.DataFrame) -> pd.DataFrame:
     if gaps.any():
         run, topic, judge = gaps.idxmax()
         raise ValueError(
-            f"Judge {judge!r} has no score of run {run!r} for topic {topic!r}; judges are compared "
+            f"Judge {judge!r} has no score for run {run!r} on topic {topic!r}; judges are compared "
             "on the same responses, so add the score or remove the topic."
         )
     return wide

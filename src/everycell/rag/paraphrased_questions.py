@@ -96,7 +96,8 @@ def paraphrase_questions(
 
     Questions are tried in the given order, in rounds whose requests are sent together. Each round
     is twice as large as the previous one, starting with `STEP`, but not larger than needed if all
-    of its questions succeed. Requests and result are those of rounds of `STEP` questions.
+    of its questions succeed. The requests and the result are the same as if every round had `STEP`
+    questions.
     """
     ordered = [_relevant_first(question) for question in questions]
     depth = len(ordered[0]) if ordered else 0

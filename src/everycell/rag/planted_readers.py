@@ -21,7 +21,7 @@ from everycell.rag.answers import normalise_answer
 from everycell.rag.draws import named_draws
 from everycell.rag.interventions import CitedAnswer, Statement
 
-#: Per question: documents, claims, most words in a statement, other words in a claim.
+#: Documents and claims per question; words per statement (at most); other words per claim.
 DOCUMENTS, CLAIMS, STATEMENT_WORDS, CONTEXT_WORDS = 5, 4, 6, 5
 #: Probability that a document contains a claim.
 CLAIM_PROBABILITY = 0.4

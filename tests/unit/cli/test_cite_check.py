@@ -163,7 +163,7 @@ def test_answers_that_cannot_be_forged_are_reported(files, server):
     command = ("answers.jsonl", "passages.jsonl", "--model", "gpt")
     assert "No answer has a statement of at most 8 words" in refused(*command)
     Path("answers.jsonl").write_text(f"{json.dumps(ANSWERS[0])}\n")
-    assert "answers to 1 questions; give at least two" in refused(*command)
+    assert "number of answered questions is 1; give at least two" in refused(*command)
     Path("answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in ANSWERS))
     assert "There is no language model 'none'" in refused(*command[:-1], "none")
     assert not server.seen

@@ -70,7 +70,7 @@ def template(tmp_path: Path, text: str | bytes):
         ("Turn $wanted round.", r"lacks the slot \$dialogue"),
         ("It costs $5:\n$dialogue", r"a dollar sign does not start a slot; write \$\$"),
         ("### user\n$dialogue\n### assistant\nDone.", "the last message has the role assistant"),
-        ("### system\n$dialogue\n### user\nGo.", r"or lacks \$dialogue"),
+        ("### system\n$dialogue\n### user\nGo.", r"the last message lacks \$dialogue"),
         (b"caf\xe9 $dialogue", "is not UTF-8 text"),
     ],
 )
@@ -82,7 +82,7 @@ def test_templates_that_cannot_work_are_refused(
 
 
 def test_a_template_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TemplateError, match="none.txt: cannot be read"):
+    with pytest.raises(TemplateError, match="none.txt cannot be read"):
         read_template(tmp_path / "none.txt")
 
 

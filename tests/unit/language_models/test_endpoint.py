@@ -649,7 +649,7 @@ def config(**endpoint):
             config(url="http://10.0.0.7:8000/v1", key=VARIABLE),
             "use https, an address on this machine",
         ),
-        (config(url="http://h:port/v1"), "its port (if any) must be 1 to 65535"),
+        (config(url="http://h:port/v1"), "its port (if any) must be from 1 to 65535"),
         (config(budget=5.0), "a `budget` has no effect without `prices`"),
         (config(extra={"stream": True}), "`stream` is set by the program"),
         *(
@@ -663,7 +663,7 @@ def config(**endpoint):
         (config(temperature=0), "`language_models.endpoints.gpt.temperature` is not a valid key"),
         (
             {"language_models": {"local": {"Big Model": {"source": "a"}}}},
-            "'Big Model' may only have lower-case letters",
+            "'Big Model' may contain only lower-case letters",
         ),
         (
             {"language_models": {"local": {"gpt": {"source": "a"}}, **config()["language_models"]}},
@@ -722,7 +722,7 @@ def test_documents_that_the_template_leaves_out_stop_a_run_at_the_first_answer(
     known = LanguageModels(endpoints={"command-r": settings}, records=str(tmp_path))
     with (
         open_language_model("command-r", known, "answers") as model,
-        pytest.raises(LanguageModelError, match="its template omits documents"),
+        pytest.raises(LanguageModelError, match="its template may omit documents"),
     ):
         model.answer_all(requests)
     assert len(server.seen) == 1 and not (tmp_path / "answers.jsonl").exists()
@@ -734,7 +734,7 @@ def test_documents_that_the_template_leaves_out_stop_a_run_at_the_first_answer(
         hidden = Answer(text="It hunts.", finish="stop", prompt_tokens=read)
         record.add(model.identity, requests[0], hidden)
         replay = Recorded(record, model.identity, None)
-        with pytest.raises(LanguageModelError, match="its template omits documents"):
+        with pytest.raises(LanguageModelError, match="its template may omit documents"):
             replay.answer(requests[0])
 
 

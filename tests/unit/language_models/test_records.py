@@ -220,12 +220,12 @@ def change(line, **fields):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda line: line[:50], "line 2: is not JSON"),
-        (lambda line: "", "line 2: is not JSON"),
-        (lambda line: change(line, answer=3), "line 2: is not a recorded answer: `answer`"),
+        (lambda line: line[:50], "line 2 is not JSON"),
+        (lambda line: "", "line 2 is not JSON"),
+        (lambda line: change(line, answer=3), "line 2 is not a recorded answer: `answer`"),
         (
             lambda line: change(line, extra=3),
-            "line 2: is not a recorded answer: `extra` is not a valid key",
+            "line 2 is not a recorded answer: `extra` is not a valid key",
         ),
         (lambda line: change(line, prompt_sha256="0" * 64), "line 2: the key is .* was edited"),
         (lambda line: change(line, continuation="a"), "line 2: the key is"),
@@ -283,7 +283,7 @@ def test_a_record_without_hashes_is_refused_until_it_is_chained(tmp_path):
     full = path.read_text()
     bare = [change(line, chained=None) for line in full.splitlines()]
     path.write_text("\n".join(bare) + "\n")
-    with pytest.raises(RecordError, match=f"line 1: .*language_models.chaining {path}`"):
+    with pytest.raises(RecordError, match=f"line 1 .*language_models.chaining {path}`"):
         read_record(path)
     chain_record(path)
     assert path.read_text() == full
@@ -298,7 +298,7 @@ def test_answers_of_an_endpoint_without_address_are_refused_until_they_have_one(
     path, request = tmp_path / "a.jsonl", ask("a")
     with Record(path) as record:
         record.add(Identity(name="gpt", host="h"), request, Answer(text="b", finish="stop"))
-    with pytest.raises(RecordError, match="line 1: .*address.* URL`"):
+    with pytest.raises(RecordError, match="line 1 .*address.* URL`"):
         read_record(path)
     for url in ("", "https://elsewhere/v1"):
         with pytest.raises(RecordError, match="the host h lack the address"):

@@ -75,7 +75,7 @@ def test_more_people_agree_on_less():
 def test_bad_marks_are_refused():
     with pytest.raises(ValueError, match=r"shape \(1, 3\) for a text of 54 characters"):
         agreed_spans(np.ones((1, 3), bool), PASSAGE, minimum=1)
-    with pytest.raises(ValueError, match="minimum is 2 .* give 1 to 1 people"):
+    with pytest.raises(ValueError, match="minimum is 2 .* give a minimum from 1 to 1 people"):
         agreed_spans(np.ones((1, 54), bool), PASSAGE, minimum=2)
     with pytest.raises(ValueError, match="passage 'q' of topic '1', which is not among"):
         nuggets_frame({("1", "q"): [(0, 1)]}, {("1", "p"): PASSAGE})

@@ -90,8 +90,11 @@ def test_a_judge_agrees_with_its_own_copy_in_every_sample(random_scores):
     [
         (lambda s: s[s["judge"] == "a"], "only judge is .'a'."),
         (lambda s: pd.concat([s, s.iloc[:1]]), "Judge 'a', run 'x', topic '0' has two scores"),
-        (lambda s: s.iloc[:-1], "Judge 'b' has no score of run 'y' for topic '1'"),
-        (lambda s: s.assign(value=s["value"].where(s.index != 0)), "Judge 'a' has no score of run"),
+        (lambda s: s.iloc[:-1], "Judge 'b' has no score for run 'y' on topic '1'"),
+        (
+            lambda s: s.assign(value=s["value"].where(s.index != 0)),
+            "Judge 'a' has no score for run",
+        ),
     ],
 )
 @pytest.mark.parametrize(

@@ -143,5 +143,5 @@ def test_bad_input_is_named(ask, expected_message):
 def test_a_template_that_cannot_be_used(tmp_path: Path, text, expected_message):
     path = tmp_path / "mine.txt"
     path.write_text(text)
-    with pytest.raises(TemplateError, match=f"mine.txt: .*{expected_message}"):
+    with pytest.raises(TemplateError, match=f"mine.txt:? .*{expected_message}"):
         read_template(path)

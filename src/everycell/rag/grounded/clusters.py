@@ -56,7 +56,7 @@ def density_clusters(vectors: npt.ArrayLike, *, seed: int) -> IntArray:
     points = np.asarray(vectors, dtype=np.float32)
     if len(points) < FEWEST:
         return np.arange(len(points))
-    # umap compiles for seconds when it is imported and first used.
+    # umap takes several seconds to compile when it is imported and first used.
     from sklearn.cluster import HDBSCAN
     from umap import UMAP
 

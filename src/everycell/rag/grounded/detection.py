@@ -86,8 +86,8 @@ def agreed_spans(
         )
     if not 1 <= minimum <= len(marks) or shortest < 1:
         raise ValueError(
-            f"minimum is {minimum} and shortest is {shortest}; give 1 to {len(marks)} people, and "
-            "at least 1 word."
+            f"minimum is {minimum} and shortest is {shortest}; give a minimum from 1 to "
+            f"{len(marks)} people, and a shortest length of at least 1 word."
         )
     is_agreed = marks.sum(axis=0) >= minimum
     parts: list[list[Span]] = [[]]

@@ -1,7 +1,7 @@
 """Entailment and contradiction by responses, according to an NLI model.
 
 Source: lajewska2025, section 6.4.1 (L1752): the probability that a response entails or contradicts
-nuggets, by ``cross-encoder/nli-roberta-base``.
+nuggets, according to ``cross-encoder/nli-roberta-base``.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
         "response",
     ),
 }
-#: Function from n texts to an array of shape (n, d), with rows of length 1.
+#: Function from n texts to an array of shape (n, d), with rows of unit norm.
 Encode = Callable[[Sequence[str]], FloatArray]
 
 

@@ -156,6 +156,6 @@ def imitation(rows: pd.DataFrame, probabilities: npt.ArrayLike) -> dict[str, flo
 
 
 def supported_shares(rows: pd.DataFrame, supported: npt.ArrayLike) -> pd.Series:
-    """Share of the facts of its topic that each response supports."""
+    """For each response, the share of its topic's facts that it supports."""
     values = rows[["run", "topic"]].assign(value=np.asarray(supported, float))
     return values.groupby(["run", "topic"])["value"].mean()

@@ -16,7 +16,7 @@ from everycell.rag.grounded.clusters import stems
 
 
 def bm25_scores(question: str, texts: Sequence[str]) -> FloatArray:
-    """Okapi BM25 scores of texts that form their own collection, by the thesis's package."""
+    """Okapi BM25 scores of texts that form their own collection, with the thesis's package."""
     words = [stems(text) for text in texts]
     if not any(words):
         return np.zeros(len(texts))

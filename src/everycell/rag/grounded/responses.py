@@ -172,7 +172,7 @@ def trace_sentences(
 
 
 def one_line(text: str) -> str:
-    r"""A model's answer as one line, without list marks.
+    r"""A model's answer as one line, without its list marker.
 
     Examples
     --------

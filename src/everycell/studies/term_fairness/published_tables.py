@@ -1,4 +1,4 @@
-"""Checks of the published tables of group fairness, alone and against each other."""
+"""Checks of the published tables of group fairness, individually and against each other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QUERY_SETS = ("QS1", "QS2")
 
 
 class PublishedTables(NamedTuple):
-    """The two tables as in one publication, one row per cell."""
+    """The two tables of one publication, one row per cell."""
 
     means: pd.DataFrame
     overlaps: pd.DataFrame

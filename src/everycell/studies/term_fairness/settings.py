@@ -100,7 +100,9 @@ class MsMarco(Settings):
         "qrels.dev.tsv", min_length=1, description="File with judgements in this folder."
     )
     passages: int | None = Field(
-        8_841_823, ge=1, description="Passages that the collection must have; null: any number."
+        8_841_823,
+        ge=1,
+        description="Number of passages that the collection must have; null: any number.",
     )
     hits: int = Field(1000, ge=10, le=10_000, description="Passages per ranked list.")
     bm25: Bm25 = Bm25(k1=0.9, b=0.4)
@@ -108,7 +110,10 @@ class MsMarco(Settings):
     encoders: QueryEncoders = QueryEncoders()
     rerankers: ReRankers = ReRankers()
     pair: int = Field(
-        512, ge=16, le=512, description="Word pieces of a query and a passage together."
+        512,
+        ge=16,
+        le=512,
+        description="Maximum number of word pieces of a query and a passage together.",
     )
     swapped_candidates: Literal["swapped", "original"] = Field(
         "swapped",
@@ -133,7 +138,10 @@ class CrossFitting(Training):
     folds: int = Field(5, ge=3, description="Number of folds of conversations.")
     pairs: int = Field(800, ge=10, description="Relevant training pairs per model.")
     length: int = Field(
-        128, ge=16, le=512, description="Word pieces of query and passage together."
+        128,
+        ge=16,
+        le=512,
+        description="Maximum number of word pieces of a query and a passage together.",
     )
     depth: int = Field(30, ge=1, description="Number of top documents of BM25 that are re-ranked.")
 
@@ -154,7 +162,10 @@ class TermFairness(Settings):
         2, ge=1, le=4, description="Lowest relevance level that counts as relevant."
     )
     text: int = Field(
-        96, ge=8, le=512, description="Word pieces of an encoded text of CAsT or GrepBiasIR."
+        96,
+        ge=8,
+        le=512,
+        description="Maximum number of word pieces of an encoded text of CAsT or GrepBiasIR.",
     )
     cross_encoder: CrossFitting = CrossFitting(epochs=1, learning_rate=1e-3)
     planted: Planted = Planted()

@@ -22,7 +22,7 @@ def _gain_sums(cells: Cells) -> dict[str, float]:
 
 
 def audit_sakai2023_table_1_gains(cells: Cells) -> Finding:
-    """§ 6.2: discounted gains of 1.9456 and 1.1920 for a film; Table 1 has half of them."""
+    """§ 6.2: discounted gains of 1.9456 and 1.1920 for a film; Table 1 has half these values."""
     stated = {"Bing": 1.9456, "Google": 1.1920}
     table = rows_where(cells("table_1"), entity="Back to the Future", metric="pw_g")
     published = {system: published_number(table, system=system) for system in stated}

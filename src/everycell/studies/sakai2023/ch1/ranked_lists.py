@@ -1,4 +1,4 @@
-"""GFR of ranked lists of FairWeb-1, the measure that GFRC extends (section 2.1)."""
+"""GFR, the measure that GFRC extends, of the ranked lists of FairWeb-1 (section 2.1)."""
 
 from __future__ import annotations
 
