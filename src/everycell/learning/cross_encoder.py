@@ -173,7 +173,7 @@ def _vectors(
     texts: Sequence[Ids],
     length: PairLength,
 ) -> torch.Tensor:
-    """[CLS] vector of each text, encoded by itself; shape (texts, h)."""
+    """[CLS] vector of each text, encoded on its own; shape (texts, h)."""
     start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
     sequences = [np.concatenate([start, ids[: length.total - 2], end]) for ids in texts]
     batch = pad(sequences, tokenizer.pad_token_id, model.device)

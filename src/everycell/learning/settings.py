@@ -19,5 +19,5 @@ class WithDropout(Settings):
     """Settings of training with configurable dropout."""
 
     dropout: float | None = Field(
-        None, ge=0, lt=1, description="Rate of every dropout; null keeps the rates of the model."
+        None, ge=0, lt=1, description="Rate of all dropout layers; null keeps the model's rates."
     )

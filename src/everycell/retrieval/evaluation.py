@@ -65,7 +65,7 @@ def parse_measure(measure: str | Measure, relevance_level: int = 1) -> tuple[str
         or not (cutoff is None or (cutoff is not True and 1 <= cutoff <= 999_999))
     ):
         raise ValueError(
-            f"The measure {str(measure)!r} is not computed on arrays: give AP, nDCG or RR, with or "
+            f"The measure {str(measure)!r} is not supported here: give AP, nDCG or RR, with or "
             "without a cut-off such as @10, or P@k or R@k."
         )
     level = parsed.params.get("rel", relevance_level)

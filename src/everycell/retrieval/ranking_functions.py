@@ -1,6 +1,6 @@
 """Ranking functions of a lexical index, as Lucene computes them.
 
-The score of a document is the sum, over the query's terms in it, of the scores in this table. A
+The score of a document sums the scores in this table over the query terms that it contains. A
 term occurs `q` times in the query, `f` times in the document and `F` times in the index. The index
 has `T` tokens and `n` non-empty documents, and `d` documents contain the term:
 

@@ -216,7 +216,7 @@ def test_nothing_is_left():
     "measure", ["map", "ERR@5", "nDCG@0", "P", "R", "nDCG@", "nDCG@1.5", "P@True"]
 )
 def test_an_unknown_measure_is_refused(measure):
-    with pytest.raises(ValueError, match=f"measure {measure!r} is not computed"):
+    with pytest.raises(ValueError, match=f"measure {measure!r} is not supported"):
         evaluate(*worked_example(), [measure])
 
 
