@@ -131,7 +131,7 @@ def assert_not_taken_for_finished(project: Project) -> None:
         "list", "lajewska2025/table_4_8", "--format", "json", "--tier", "embedded"
     )
     assert '"state": "not run"' in listed.stdout
-    assert "table_4_8.receipt.json: is missing;" in listed.stdout
+    assert "table_4_8.receipt.json is missing;" in listed.stdout
 
 
 def assert_like(project: Project, built: Project) -> None:

@@ -20,7 +20,7 @@ def test_a_page_that_was_cut_off_does_not_verify_and_an_old_one_is_named(rebuilt
         checked = rebuilt.everycell("verify")
         assert checked.returncode == 1
         assert (
-            "results/index.html: is empty or truncated; redraw it with `everycell page`"
+            "results/index.html is empty or truncated; redraw it with `everycell page`"
             in checked.stdout
         )
     page.write_text(full.replace("everycell", "everysell", 1))
@@ -76,9 +76,9 @@ def test_other_inputs_other_code_and_a_failed_run_have_exit_codes_of_their_own(b
     source = built.folder / "published/sakai2023/targets.csv"
     remaining = source.read_text()
     source.write_text(remaining + "\n")
-    assert code("targets.csv: is not the file that") == 3
+    assert code("targets.csv is not the file that") == 3
     source.unlink()
-    assert code("targets.csv: is missing, but ") == 3
+    assert code("targets.csv is missing, but ") == 3
     source.write_text(remaining)
     built.edit("config.yaml", "seed: ", "sead: ")
     assert code("Snakemake failed with exit code 1") == 5

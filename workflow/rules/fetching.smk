@@ -30,7 +30,7 @@ for fetched, corpus in CORPORA.items():
             SCRIPT
 
 
-# An index by its name in pyserini. It stays in pyserini's cache, since it may have 27 GB; the output
+# An index by its name in pyserini. It stays in pyserini's cache, since it may take 27 GB; the output
 # file identifies it.
 rule fetch_index:
     output:

@@ -46,8 +46,11 @@ def named_by_user(key, content, page, *, kind="folder", corpus=None):
         return Path(fetched_corpus(corpus))
     expected, is_valid = USER_MATERIAL[kind]
     if not value or not is_valid(value):
+        noun = {"index": "an index", "language models": "a list of language models"}.get(
+            kind, f"a {kind}"
+        )
         current = (
-            f"{value!r}, which is not a {kind}" if value else "null" if value is None else "empty"
+            f"{value!r}, which is not {noun}" if value else "null" if value is None else "empty"
         )
         download = f", or to `{FETCH}` to download it" if corpus else ""
         refuse(

@@ -11,8 +11,8 @@ from everycell.learning.ranker import (
 from everycell.retrieval.stages import Collection, Lexical
 from everycell.text.tokenise import VOCABULARIES
 
-#: Configurations of the collections, by name. The files of chapters add them later than this file
-#: is read, so only functions may read COLLECTIONS.
+#: Configurations of the collections, by name. The files of chapters add them after this file has
+#: been read, so only functions may read COLLECTIONS.
 COLLECTIONS = {}
 #: Encoders from installed packages, for all chapters.
 PACKAGED_ENCODERS = ("splade-tiny", "minilm")

@@ -77,7 +77,7 @@ class Artefact(CardFileModel):
         return key_columns(self.cells)
 
     def decimals(self, metric: str) -> int | Literal["text"]:
-        """Decimals for display: declared, or the most that a published cell of the metric has."""
+        """Published decimals of a metric: declared, or else the most that any of its cells has."""
         declared = self.card.decimals.get(metric, self.card.decimals.get("all"))
         if declared is not None:
             return declared
@@ -166,7 +166,7 @@ def load_papers(folder: Path) -> dict[str, Paper]:
     for paper_file in sorted(folder.glob("*/paper.yaml")):
         papers[paper_file.parent.name] = load_paper(paper_file.parent)
     if not papers:
-        raise CardError(f"{folder}: contains no paper; a paper is a folder with a paper.yaml.")
+        raise CardError(f"{folder} contains no paper; a paper is a folder with a paper.yaml.")
     return papers
 
 

@@ -62,7 +62,7 @@ def check_paper(folder: Path) -> list[str]:
         return faults + check_cards({folder.name: load_paper(folder)})
     except CardError as error:
         faults += str(error).splitlines()
-    # The records cannot be read, so check the published cells alone.
+    # The records cannot be read, so check only the published cells.
     for path in sorted(folder.glob("*.csv")):
         try:
             if ARTEFACT_ID.fullmatch(path.stem):
@@ -105,12 +105,12 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
     for paper in papers.values():
         home = next(iter(paper.artefacts.values())).folder if paper.artefacts else None
         if home is None:
-            faults.append(f"{paper.key}: has no artefacts; add a chapter file with records.")
+            faults.append(f"{paper.key} has no artefacts; add a chapter file with records.")
             continue
         facts = read_card_file(home / "paper.yaml", PaperFile).facts
         for path in sorted(home.glob("*.csv")):
             if path.stem not in paper.artefacts and path.name not in facts:
-                faults.append(f"{path}: has no record; add {path.stem} to a chapter file.")
+                faults.append(f"{path} has no record; add {path.stem} to a chapter file.")
         for number, name in enumerate(facts):
             if not (home / name).exists():
                 line = line_of(text_of(home / "paper.yaml"), ["facts", number])
@@ -267,7 +267,7 @@ def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
             yield (
                 keys,
                 f"a tolerance uses `from_spread`, but `beside` has no table {SEEDS!r}; add it "
-                "there, and write it in the rule.",
+                "there, and have the rule write it.",
             )
         if selector_fault(artefact, tolerance.cells):
             continue
@@ -275,8 +275,8 @@ def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
             if not is_rounded(artefact.precisions[row]):
                 yield (
                     int(row),
-                    "is a count, label, rank or text, for which `from_spread` gives no tolerance; "
-                    "exclude it from `cells` of the tolerance.",
+                    "the value is a count, label, rank or text, for which `from_spread` gives no "
+                    "tolerance; exclude it from the `cells` of the tolerance.",
                 )
 
 
@@ -309,7 +309,7 @@ def _check_decimals(artefact: Artefact) -> Iterator[Fault]:
         if digits == "text":
             continue
         value = row["value"]
-        # Such a cell has a dash instead of a number.
+        # A cell that is not reported has a dash instead of a number.
         if row.get("marker") == "not_reported":
             continue
         if not is_number(value):

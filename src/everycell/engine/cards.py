@@ -189,7 +189,7 @@ class NotRun(CardFileModel):
 
 
 class Gives(CardFileModel):
-    """Correct value of published cells, by which an erratum explains the reproduced value."""
+    """Correct value that an erratum gives for published cells; it explains an equal result."""
 
     cells: Selector = Field(description="Selector of some of the erratum's cells.")
     value: str = Field(

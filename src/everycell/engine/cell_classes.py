@@ -37,7 +37,7 @@ class CellClass(NamedTuple):
 
 
 def classify_cells(artefact: Artefact, tier: Tier | None) -> list[CellClass]:
-    """Classify the published cells, if they are computed in a tier, in the order of `cells`."""
+    """Classify the published cells, as computed in a tier, in the order of `cells`."""
     table, card = artefact.cells, artefact.card
     if table.empty:
         return []

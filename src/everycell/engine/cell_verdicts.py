@@ -105,7 +105,7 @@ def judge_cells(
     find_table: FindTable,
     reading: str,
 ) -> list[JudgedCell]:
-    """Judge published cells against reproduced values by key, which are empty without a run."""
+    """Judge published cells against reproduced `values` by key (empty without a run)."""
     if artefact.cells.empty:
         return []
     keys = artefact.key_columns

@@ -109,7 +109,7 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
             selected = cells[artefact.select(predicate.cells)][names].to_dict("records")
             for override in predicate.moves:
                 unknown = [column for column in override if column not in names]
-                # Applied to the key of a selected cell, an override must give that of another.
+                # An override must turn the key of a selected cell into the key of another cell.
                 missing = [
                     key for key in selected if tuple((key | override).values()) not in published
                 ]

@@ -51,7 +51,7 @@ def source_file(name: str, root: Path) -> Path:
 
 
 def script_file(script: str, root: Path) -> Path:
-    """File of a script, in the package if it has one: a project must not replace its judges."""
+    """File of a script: the package's, if any, so that a project cannot replace what judges it."""
     shared = shared_scripts(root) / f"{script}.py"
     return shared if shared.exists() else root / SCRIPTS / f"{script}.py"
 
@@ -87,9 +87,9 @@ NOT_CODE = frozenset({"registry.yaml"})
 def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
     """Files of the project that a script runs: itself, its imports, their templates and data.
 
-    All import statements count, also those inside functions. Modules are searched for in `roots`
-    and, for the script and modules in its folder, in that folder. Installed packages are skipped. A
-    file next to a module counts as its data if its name occurs in the module as a string.
+    All import statements count, including those inside functions. Modules are searched for in
+    `roots` and, for the script and modules in its folder, in that folder. Installed packages are
+    skipped. A file next to a module counts as its data if the module contains its name as a string.
     """
     roots = tuple(roots)
     # Comparing strings instead of paths saves a tenth of the time for all scripts of a project.

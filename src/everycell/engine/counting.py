@@ -114,7 +114,7 @@ class Counts:
 
     @property
     def untestable(self) -> int:
-        """Claims that cannot be tested with the data or models of the paper."""
+        """Claims that are listed as untested, or that the surrogate data cannot test."""
         return self.claims[UNTESTABLE]
 
     @property

@@ -79,7 +79,7 @@ def write_crate(
         raise ReceiptError(f"{out.parent} is not a folder; create it, or choose another one.")
     paths = receipts_in(results)
     if not paths:
-        raise ReceiptError(f"{results}: contains no receipts; run `everycell make` first.")
+        raise ReceiptError(f"{results} contains no receipts; run `everycell make` first.")
     collected = collect(papers, results, project, audits=audits)
     faults = [fault for path in paths for fault in verify(path, project, results)]
     faults += [fault for result in collected for fault in result.faults]

@@ -150,7 +150,7 @@ def _cells_of(path: Path) -> dict[str, str]:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (ValueError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
         raise ReceiptError(
-            f"{path}: cannot be read as CSV ({str(error).strip()}); remove it and run snakemake "
+            f"{path} cannot be read as CSV ({str(error).strip()}); remove it and run snakemake "
             "again."
         ) from None
     columns = list(table.columns)
@@ -183,7 +183,7 @@ def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, s
         return verdicts, outcomes, dict(_record_parts(report))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReceiptError(
-            f"{path}: is not a valid verdict file ({type(error).__name__}: {error}); remove it "
+            f"{path} is not a valid verdict file ({type(error).__name__}: {error}); remove it "
             "and run snakemake again."
         ) from None
 

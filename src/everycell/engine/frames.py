@@ -1,4 +1,4 @@
-"""Schemas of data frames, by which readers and public functions check their input."""
+"""Schemas of data frames, against which readers and public functions check their input."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Requirements of the full tier: corpora, models, licences, memory, time and requests.
 
-``published/full.yaml`` and ``published/KEY/full.yaml`` list corpora and models, and the runs that
-read them with the artefacts that need these runs.
+``published/full.yaml`` and ``published/KEY/full.yaml`` list corpora and models, the runs that read
+them, and the artefacts that need each run.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Material(CardFileModel):
     )
     nothing_known: bool = Field(
         False,
-        description="Whether there are no facts to identify it; of a download, only the hash of "
+        description="Whether there are no facts to identify it; for a download, only the hash of "
         "the archive is then checked.",
     )
     hosts: list[Annotated[str, Field(pattern=r"^https://")]] = Field(

@@ -42,7 +42,7 @@ class FileFacts(CardFileModel):
 
 
 def facts_of(path: Path, stated: FileFacts) -> dict[str, Any]:
-    """Compute those facts of a file that are stated for the published one."""
+    """Compute, for a file, the facts that are stated for the published file."""
     facts: dict[str, Any] = {}
     if stated.lines is not None or stated.values or stated.ids:
         columns = sorted(stated.values.keys() | stated.ids.keys())

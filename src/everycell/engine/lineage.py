@@ -33,8 +33,9 @@ LARGE = 1 << 24
 class JobRecord(BaseModel):
     """A job of the workflow.
 
-    `hashes` has its external inputs. Snakemake's records lack the names of parameters, which come
-    from the job's log instead; without the log, the names are "#1", "#2" and so on.
+    `hashes` maps its external inputs to their hashes. Snakemake's records lack the names of
+    parameters, which come from the job's log instead; without the log, the names are "#1", "#2" and
+    so on.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -177,7 +178,7 @@ class _Hashes:
 
 
 def _parameters_by_name(values: tuple[str, ...], logs: Iterable[Path]) -> dict[str, str]:
-    """Parameters by name, from the log if it is of the same run; otherwise "#1", "#2" and so on."""
+    """Parameters by name, from the log of the same run; otherwise "#1", "#2" and so on."""
     for log in logs:
         try:
             last = text_of(log).rstrip("\n").rpartition("\n")[2]
@@ -271,7 +272,7 @@ def check_lineage(results: Path, project: Path) -> list[str]:
     path, jobs = results / NAME, read_lineage(results)
     job_counts = Counter(output for job in jobs for output in job.outputs)
     faults = [
-        f"{path}: lists two jobs that made {output}; run `everycell page` in the project that made "
+        f"{path} lists two jobs that made {output}; run `everycell page` in the project that made "
         "the results."
         for output, number in job_counts.items()
         if number > 1
@@ -318,5 +319,5 @@ def read_lineage(results: Path) -> list[JobRecord]:
     except (OSError, ValueError) as error:
         reason = str(error)
     raise ReceiptError(
-        f"{path}: is not a valid list of jobs ({reason}); remove it and run `everycell page`."
+        f"{path} is not a valid list of jobs ({reason}); remove it and run `everycell page`."
     )

@@ -87,14 +87,14 @@ def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], list
             for row in reader:
                 if len(row) > len(header):
                     faults.append(
-                        f", line {line}: has {len(row)} fields, expected {len(header)}; use "
+                        f", line {line} has {len(row)} fields, expected {len(header)}; use "
                         "decimal points, and put text that contains a comma in double quotes."
                     )
                 # Blank lines are skipped.
                 rows += [(line, row + [""] * (len(header) - len(row)))] * bool(row)
                 line = reader.line_num + 1
     except (csv.Error, UnicodeDecodeError) as error:
-        raise CardError(f"{path}: cannot be read as CSV ({error}); correct the file.") from None
+        raise CardError(f"{path} cannot be read as CSV ({error}); correct the file.") from None
     return header, rows, faults
 
 
@@ -109,12 +109,12 @@ def _faults(header: list[str], rows: list[tuple[int, list[str]]]) -> Iterator[st
             else "Write one row per value, with columns separated by commas."
         )
         columns = in_quotes(header, 300)
-        yield f", line 1: has no column `value`; the columns are {columns}. {hint}"
+        yield f", line 1 has no column `value`; the columns are {columns}. {hint}"
         return
     for column, number in Counter(header).items():
         if number > 1:
             name = in_quotes(column)
-            yield f", line 1: has {number} columns named {name}; column names must be unique."
+            yield f", line 1 has {number} columns named {name}; column names must be unique."
             return
     for column in header[header.index("value") :]:
         if column not in DESCRIPTION:
@@ -124,19 +124,19 @@ def _faults(header: list[str], rows: list[tuple[int, list[str]]]) -> Iterator[st
             )
             return
     if not keys:
-        yield ", line 1: has no key columns before `value`; add at least one."
+        yield ", line 1 has no key columns before `value`; add at least one."
         return
     if not rows:
-        yield ": contains no cells; add some or delete the file."
+        yield " contains no cells; add some or delete the file."
     lines: dict[tuple[str, ...], int] = {}
     for line, row in rows:
         cell = dict(zip(header, row, strict=True))
         key = tuple(cell[column] for column in keys)
         if not cell["value"].strip():
-            yield f", line {line}: has no value; add it or remove the row."
+            yield f", line {line} has no value; add it or remove the row."
         if key in lines:
             yield (
-                f", line {line}: repeats the cell "
+                f", line {line} repeats the cell "
                 f"{in_quotes(dict(zip(keys, key, strict=True)), 300)} of line {lines[key]}; remove "
                 "one of the two rows."
             )

@@ -87,7 +87,7 @@ def check_origin(receipts: Sequence[Path], root: Path) -> None:
     """
     for path in made_by_other_code(receipts, root):
         raise CodeChangedError(
-            f"{path}: was made by a different version of the code; check out the commit of the "
+            f"{path} was made by a different version of the code; check out the commit of the "
             "receipt, or run snakemake and verify the new results."
         )
     for path in receipts:
@@ -99,11 +99,11 @@ def check_origin(receipts: Sequence[Path], root: Path) -> None:
                 continue
             if not local.is_file():
                 raise InputsMissingError(
-                    f"{local}: is missing, but {path} was made from it; restore the file."
+                    f"{local} is missing, but {path} was made from it; restore the file."
                 )
             if sha256(local) != source["sha256"]:
                 raise InputsMissingError(
-                    f"{local}: is not the file that {path} was made from; restore that file, or "
+                    f"{local} is not the file that {path} was made from; restore that file, or "
                     "run snakemake and verify the new results."
                 )
 

@@ -170,7 +170,7 @@ def write_receipt(
     """Write the receipt of a result atomically.
 
     A hash of its content detects accidental edits. It does not prevent forgery: only rebuilding the
-    result proves it.
+    result proves that it is genuine.
     """
     receipt = {
         "artefact": artefact,
@@ -252,16 +252,16 @@ def read_receipt(path: Path) -> dict[str, Any]:
         checked = _Receipt.model_validate(receipt).model_dump()
         if content_hash(receipt) != checked["content_sha256"]:
             raise ReceiptError(
-                f"{path}: was edited after it was written (its content does not match "
+                f"{path} was edited after it was written (its content does not match "
                 "content_sha256); delete the result and rebuild it."
             )
         return checked
     except OSError as error:
-        raise ReceiptError(f"{path}: cannot be read ({error.strerror}); rebuild it.") from None
+        raise ReceiptError(f"{path} cannot be read ({error.strerror}); rebuild it.") from None
     except ValidationError as error:
         reason = describe_fault(_Receipt, error).rstrip(".")
     except ValueError as error:
         reason = str(error)
     raise ReceiptError(
-        f"{path}: is not a valid receipt ({reason}); delete the result and rebuild it."
+        f"{path} is not a valid receipt ({reason}); delete the result and rebuild it."
     )

@@ -136,8 +136,8 @@ def read_part(path: Path) -> Registry:
     for key, url in hosts.items():
         if url and has_secret(url):
             raise RegistryError(
-                f"{path}: the URL of {key} contains a user, password or token, which messages and "
-                "receipts would reveal; use a public URL, or put the file into the mirror."
+                f"{path}: the URL of {key} contains a user name, password or token, which messages "
+                "and receipts would reveal; use a public URL, or put the file into the mirror."
             )
     return registry
 

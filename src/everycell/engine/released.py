@@ -25,7 +25,7 @@ class CacheError(SourceError):
 
 
 def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
-    """Check the hash of a fetched file, as before each use."""
+    """Check the hash of a fetched file, which is done before each use."""
     path = Path(path)
     entry = (registry or load_registry()).entry(key)
     try:

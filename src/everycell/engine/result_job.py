@@ -51,7 +51,7 @@ class ResultJob(Job):
     def write_table(self, table: pd.DataFrame, note: str = "", artefact: str = "") -> None:
         """Write an artefact's table with the title, layout and decimals of its record.
 
-        `note` is appended to the title in parentheses; `artefact` is the name of an additional one.
+        `note` is appended to the title in parentheses; `artefact` names an additional artefact.
         """
         from everycell.engine.render.tables.layout import VALUE_COLUMNS
         from everycell.engine.render.tables.table_files import write_table

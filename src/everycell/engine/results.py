@@ -57,7 +57,7 @@ def read_result(path: Path) -> pd.DataFrame:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
     except ValueError as error:  # The base of pandas' errors on invalid CSV files.
         raise ValueError(
-            f"{path}: cannot be read as CSV ({error}); remove it and run snakemake again."
+            f"{path} cannot be read as CSV ({error}); remove it and run snakemake again."
         ) from None
 
 
@@ -85,7 +85,7 @@ def find_supplements(artefact: Artefact, tier: Tier, results: Path, root: Path) 
     return find
 
 
-#: Name of the data of a table of the full tier without verdicts, whose job identifies the data.
+#: Name of the data of a full-tier table without verdicts; the job of the verdicts identifies data.
 UNIDENTIFIED = "data that were not identified, since the verdicts are missing"
 
 
@@ -159,7 +159,7 @@ def result_of(
     remedy = f"remove {stem}.* and run snakemake again"
     for path in (table, receipt):
         if not path.exists():
-            return without_values(f"{path}: is missing; {remedy}.")
+            return without_values(f"{path} is missing; {remedy}.")
     faults = verify(receipt, root, results)
     if faults:
         return without_values(*faults)
@@ -178,14 +178,14 @@ def result_of(
         )
     except (ValueError, CardError, ReceiptError) as error:
         return without_values(
-            f"{verdicts}: cannot be checked ({error}); remove it and run snakemake again."
+            f"{verdicts} cannot be checked ({error}); remove it and run snakemake again."
         )
     if stored is None:  # Only the table was requested.
         return Result(artefact, tier, recomputed)
     unchecked = {"notes", "seal", *(["errata"] if audits is None else [])}
     if stored != recomputed.model_copy(update={name: getattr(stored, name) for name in unchecked}):
         return without_values(
-            f"{verdicts}: does not match its record and table; remove it and run snakemake again."
+            f"{verdicts} does not match its record and table; remove it and run snakemake again."
         )
     return Result(artefact, tier, stored)
 

@@ -57,7 +57,7 @@ def validate_settings(model: type[Block], content: Any, *, name: str = "config.y
         content = {}
     if not isinstance(content, Mapping):
         raise ConfigError(
-            f"{name}: contains a {type(content).__name__}, expected lines `key: value`."
+            f"{name} contains a {type(content).__name__}, expected lines `key: value`."
         )
     try:
         return model.model_validate(content)

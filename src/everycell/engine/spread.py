@@ -23,7 +23,7 @@ COVERAGE = 0.95
 
 
 class Spread(NamedTuple):
-    """Summary of a cell over training runs; `deviation` is divided by n - 1, and NaN for n = 1."""
+    """Summary of a cell over n training runs; `deviation` (divisor n - 1) is NaN for n = 1."""
 
     mean: float
     deviation: float

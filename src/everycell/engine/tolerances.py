@@ -59,8 +59,8 @@ def _derive_tolerances(
     if table is None:
         raise CardError(
             f"{artefact.card_path}: a tolerance of {artefact.name} uses `from_spread`, but the "
-            f"supplementary table {artefact.name}.{SEEDS}.csv does not exist; write it in the "
-            "rule, or use `within`."
+            f"supplementary table {artefact.name}.{SEEDS}.csv does not exist; have the rule "
+            "write it, or use `within`."
         )
     keys = artefact.key_columns
     spread_by_key = read_spreads(table, keys, where=f"{artefact.id}.{SEEDS}")
@@ -73,7 +73,7 @@ def _derive_tolerances(
         if key not in spread_by_key:
             raise CardError(
                 f"{artefact.id}.{SEEDS}: the table of seeds lacks the cell {' / '.join(key)}, "
-                "whose tolerance uses `from_spread`; add it in the rule."
+                "whose tolerance uses `from_spread`; have the rule add it."
             )
         assert precision.decimals != "text"
         spread = spread_by_key[key]

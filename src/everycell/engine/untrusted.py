@@ -23,7 +23,7 @@ UNPACKED = 16 * 2**20
 #: Allowed ratio of unpacked to packed size. It is about 10 for text; above 100, the file is
 #: probably a decompression bomb.
 RATIO = 100
-#: Control characters, including those for the direction of writing, and surrogates.
+#: Control characters, including those for text direction, and surrogates.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _SECRET_NAME = re.compile(
     r"key|secret|pass|pwd|auth|bearer|credential|cookie|session|jwt|signature|(?<![a-z])sig(?![a-z])"
@@ -34,7 +34,7 @@ _SECRET_VALUE = re.compile(r"(?:Bearer |Basic |sk-|hf_|gh[a-z]_|github_pat_|glpa
 
 
 def in_quotes(value: object, limit: int = 60) -> str:
-    r"""Quote a value for a message in one line, without the middle if it is long.
+    r"""Quote a value for a message on one line, without the middle if it is long.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def looks_secret(name: str, value: str) -> bool:
 
 
 def has_secret(url: str) -> bool:
-    """Whether a URL contains a user, password or token.
+    """Whether a URL contains a user name, password or token.
 
     Examples
     --------

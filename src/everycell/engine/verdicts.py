@@ -75,7 +75,7 @@ def report(
     """Compute verdicts, outcomes of claims and errata of an artefact in a tier."""
     if tier not in artefact.card.tiers:
         raise CardError(
-            f"{artefact.id}: has no tier {tier!r}; its record declares "
+            f"{artefact.id} has no tier {tier!r}; its record declares "
             f"{', '.join(artefact.card.tiers)}."
         )
     if foreign:

@@ -34,16 +34,16 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     for output in receipt["outputs"]:
         path_of_output = path.parent / output["path"]
         if not path_of_output.is_file():
-            faults.append(f"{path_of_output}: is missing, but {path.name} lists it; {remedy}.")
+            faults.append(f"{path_of_output} is missing, but {path.name} lists it; {remedy}.")
         elif sha256(path_of_output) != output["sha256"]:
-            faults.append(f"{path_of_output}: differs from its hash in {path.name}; {remedy}.")
+            faults.append(f"{path_of_output} differs from its hash in {path.name}; {remedy}.")
     own = is_own(results, root)
     for source in receipt["inputs"]:
         used = _local_path(source["path"], root, results)
         released = is_released(source["path"], source["sha256"])
         if released is False:
             faults.append(
-                f"{path}: was made from {source['path']} with sha256 {source['sha256']}, which "
+                f"{path} was made from {source['path']} with sha256 {source['sha256']}, which "
                 f"does not match the registry; {remedy}."
             )
         if released and not own:
@@ -51,13 +51,13 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
         if used is None or not used.exists() or has_fingerprint(used, source["sha256"]):
             continue
         if own:
-            faults.append(f"{used}: changed since {path} was made; {remedy}.")
+            faults.append(f"{used} changed since {path} was made; {remedy}.")
         else:
-            faults.append(f"{used}: is not the file that {path} was made from.")
+            faults.append(f"{used} is not the file that {path} was made from.")
     version = receipt["code"].get("version")
     if version != everycell.__version__:
         faults.append(
-            f"{path}: was made by everycell {version}, but this is version "
+            f"{path} was made by everycell {version}, but this is version "
             f"{everycell.__version__}; {remedy}."
         )
     return faults
@@ -70,13 +70,13 @@ def _check_contents(receipt: dict[str, Any], stem: Path, remedy: str) -> list[st
     tier, name = parts[0], "/".join(parts[1:])
     if (receipt["tier"], receipt["artefact"]) != (tier, name):
         return [
-            f"{stem}.receipt.json: is the receipt of {receipt['artefact']} in the tier "
+            f"{stem}.receipt.json is the receipt of {receipt['artefact']} in the tier "
             f"{receipt['tier']}, not of {name} in {tier}; {remedy}."
         ]
     if f"{stem.name}.csv" not in {output["path"] for output in receipt["outputs"]}:
-        return [f"{stem}.receipt.json: does not list {stem.name}.csv, its own table; {remedy}."]
+        return [f"{stem}.receipt.json does not list {stem.name}.csv, its own table; {remedy}."]
     return [
-        f"{stem}.receipt.json: does not list {name}; {remedy}."
+        f"{stem}.receipt.json does not list {name}; {remedy}."
         for name in _missing_files(receipt, stem)
     ]
 

@@ -68,7 +68,7 @@ def _check_size(text: str) -> None:
         ):
             if number > limit:
                 raise yaml.constructor.ConstructorError(
-                    problem=f"has more than {limit:,} {unit}, the limit for a file",
+                    problem=f"the file has more than {limit:,} {unit}, the limit",
                     problem_mark=event.start_mark,
                 )
 

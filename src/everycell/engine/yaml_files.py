@@ -20,14 +20,14 @@ def read_model(path: Path, model: type[_Content], error: type[Exception]) -> _Co
     try:
         text = text_of(path)
     except OSError as fault:
-        raise error(f"{path}: cannot be read ({fault.strerror or fault}); restore it.") from None
+        raise error(f"{path} cannot be read ({fault.strerror or fault}); restore it.") from None
     except UnicodeDecodeError:
-        raise error(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
+        raise error(f"{path} is not UTF-8 text; save it as UTF-8.") from None
     try:
         content = load_yaml(text)
         return model.model_validate({} if content is None else content)
     except yaml.YAMLError as fault:
-        raise error(f"{path}: is not valid YAML, {yaml_fault(fault)}; correct that line.") from None
+        raise error(f"{path} is not valid YAML, {yaml_fault(fault)}; correct that line.") from None
     except ValidationError as fault:
         raise error(
             "\n".join(

@@ -71,7 +71,7 @@ def test_all_faults_are_reported_with_file_and_line(project):
     (project / "ch1.yaml").write_text(text.replace("title: First", "titel: First"))
     code, out, _ = call("check", "toy")
     assert code == 2 and "did you mean `title`?" in out
-    assert re.findall(r"table_2.csv, line (\d+): repeats the cell", out) == ["6", "8"]
+    assert re.findall(r"table_2.csv, line (\d+) repeats the cell", out) == ["6", "8"]
 
 
 def test_committed_schemas_are_those_of_the_models(repository, project):

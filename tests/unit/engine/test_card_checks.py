@@ -202,17 +202,17 @@ def test_text_is_compared_as_text_where_the_card_says_so(tmp_path):
 
 
 BROKEN_CELLS = {
-    "duplicate": (CELLS + "a,AP,0.31\n", "line 6: repeats the cell {'row': 'a', 'metric': 'AP'}"),
+    "duplicate": (CELLS + "a,AP,0.31\n", "line 6 repeats the cell {'row': 'a', 'metric': 'AP'}"),
     "no value": (CELLS.replace("value", "result"), "has no column `value`"),
     "header only": ("row,metric,value\n", "contains no cells; add some or delete the file."),
-    "empty": ("", "line 1: has no column `value`"),
-    "row too short": (CELLS + "c,AP\n", "line 6: has no value"),
-    "row too long": (CELLS + "c,AP,0.1,,5\n", "line 6: has 5 fields, expected 3; use"),
-    "decimal comma": (CELLS + "c,AP,0,1\n", "line 6: has 4 fields, expected 3; use"),
-    "all rows too long": ("row,value\na,AP,0.1\n", "line 2: has 3 fields, expected 2"),
+    "empty": ("", "line 1 has no column `value`"),
+    "row too short": (CELLS + "c,AP\n", "line 6 has no value"),
+    "row too long": (CELLS + "c,AP,0.1,,5\n", "line 6 has 5 fields, expected 3; use"),
+    "decimal comma": (CELLS + "c,AP,0,1\n", "line 6 has 4 fields, expected 3; use"),
+    "all rows too long": ("row,value\na,AP,0.1\n", "line 2 has 3 fields, expected 2"),
     "quotation mark": (CELLS + 'c,"AP,0.1\n', "cannot be read as CSV"),
-    "duplicate after a blank line": (CELLS + "\na,AP,0.31\n", "line 7: repeats the cell"),
-    "column twice": ("row,row,value\na,b,0.3\n", "line 1: has 2 columns named 'row'"),
+    "duplicate after a blank line": (CELLS + "\na,AP,0.31\n", "line 7 repeats the cell"),
+    "column twice": ("row,row,value\na,b,0.3\n", "line 1 has 2 columns named 'row'"),
     "no key": ("value\n0.1\n", "has no key columns before `value`"),
     "key after value": ("row,metric,value,year\na,AP,0.3,1\n", "the column 'year' is after"),
 }
@@ -248,7 +248,7 @@ def test_cells_without_a_card(tmp_path):
     (write_paper(tmp_path) / "toy" / "table_2.csv").write_text(CELLS)
     [fault] = check_cards(load_papers(tmp_path))
     path = tmp_path / "toy" / "table_2.csv"
-    assert fault == f"{path}: has no record; add table_2 to a chapter file."
+    assert fault == f"{path} has no record; add table_2 to a chapter file."
 
 
 def test_facts_need_no_card_but_must_be_there(tmp_path):
@@ -302,7 +302,7 @@ def test_a_paper_without_artefacts(tmp_path):
     home.mkdir()
     (home / "paper.yaml").write_text(PAPER)
     assert check_cards(load_papers(tmp_path)) == [
-        "toy: has no artefacts; add a chapter file with records."
+        "toy has no artefacts; add a chapter file with records."
     ]
 
 

@@ -230,7 +230,7 @@ def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, reposi
     write_page(page, collect(only, project / "results", project, audits=audits_of), only)
     assert verdicts.relative_to(project).as_posix() in entities(packed())
     write_json(verdicts, true | {"state": "stand_in"})
-    with pytest.raises(ReceiptError, match="verdicts.json: does not match its record and table"):
+    with pytest.raises(ReceiptError, match="verdicts.json does not match its record and table"):
         packed()
     write_json(verdicts, true)
     (project / "results/lineage.json").write_text("forged")
@@ -293,7 +293,7 @@ def test_no_crate_is_made_of_what_does_not_hold(project):
     table = project / "results/released/toy/table_1.csv"
     table.write_text("row,value\na,2\n")
     out = project / "out.zip"
-    with pytest.raises(ReceiptError, match="failed verification, .*: differs from its hash"):
+    with pytest.raises(ReceiptError, match="failed verification, .* differs from its hash"):
         write_crate(project / "results", out, project)
     with pytest.raises(ReceiptError, match="contains no receipts"):
         write_crate(project / "published", out, project)

@@ -262,7 +262,7 @@ def test_a_card_that_changed_alone_is_the_cause(pair):
     card(folders[1])
     assert only(folders).causes == (Cause(kind="card", name="card", old=None, new=None),)
     out = call(*folders)[1]
-    assert "  card: the table is unchanged; its tolerance or the code that " in out
+    assert "  record: the table is unchanged; its tolerance or the code that " in out
     assert "the receipts do not explain this" not in out
 
 
@@ -350,7 +350,7 @@ def test_a_result_of_one_folder_alone(pair):
 def test_what_cannot_be_read_is_named(pair, name, text, expected_message):
     folders = pair()
     (folders[1] / "released" / "toy" / name).write_text(text)
-    with pytest.raises(ReceiptError, match=f"{name}: {expected_message}"):
+    with pytest.raises(ReceiptError, match=f"{name} {expected_message}"):
         compare_folders(*folders)
 
 

@@ -262,8 +262,8 @@ def test_a_sound_card_has_no_faults(tmp_path):
     ("cells", "tier", "message"),
     [
         ("{metric: AP}", "embedded", "lists the tier embedded, which does not reproduce"),
-        ("{metric: n}", "full", "line 3: is a count, label, rank or text"),
-        ("{}", "full", "line 5: is a count, label, rank or text"),
+        ("{metric: n}", "full", "line 3: the value is a count, label, rank or text"),
+        ("{}", "full", "line 5: the value is a count, label, rank or text"),
     ],
 )
 def test_where_it_cannot_be(tmp_path, cells, tier, message):

@@ -97,7 +97,7 @@ TOKENISED_LISTS = {
     tier: {name: COLLECTIONS[name].lists} | dict.fromkeys(AD_HOC[tier])
     for tier, name in TOKENISED_COLLECTION.items()
 }
-#: Table 2.1 as a comparison of ranx.
+#: Table 2.1 in the format of a ranx comparison.
 RANX_FILES = {f"comparison_{form}": f"results/<result>.ranx.{form}" for form in ("md", "tex")}
 FETCHED_TOGETHER |= {
     f"ir-collections-{collection}": [resource(key) for key in files.values()]

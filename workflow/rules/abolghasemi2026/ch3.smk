@@ -139,7 +139,7 @@ use rule table as abolghasemi2026_ch3_success with:
         **GENERATION,
         folds=SETTINGS.counterfactuals.folds,
     message:
-        "Success of generating counterfactuals (Table 3.4)"
+        "Success rates of counterfactual generation (Table 3.4)"
 
 
 # Tables 3.4 and 3.5 on surrogate data: planted dialogues.
@@ -161,7 +161,7 @@ use rule table as abolghasemi2026_ch3_planted_success with:
         **GENERATION,
         folds=SETTINGS.counterfactuals.folds,
     message:
-        "Success of generating counterfactuals of synthetic dialogues (Tables 3.4 and 3.5)"
+        "Success rates of counterfactual generation on synthetic dialogues (Tables 3.4 and 3.5)"
 
 
 # Text 3.6: values implied by the published rows of Table 3.6.

@@ -69,7 +69,7 @@ def satisfaction_settings(wildcards):
 
 
 def training_sample_limit(wildcards):
-    """Number of training samples of an estimator, from the first on; None for all."""
+    """Number of training samples that an estimator uses, from the start; None for all."""
     return satisfaction_settings(wildcards).get("samples")
 
 

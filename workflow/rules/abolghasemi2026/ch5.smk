@@ -5,7 +5,7 @@ include: "ch5_inputs.smk"
 
 
 ATTRIBUTION = SETTINGS.attribution
-#: Control: its preferences for a label in the figure and in tables, and its other log-odds.
+#: Parameters of the control: label preferences in the figure and in the tables, other log-odds.
 PLANTED_PREFERENCE = {
     "strengths": ATTRIBUTION.planted.strengths,
     "shown": ATTRIBUTION.planted.shown,
@@ -71,7 +71,8 @@ use rule step as abolghasemi2026_ch5_planted with:
         "Answers of generators with a planted preference for a label"
 
 
-# All tables and figures that are computed from answers, in seconds; embedded tier: the control's.
+# All tables and figures that are computed from answers, which takes seconds. In the embedded tier,
+# the answers are those of the control.
 use rule table as abolghasemi2026_ch5_tables with:
     input:
         answers=["work/attribution/embedded/answers.parquet"],

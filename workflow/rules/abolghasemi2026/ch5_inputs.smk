@@ -126,7 +126,7 @@ def attribution_templates():
 
 
 def attribution_answers(tier, ending):
-    """Input function: answers by a tier's language models, and by the control if released."""
+    """Input function: answers by a tier's language models, and by the control if any."""
 
     def files(wildcards):
         models = named_by_user(

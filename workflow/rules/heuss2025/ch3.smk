@@ -111,7 +111,7 @@ use rule step as heuss2025_ch3_trade_offs with:
     params:
         **runs("heuss2025/ch3/trade_offs"),
         methods=UNCERTAIN_METHODS,
-        # As in the released code: a document is neutral from 0.5 on.
+        # As in the released code: a document is neutral if its neutrality is at least 0.5.
         neutral_from=lambda wildcards: 0.5 if wildcards.binary else None,
         trained=lambda wildcards: list(trained_runs(RANKED_BY[wildcards.ranker])),
     message:

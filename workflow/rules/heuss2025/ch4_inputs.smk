@@ -27,7 +27,7 @@ def explained_data(tier):
 
 
 #: Released files in LETOR format. Fold 1 of MQ2008 trains on S1, S2 and S3 and tests on S5, and each
-#: of these is the test part of a fold. The slice of MSLR is trained on its validation part.
+#: of these is the test part of a fold. For the slice of MSLR, training uses the validation part.
 LETOR_PARTS = {
     "mq2008_fold1": {
         "train": [resource(f"mq2008/Fold{fold}.test.txt") for fold in (2, 3, 4)],

@@ -132,7 +132,7 @@ use rule torch_step as heuss2025_ch5_attributed with:
         "Forged documents on Natural Questions"
 
 
-# A language model that gets the answer, and chooses the document that it is from.
+# A language model that is given the answer, and chooses the document that the answer comes from.
 use rule asking_step as heuss2025_ch5_chosen with:
     input:
         questions="work/attribution/nq/questions.parquet",

@@ -6,7 +6,7 @@ CITED = SETTINGS.citation_faithfulness
 #: Common behaviour of all synthetic answerers.
 READERS_BEHAVIOUR = {"matching": CITED.matching, "steady": CITED.steady}
 
-#: Outputs of a job on a model of the full tier.
+#: Outputs of a job that runs one model of the full tier.
 FULL_OUTPUTS = ("selection", "sizes", "outcomes", "numbers", "answers")
 
 
@@ -16,7 +16,7 @@ def choice_files(ending):
 
 
 def full_job_outputs(model):
-    """Outputs of a job on a model of the full tier, by name."""
+    """Outputs of a job that runs one model of the full tier, by name."""
     folder = f"work/heuss2025/ch5/asked/{model}"
     return {name: f"{folder}.{name}.parquet" for name in FULL_OUTPUTS} | {
         "provenance": f"{folder}.provenance.json"

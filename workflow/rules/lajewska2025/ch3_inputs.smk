@@ -96,7 +96,7 @@ def comparisons_of_table(wildcards):
 def rewriter_files(wildcards):
     """Files of the wildcard's rewriter."""
     key = f"cast_systems.rewriters.{wildcards.rewriter.removesuffix('-org')}"
-    return named_model_files(key, "papers/lajewska2025.md", "a T5 that rewrites")
+    return named_model_files(key, "papers/lajewska2025.md", "a T5 that rewrites questions")
 
 
 def supplement_runs():

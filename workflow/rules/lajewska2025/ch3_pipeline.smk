@@ -136,7 +136,7 @@ use rule step as cast_rerank with:
         "Fusing and re-ranking runs on the CAsT passages"
 
 
-# Section 3.4 with the pipeline on surrogate data: other passages and rankers than in the thesis.
+# Section 3.4 with the pipeline on surrogate data: passages and rankers other than those of the thesis.
 use rule table as lajewska2025_ch3_pipeline with:
     input:
         queries="work/castturns/queries.parquet",

@@ -5,7 +5,8 @@
 include: "ch4_inputs.smk"
 
 
-# Tables 4.8 (two-way), 4.9 (with query), 4.10 (with familiarity), and only terms that can be tested.
+# Tables 4.8 (two-way), 4.9 (with query) and 4.10 (with familiarity); supplements have only the
+# terms that can be tested.
 use rule table as lajewska2025_ch4_anova with:
     input:
         **LIMITATIONS_RATINGS,

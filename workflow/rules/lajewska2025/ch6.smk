@@ -23,7 +23,7 @@ use rule table as lajewska2025_ch6_judges with:
         "Scores of three judges (Table 6.7)"
 
 
-# Table 6.8: clustering by ranking.
+# Table 6.8: scores by methods of clustering and ranking.
 use rule table as lajewska2025_ch6_parts with:
     input:
         labels=nugget_labels(),

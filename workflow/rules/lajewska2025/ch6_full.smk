@@ -1,4 +1,4 @@
-# lajewska2025, chapter 6 and appendix C, full tier: a language model detects nuggets and writes.
+# lajewska2025, chapter 6 and appendix C, full tier: a language model detects nuggets and writes responses.
 # Passages -> marked spans -> ranked clusters -> responses -> entailment. The stages in between are
 # those of the released tier (ch6_pipeline.smk).
 

@@ -8,12 +8,12 @@ NOTES_ON_PAGES = {
 
 
 def full_ginger_files(*endings):
-    """Input function: files of the language model that detects and writes; a single path if one."""
+    """Input function: files of the language model of the full tier; a single path if only one."""
 
     def files(wildcards):
         model = named_by_user(
             "ginger.full.model",
-            "a language model that detects nuggets and writes",
+            "a language model that detects nuggets and writes responses",
             "grounded-responses.md",
             kind="language model",
         )

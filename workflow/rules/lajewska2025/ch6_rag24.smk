@@ -105,7 +105,7 @@ use rule asking_step as lajewska2025_ch6_assign with:
         max_tokens=GINGER.full.max_tokens,
         record="lajewska2025-ch6-assign-{model}",
     message:
-        "Support for nuggets of {wildcards.model} by responses"
+        "Labelling which nuggets of {wildcards.model} the responses support"
 
 
 # Support labels by the user's language models, for the released responses or for new ones.
@@ -131,7 +131,7 @@ use rule asking_step as lajewska2025_ch6_judge_again with:
         max_tokens=GINGER.full.max_tokens,
         record="lajewska2025-ch6-judge-{model}",
     message:
-        "Support by responses, judged by {wildcards.model}"
+        "Labelling which released nuggets the responses support, with {wildcards.model}"
 
 
 # Table 6.7; for new responses also scores by new nuggets.

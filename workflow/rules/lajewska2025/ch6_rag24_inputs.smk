@@ -26,12 +26,12 @@ def segment_sizes(wildcards):
 
 
 def rag_model_file(ending):
-    """Input function: a file of the language model that detects and writes."""
+    """Input function: a file of the language model that detects nuggets and writes responses."""
 
     def files(wildcards):
         model = named_by_user(
             "ginger.full.model",
-            "a language model that detects nuggets and writes",
+            "a language model that detects nuggets and writes responses",
             "grounded-responses.md",
             kind="language model",
         )
@@ -41,12 +41,12 @@ def rag_model_file(ending):
 
 
 def judge_files(folder, *endings):
-    """Input function: files of the language models that judge."""
+    """Input function: files of the language models that judge responses."""
 
     def files(wildcards):
         judges = named_by_user(
             "ginger.full.judges",
-            "language models that judge",
+            "language models that judge responses",
             "grounded-responses.md",
             kind="language models",
         )

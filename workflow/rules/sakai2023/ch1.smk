@@ -19,7 +19,7 @@ use rule table as sakai2023_gfrc with:
         # 5 minutes of reading at 250 words per minute.
         budget=1250,
         gains={"L0": 0.0, "L1": 0.5, "L2": 1.0},
-        # Groups by number of ratings are ordered, regions are not.
+        # Groups by number of ratings are ordered; regions are not.
         divergences={"RATINGS": "RNOD", "ORIGIN": "JSD"},
         method="independent",
     message:

@@ -6,8 +6,8 @@ from everycell.collections.fairweb import (
     TARGETS as PILOT_TARGETS,
 )
 
-#: Divergence between each attribute set and its target: ordered groups as RATINGS in Table 2,
-#: unordered groups as ORIGIN.
+#: Divergence of each attribute set from its target: that of RATINGS in Table 2 for ordered groups,
+#: that of ORIGIN for unordered groups.
 PILOT_DIVERGENCES = {
     name: "JSD" if name in ("R-GENDER", "M-ORIGIN") else "RNOD" for name in MEMBERSHIPS
 }

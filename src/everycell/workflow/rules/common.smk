@@ -50,7 +50,7 @@ onstart:
     folders = map(Path, ("results", "work", "published", "recorded", config["cache"]))
     if number := reset_future_times(folders):
         logger.warning(
-            f"{number} files had modification times in the future, as after a change of the clock; "
+            f"{number} files had modification times in the future, such as after a clock change; "
             "they were set to the present."
         )
 
@@ -97,7 +97,7 @@ def hash_of_code(script):
     return hash_of_sources([script_file(script, ROOT)], ROOT)
 
 
-#: Memory in MB of Snakemake itself in a cluster job, where it runs twice around the script.
+#: Memory in MB of Snakemake itself in a cluster job, where two nested processes run the script.
 SNAKEMAKE_MEMORY = 500
 
 

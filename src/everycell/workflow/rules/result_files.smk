@@ -25,7 +25,7 @@ def faces_of(outputs):
 
 
 def face(tier, card):
-    """Display settings from a record; the title of a result on surrogate data states this."""
+    """Display settings from a record; the title of a result on surrogate data says so."""
     settings = card.model_dump(include={"title", "layout", "decimals", "beside", "names"})
     declared = card.tiers[tier]
     if declared.state == "stand_in":

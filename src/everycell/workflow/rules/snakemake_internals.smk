@@ -18,12 +18,12 @@ if Version(snakemake_version) not in SpecifierSet(KNOWN_VERSIONS):
     )
     raise WorkflowError(
         f"Snakemake {snakemake_version} is installed, but the rules require {KNOWN_VERSIONS}; "
-        f"install it with `{INSTALLATION}`."
+        f"install a supported version with `{INSTALLATION}`."
     )
 
 
 # Snakemake does not quote the path of Python in the command of a script. The path relative to the
-# repository may have no special characters.
+# repository might not have special characters.
 SPECIAL = re.compile(r"[^\w@%+=:,./-]")
 if SPECIAL.search(sys.executable):
     sys.executable, absolute = os.path.relpath(sys.executable), sys.executable
@@ -92,6 +92,6 @@ def remove_start_limit():
             workflow.scheduler.job_rate_limiter = None
         else:
             logger.warning(
-                f"Snakemake {snakemake_version} has another way of limiting jobs, so the run takes "
+                f"Snakemake {snakemake_version} limits jobs in a different way, so the run takes "
                 "a little longer; results do not change. See snakemake_internals.smk."
             )

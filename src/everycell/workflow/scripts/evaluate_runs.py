@@ -9,7 +9,7 @@ from everycell.trec.runs import read_run
 
 
 def aggregate(measure, values):
-    """Aggregate the values of queries with the mean or sum of the measure."""
+    """Aggregate the values of a measure over queries: their mean or, for counts, their sum."""
     aggregator = measure.aggregator()
     for value in values.dropna():
         aggregator.add(value)

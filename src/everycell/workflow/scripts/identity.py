@@ -1,4 +1,4 @@
-"""Compute facts of a corpus of the full tier, and compare them with those of the published one."""
+"""Compute facts of a full-tier corpus, and compare them with those stated for the paper's."""
 
 from pathlib import Path
 
