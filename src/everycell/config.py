@@ -133,12 +133,12 @@ def _read_yaml(path: Path) -> Any:
     try:
         return load_yaml(text_of(path))
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}); restore the file.") from None
+        raise ConfigError(f"{path} cannot be read ({error.strerror}); restore the file.") from None
     except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
+        raise ConfigError(f"{path} is not UTF-8 text; save it as UTF-8.") from None
     except yaml.YAMLError as error:
         raise ConfigError(
-            f"{path}: is not valid YAML, {yaml_fault(error)}; correct that line."
+            f"{path} is not valid YAML, {yaml_fault(error)}; correct that line."
         ) from None
 
 
@@ -158,7 +158,7 @@ def refuse_templates(path: Path) -> None:
             values += value
         elif isinstance(value, str) and (value == "__use_yte__" or value.startswith("?")):
             raise ConfigError(
-                f"{path}: contains {in_quotes(value)}, a template that runs code; settings must be "
+                f"{path} contains {in_quotes(value)}, a template that runs code; settings must be "
                 "plain values, so remove it."
             )
 

@@ -23,7 +23,7 @@ with Job(snakemake) as job:
         env=os.environ | {"PYTHONPATH": "src"},
     )
     graph = pygraphviz.AGraph(process.stdout)
-    # From left to right, because the graph is wider than deep.
+    # From left to right, because the graph is wider than it is deep.
     graph.graph_attr["rankdir"] = "LR"
     picture = graph.draw(format="svg", prog="dot")
     write_atomically(Path(snakemake.output.graph), picture.decode())

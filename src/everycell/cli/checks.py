@@ -1,4 +1,4 @@
-"""Checks of results folders (receipts, differences, expected verdicts), and their archive."""
+"""Commands that check, compare and archive results folders."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def verify(
     cores: Annotated[int, typer.Option(min=1, help="Cores for --rebuild.")] = 2,
     into: Annotated[
         Path | None,
-        typer.Option(help="Folder for --rebuild, which is kept; by default a temporary one."),
+        typer.Option(help="Folder for --rebuild, kept afterwards; default: a temporary folder."),
     ] = None,
 ) -> None:
     """Check all receipts without recomputing; report what changed.
@@ -90,7 +90,7 @@ def verify(
             faults += verify_receipt(receipt, project.ROOT, results)
     for page in (results / PAGE, *sorted((results / "pages").glob("*.html"))):
         if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
-            faults.append(f"{page}: is empty or truncated; redraw it with `everycell page`.")
+            faults.append(f"{page} is empty or truncated; redraw it with `everycell page`.")
     unrecorded_files: list[str] = []
     try:
         unrecorded_files = files_without_jobs(results)
@@ -236,11 +236,11 @@ def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
         rows = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise CardError(
-            f"{path}: cannot be read as CSV ({error}); write it again with `--update`."
+            f"{path} cannot be read as CSV ({error}); write it again with `--update`."
         ) from None
     if list(rows) != EXPECTED_COLUMNS:
         raise CardError(
-            f"{path}: has the columns {in_quotes(list(rows), 300)}, expected {EXPECTED_COLUMNS}; "
+            f"{path} has the columns {in_quotes(list(rows), 300)}, expected {EXPECTED_COLUMNS}; "
             "write it again with `--update`."
         )
     return {(tier, artefact, key): verdict for tier, artefact, key, verdict in rows.to_numpy()}

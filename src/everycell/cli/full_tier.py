@@ -216,7 +216,7 @@ def _configured_names(models: LanguageModels) -> set[str]:
 
 
 def _alternatives(endpoint: EndpointSettings) -> list[str]:
-    """Models of a server that does not list the configured one; empty if it does."""
+    """Models that a server lists; empty if the configured model is among them."""
     settings = endpoint.model_copy(update={"timeout": TIMEOUT})
     try:
         return Endpoint(settings).alternative_models()[:20]

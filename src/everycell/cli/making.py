@@ -119,8 +119,8 @@ make.command_class = SnakemakeCommand  # type: ignore[attr-defined]
 def run_snakemake(arguments: Sequence[str]) -> int:
     """Run Snakemake with this environment's tools first on the path; return the exit code.
 
-    SIGTERM and Ctrl-C are forwarded. SIGHUP is forwarded as SIGTERM, because Snakemake would die of
-    SIGHUP and leave its jobs running. The function waits until Snakemake has ended its jobs.
+    SIGTERM and Ctrl-C are forwarded. SIGHUP is forwarded as SIGTERM, because SIGHUP would kill
+    Snakemake and leave its jobs running. The function waits until Snakemake has ended its jobs.
     """
     if find_spec("snakemake") is None:
         raise ModuleNotFoundError(name="snakemake")

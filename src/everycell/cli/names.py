@@ -12,7 +12,7 @@ from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.published_cells import CardError
 from everycell.engine.tiers import TIERS, Tier
 
-#: Spellings of the words that have a number -> their normal form.
+#: Spellings of the words before a number -> their normal form.
 _KINDS = {
     "table": "table",
     "tab": "table",

@@ -131,7 +131,7 @@ def _move(parts: Mapping[Path, Path]) -> None:
 
 
 def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
-    """Write record, published values, rule and data of a paper; return all paths except data."""
+    """Write record, published values, rule and data of a paper; return paths except the data."""
     names = {"key": key, "set": f"{key}-data", "year": _year(key)}
     paths = _write_files(root, PAPER_TEMPLATES, names | source.context())
     table = root / "published" / key / "table_1.csv"
@@ -162,7 +162,7 @@ def _year(key: str) -> int:
 
 
 def _as_literal(value: Any) -> str:
-    """Format strings, numbers, and lists and mappings of them, for both YAML and Python."""
+    """Format a value (string, number, list or mapping) as valid YAML and Python."""
     return json.dumps(value, ensure_ascii=False)
 
 

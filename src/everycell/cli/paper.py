@@ -25,8 +25,8 @@ FINISH_LINE = "include: FINISH\n"
 Runs = Annotated[
     list[str] | None,
     typer.Option(
-        help="One or more runs in TREC format; NAME=FILE if the file is not named like its system "
-        "in the table.",
+        help="One or more runs in TREC format; NAME=FILE if the file name differs from the name of "
+        "the system in the table.",
     ),
 ]
 QrelsOption = Annotated[Path | None, typer.Option(help="Relevance judgements in TREC format.")]

@@ -246,7 +246,7 @@ def difference_frame(differences: Iterable[Difference]) -> pd.DataFrame:
 def difference_lines(result: Difference, first: Path, second: Path, limit: int) -> list[str]:
     """Lines that describe one result that differs."""
     if result.only_in:
-        return [f"{result.name}: is only in {first if result.only_in == 'first' else second}"]
+        return [f"{result.name} is only in {first if result.only_in == 'first' else second}"]
     lines = [
         f"{result.name}: {pluralise(len(result.cells), 'cell')}, "
         f"{pluralise(len(result.verdicts), 'verdict')} and "
@@ -275,8 +275,8 @@ def difference_lines(result: Difference, first: Path, second: Path, limit: int) 
             lines.append(f"  because {side}/.../{cause.name} was edited after the run")
         elif cause.kind == cause.name == "card":
             lines.append(
-                "  card: the table is unchanged; its tolerance or the code that computes verdicts "
-                "changed"
+                "  record: the table is unchanged; its tolerance or the code that computes "
+                "verdicts changed"
             )
         else:
             lines.append(f"  {what}: {shorten(cause.old)} -> {shorten(cause.new)}")

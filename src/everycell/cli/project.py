@@ -42,7 +42,7 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
             reads_files = command.__module__.startswith(
                 ("everycell.cli.measure.", "everycell.cli.data", "everycell.cli.paper")
             )
-            if isinstance(error, BrokenPipeError):  # such as for `| head`: Typer exits silently
+            if isinstance(error, BrokenPipeError):  # as with `| head`; Typer exits silently
                 raise
             if isinstance(error, OSError) and error.errno:
                 sentence = f"{error.filename}: {error.strerror}."
@@ -128,7 +128,7 @@ def papers_not_included(root: Path) -> list[str]:
 
 
 def not_included_message(key: str) -> str:
-    """Error message on a paper whose rules are not included."""
+    """Error message about a paper whose rules are not included."""
     return (
         f"Snakefile: the rules of {key} are not included; add the line "
         f'`include: "workflow/rules/{key}/ch1.smk"` above `include: FINISH`.'
@@ -146,8 +146,8 @@ def repository_faults(folders: Iterable[Path]) -> list[str]:
         with suppress(RegistryError):  # `check_paper` reports it
             faults += changed_data(folder)
     return faults + [
-        f"{path} is never run, because everycell has a script of the same name; rename it, also in "
-        "the rules that run it."
+        f"{path} is never run, because everycell has a script of the same name; rename it, and "
+        "update the rules that run it."
         for path in ignored_scripts(ROOT)
     ]
 

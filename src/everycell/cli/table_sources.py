@@ -23,7 +23,7 @@ from everycell.engine.published_cells import (
 )
 from everycell.workflow import FOLDER
 
-#: Runs, qrels and a table for a first try, without files of the user.
+#: Runs, qrels and a table for a first try without the user's own files.
 EXAMPLE = FOLDER / "templates" / "example"
 #: File names that are safe in rules and in the registry; Snakemake reads braces as wildcards.
 FILE_NAME = r"\w[\w .,+=@()-]*"
@@ -105,7 +105,7 @@ def read_numbers(path: Path) -> pd.DataFrame:
         if not is_number(value):
             raise CardError(
                 f"{path}, line {line}: the value {value!r} is not a number; write it as published, "
-                "without units and marks, or remove the row."
+                "without units or marks, or remove the row."
             )
     return cells
 
@@ -139,12 +139,12 @@ def source_from_values(values: Path, table: Path) -> TableSource:
 def source_from_runs(
     runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[str]
 ) -> TableSource:
-    """Source of a table whose values are means of measures of runs."""
+    """Source of a table whose values are measures of runs over all queries."""
     cells = read_numbers(table)
     keys = key_columns(cells)
     if len(keys) != 2:
         raise CardError(
-            f"{table}: has the key columns {', '.join(keys)}, expected two: one of systems and one "
+            f"{table} has the key columns {', '.join(keys)}, expected two: one of systems and one "
             "of measures. Give one table per collection."
         )
     paths = dict(map(_path_and_name, runs))
@@ -344,12 +344,12 @@ def _notes_on_queries(runs: Sequence[Path], qrels: Path) -> list[str]:
         missing_queries = set(judged) - set(queries)
         if len(missing_queries) == len(judged):
             raise CardError(
-                f"{path}: contains none of the {len(judged)} queries of {qrels}; its first queries "
-                f"are {', '.join(queries[:3])}, those of the qrels {', '.join(judged[:3])}."
+                f"{path} contains none of the {len(judged)} queries of {qrels}; its first queries "
+                f"are {', '.join(queries[:3])}; those of the qrels are {', '.join(judged[:3])}."
             )
         if missing_queries:
             notes.append(
-                f"{path}: contains {len(judged) - len(missing_queries)} of {len(judged)} judged "
+                f"{path} contains {len(judged) - len(missing_queries)} of {len(judged)} judged "
                 "queries; the others score 0."
             )
     return notes

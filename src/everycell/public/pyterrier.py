@@ -70,7 +70,7 @@ class FaIR(_Reranker):
 
 
 class Pufr(_Reranker):
-    """PUFR: moves protected documents up and others down, as far as scores are uncertain.
+    """PUFR: moves protected documents up and others down, within the uncertainty of scores.
 
     Parameters
     ----------

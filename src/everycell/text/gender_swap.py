@@ -1,4 +1,4 @@
-"""Counterfactual data substitution: replace gendered words of a text by their counterparts.
+"""Counterfactual data substitution: replace gendered words of a text with their counterparts.
 
 Words are replaced according to a list of pairs (``gender_pairs.yaml``, or the caller's own); first
 names are replaced by names of the other gender. Capitalisation is kept ("She", "SHE"), as is
@@ -18,7 +18,7 @@ A pronoun stands alone in three cases:
 
 - the text or clause ends after it (with any mark except an opening quotation mark or bracket);
 - the next word cannot begin a noun phrase after "her" or "his" (an article, preposition,
-  conjunction, pronoun, auxiliary, or one of some adverbs and verbs: `ALONE_BEFORE`);
+  conjunction, pronoun, auxiliary, or one of certain adverbs and verbs: `ALONE_BEFORE`);
 - it follows a form of let, make or give.
 
 These rules make mistakes. They take "run" in "see her run" for a noun, which gives "see his run".
@@ -137,7 +137,7 @@ def _stands_alone(text: str, pronoun: re.Match[str]) -> bool:
 
 
 def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
-    """Replace every gendered word of a text by its counterpart."""
+    """Replace every gendered word of a text with its counterpart."""
     known = pairs or default_pairs()
 
     def replace(match: re.Match[str]) -> str:

@@ -29,7 +29,7 @@ from tokenizers import BertWordPieceTokenizer
 from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import in_quotes
 
-#: Names of Table 2.2, in its order.
+#: Names in Table 2.2, in the same order.
 Name = Literal["SA", "STM1", "STM2", "BERT-Token", "SciBERT-Token"]
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]
 
@@ -49,9 +49,10 @@ _BATCH = 1000
 _WHITESPACE_TOKEN = re.compile(
     r"[^\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+"
 )
-# Both patterns match a run of underscores without a letter or digit outside the group, as "", so
-# that it is read only once. The group of the first pattern is not possessive, because Python 3.11.4
-# and earlier match such a group wrongly; nothing follows it, so there is no backtracking.
+# Both patterns also match, outside their group, a run of underscores that no letter or digit
+# follows. The match yields "", and the run is read only once. The group of the first pattern is not
+# possessive, because Python 3.11.4 and earlier match such a group wrongly; nothing follows it, so
+# there is no backtracking.
 _ASCII_TOKEN = re.compile(
     r"""( _*+ [A-Za-z0-9]
           (?: [A-Za-z0-9_]++
@@ -214,7 +215,7 @@ def porter_stem(word: str) -> str:
 
 
 def _has_measure(start: str) -> bool:
-    """Whether a vowel is followed by a consonant (m > 0): the condition for -ness to go."""
+    """Whether a vowel is followed by a consonant (m > 0): the condition for removing -ness."""
     return _SNOWBALL.stemWord(start + "ness") != start + "ness"
 
 
@@ -285,7 +286,7 @@ def _read_vocabulary(path: Path) -> dict[str, int]:
     missing = [piece for piece in _SPECIAL if piece not in vocabulary]
     if missing:
         raise TokeniseError(
-            f"{path} with {len(vocabulary)} pieces lacks {', '.join(missing)}; give a vocabulary "
-            "of BERT, with one piece per line."
+            f"{path} with {len(vocabulary)} pieces lacks {', '.join(missing)}; give a BERT "
+            "vocabulary with one piece per line."
         )
     return vocabulary

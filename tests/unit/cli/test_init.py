@@ -152,7 +152,7 @@ def test_systems_without_a_run_get_the_verdict_not_run(folder):
     (folder / "table.csv").write_text(TABLE + "Third,MAP,0.4\nThird,P@1,0.1\n")
     (folder / "qrels.txt").write_text((folder / "qrels.txt").read_text() + "q3 0 d1 1\n")
     code, out, _ = call("init", "smith2026", "--table", "table.csv", *RUNS)
-    assert code == 0 and "No run of Third" in out and "first.run: contains 2 of 3" in out
+    assert code == 0 and "No run of Third" in out and "first.run contains 2 of 3" in out
     assert record(folder / "smith2026")["not_run"][0]["cells"] == {"system": "Third"}
     assert check_cards(load_papers(folder / "smith2026" / "published")) == []
 
@@ -204,7 +204,7 @@ def test_the_command_of_the_documentation_needs_no_key(folder):
         (["--measures", "Mean=AP"], TABLE, "'Mean=AP'"),
         (["--measures", "MAP"], TABLE, "'MAP'"),
         (["--measures", "MAP=AP", "MAP=RR"], TABLE, "'MAP=RR'"),
-        (["--qrels", "other.txt"], TABLE, "first.run: contains none of the 1 queries of other.txt"),
+        (["--qrels", "other.txt"], TABLE, "first.run contains none of the 1 queries of other.txt"),
         (["--runs", "table.csv"], TABLE, "table.csv"),
         (["--values", "table.csv"], TABLE, "--values"),
     ],

@@ -18,7 +18,7 @@ with Job(snakemake) as job:
         .str.split()
         .to_dict()
     )
-    # Lazy, because a job only has the parameters of its output rankers.
+    # Lazy, because a job has only the parameters of the rankers whose runs it writes.
     rankers = {
         "bm25": lambda: BM25(**settings.bm25),
         "lm": lambda: JelinekMercer(settings.jelinek_mercer),

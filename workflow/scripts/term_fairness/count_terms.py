@@ -1,4 +1,4 @@
-"""Count the terms of each group in every document of a collection, and its length."""
+"""Count the terms of each group, and all tokens, in every document of a collection."""
 
 from everycell.engine.job import Job
 from everycell.metrics.fairness_inputs import read_documents

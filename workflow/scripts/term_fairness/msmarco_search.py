@@ -12,7 +12,7 @@ from everycell.retrieval.query_files import read_encoded_queries
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:
-    # The other memory is for the parts of the index that Lucene maps, and for Python.
+    # The remaining memory is for the parts of the index that Lucene maps, and for Python.
     start_java(snakemake.resources.mem_mb // 3)
     table = pd.read_parquet(snakemake.input.queries)
     queries = dict(zip(table["query_id"], table["text"], strict=True))

@@ -15,7 +15,9 @@ from everycell.cli.printing import print_measures
 def citations(
     answers: Annotated[
         Path,
-        typer.Argument(help="JSON lines: question, answer, documents, relevant; arm, tokens."),
+        typer.Argument(
+            help="JSON lines: question, answer, documents, relevant; optional: arm, tokens."
+        ),
     ],
     between: Annotated[
         list[str] | None,
@@ -68,8 +70,8 @@ def satisfaction(
     predictions: Annotated[
         Path,
         typer.Argument(
-            help="JSON lines: id, satisfied, predicted; estimator. Ids of counterfactuals end in "
-            "-cf."
+            help="JSON lines: id, satisfied, predicted; optional: estimator. Ids of "
+            "counterfactuals end in -cf."
         ),
     ],
     form: Format = "table",

@@ -1,7 +1,8 @@
 """Style of all figures, and reproducible figure files.
 
-The colours are those of Okabe and Ito (2008), which can be distinguished with the common forms of
-colour blindness. A hatch or a marker repeats the meaning of each colour, for prints in grey.
+The colours are those of Okabe and Ito (2008), which readers with the common forms of colour
+blindness can distinguish. A hatch or a marker repeats the meaning of each colour, for greyscale
+prints.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def check_numbers(frame: pd.DataFrame, numbers: list[str]) -> None:
 def check_intervals(
     frame: pd.DataFrame, value: str = "value", low: str = "low", high: str = "high"
 ) -> None:
-    """Raise an error if a value is outside its interval, or `check_numbers` raises one.
+    """Raise an error if a value is outside its interval, missing or infinite.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def draw_marks(
 
 
 def common_legend(figure: Figure, *, handlelength: float = 2.0) -> None:
-    """Draw one legend for all panels above them, in as many columns as fit.
+    """Draw one legend above all panels, in as many columns as fit.
 
     Examples
     --------

@@ -95,7 +95,7 @@ def bar_panels(
                 zip(rows_of_series if has_panel_legends else names, styles, strict=False)
             )
             width = 0.8 / len(rows_of_series)
-            # The bars of a group are centred on its label, also if it lacks some series.
+            # The bars of a group are centred on its label, even if it lacks some series.
             labels = rows[group].astype(str)
             position = labels.map(groups.index) + width * (
                 rows.groupby(labels).cumcount() - (labels.map(labels.value_counts()) - 1) / 2

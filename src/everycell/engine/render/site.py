@@ -42,7 +42,7 @@ def escape_cell(text: str) -> str:
     return text
 
 
-#: An escaped character; characters with a meaning in a cell; characters with one in a paragraph.
+#: An escaped character, and the special characters in cells and in paragraphs.
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _IN_CELL = re.compile(rf"{_ESCAPE}|[\\`*_<>{{}}\[\]&!#]")
 _IN_TEXT = re.compile(rf"{_ESCAPE}|[!-/:-@\[-`{{-~]")

@@ -1,4 +1,4 @@
-"""Train a ranker of pairs for one task, and keep the best checkpoint on validation lists."""
+"""Train a ranker of query-document pairs for one task; keep the best validated checkpoint."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Train an estimator of satisfaction in every setup, and predict all samples.
+"""Train an estimator of satisfaction in every setup, and predict the labels of all samples.
 
 Models are stored next to the predictions, one per benchmark, setup and seed. An interrupted run
 resumes after the last finished training.

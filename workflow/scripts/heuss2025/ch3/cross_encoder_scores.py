@@ -20,7 +20,7 @@ with Job(snakemake) as job:
     length = PairLength(**params.pair_length)
 
     def model_of(fold, training):
-        """Head of a fold's model, and a function for its vectors of pairs."""
+        """Head of a fold's model, and a function that computes its pair vectors."""
         model, tokenizer = load_model(Path(snakemake.input.models[fold]), "classifier")
         model = model.to(device())
 

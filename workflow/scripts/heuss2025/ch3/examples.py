@@ -1,4 +1,4 @@
-"""Figure 3.7: two lists before and after PUFR, and how often PUFR changes a certain list."""
+"""Figure 3.7: two lists before and after PUFR, and how often methods change (un)certain lists."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Scores of a logistic head on MiniLM with standard deviations, by folds of conversations."""
+"""Scores with standard deviations by logistic heads on MiniLM, cross-fitted by conversation."""
 
 from pathlib import Path
 
@@ -18,11 +18,11 @@ with Job(snakemake) as job:
     encoded = read_encoded(Path(snakemake.input.vectors))
 
     def vectors(pairs):
-        """Products of the vectors of query and document."""
+        """Element-wise products of query and document vectors."""
         return product_vectors(encoded, pairs)
 
     def model_of(fold, training):
-        """Head fitted to the other conversations, and the function for vectors of pairs."""
+        """Head fitted to the other conversations, and the function that computes pair vectors."""
         head = train_head(vectors(training), training["relevance"], strength=params.strength)
         return head, vectors
 

@@ -12,7 +12,7 @@ with ResultJob(snakemake) as job:
     job.facts["language_models"] = [json.loads(Path(file).read_text()) for file in files.provenance]
     numbers = [pd.read_parquet(file) for file in files.numbers]
     first = numbers[0].drop(columns="answerer")
-    # Claims on repeated answers are meaningless for a model that is given the answer.
+    # Claims about repeated answers are meaningless for a model that is given the answer.
     job.write_table(first[~first["claim"].isin(params.untold)].reset_index(drop=True))
     tables = {"measured": [pd.read_parquet(file) for file in files.answers]}
     if "right" in files.keys():

@@ -19,7 +19,7 @@ with ResultJob(snakemake) as job:
     )
     rows = []
     for reading, run in readings.items():
-        # As with trec_eval -c, a turn without results counts 0.
+        # As with trec_eval -c, a turn without results counts as 0.
         values = evaluate(
             run,
             qrels,

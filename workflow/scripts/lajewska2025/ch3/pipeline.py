@@ -26,7 +26,7 @@ with ResultJob(snakemake) as job:
     qrels = qrels[qrels["query"].isin(turns)]
     values = {}
     for path in map(Path, snakemake.input.runs):
-        # As with trec_eval -c, a turn without results counts 0.
+        # As with trec_eval -c, a turn without results counts as 0.
         evaluated = evaluate(
             read_run(path),
             qrels,

@@ -1,4 +1,4 @@
-"""Turns of CAsT rewritten by a T5, compared with the rewrites that the authors released."""
+"""Turns of CAsT rewritten by T5, compared with the rewrites that the authors released."""
 
 from pathlib import Path
 
@@ -13,11 +13,11 @@ from everycell.learning.t5 import count_tokens, generate, load_t5
 with Job(snakemake) as job:
     settings = snakemake.params
     turns = read_turns(Path(snakemake.input.topics)).set_index("query_id", drop=False)
-    # The topics of 2021 contain the answers, those of 2020 the ids of passages.
+    # The topics of 2021 contain the answers; those of 2020 contain passage ids.
     documents = pd.read_parquet(snakemake.input.documents).set_index("document_id")["text"]
     last_answers = turns["answer"].where(turns["answer"] != "", turns["answer_id"].map(documents))
     answers = last_answers.dropna().to_dict()
-    job.log.write(f"{len(answers)} of {len(turns)} answers have a text\n")
+    job.log.write(f"{len(answers)} of {len(turns)} answers have text\n")
     model, tokenizer = load_t5(job.folder_of("rewriter"))
     model.to(device())
     rewrites = rewrite(

@@ -1,4 +1,4 @@
-"""Section 3.4: significance of any difference in each kind of comparison (paired t-tests)."""
+"""Section 3.4: whether any difference is significant, by kind of comparison (paired t-tests)."""
 
 import pandas as pd
 

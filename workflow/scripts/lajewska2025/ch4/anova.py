@@ -7,7 +7,7 @@ from everycell.statistics.anova_frames import anova_cells, supported_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
 from everycell.studies.lajewska2025.ch4.ratings import both_studies
 
-#: Third factor of the three-way tables, which contain only terms with it.
+#: Third factor of the three-way tables, which contain only terms with this factor.
 ADDED = {"8": None, "9": "Query", "10": "Familiarity"}
 #: Names that differ from those in Table 4.8: (table, factor, rating) -> published name.
 PUBLISHED = {

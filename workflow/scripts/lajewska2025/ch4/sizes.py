@@ -1,7 +1,8 @@
 """Table 4.7: sizes of the studies, counted in the ratings.
 
 The files contain no ids of workers or HITs. A worker rates all pairs of a HIT, and each pair
-is in a fixed number of HITs (section 4.2), so the numbers of both follow from the counts.
+is in a fixed number of HITs (section 4.2), so the numbers of workers and HITs follow from the
+counts.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Answer probabilities by a logistic regression on frozen embeddings.
+"""Answer probabilities from a logistic regression on frozen embeddings.
 
 The penalty is chosen by the lowest log loss on the validation partition.
 """

@@ -1,4 +1,4 @@
-"""Fine-tune a BERT to detect sentences with an answer; interrupted training resumes."""
+"""Fine-tune BERT to detect sentences with an answer; interrupted training resumes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Table C.7: completeness of each variant on human nuggets, by imitations of the judges."""
+"""Table C.7: completeness of each variant on human nuggets, scored by imitations of the judges."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Entailment of nuggets (of the passages, and by people) by responses."""
+"""Entailment of detected and of human nuggets by responses."""
 
 from functools import partial
 

@@ -1,7 +1,7 @@
 """Passages of the test questions, with nuggets by people and by a classifier.
 
 A sentence is a nugget of the classifier if its answer probability reaches a threshold. At this
-threshold the classifier has as many nuggets as people on the validation questions.
+threshold the classifier detects as many nuggets on the validation questions as people marked.
 """
 
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Faithfulness and answer relevance of responses, by a language model."""
+"""Faithfulness and answer relevance of responses, judged by a language model."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Numbers stated in section 7.3 and on the comments: workers, power analysis, themes."""
+"""Numbers stated in section 7.3 and about the comments: workers, power analysis, themes."""
 
 from pathlib import Path
 

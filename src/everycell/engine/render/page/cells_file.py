@@ -72,7 +72,7 @@ def cells_frame(
 
 
 def claims_frame(papers: Mapping[str, Paper], results: Sequence[PageEntry]) -> pd.DataFrame:
-    """Claims of all artefacts and run tiers; each claim is counted in exactly one row."""
+    """Claims of all artefacts in each tier that was run; each claim is counted in one row."""
     best = best_entries(results)
     rows: list[list[str]] = []
     for artefact, entries in _by_artefact(papers, results):
@@ -105,7 +105,7 @@ def claims_frame(papers: Mapping[str, Paper], results: Sequence[PageEntry]) -> p
 def data_files(
     papers: Mapping[str, Paper], results: Sequence[PageEntry], folder: Path
 ) -> dict[str, bytes]:
-    """Names and contents of the files of all cells and all claims."""
+    """Names and contents of the files that list all cells and all claims."""
     frame = cells_frame(papers, results, folder)
     parquet = io.BytesIO()
     frame.to_parquet(parquet, index=False)

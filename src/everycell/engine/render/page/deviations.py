@@ -78,7 +78,7 @@ def deviations(chapter: Mapping[str, Any]) -> list[Deviation]:
 
 
 def deviation_plot(chapter: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Deviation plot of a chapter, as SVG and as a sentence; None if there are no numbers."""
+    """Deviation plot of a chapter (SVG) and a summary of it; None if there are no numbers."""
     points = deviations(chapter)
     if not points:
         return None

@@ -23,7 +23,7 @@ def links_of(publication: Publication | Origin) -> list[tuple[str, str]]:
     if publication.arxiv:
         links.append((f"arXiv {publication.arxiv}", f"https://arxiv.org/abs/{publication.arxiv}"))
     if isinstance(publication, Publication) and publication.url:
-        # Only the host is shown, because the full text may be on another page of it.
+        # Only the host is shown, because the full text may be on another page of that site.
         links.append((urlsplit(publication.url).netloc, publication.url))
     return links
 

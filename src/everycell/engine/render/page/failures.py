@@ -1,4 +1,4 @@
-"""Findings for reviewers: different cells, contradicted claims, untrusted results."""
+"""Findings for reviewers: cells that differ, contradicted claims, untrusted results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     Each table is one entry, with its cells grouped by the reason for their verdict.
     """
-    # Our transcription errors are no evidence against the paper, so they are listed separately.
+    # Our transcription errors are not evidence against the paper, so they are listed separately.
     cells: dict[str, list[dict[str, Any]]] = {
         name: [] for name in ("differs", "inconsistent", "explained", "copy")
     }
@@ -59,7 +59,8 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             if erratum["finding"] not in causes
         ]
         for claim in artefact["conclusions"]:
-            # As in the headline, claims count in one tier, and not if they vary between machines.
+            # As in the headline, a claim counts in one tier, or not at all if it varies between
+            # machines.
             failed_tests = [
                 test
                 for test in claim["on"]

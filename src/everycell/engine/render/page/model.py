@@ -246,7 +246,7 @@ def _artefact(
         "printed": None if rebuilt_tiers or artefact.cells.empty else published_table(artefact),
         "conclusions": conclusions,
         "not_testable": _not_testable(tiers),
-        # Reasons of the claims that are counted as not testable, from the deepest tier.
+        # Why claims count as not testable, according to the deepest tier.
         "untestable": [
             claim.detail
             for tier in [tier for tier in tiers if tier["state"] == "stand_in"][-1:]

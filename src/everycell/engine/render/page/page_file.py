@@ -81,7 +81,7 @@ def pages_of(
 
 
 def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:
-    """Files of the page that are missing from a results folder, or have other content.
+    """Files of the page that are missing from a results folder, or differ in content.
 
     Examples
     --------

@@ -166,7 +166,7 @@ def _with_markers(texts: Sequence[str], markers: Sequence[str]) -> pd.Series:
 def supplement_table(
     path: Path, title: str, names: Mapping[str, str] = {}
 ) -> dict[str, Any] | None:
-    """Read a supplementary table, with all digits of integers and four significant digits else.
+    """Read a supplementary table; numbers except integers get four significant digits.
 
     `names` are those in the record of its artefact.
     """

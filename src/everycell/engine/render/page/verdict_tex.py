@@ -14,7 +14,7 @@ from everycell.engine.render.page.vocabulary import VERDICTS, label
 from everycell.engine.render.tables.latex import escape_tex, latex_document, latex_table
 from everycell.engine.reports import VERDICT_NAMES, Report, Verdict
 
-#: Colours of cells, light enough to read and to copy; all verdicts except `equal` also have a sign.
+#: Light colours of cells, readable and easy to photocopy; all verdicts except `equal` have a sign.
 _COLOURS: dict[Verdict, str] = {
     "equal": "D9EFE3", "close": "FFF0C2", "differs": "F9C4BB", "explained": "EAD2F2",
     "consistent": "CDEBF0", "inconsistent": "ECD6B4", "quoted": "D8E6F7", "not_run": "E8EAED",

@@ -41,7 +41,7 @@ GROUPS = {verdict: words for verdict, words in VERDICTS.items() if verdict != "n
     "stand_in": (
         "s",
         "surrogate data only",
-        "the method was run on other data than the paper's, so the values are not compared",
+        "the method was run on data other than the paper's, so the values are not compared",
     ),
     "not_run": VERDICTS["not_run"],
 }
@@ -63,7 +63,7 @@ class PageEntry(Entry, Protocol):
 
     @property
     def faults(self) -> Sequence[str]:
-        """Reasons not to trust a result on disk; empty if there are none, or no result."""
+        """Reasons not to trust a result on disk; empty if there are none or no result exists."""
 
 
 def label(name: str) -> str:

@@ -71,7 +71,7 @@ _TEX_HEAD = r"""% To be compiled, or read by \input; needs array, booktabs, grap
 _LINE, _PAGE, _LINE_HEIGHT = 345, 550, 13
 #: Smallest scale: 6 pt instead of 10 pt.
 _MIN_SCALE = 0.6
-#: Text of more characters is wrapped.
+#: Text with more characters than this is wrapped.
 _MAX_LINE_LENGTH = 36
 #: Letters much narrower or wider than a digit, whose width is 5 pt.
 _NARROW, _WIDE = set("iljtfrI.,:;'!|()[]/- "), set("mwMW%@—…≈✗↔↮" + "ABCDEFGHKLNOPQRSTUVXYZ")

@@ -1,7 +1,7 @@
 """Layout of tidy frames as tables, and formatting of values.
 
 A tidy frame has one row per cell: key columns that identify the cell, then `value` (a number or a
-text), and optionally `marker`, such as letters of significance, shown as a superscript. A table is
+text), and optionally `marker`, such as significance letters, shown as a superscript. A table is
 *laid out*: some key columns label its rows, the others its columns.
 """
 
