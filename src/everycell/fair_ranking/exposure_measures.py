@@ -179,7 +179,7 @@ def outlier_probability(
     return float(policy.weights[test(policy.rankings)].sum())
 
 
-def outlierness_printed(
+def outlierness_published(
     policy: Policy,
     scores: npt.ArrayLike,
     *,
@@ -198,7 +198,7 @@ def outlierness_printed(
     Examples
     --------
     >>> policy = Policy(np.arange(10)[None], np.ones(1))
-    >>> round(outlierness_printed(policy, [0.0] * 9 + [1.0]), 3)
+    >>> round(outlierness_published(policy, [0.0] * 9 + [1.0]), 3)
     3.0
     """
     displayed_rankings = policy.rankings[:, :displayed]

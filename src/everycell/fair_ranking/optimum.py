@@ -2,7 +2,7 @@
 
 Three linear programs:
 
-- :func:`least_avoided` keeps a given matrix of probabilities, as FELIX does. It has variables for
+- :func:`lowest_probability` keeps a given matrix of probabilities, as FELIX does. It has variables for
   each set of k items that may be shown, each item and each rank, so it suits only small lists.
 - :func:`pool_rankings` keeps the matrix too, on lists of any length: it reweights the rankings of
   several runs of FELIX. Its value is an upper bound.
@@ -47,7 +47,7 @@ class Optimum(NamedTuple):
     exact: bool  #: whether the policy is proven optimal
 
 
-def least_avoided(marginals: npt.ArrayLike, is_avoided: AvoidanceTest) -> float:
+def lowest_probability(marginals: npt.ArrayLike, is_avoided: AvoidanceTest) -> float:
     """Smallest probability of unwanted rankings over all policies with given marginals.
 
     Parameters
@@ -67,9 +67,9 @@ def least_avoided(marginals: npt.ArrayLike, is_avoided: AvoidanceTest) -> float:
     Items 0 and 1 should not be shown together, but both are shown with certainty:
 
     >>> together = lambda rankings: (rankings < 2).all(axis=1)
-    >>> least_avoided([[0.5, 0.5], [0.5, 0.5], [0.0, 0.0]], together)
+    >>> lowest_probability([[0.5, 0.5], [0.5, 0.5], [0.0, 0.0]], together)
     1.0
-    >>> abs(round(least_avoided(np.full((4, 2), 0.25), together), 9))
+    >>> abs(round(lowest_probability(np.full((4, 2), 0.25), together), 9))
     0.0
     """
     matrix = checked_marginals(marginals)
@@ -200,7 +200,7 @@ def generate_rankings(
     rank_weights : array_like of float, shape (k,)
         Weight of each rank.
     is_avoided : callable
-        As for :func:`least_avoided`.
+        As for :func:`lowest_probability`.
     start : Policy
         A policy with these exposures, such as one from :func:`.decompose`.
     rounds : int

@@ -13,7 +13,7 @@ from everycell.fair_ranking.exposure_measures import (
     holds_outlier,
     list_outliers,
     outlier_probability,
-    outlierness_printed,
+    outlierness_published,
     outlierness_released,
     policy_ndcg,
     z_scores,
@@ -59,7 +59,7 @@ def test_outliers_by_hand():
     assert z_scores(SCORES[:10])[9] == pytest.approx(3)
     assert outlier_probability(policy, SCORES) == 1
     assert outlier_probability(policy, SCORES, displayed=9) == 0
-    assert outlierness_printed(policy, SCORES) == pytest.approx(3)
+    assert outlierness_published(policy, SCORES) == pytest.approx(3)
     # Absolute distances are 3 and nine times 1/3: the one is 3 from them again; over ten ranks.
     assert outlierness_released(policy, SCORES) == pytest.approx(3 / 10)
     assert list_outliers(SCORES).tolist()[:10] == [0] * 10
@@ -70,7 +70,7 @@ def test_an_outlier_below_counts_against_in_the_printed_formula_alone():
     policy = Policy(np.arange(10)[None], np.ones(1))
     scores = [0.0] * 9 + [-1.0]
     assert outlier_probability(policy, scores) == 1
-    assert outlierness_printed(policy, scores) == pytest.approx(-3)
+    assert outlierness_published(policy, scores) == pytest.approx(-3)
     assert outlierness_released(policy, scores) == pytest.approx(3 / 10)
 
 

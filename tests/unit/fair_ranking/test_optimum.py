@@ -8,7 +8,7 @@ from everycell.fair_ranking.decomposition import resample
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
-from everycell.fair_ranking.optimum import generate_rankings, least_avoided, pool_rankings
+from everycell.fair_ranking.optimum import generate_rankings, lowest_probability, pool_rankings
 from everycell.fair_ranking.policies import Policy
 
 
@@ -43,7 +43,7 @@ def test_bounds_lie_in_their_order(seed):
     for marginals in (entropy_marginals, centre_marginals):
         matrix = marginals(exposures, weights)
         felix = resample(matrix, test, iterations=20, rng=rng)
-        same_matrix = least_avoided(matrix, test)
+        same_matrix = lowest_probability(matrix, test)
         same_exposures = generate_rankings(exposures, weights, test, felix.policy)
         assert same_exposures.exact
         assert same_exposures.avoided <= same_matrix + 1e-7 <= felix.avoided[-1] + 2e-7
@@ -65,12 +65,12 @@ def test_exchanging_items_finds_what_all_sets_give(items, seed, monkeypatch):
 
 
 def test_nothing_may_be_shown():
-    assert least_avoided(np.full((2, 2), 0.5), lambda r: np.ones(len(r), dtype=bool)) == 1.0
+    assert lowest_probability(np.full((2, 2), 0.5), lambda r: np.ones(len(r), dtype=bool)) == 1.0
 
 
 def test_a_list_that_is_too_long_is_refused():
     with pytest.raises(ValueError, match="There are 184756 sets of 10 of 20 items"):
-        least_avoided(np.full((20, 10), 0.05), lambda r: r[:, 0] < 0)
+        lowest_probability(np.full((20, 10), 0.05), lambda r: r[:, 0] < 0)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -80,7 +80,7 @@ def test_pooled_rankings_keep_the_matrix_and_lie_between_the_bound_and_felix(see
     felix = resample(matrix, test, iterations=20, rng=np.random.default_rng(seed))
     pooled = pool_rankings(matrix, test, rng=np.random.default_rng(seed))  # its first run is this
     value = pooled.weights[test(pooled.rankings)].sum()
-    assert least_avoided(matrix, test) - 1e-6 <= value <= felix.avoided[-1] + 1e-6
+    assert lowest_probability(matrix, test) - 1e-6 <= value <= felix.avoided[-1] + 1e-6
     np.testing.assert_allclose(pooled.marginals(10), matrix, atol=1e-6)
 
 

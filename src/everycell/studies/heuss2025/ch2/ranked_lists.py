@@ -17,7 +17,7 @@ from everycell.fair_ranking.exposure_measures import (
     holds_outlier,
     list_outliers,
     outlier_probability,
-    outlierness_printed,
+    outlierness_published,
     outlierness_released,
     policy_ndcg,
 )
@@ -157,7 +157,7 @@ def measures(policy: Policy, items: RankedList, outlier_ranks: int) -> dict[str,
         error,
         outlier_probability(policy, items.outlying, displayed=outlier_ranks),
         outlierness_released(policy, items.outlying, displayed=outlier_ranks),
-        outlierness_printed(policy, items.outlying, displayed=outlier_ranks),
+        outlierness_published(policy, items.outlying, displayed=outlier_ranks),
     )
     return dict(zip(METRICS, values, strict=True))
 

@@ -12,7 +12,7 @@ from everycell.engine.arrays import FloatArray
 from everycell.fair_ranking.decomposition import Matching, resample
 from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
-from everycell.fair_ranking.optimum import generate_rankings, least_avoided, pool_rankings
+from everycell.fair_ranking.optimum import generate_rankings, lowest_probability, pool_rankings
 from everycell.fair_ranking.policies import omit
 from everycell.studies.heuss2025.ch2.simulation import BOUNDS, melt_bounds, simulated_list
 
@@ -95,7 +95,7 @@ def compare_with_optimum(
                     share = pooled.weights[test(pooled.rankings)].sum()
                     values["pooled for this matrix"] = float(share)
                 if comb(items, ranks) <= MAX_ITEM_SETS:
-                    values["the least with this matrix"] = least_avoided(matrix, test)
+                    values["the least with this matrix"] = lowest_probability(matrix, test)
                 values["generated for these exposures"] = best.avoided
                 for policy, value in values.items():
                     key = (str(items), str(ranks), distribution, policy)
