@@ -2,8 +2,8 @@
 
 Three linear programs:
 
-- :func:`lowest_probability` keeps a given matrix of probabilities, as FELIX does. It has variables for
-  each set of k items that may be shown, each item and each rank, so it suits only small lists.
+- :func:`lowest_probability` keeps a given matrix of probabilities, as FELIX does. It has variables
+  for each set of k items that may be shown, each item and each rank, so it suits only small lists.
 - :func:`pool_rankings` keeps the matrix too, on lists of any length: it reweights the rankings of
   several runs of FELIX. Its value is an upper bound.
 - :func:`generate_rankings` keeps only the exposures. It has a variable for each ranking, and
