@@ -145,15 +145,15 @@ class UpstreamCauses:
         causes = [
             cause for pair in shared_jobs for cause in causes_of_kind("behind", *_settings(*pair))
         ]
-        read = [[_external_hashes(job) for job in pair] for pair in shared_jobs]
-        for files in read:
+        input_hashes = [[_external_hashes(job) for job in pair] for pair in shared_jobs]
+        for files in input_hashes:
             shared_paths = sorted(files[0].keys() & files[1].keys())
             sides = ({f"input {path}": side[path] for path in shared_paths} for side in files)
             causes += causes_of_kind("behind", *sides)
         # If a job is in only one lineage although no job reads different files, the other lineage
         # is incomplete.
         is_complete = len(old) == len(new) == len(shared_jobs) and all(
-            files[0].keys() == files[1].keys() for files in read
+            files[0].keys() == files[1].keys() for files in input_hashes
         )
         return tuple(dict.fromkeys(causes)) if causes or is_complete else None
 
@@ -182,18 +182,18 @@ def _format_code(code: Mapping[str, Any]) -> str:
 
 def _settings(old: JobRecord, new: JobRecord) -> tuple[dict[str, str], dict[str, str]]:
     """Settings of a job in two folders, under the same names."""
-    at = f"{old.rule} {old.outputs[0]}"
+    job_name = f"{old.rule} {old.outputs[0]}"
     settings_by_side = []
     for job in (old, new):
-        read = ", ".join(sorted(map(key_or_path, job.inputs)))
-        settings_by_side.append({f"{at}: rule": job.rule, f"{at}: inputs": read})
+        inputs = ", ".join(sorted(map(key_or_path, job.inputs)))
+        settings_by_side.append({f"{job_name}: rule": job.rule, f"{job_name}: inputs": inputs})
     unnamed = [
         bool(job.parameters) and all(name.startswith("#") for name in job.parameters)
         for job in (old, new)
     ]
     if not any(unnamed):
         for settings, job in zip(settings_by_side, (old, new), strict=True):
-            settings |= {f"{at}: {name}": value for name, value in job.parameters.items()}
+            settings |= {f"{job_name}: {name}": value for name, value in job.parameters.items()}
         return settings_by_side[0], settings_by_side[1]
     # One side has values without names: compare only values that the other side lacks entirely.
     values = [Counter(job.parameters.values()) for job in (old, new)]
@@ -203,7 +203,7 @@ def _settings(old: JobRecord, new: JobRecord) -> tuple[dict[str, str], dict[str,
     if any(extra for extra, is_unnamed in zip(extra_values, unnamed, strict=True) if is_unnamed):
         for settings, extra in zip(settings_by_side, extra_values, strict=True):
             if extra:
-                settings[f"{at}: parameters"] = ", ".join(sorted(extra.elements()))
+                settings[f"{job_name}: parameters"] = ", ".join(sorted(extra.elements()))
     return settings_by_side[0], settings_by_side[1]
 
 

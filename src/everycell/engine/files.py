@@ -120,13 +120,15 @@ def reset_future_times(folders: Iterable[Path]) -> int:
             # Another process may remove its temporary files meanwhile.
             with suppress(OSError):
                 # A link may lead to files outside the project, such as a mirror's.
-                if (at := path.lstat().st_mtime_ns) > now and not path.is_symlink():
-                    future[path] = at
+                if (mtime := path.lstat().st_mtime_ns) > now and not path.is_symlink():
+                    future[path] = mtime
     # One microsecond apart, since not all file systems have a finer resolution.
-    order = {at: now - 1000 * age for age, at in enumerate(sorted({*future.values()})[::-1], 1)}
+    order = {
+        mtime: now - 1000 * age for age, mtime in enumerate(sorted({*future.values()})[::-1], 1)
+    }
     changed = 0
-    for path, at in future.items():
+    for path, mtime in future.items():
         with suppress(OSError):
-            os.utime(path, ns=(order[at], order[at]))
+            os.utime(path, ns=(order[mtime], order[mtime]))
             changed += 1
     return changed

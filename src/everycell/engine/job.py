@@ -160,8 +160,8 @@ class Job:
 
     def _finish(self) -> None:
         """Check that inputs and code did not change while the job ran."""
-        for path, before in (self.inputs | self._code).items():
-            if not path.exists() or fingerprint(path) != before:
+        for path, digest in (self.inputs | self._code).items():
+            if not path.exists() or fingerprint(path) != digest:
                 raise InputChangedError(
                     f"{path} was {'changed' if path.exists() else 'removed'} while this job ran, "
                     "so its outputs were discarded; run the same command again."

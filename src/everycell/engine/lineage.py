@@ -277,19 +277,20 @@ def check_lineage(results: Path, project: Path) -> list[str]:
         for output, number in job_counts.items()
         if number > 1
     ]
-    read: dict[str, str] = {}
+    hash_of_input: dict[str, str] = {}
     for receipt in receipts_in(results):
-        read |= {source["path"]: source["sha256"] for source in read_receipt(receipt)["inputs"]}
+        inputs = read_receipt(receipt)["inputs"]
+        hash_of_input |= {source["path"]: source["sha256"] for source in inputs}
     own = is_own(results, project)
     changed: dict[str, bool] = {}
     for job in jobs:
         for source, digest in job.hashes.items():
-            at = f"{path}: {job.rule} made {job.outputs[0]} from {source}"
-            if read.setdefault(source, digest) != digest:
+            statement = f"{path}: {job.rule} made {job.outputs[0]} from {source}"
+            if hash_of_input.setdefault(source, digest) != digest:
                 faults.append(
-                    f"{at} with sha256 {digest[:12]}, but a receipt or another job has "
-                    f"{read[source][:12]}; run snakemake again in the project that made the "
-                    "results."
+                    f"{statement} with sha256 {digest[:12]}, but a receipt or another job has "
+                    f"{hash_of_input[source][:12]}; run snakemake again in the project that made "
+                    "the results."
                 )
             elif Path(source).is_absolute() or (not own and is_released(source, digest)):
                 continue
@@ -299,7 +300,7 @@ def check_lineage(results: Path, project: Path) -> list[str]:
                     changed[source] = local.exists() and not has_fingerprint(local, digest)
                 if changed[source]:
                     advice = f"; remove {job.outputs[0]} and run snakemake again" if own else ""
-                    faults.append(f"{at}, but the file in this project differs{advice}.")
+                    faults.append(f"{statement}, but the file in this project differs{advice}.")
     return faults
 
 

@@ -54,17 +54,17 @@ specify an existing result as TIER/PAPER/table_1.
     receipts = receipts_in(results)
     matches = set()
     for name in names:
-        of_name = [
+        receipts_of_name = [
             path
             for path in receipts
             if name in (stem := name_of(path, results), stem.partition("/")[2])
         ]
-        if not of_name:
+        if not receipts_of_name:
             raise RebuildError(
                 f"{results} contains no receipt of {name!r}; specify an existing result as "
                 "TIER/PAPER/table_1."
             )
-        matches.update(of_name)
+        matches.update(receipts_of_name)
     return sorted(matches)
 
 

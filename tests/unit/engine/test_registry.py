@@ -251,7 +251,7 @@ def test_generator_pairs_a_compressed_copy_by_its_content(tmp_path):
 
 def test_generator_refuses_a_file_that_nobody_explained(tmp_path):
     mirror = write_mirror(tmp_path, {"trec-cast/rank.test": b"2"}, [origin_row("rank.test", b"1")])
-    with pytest.raises(SourceError, match="content of no file in ORIGINS.tsv"):
+    with pytest.raises(SourceError, match="No file in ORIGINS.tsv has the content of"):
         generate.build(mirror)
 
 
