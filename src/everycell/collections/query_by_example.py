@@ -50,10 +50,11 @@ def split_queries(
 ) -> pd.DataFrame:
     """Split the queries into test, validation and training parts, in the same way for all tasks.
 
-    The queries of all tasks are shuffled together. The test part is the shortest prefix that
-    contains `test` queries of each task, the validation part is the shortest following segment with
-    `validation` queries of each task, and the remaining queries are for training. A query is
-    therefore in the same part in all tasks.
+    The queries of all tasks are shuffled together. The test segment is the shortest prefix with
+    `test` queries of each task, the validation segment is the shortest one after it with
+    `validation` queries of each task, and the rest is for training. Each task uses only the first
+    `test` or `validation` of its queries in a segment and omits the others. A query is therefore in
+    the same part in all tasks.
     """
     # Sorted, so that the split does not depend on the order of the rows.
     order = np.random.default_rng(seed).permutation(sorted(set(positives["query_id"])))
@@ -194,7 +195,7 @@ def _row(row_of: pd.Series, document_id: str) -> int:
 def _rows_of(
     pairs: pd.DataFrame, row_of: pd.Series, keys: Iterable[str]
 ) -> dict[tuple[str, ...], np.ndarray]:
-    """Sorted rows, without duplicates, of the documents of each key."""
+    """Row numbers of each key's documents, sorted and without duplicates."""
     rows = pairs["document_id"].map(row_of)
     if rows.isna().any():
         _row(row_of, pairs.loc[rows.isna(), "document_id"].iloc[0])

@@ -92,7 +92,10 @@ def stated_values(turns: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 
 def rewrite_by_rule(sample: Sample, *, seed: int) -> Rewriting:
-    """Rewrite the last utterance by a rule drawn at random from those that apply."""
+    """Rewrite the last utterance with a rule that applies.
+
+    To dissatisfy the user, the rule is drawn at random; to satisfy, it follows from the request.
+    """
     draw = random.Random(f"{seed} {sample.id}")
     values = stated_values(sample.turns)
     rule, text = (_dissatisfy if sample.satisfied else _satisfy)(sample, values, draw)

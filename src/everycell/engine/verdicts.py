@@ -1,4 +1,4 @@
-"""Report of an artefact in a tier: verdicts on cells, outcomes of claims, and errata."""
+"""Report on an artefact in a tier: verdicts on cells, outcomes of claims, and errata."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def report(
 
 
 def _on_other_data(artefact: Artefact, tier: Tier, name: str) -> Artefact:
-    """Declare a tier of an artefact as run on surrogate data with this name."""
+    """Copy of an artefact that declares a tier as run on the named surrogate data."""
     card = artefact.card
     declared = TierCard(state="stand_in", needs=card.tiers[tier].needs, name=name)
     card = card.model_copy(update={"tiers": {**card.tiers, tier: declared}})

@@ -1,4 +1,4 @@
-"""Explainers of the rankings of a forest: attributions of its features."""
+"""Explainers of a forest's rankings, which attribute them to features."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOP = 5
 class ExplainedList:
     """A list of documents, the forest that ranks it, and a background.
 
-    Features that the forest does not use have the attribution 0, so explainers work only on its
+    Features that the forest does not use have an attribution of 0, so most explainers work only on
     `used_columns`.
 
     Parameters
@@ -33,7 +33,7 @@ class ExplainedList:
     forest : Forest
         Forest whose scores rank the list.
     documents : numpy.ndarray of float, shape (n, f)
-        Feature vectors, n of 2 or more.
+        Feature vectors of n documents, with n at least 2.
     background : numpy.ndarray of float, shape (b, f)
         Samples that replace masked features.
     """
@@ -100,8 +100,8 @@ def ranking_shap(
     Returns
     -------
     numpy.ndarray of float, shape (f,)
-        Values whose sum is that of the original ranking minus the mean value with all features
-        masked.
+        Shapley values, which sum to the value of the original ranking minus the mean value with all
+        features masked.
 
     Examples
     --------

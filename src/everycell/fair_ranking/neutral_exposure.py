@@ -70,8 +70,8 @@ def reciprocal_nfairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
 
     Notes
     -----
-    Source: heuss2025, section 3.4.2. In the released code, protected documents have the neutrality
-    1 and other documents 0.
+    Source: heuss2025, section 3.4.2. In the released code, protected documents have a neutrality
+    of 1 and other documents of 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Batches of requests, which a local model on a GPU answers in about the time of one."""
+"""Batches of requests, which a local model on a GPU answers in about the time that one takes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class MemoryFullError(LanguageModelError):
-    """A batch does not fit into memory; for a single request, the message says what to do."""
+    """A batch does not fit in memory; for a single request, the message says what to do."""
 
 
 class BatchModel(Protocol):
@@ -36,7 +36,7 @@ def answer_in_batches(
     model: BatchModel, requests: Sequence[Request], size: int
 ) -> Iterator[list[tuple[Request, Answer]]]:
     """Answer requests in batches, the longest prompts first."""
-    # Sorting is stable: first by kind, and within it by length.
+    # By kind, and within a kind by decreasing length. groupby requires this order.
     ordered = sorted(requests, key=lambda request: (_kind(request), -len(request.text)))
     for _, group in groupby(ordered, key=_kind):
         remaining = list(group)

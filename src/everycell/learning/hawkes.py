@@ -10,14 +10,14 @@ formulas below are those of the authors' public code (smartyfh/ASAP, commit 53ae
   its type, e_t = sum_k p_tk E_k, with learnt vectors E_k.
 - Kernel: in a Hawkes process, each event raises the intensity of later ones, classically by
   alpha exp(-delta (t - s)). Here the influence of events is learnt by causal self-attention with
-  positions: g_t = transformer(e_1..e_t).
+  positional encodings: g_t = transformer(e_1..e_t).
 - Intensity: lambda_tk = softplus(MLP_history(g_t)_k + MLP_base(h_t)_k). The second term is the
   background rate, which depends on the text of the dialogue.
 - Discretisation: time is the number of the turn. One event occurs at each turn, so only its type is
   random: P(k | t) = exp(lambda_tk) / sum_j exp(lambda_tj). Unlike in continuous time, the
   likelihood does not contain an integral of the intensity.
 - Loss: -log P(label | T) at the last turn T, the only labelled turn of a sample, plus the same loss
-  of p_T for the base estimator (option `train_base` of the code).
+  for p_T of the base estimator (option `train_base` of the code).
 
 Two choices of the code that do not follow from a Hawkes process are kept: the softmax over
 intensities (in a point process, probabilities are proportional to them), and a history that
@@ -113,7 +113,7 @@ class Asap(PreTrainedModel):
 
 
 def asap_from_encoder(encoder: BertModel, **sizes: Any) -> Asap:
-    """Create an ASAP with a trainable encoder that is initialised from a BERT."""
+    """Create an ASAP model with a trainable encoder, initialised from a BERT model."""
     config = encoder.config
     model = Asap(AsapConfig(vector=config.hidden_size, encoder=config.to_dict(), **sizes))
     model.encoder.load_state_dict(encoder.state_dict())

@@ -79,7 +79,7 @@ def _rbo(prefixes: _Prefixes, p: float, variant: Variant) -> FloatArray:
 
 def _tie_ranges(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:
     """Map each item to the first and last rank (from 0) of its group of ties."""
-    # A dictionary is ordered by its keys, but its values may be meant as scores.
+    # A dictionary lists its keys in insertion order, but its values may be meant as scores.
     if isinstance(ranking, (AbstractSet, Mapping)):
         raise ValueError(
             f"The {name} ranking is a {type(ranking).__name__}, which has no ranks; give "
@@ -233,7 +233,7 @@ def crbo(
     depth: int = 10,
     variant: Variant = "ext",
 ) -> pd.Series:
-    """Counterfactually estimated RBO: each query's overlap before and after a swap of groups.
+    """Counterfactually estimated RBO: overlap between rankings before and after a group swap.
 
     Parameters
     ----------

@@ -240,7 +240,7 @@ def _copy_from_mirror(
         digest = sha256(part)
         _require_mirror_hash(plain, digest, accepted)
         return digest
-    logger.info("The mirror %s does not contain %s.", mirror, key)
+    logger.info("The folder %s does not contain %s.", mirror, key)
     return None
 
 
@@ -258,7 +258,7 @@ def _mirror_sha256(path: Path) -> str:
         return sha256(path)
     except OSError as error:
         raise MirrorError(
-            f"{path} in the mirror cannot be read ({error.strerror}); correct its permissions."
+            f"{path} cannot be read ({error.strerror}); correct its permissions."
         ) from error
 
 
@@ -289,7 +289,7 @@ def _require_network(key: str, registry: Registry, mirror: Path | None, network:
         raise UnavailableError(f"{missing}, and it cannot be downloaded ({entry.note}); {advice}.")
     if not network:
         raise UnavailableError(
-            f"{missing}, and the network is switched off; {advice}, or allow the network to "
+            f"{missing}, and the network is switched off; {advice}, or allow the network, to "
             f"download it from {registry.url(key)}."
         )
 
@@ -361,7 +361,7 @@ def _show_notice(set_name: str, data_set: DataSet) -> None:
 
 @contextmanager
 def _cache_errors(key: str, cache: Path) -> Iterator[None]:
-    """Turn an error of the file system into a CacheError that says what to do."""
+    """Turn a file-system error into a CacheError that says what to do."""
     try:
         yield
     except OSError as error:

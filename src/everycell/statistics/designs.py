@@ -23,7 +23,7 @@ Solution = Literal["minimum_norm", "supported"]
 _ROUNDING_SHARE = 1e-12
 _ROUNDING_UNITS = 16 * float(np.finfo(float).eps)
 
-# Different columns of 0/1 codes differ by far more than this share of their length.
+# Different columns of codes (-1, 0, 1) differ by far more than this share of their norm.
 RANK_TOLERANCE = 1e-9
 
 
@@ -126,8 +126,8 @@ def model_terms(n_factors: int, interactions: Interactions) -> list[tuple[int, .
 def model_formula(terms: Sequence[tuple[int, ...]], typ: int) -> str:
     """Right-hand side of the formula, with the internal names f0, f1, ...
 
-    For type III, a main effect is averaged over the other factors only with sum-to-zero codes.
-    Types I and II do not depend on the coding and use treatment codes, statsmodels' default.
+    For type III, a main effect is averaged over the other factors only with sum-to-zero coding.
+    Types I and II do not depend on the coding and use treatment coding, statsmodels' default.
     """
     coding = "C(f{}, Sum)" if typ == 3 else "C(f{})"
     return " + ".join(":".join(coding.format(i) for i in term) for term in terms)

@@ -167,7 +167,7 @@ def standard_tokens(text: str) -> list[str]:
     if text.isascii():
         tokens = _ASCII_TOKEN.findall(text)
     else:
-        # Blanks separate tokens, so ASCII words can use the ASCII pattern, which is nine times
+        # Spaces separate tokens, so ASCII words can use the ASCII pattern, which is nine times
         # faster.
         parts = groupby(text.split(" "), str.isascii)
         tokens = chain.from_iterable(
@@ -196,7 +196,7 @@ def porter_stem(word: str) -> str:
     Source: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, with three
     changes from his own programs, which Lucene's PorterStemFilter has and Snowball's "porter" does
     not: words of one or two letters are not stemmed, and in step 2, -bli becomes -ble (paper: -abli
-    becomes -able) and -logi becomes -log. One difference from Lucene remains: it treats the two y
+    becomes -able) and -logi becomes -log. One difference from Lucene remains: it treats the yy
     of -yyed and -yying as a double consonant.
     """
     if len(word) <= 2:
@@ -204,8 +204,8 @@ def porter_stem(word: str) -> str:
     stem = _SNOWBALL.stemWord(word)
     if not stem.endswith(("bli", "logi")):
         return stem
-    # The paper's later steps leave a word with this ending after step 1 unchanged, so the two added
-    # rules still apply. In any other word, a later step produced the ending.
+    # If a word has this ending after step 1, the paper's later steps do not change it, so the two
+    # added rules still apply. In any other word, a later step produced the ending.
     start = stem.removesuffix("i")
     if not word.startswith(start) or not _I_AFTER_STEP_1.fullmatch(word.removeprefix(start)):
         return stem

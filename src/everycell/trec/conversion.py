@@ -65,7 +65,7 @@ def as_run(run: Any) -> pd.DataFrame:
         If `run` is of any other type.
     ValueError
         If a frame has none of the supported sets of columns or more than one of them, or if the run
-        is invalid, for example because ids are not strings or a document occurs twice in a query.
+        is invalid, for example because ids are not strings or a document occurs twice for a query.
 
     Examples
     --------

@@ -560,7 +560,7 @@ def test_an_unreadable_mirror_file_is_named(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(MODULE, "sha256", refuse)
-    with pytest.raises(MirrorError, match=r"ratings.csv.gz in the mirror cannot be read"):
+    with pytest.raises(MirrorError, match=r"ratings.csv.gz cannot be read"):
         fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=make_registry(entry))
 
 

@@ -1,6 +1,6 @@
 """A lexical judge: it predicts from words whether a language model finds a fact in a response.
 
-A logistic regression on lexical features is trained on labels of language models
+A logistic regression on lexical features is trained on labels by language models
 (`everycell.collections.nugget_labels`). Its errors on held-out topics (`imitation`) show how far
 its judgements of other responses can be trusted.
 """
@@ -32,7 +32,7 @@ FEATURES = (
     "mean weighted share in a sentence",
     "weighted share of new words in the response",
     "largest weighted share of new words in a sentence",
-    "share of pairs of words in the response",
+    "share of the fact's bigrams in the response",
     "share of words that are new",
     "number of words of the fact",
     "mean rarity of the fact's words",
@@ -122,13 +122,13 @@ def labelled_features(
     known = pd.MultiIndex.from_tuples(list(responses), names=["run", "topic"])
     rows = labels[pd.MultiIndex.from_frame(labels[["run", "topic"]]).isin(known)]
     parts, features = [], []
-    for topic, own in rows.groupby("topic", sort=False):
-        facts, runs = list(own["text"].unique()), list(own["run"].unique())
+    for topic, topic_rows in rows.groupby("topic", sort=False):
+        facts, runs = list(topic_rows["text"].unique()), list(topic_rows["run"].unique())
         by_response = words.features(
             facts, questions[topic], [responses[run, topic] for run in runs]
         )
-        positions = own["text"].map(facts.index), own["run"].map(runs.index)
-        parts.append(own)
+        positions = topic_rows["text"].map(facts.index), topic_rows["run"].map(runs.index)
+        parts.append(topic_rows)
         features.append(by_response[positions[0].to_numpy(), positions[1].to_numpy()])
     return pd.concat(parts), np.concatenate(features)
 

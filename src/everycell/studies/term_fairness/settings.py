@@ -14,7 +14,7 @@ from everycell.retrieval.settings import Bm25, Rm3
 class PassageIndexes(Settings):
     """Indexes of the MS MARCO passages: names in Pyserini, or folders."""
 
-    bm25: str = Field("msmarco-v1-passage", min_length=1, description="Words, for BM25.")
+    bm25: str = Field("msmarco-v1-passage", min_length=1, description="Inverted index for BM25.")
     unicoil: str = Field(
         "msmarco-v1-passage.unicoil", min_length=1, description="Impacts of uniCOIL."
     )
@@ -71,7 +71,7 @@ class QueryEncoders(Settings):
 
 
 class ReRankers(Settings):
-    """Cross-encoders in safetensors with their tokenizers: names on the hub, or folders."""
+    """Cross-encoders (safetensors) with their tokenizers: names on the hub, or folders."""
 
     bert: str | None = Field(
         "xpmir/cross-encoder-bert-base-BCE",
@@ -156,7 +156,7 @@ class TermFairness(Settings):
     bm25: Bm25 = Bm25(k1=0.9, b=0.4)
     rm3: Rm3 = Rm3()
     cast_setting: Literal["judged", "topic"] = Field(
-        "topic", description="CAsT passages to rank: those of the turn, or of its conversation."
+        "topic", description="CAsT passages to rank: judged for the turn, or in its conversation."
     )
     cast_relevant_from: int = Field(
         2, ge=1, le=4, description="Lowest relevance level that counts as relevant."

@@ -27,7 +27,7 @@ BOUNDS = (0.025, 0.975)
 def simulated_list(
     items: int, number: int, ranks: int, seed: int
 ) -> tuple[FloatArray, FloatArray, dict[str, FloatArray], np.random.Generator]:
-    """Exposures, rank weights, scores by distribution and generator of a simulated list.
+    """Exposures, rank weights, scores by distribution, and random generator of a list.
 
     Merits are the same for all distributions.
     """
@@ -134,7 +134,7 @@ def sensitivity_analysis(
             if panel == "iterations":
                 frame, samples = reductions(measurements, shared, fixed)
             else:
-                # Lists of different sizes are different lists, so each point has its own samples.
+                # Each list size has its own lists, so each point has its own bootstrap samples.
                 parts = [
                     reductions(
                         [point],

@@ -40,7 +40,7 @@ def comparisons(ratings: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]
 def one_way_table(
     ratings: pd.DataFrame, responses: Sequence[str], scale: EffectScale
 ) -> pd.DataFrame:
-    """Tables 7.4 and 7.5 as the thesis computes them: one-way ANOVA over single ratings."""
+    """Tables 7.4 and 7.5 as the thesis computes them: one-way ANOVA of individual ratings."""
     parts = [
         anova_cells(rows, responses, [factor], scale).assign(row=factor, conditions=conditions)
         for conditions, rows, factor in comparisons(ratings)
