@@ -255,7 +255,7 @@ def test_verify_names_a_result_with_one_changed_byte(call, rebuilt, name):
     path.write_bytes(content)
     code, out, _ = call(rebuilt, "verify")
     assert code == 1
-    assert out.startswith(f"results/{name}: ") and out.count("\n") == 1
+    assert out.startswith(f"results/{name} ") and out.count("\n") == 1
 
 
 def test_verify_names_a_changed_input(call, rebuilt):
