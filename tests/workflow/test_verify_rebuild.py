@@ -31,23 +31,23 @@ def test_a_page_that_was_cut_off_does_not_verify_and_an_old_one_is_named(rebuilt
 
 
 @pytest.fixture
-def built(clean):
+def with_result(clean):
     """A project with one result."""
     clean.build(f"results/{NAME}.verdicts.json")
     return clean
 
 
 @pytest.mark.slow
-def test_the_same_bytes(built):
-    done = built.everycell("verify", "--rebuild", NAME)
+def test_the_same_bytes(with_result):
+    done = with_result.everycell("verify", "--rebuild", NAME)
     assert done.returncode == 0
     assert f"{NAME}: 4 files, byte-identical." in done.stdout.splitlines()
 
 
 @pytest.mark.slow
 @pytest.mark.fault("receipt")
-def test_an_edit_under_a_forged_receipt_is_found(built):
-    table = built.folder / f"results/{NAME}.csv"
+def test_an_edit_under_a_forged_receipt_is_found(with_result):
+    table = with_result.folder / f"results/{NAME}.csv"
     table.write_text(
         table.read_text().replace("Bing,S1,ORIGIN (JSD),0.43", "Bing,S1,ORIGIN (JSD),0.44")
     )
@@ -56,35 +56,35 @@ def test_an_edit_under_a_forged_receipt_is_found(built):
     for output in outputs:
         output["sha256"] = sha256(table.parent / output["path"])
     rewrite(receipt, outputs=outputs)
-    assert f"{receipt.name}: " not in built.everycell("verify").stdout
-    done = built.everycell("verify", "--rebuild", "sakai2023/table_2", "--into", "again")
+    assert f"{receipt.name}: " not in with_result.everycell("verify").stdout
+    done = with_result.everycell("verify", "--rebuild", "sakai2023/table_2", "--into", "again")
     assert done.returncode == 1
     assert "Bing / S1 / ORIGIN (JSD): 0.44" in done.stdout
     assert "The new results are in again." in done.stdout
-    assert (built.folder / f"again/results/{NAME}.csv").exists()
+    assert (with_result.folder / f"again/results/{NAME}.csv").exists()
 
 
 @pytest.mark.slow
 @pytest.mark.fault("receipt")
-def test_other_inputs_other_code_and_a_failed_run_have_exit_codes_of_their_own(built):
+def test_other_inputs_other_code_and_a_failed_run_have_exit_codes_of_their_own(with_result):
     def code(*options: str) -> int:
-        done = built.everycell("verify", "--rebuild", NAME)
+        done = with_result.everycell("verify", "--rebuild", NAME)
         assert all(one in done.stdout for one in options), done.stdout
         assert "Traceback" not in done.stdout
         return done.returncode
 
-    source = built.folder / "published/sakai2023/targets.csv"
+    source = with_result.folder / "published/sakai2023/targets.csv"
     remaining = source.read_text()
     source.write_text(remaining + "\n")
     assert code("targets.csv is not the file that") == 3
     source.unlink()
     assert code("targets.csv is missing, but ") == 3
     source.write_text(remaining)
-    built.edit("config.yaml", "seed: ", "sead: ")
+    with_result.edit("config.yaml", "seed: ", "sead: ")
     assert code("Snakemake failed with exit code 1") == 5
-    built.edit("config.yaml", "sead: ", "seed: ")
-    script = next((built.folder / "workflow/scripts/sakai2023").rglob("gfrc.py"))
+    with_result.edit("config.yaml", "sead: ", "seed: ")
+    script = next((with_result.folder / "workflow/scripts/sakai2023").rglob("gfrc.py"))
     script.write_text(script.read_text() + "\n# changed\n")
     assert code("was made by a different version of the code") == 4
-    assert built.everycell("verify", "--rebuild", "nobody/table_1").returncode == 2
-    assert built.everycell("verify", "--rebuild", NAME, "--into", "src").returncode == 2
+    assert with_result.everycell("verify", "--rebuild", "nobody/table_1").returncode == 2
+    assert with_result.everycell("verify", "--rebuild", NAME, "--into", "src").returncode == 2

@@ -124,7 +124,8 @@ def read_forest(path: Path | str) -> Forest:
         model = lightgbm.Booster(model_str=text.text).dump_model()
     except (lightgbm.basic.LightGBMError, UnicodeDecodeError, ValueError) as error:
         raise ValueError(
-            f"{path} is not a LightGBM model ({error}): give a file written by `save_model`."
+            f"{path} cannot be read as a LightGBM ranking model ({error}); it must be written by "
+            "`save_model`."
         ) from error
     trees = [tree["tree_structure"] for tree in model["tree_info"]]
     try:

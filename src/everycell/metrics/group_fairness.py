@@ -88,7 +88,7 @@ def achieved_distributions(
     if starts.duplicated().any():
         turn = starts[starts.duplicated()].iloc[0]
         raise ValueError(
-            f"The turn {turn!r} resumes after another; give entities in the conversation's order."
+            f"Turn {turn!r} continues after another turn; give entities in conversation order."
         )
     relevant = g > 0
     groups = pd.DataFrame(shares[relevant]).groupby(labels[relevant].to_numpy(), sort=False)

@@ -75,8 +75,8 @@ def nugget_scores(
     unknown = sums.index.difference(index)
     if len(unknown):
         raise ValueError(
-            f"There are nuggets of {dict(zip(keys, unknown[0], strict=True))}, which is not a row "
-            "of the responses; add the response or remove its nuggets."
+            f"The nuggets have the response {dict(zip(keys, unknown[0], strict=True))}, which is "
+            "missing from the responses; add the response or remove its nuggets."
         )
     sums = sums.reindex(index, fill_value=0.0)
     value = sums["earned"] / sums["weight"].where(sums["weight"] > 0)

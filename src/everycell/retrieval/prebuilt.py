@@ -42,7 +42,7 @@ def index_texts(
     """
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ValueError(f"The folder {folder} is not empty: choose another one, or remove it.")
+        raise ValueError(f"{folder} exists and is not an empty folder: choose another path.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     java = _java()
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:

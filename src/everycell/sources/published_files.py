@@ -137,7 +137,7 @@ def check_disk_space(what: str, needed: Mapping[Path, int]) -> None:
         free = shutil.disk_usage(folder).free
         if free < size:
             raise CorpusError(
-                f"{what[0].upper()}{what[1:]} needs about {_size(size)} on the disk of {folder}, "
+                f"{what[0].upper()}{what[1:]} needs about {_size(size)} on the disk with {folder}, "
                 f"which has {_size(free)} free: free some space, or choose another disk with "
                 "IR_DATASETS_HOME in the environment (downloads) and `corpora.folder` in "
                 "config.yaml (unpacked files)."

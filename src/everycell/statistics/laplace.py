@@ -209,8 +209,8 @@ def _with_ones(head: LastLayer, vectors: npt.ArrayLike) -> FloatArray:
         )
     if rows.ndim != 2 or rows.shape[1] != shape[1] or not np.isfinite(rows).all():
         raise ValueError(
-            f"The vectors have the shape {rows.shape}, or a value is not finite: the head requires "
-            f"pairs x {shape[1]} finite numbers."
+            f"The vectors have the shape {rows.shape}, expected a row of {shape[1]} finite "
+            "numbers per pair: correct the shape, or remove values that are not finite."
         )
     return np.column_stack([rows, np.ones(len(rows))])
 

@@ -123,8 +123,8 @@ def test_bad_options_are_refused_in_a_sentence(files, options, message):
         ),
         ("data.svm", "1 qid:1 1:1 9:2\n", "up to number 9, do not fit the 6 columns of the model"),
         ("data.svm", "1 1:1\n", "has no query"),
-        ("model.txt", "tree\n", "model.txt is not a LightGBM model"),
-        ("model.txt", "", "model.txt is not a LightGBM model"),
+        ("model.txt", "tree\n", "model.txt cannot be read as a LightGBM ranking model"),
+        ("model.txt", "", "model.txt cannot be read as a LightGBM ranking model"),
     ],
 )
 def test_broken_files_are_refused_in_a_sentence(files, name, text, message):

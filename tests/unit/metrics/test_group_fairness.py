@@ -287,7 +287,7 @@ def test_relevant_entity_without_memberships_is_refused():
 @pytest.mark.parametrize(
     ("turns", "gains", "method", "message"),
     [
-        (["S1", "S2", "S1"], [1, 1, 1], "independent", "The turn 'S1' resumes after another"),
+        (["S1", "S2", "S1"], [1, 1, 1], "independent", "Turn 'S1' continues after another"),
         (["S1", "S1"], [1, 1, 1], "independent", "There are 2 turns, 3 gains"),
         (["S1"] * 3, [1, 1, 1], "sliding", "The method 'sliding' is unknown"),
     ],

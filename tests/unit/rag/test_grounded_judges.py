@@ -151,7 +151,7 @@ def test_features_are_shares_that_can_be_worked_out_by_hand():
     # Of "owls eat fish" the question lacks "fish" alone.
     assert names["weighted share of new words in the response"] == 0
     assert names["share of words that are new"] == pytest.approx(1 / 3)
-    assert names["share of pairs of words in the response"] == 0
+    assert names["share of the fact's bigrams in the response"] == 0
     in_best = names["largest weighted share of new words in a sentence"]
     assert in_best == 0 or in_best < names["weighted share in the response"]
     assert np.isfinite(result).all() and (result[:, 1, :7] == 0).all()

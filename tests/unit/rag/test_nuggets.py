@@ -135,7 +135,7 @@ def test_one_key_takes_no_votes_from_another_judge_or_topic():
         (lambda: nugget_score([], "X"), "measure 'X' is unknown"),
         (
             lambda: nugget_scores(*frames([[("vital", "support")]])[:1], frames([])[1]),
-            "nuggets of {'judge': 'j', 'run': 'r', 'topic': '0'}, which is not a row of the",
+            "response {'judge': 'j', 'run': 'r', 'topic': '0'}, which is missing",
         ),
     ],
 )

@@ -140,7 +140,7 @@ def test_what_cannot_be_indexed_is_refused(tmp_path, monkeypatch):
 
 def test_a_folder_with_files_is_not_overwritten(tmp_path):
     (tmp_path / "thesis.pdf").touch()
-    with pytest.raises(ValueError, match="is not empty: choose another one"):
+    with pytest.raises(ValueError, match="is not an empty folder"):
         index_texts([("a", "bee")], tmp_path)
 
 

@@ -119,7 +119,7 @@ def test_a_page_is_no_corpus_where_nobody_published_a_hash(server, tmp_path):
 def test_there_is_room_or_nothing_begins(server, tmp_path, monkeypatch):
     usage = SimpleNamespace(total=1, used=1, free=1000)
     monkeypatch.setattr("everycell.sources.published_files.shutil.disk_usage", lambda _: usage)
-    message = r"The corpus msmarco_qa needs about 0.0 MB on the disk of .*, which has 0.0 MB free"
+    message = r"The corpus msmarco_qa needs about 0.0 MB on the disk with .*, which has 0.0 MB free"
     with pytest.raises(CorpusError, match=message):
         fetched(server, "msmarco_qa", tmp_path / "qa")
     assert server.asked == []

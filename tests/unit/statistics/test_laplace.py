@@ -86,7 +86,7 @@ def test_twice_the_data_makes_the_deviation_smaller_by_the_root_of_two():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: fisher_diagonal(HEADS[0], [[1.0, 2.0]]), r"the head requires pairs x 4 finite"),
+        (lambda: fisher_diagonal(HEADS[0], [[1.0, 2.0]]), r"a row of 4 finite"),
         (lambda: fisher_diagonal(HEADS[0], [[1, 2, 3, np.nan]]), "not finite"),
         (lambda: fisher_diagonal(HEADS[0], VECTORS, [2] * 30), "give 0 or 1 for each"),
         (lambda: fisher_diagonal(HEADS[0], VECTORS, [1]), "1 labels for 30 vectors"),
