@@ -245,7 +245,7 @@ def _match_systems(
         matching_systems = matches[column][path]
         if len(matching_systems) > 1:
             raise CardError(
-                f"{path}: {' or '.join(dict.fromkeys(names))} may be "
+                f"{path}: {' or '.join(dict.fromkeys(names))} may mean "
                 f"{' or '.join(matching_systems)}; write the published name before the file, as in "
                 f"--runs '{matching_systems[0]}={path}'."
             )

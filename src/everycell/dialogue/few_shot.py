@@ -1,4 +1,4 @@
-"""Satisfaction labels by a language model with two examples (abolghasemi2026, 3.4.2).
+"""Satisfaction labels from a language model given two examples (abolghasemi2026, 3.4.2).
 
 The instruction and examples are our own; the thesis does not give its examples. As in the thesis,
 the instruction explains both labels, and a satisfied example precedes a dissatisfied one. The
@@ -40,7 +40,7 @@ _EXAMPLES: tuple[tuple[tuple[Turn, ...], str], ...] = (
         DISSATISFIED,
     ),
 )
-#: A label, with the negation before it.
+#: A label, with any negation before it.
 _LABEL = re.compile(
     r"(?P<negated>(?:\bnot|\bnever|n['\u2019]t)\s+(?:\w+\s+)?)?"
     r"\b(?:(?P<dissatisfied>dissatisfied|unsatisfied)|(?P<satisfied>satisfied))\b",
@@ -89,8 +89,8 @@ def dissatisfaction(answer: Answer) -> float:
             total += token.logprob
         if length < match.end():
             raise NotOfferedError(
-                "An answer lacks log-probabilities for part of its label; request it again, with a "
-                "record that does not contain it."
+                "An answer lacks log-probabilities for part of its label; remove it from the "
+                "recorded answers and request it again."
             )
         confidence = math.exp(total)
     return (1 - confidence) / 2 if label else (1 + confidence) / 2
@@ -101,9 +101,9 @@ def draw_pairs(
 ) -> tuple[list[Sample], list[Sample]]:
     """Draw samples with their counterfactuals, balanced by the label of the original.
 
-    If one label has fewer than half of the pairs, the other label provides the remainder. A simple
+    If a label has fewer than `size` / 2 pairs, the other label provides the remainder. A simple
     random sample of 50 pairs would contain hardly any dissatisfied originals, so that each test set
-    would have only one class and macro averages would be meaningless.
+    would have almost only one class and macro averages would be meaningless.
     """
     partners = {sample.id: sample for sample in counterfactual}
     pairs = [

@@ -17,7 +17,7 @@ KERNEL_WIDTH = 0.75
 def linear_weights(
     worth: Callable[[BoolArray], FloatArray], features: int, samples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Weights of a ridge regression of the values of masked inputs on their unmasked features.
+    """Weights of a ridge regression of the values of masked inputs on their masks.
 
     Parameters
     ----------
@@ -108,7 +108,8 @@ def listwise_lime(
     Parameters
     ----------
     model, documents, background, samples, rng
-        As for `pointwise_lime`, but a masked input is a complete list.
+        As for `pointwise_lime`, but a masked input is a complete list, and each of its
+        documents has its own random sample.
     value : callable
         A value function, see `everycell.explain.value_functions`.
 

@@ -6,11 +6,11 @@ full-length list has at least the weight of the last rank), items of lower merit
 their share but never less.
 
 This defines a linear program over n x k matrices of probabilities with one constraint per pair of
-items. Its optimal exposures have a closed form. With items sorted by merit, the total exposure of
-the first m items is at most the sum of the first m rank weights. As a function of cumulative merit,
-cumulative exposure is therefore bounded by these points, and it is convex, since its slopes are
-exposure over merit. The optimum is the largest convex function below the points, whose slopes are
-computed by the pool-adjacent-violators algorithm.
+items. Its optimal exposures have a closed form. With items sorted by decreasing merit, the total
+exposure of the first m items is at most the sum of the first m rank weights. As a function of
+cumulative merit, cumulative exposure is therefore bounded by these points, and it is convex, since
+its slopes are exposure over merit. The optimum is the largest convex function below the points,
+whose slopes are computed by the pool-adjacent-violators algorithm.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatAr
 
     Examples
     --------
-    A list truncated to one rank can be exactly proportional to merit:
+    In a list truncated to one rank, exposure can be exactly proportional to merit:
 
     >>> fair_exposure([1.0, 0.5, 0.5], [1.0]).tolist()
     [0.5, 0.25, 0.25]
 
-    In the full list, the exposure of the item of merit 6 is limited to the first rank weight:
+    In the full list, the exposure of the item with merit 6 is limited to the first rank weight:
 
     >>> fair_exposure([6.0, 1.0, 1.0], [1.0, 0.6, 0.4]).tolist()
     [1.0, 0.5, 0.5]
@@ -107,8 +107,8 @@ def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatAr
 def exposure_blocks(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> list[Block]:
     """Blocks of items that share a contiguous range of ranks, starting at the first rank.
 
-    If the m largest exposures sum to the first m weights, no other item can be at the first m
-    ranks, so all matrices of probabilities split into blocks there.
+    If the m largest exposures sum to the first m weights, their items can fill the first m ranks
+    alone, so the matrix of probabilities can be split into blocks there.
     """
     exposures, weights = np.asarray(exposures, dtype=float), checked_rank_weights(rank_weights)
     n, k = len(exposures), len(weights)

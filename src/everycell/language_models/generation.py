@@ -151,8 +151,8 @@ class Answer(_Model):
         values = [token.logprob for token in self.tokens if token.logprob is not None]
         if len(values) < len(self.tokens):
             raise NotOfferedError(
-                "An answer was recorded without some of its log-probabilities; request it again, "
-                "with a record that does not contain it."
+                "An answer was recorded without some of its log-probabilities; remove it from "
+                "the recorded answers and request it again."
             )
         return sum(values)
 

@@ -19,7 +19,7 @@ Slots = Mapping[str, tuple[str, bool]]
 
 
 class TemplateError(Exception):
-    """A prompt template cannot be used; the message names the file and the slot."""
+    """A prompt template cannot be used; the message names the file and, if any, the slot."""
 
 
 def read_template(path: Path, slots: Slots, *, last: str) -> Template:
@@ -69,7 +69,7 @@ def check_slots(template: Template, path: Path, slots: Slots) -> None:
 
 
 def _messages(text: str) -> tuple[Message, ...]:
-    """Split a text into messages at its lines with a role."""
+    """Split a text into messages at the lines that name a role."""
     before, *parts = re.split(r"^### (system|user|assistant)[ \t]*$", text, flags=re.MULTILINE)
     if not parts:
         return (Message(role="user", content=before.strip()),)

@@ -1,8 +1,8 @@
 """Application of a model to token sequences, in batches of similar length.
 
 Padding wastes computation, so sequences are sorted by length and a batch is padded only to its
-longest sequence. The batches depend only on the sequences and the limits, so repeated runs give
-bit-identical results.
+longest sequence. Unless memory runs out, the batches depend only on the sequences and the limits,
+so repeated runs give bit-identical results.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import torch
 from everycell.engine.arrays import IntArray
 
 LOG = logging.getLogger(__name__)
-# Tokens per batch. For a CPU, this is the fastest of 512 to 16,384 for a BERT with 2 layers on one
-# core. A GPU starts with large batches, which are halved if its memory is too small.
+# Tokens per batch. On one CPU core, 2,048 is the fastest size from 512 to 16,384 for a BERT with 2
+# layers. A GPU starts with large batches, which are halved if its memory is too small.
 _BATCH_TOKENS = {"cpu": 2048, "cuda": 131_072}
 
 Ids: TypeAlias = Sequence[int] | IntArray

@@ -22,7 +22,7 @@ class TrainingOptions(BaseModel):
     """How a model is trained.
 
     A step has `accumulation` batches of `batch_size` rows. Weight decay applies to matrices only.
-    `patience` is a number of validations without a better value. None means no limit; for
+    Training stops after `patience` validations without a better value. None means no limit; for
     `dropout`, it keeps the model's own rates, and for `validation_steps`, it means once per epoch.
     `checkpoint_steps` does not affect the result.
     """

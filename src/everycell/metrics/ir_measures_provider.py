@@ -101,7 +101,7 @@ class _NFaiRR(_TermFairness):
         "tau": ParamInfo(
             dtype=(int, float),
             default=TAU,
-            desc="largest number of group terms of a neutral document",
+            desc="documents with at most this many group terms are neutral",
         )
     }
 
@@ -246,7 +246,7 @@ def _top_documents(run: pd.DataFrame, cutoff: int) -> pd.DataFrame:
 
 
 def _rbo_by_query(run: pd.DataFrame, measure: Measure) -> pd.Series:
-    """RBO of each query of a run with the reference run of the measure."""
+    """RBO of a run and the measure's reference run, per query."""
     reference = read_run(measure["run"])
     reference = reference[reference["query"].isin(run["query"])]
     depth = measure["cutoff"]

@@ -333,8 +333,8 @@ def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[flo
             if token.logprob is None:
                 raise NotOfferedError(
                     f"The probability of {token.text!r} in an answer was not recorded, so its "
-                    "confidence cannot be computed; request the answer again, with a record that "
-                    "does not contain it."
+                    "confidence cannot be computed; remove the answer from the recorded ones and "
+                    "request it again."
                 )
             totals[cursor] += token.logprob
             cursor += 1

@@ -1,4 +1,4 @@
-"""Paraphrases of documents by a language model.
+"""Use a language model to paraphrase documents.
 
 A study of attribution needs each document twice: as people wrote it, and as paraphrased by a
 language model (abolghasemi2026, section 5.4). A paraphrase must contain the answer and must differ
@@ -103,13 +103,13 @@ def paraphrase_all(
                 texts[name] = text
     paraphrases = []
     for index, passage in enumerate(passages):
-        own = [name for name in sentences if name[0] == index]
-        text = " ".join(texts[name] for name in own if name in texts)
+        units = [name for name in sentences if name[0] == index]
+        text = " ".join(texts[name] for name in units if name in texts)
         problem = fault(text, passage.text, passage.answers, limits)
-        # For an empty text, the reason of its first unit is more informative.
-        if not text and own:
-            problem = reasons[own[0]]
-        attempt = max((attempt_counts[name] for name in own), default=0)
+        # For an empty text, the reason for rejecting its first unit is more informative.
+        if not text and units:
+            problem = reasons[units[0]]
+        attempt = max((attempt_counts[name] for name in units), default=0)
         paraphrases.append(Paraphrase(passage.id, text, attempt, problem))
     return paraphrases
 

@@ -1,4 +1,4 @@
-"""Figures of fairness: ranked lists, curves by cut-off, and planted values."""
+"""Fairness figures: ranked lists, curves by cut-off, and planted values."""
 
 from __future__ import annotations
 

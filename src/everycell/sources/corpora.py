@@ -68,7 +68,7 @@ class Part:
     """A published file, and the files of the corpus that it contains.
 
     `files` maps each file to its name in the archive, or to None if the download is the file
-    itself; `growth` is the ratio of the unpacked size to the download size.
+    itself, possibly gzipped; `growth` is the ratio of the unpacked size to the download size.
     """
 
     location: tuple[str, str]

@@ -26,7 +26,7 @@ def clustered_correlation(
 ) -> dict[str, float]:
     """Pearson's correlation of two columns, with a bootstrap interval over clusters.
 
-    Samples in which a column is constant are excluded; p treats rows as independent.
+    Bootstrap samples in which a column is constant are excluded; p treats rows as independent.
     """
     row = pearson(data[[x, y]], [(x, y)], confidence=confidence).iloc[0]
     values = data[[x, y]].to_numpy(dtype=float)
@@ -80,7 +80,7 @@ def nested_variance_shares(
     parent_means = pd.Series(float(data[value].mean()), index=data.index)
     total = float(((data[value] - parent_means) ** 2).sum())
     if total == 0:
-        raise ValueError(f"The column {value!r} is constant: it has no variance to divide.")
+        raise ValueError(f"The column {value!r} is constant: it has no variance to partition.")
     shares = {}
     for number, level in enumerate(levels, start=1):
         means = data.groupby(list(levels[:number]), sort=False)[value].transform("mean")

@@ -94,7 +94,7 @@ def restrict_run(
         raise ValueError(
             f"Row {row} of the run scores the document {run['document'].iloc[row]!r}, which is not "
             f"a candidate of query {run['query'].iloc[row]!r}: add it to the candidates, or drop "
-            "other documents with outside='drop'."
+            "such documents with outside='drop'."
         )
     if is_missing.any():
         if missing is None:

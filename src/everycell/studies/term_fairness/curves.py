@@ -1,4 +1,4 @@
-"""Data of the figures on group fairness: by depth of rankings, and on planted bias."""
+"""Data for the figures of group fairness: curves by cut-off, and rankings with planted bias."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def published_points(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def sensitivity_points(changes: pd.DataFrame) -> pd.DataFrame:
-    """Most sensitive measure per query set, as cells: columns `KEYS` and `value`."""
+    """Which measure is the most sensitive, per query set, as cells: `KEYS` and `value`."""
     measures = most_sensitive(changes).rename(columns={"query_set": "row", "measure": "x"})
     measures = measures.assign(series="all rankers", metric="sensitivity to k", x_name="measure")
     return measures[[*KEYS, "value"]]
 
 
 def recovered_table(means: pd.DataFrame, rankings: Mapping[str, str]) -> pd.DataFrame:
-    """Planted and measured means, and their largest difference, one row per cell."""
+    """Planted and measured means, and the largest difference of any value, one row per cell."""
     return (
         means.assign(ranking=means["system"].map(rankings))
         .rename(columns=dict(zip(("value_planted", "value", "difference"), RECOVERED, strict=True)))

@@ -35,9 +35,10 @@ def draw_questions(
 ) -> list[Question]:
     """Random questions whose documents all have a text by the given authors.
 
-    A passage whose paraphrase lost the answer has no text by [LLM], so questions with it are
-    skipped. A passage may have been paraphrased for a question to which it is not relevant, so the
-    relevant document is also checked: its text must have all answers that the text by people has.
+    A passage whose paraphrase lost the answer has no text by [LLM], so a question that needs
+    this text is skipped. A passage may have been paraphrased for a question to which it is not
+    relevant, so the relevant document is also checked:
+    its text must contain every answer of the human-written one.
     """
     relevant, other = authors
 

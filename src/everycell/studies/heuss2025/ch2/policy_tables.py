@@ -29,7 +29,7 @@ ROWS = {
         "OMIT": "OMIT",
     },
 }
-#: Policies that do not optimize fairness.
+#: Policies that do not optimise fairness.
 UNFAIR = ("PL-random", "Deterministic")
 #: Method against which all others are tested.
 REFERENCE = "FELIX_iter=20"
@@ -53,7 +53,7 @@ def run_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> 
 
 
 def select_readings(cells: pd.DataFrame, readings: Sequence[str]) -> pd.DataFrame:
-    """Cells for some interpretations; for a single one, drop the column `epochs`."""
+    """Cells for some numbers of epochs (`readings`); with only one, drop the column `epochs`."""
     rows = cells[cells["epochs"].isin(readings)]
     return rows if len(readings) > 1 else rows.drop(columns="epochs")
 
@@ -80,7 +80,7 @@ def significance_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
 
 
 def _p_values(samples: pd.DataFrame, row: str) -> Iterator[tuple[str, float]]:
-    # Rounding errors are not differences: both policies decompose the same matrix.
+    # Policies that decompose the same matrix differ only by rounding errors.
     equal = np.allclose(samples[row], samples[REFERENCE], rtol=0, atol=1e-6)
     for paired in (True, False):
         test = t_tests(samples, [(row, REFERENCE)], paired=paired, correction="none")

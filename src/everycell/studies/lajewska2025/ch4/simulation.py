@@ -1,4 +1,4 @@
-"""Simulated studies of chapter 4 with a planted effect: surrogate data for Table 4.8.
+"""Simulated studies of chapter 4 with known effects: surrogate data for Table 4.8.
 
 The answerability study has no planted effect. In the viewpoints study, the diversity of a response
 affects all ratings, and its balance also affects the ratings of balance.
