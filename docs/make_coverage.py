@@ -107,7 +107,7 @@ def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
     ]
     lines[1] = f"- **{lines[1][2:]}**"
     lines += [f"- claims tested on {name}: {line}" for name, line in claim_lines(counts).items()]
-    lines.append(f"- claims not run: {counts.claims[NOT_RUN]}")
+    lines.append(f"- claims not tested: {counts.claims[NOT_RUN]}")
     lines.append(f"- claims not testable here: {counts.untestable}, each with the reason")
     return "\n".join(lines) + "\n"
 

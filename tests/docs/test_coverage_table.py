@@ -107,7 +107,7 @@ def test_the_counts_of_readme_page_summary_and_data_agree(maker, papers, expecte
     verdicts, fails = full.verdicts(), full.outcomes("data", "published inputs")["fails"]
     output = [headline(name, one) for name, one in headlines(full).items()]
     output += [f"Claims tested on {name}: {message}" for name, message in claim_lines(full).items()]
-    output += [f"Claims not run: {full.claims[NOT_RUN]}"]
+    output += [f"Claims not tested: {full.claims[NOT_RUN]}"]
     output += [f"Claims not testable here: {full.untestable}"]
     output += [f"{full.published:,} published values", f"({fails} on reproduced values, "]
     output += [f"✗ {verdicts['differs']} values different, cause unknown"]

@@ -54,7 +54,7 @@ def print_summary(
         typer.echo(f"{'  ' * name.startswith('of them')}{headline(name, verdicts)}.")
     for name, outcomes in claim_lines(overall).items():
         typer.echo(f"Claims tested on {name}: {outcomes}.")
-    typer.echo(f"Claims not run: {overall.claims[NOT_RUN]}.")
+    typer.echo(f"Claims not tested: {overall.claims[NOT_RUN]}.")
     typer.echo(f"Claims not testable here: {overall.untestable}.")
 
 

@@ -27,7 +27,7 @@ SYSTEMS: Mapping[str, str] = {
     "even": "every document has the same number of terms of each group",
     "neutral": "no document has group terms",
     "one-sided": "every document has terms of the first group only",
-    "skewed": "every document has three times as many terms of the first group as of each other",
+    "skewed": "every document has three times as many terms of the first group as of any other",
     "alternating": "every document has terms of one group only; the groups take turns",
     "turning": "like alternating, but all documents of a group precede those of the next",
     "sparse": "like alternating, with three documents without group terms before each of these",

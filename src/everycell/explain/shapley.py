@@ -81,7 +81,7 @@ def shapley_values(worth: npt.ArrayLike) -> FloatArray:
     players = len(values).bit_length() - 1
     if players < 1 or len(values) != 2**players:
         raise ValueError(
-            f"Values of {len(values)} coalitions are given: f features have 2 ** f coalitions, so "
+            f"{len(values)} values are given: f features have 2 ** f coalitions, so "
             "give one value for each."
         )
     coalitions = all_coalitions(players)

@@ -174,7 +174,7 @@ def _read_weights(folder: Path, name: str, head: Head, seed: int | None) -> Bert
         missing = [part for part in missing if not part.startswith(_NEW_PARTS)]
     if missing:
         raise ModelError(
-            f"The model {name} cannot be used as {head}: its weights lack "
+            f"The model {name} cannot be used with the head {head!r}: its weights lack "
             f"{', '.join(missing[:3])}{' and more' if len(missing) > 3 else ''}; use a "
             "model that was trained with this head"
             + (", or give a seed to initialise a new one." if head == "classifier" else ".")

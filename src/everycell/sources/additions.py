@@ -159,7 +159,7 @@ def _download(url: str, path: Path, timeout: float) -> bool:
                     size += len(chunk)
                     if size > MAX_BYTES:
                         raise DownloadError(
-                            f"{url} was abandoned because it has more than {MAX_BYTES} bytes; "
+                            f"The download of {url} was aborted: it exceeds {MAX_BYTES} bytes; "
                             "download the file yourself and give its path."
                         )
             is_encoded = response.headers.get("Content-Encoding", "identity") != "identity"

@@ -245,7 +245,7 @@ def test_a_tokenizer_of_another_model_is_refused(damaged):
     ("head", "seed", "message"),
     [
         ("masked-lm", None, "lack cls.predictions.bias, .* and more"),
-        ("masked-lm", 1, "cannot be used as masked-lm"),
+        ("masked-lm", 1, "cannot be used with the head 'masked-lm'"),
         ("tildev2", 1, "lack tok_proj.bias, tok_proj.weight"),
         ("classifier", None, "lack classifier.bias, classifier.weight"),
         ("ranker", None, "head 'ranker' is unknown"),

@@ -322,7 +322,7 @@ def test_what_does_not_stand_comes_first(index, page):
     output = " ".join(re.sub(r"<style>.*?</style>|<[^>]+>", "", top, flags=re.S).split())
     assert "b / x / MAP: published 0.250, reproduced 0.210" in output
     assert "c / y / Size: published 8, reproduced 9" in output
-    assert "! 1 value different, explained (1 in print)" in output
+    assert "! 1 value different, explained (1 caused by the paper)" in output
     assert "error in print" in output and "b / y / MAP: published 0.4, reproduced 0.100" in output
     assert "figure_9.csv differs from its hash in" in output
     # Its claims count where it was reproduced.
@@ -500,7 +500,7 @@ def test_only_an_error_in_print_is_called_one(tmp_path, where):
     page = (results / "pages/toy2026_ch1.html").read_text()
     assert f'data-v="explained ({where})' in page
     for text in (page, index.read_text()):
-        assert "in print" not in without_legend(text) and CAUSE_NAMES[where] in text
+        assert "caused by the paper" not in without_legend(text) and CAUSE_NAMES[where] in text
 
 
 def without_legend(page):

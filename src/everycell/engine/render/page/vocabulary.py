@@ -14,7 +14,8 @@ VERDICTS: dict[Verdict, tuple[str, str, str]] = {
     "close": (
         "≈",
         "within tolerance",
-        "one unit of the last digit away, or within a tolerance whose cause is stated",
+        "one unit of the last decimal away, or within a tolerance with a stated cause; "
+        "counts and ranks must be equal",
     ),
     "differs": ("✗", "different", "the reproduced value is different; the cause is unknown"),
     "explained": (

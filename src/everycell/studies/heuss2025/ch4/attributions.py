@@ -22,7 +22,7 @@ MAX_SELECTED = 2
 #: How the released code breaks ties: the last of the tied documents is ranked first.
 RELEASED_TIES: Ties = "last"
 #: Choice that yields Shapley values, with the tie-breaking of the released code.
-WITH_BASE = "with the worth of no feature"
+WITH_BASE = "with the value of the empty coalition"
 #: Names of queries that Table 4.A.3 shortens.
 SHORTENED = {"international": "internat."}
 EXPLAINERS = ("Greedy", "PointwiseSHAP", "RankingSHAP")
@@ -118,7 +118,7 @@ def compare_choices(model: TalentModel, people: Candidates, samples: FloatArray)
         for choice, worth in (
             ("as released", remove_base(last)),
             (WITH_BASE, last),
-            ("and ties in the order given", first),
+            ("and with ties in input order", first),
         ):
             selection = greedy_selection(_game(worth), len(FEATURES), MAX_SELECTED)
             selected = np.isin(np.arange(len(FEATURES)), selection).astype(float)
