@@ -1,7 +1,9 @@
 """What the workflow says that it would do: targets by name, and the form of every rule."""
 
+import ast
 import inspect
 import re
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -266,6 +268,36 @@ def test_no_two_rules_share_a_log_or_a_benchmark(rules):
         ]
         positions = [position for position in positions if position[0] != "None"]
         assert len(positions) == len(set(positions)), part
+
+
+def read_names(script: Path, part: str) -> set[str]:
+    """Names that a script reads from `snakemake.params` or `snakemake.output`."""
+    nodes = list(ast.walk(ast.parse(script.read_text(encoding="utf-8"))))
+    sources = {f"snakemake.{part}"}
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            targets, values = ast.unparse(node.targets[0]), ast.unparse(node.value)
+            pairs = zip(
+                targets.strip("()").split(", "), values.strip("()").split(", "), strict=False
+            )
+            sources |= {target for target, value in pairs if value == f"snakemake.{part}"}
+    return {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in sources
+    }
+
+
+@pytest.mark.parametrize("part", ["params", "output"])
+def test_each_name_that_a_script_reads_is_set_by_one_of_its_rules(rules, part):
+    names_by_script = defaultdict(set)
+    for rule in rules:
+        if rule.name not in PARENTS:
+            names_by_script[rule.script] |= set(getattr(rule, part).keys())
+    assert len(names_by_script) > 100
+    for script, names in names_by_script.items():
+        unknown = read_names(Path(script), part) - names - {"get", "items", "keys", "values"}
+        assert not unknown, script
 
 
 def test_no_rule_names_an_absolute_path(tree):

@@ -17,12 +17,12 @@ from everycell.retrieval.evaluation import evaluate
 
 with Job(snakemake) as job:
     use_one_thread()
-    settings, reading = snakemake.params, snakemake.params.reading
+    settings, input_options = snakemake.params, snakemake.params.input_options
     folder = Path(snakemake.output.model)
     examples_file = folder.with_name(f"{folder.name}.examples.arrow")
     kind, task = snakemake.wildcards.kind, snakemake.wildcards.trained_on
     ranker = get_ranker(kind)
-    start = ranker.start(job.folder_of("encoder"), reading, job.seed)
+    start = ranker.start(job.folder_of("encoder"), input_options, job.seed)
     set_dropout(start.model, settings.dropout)
     queries, documents, candidates = (
         pd.read_parquet(snakemake.input[part]) for part in ("queries", "documents", "candidates")
@@ -33,7 +33,7 @@ with Job(snakemake) as job:
 
     def ndcg(model: PreTrainedModel) -> float:
         """Mean nDCG of the validation lists."""
-        scores = ranker.score(model, start.tokenizer, *texts, pairs, reading)
+        scores = ranker.score(model, start.tokenizer, *texts, pairs, input_options)
         run = validation[["query", "document"]].assign(score=scores)
         return evaluate(run, validation, ["nDCG"])["nDCG"].mean()
 
@@ -55,6 +55,11 @@ with Job(snakemake) as job:
         folder,
         tokenizer=start.tokenizer,
         validate=ndcg,
-        settings={"kind": kind, "code": settings.code, **reading, "dropout": settings.dropout},
+        settings={
+            "kind": kind,
+            "code": settings.code,
+            **input_options,
+            "dropout": settings.dropout,
+        },
     )
     examples_file.unlink()
