@@ -392,7 +392,7 @@ def _pair(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[FloatArray, Floa
     if values.ndim != 1 or values.shape != second_values.shape or not len(values):
         raise ValueError(
             f"The values of the first and second answers have the shapes {values.shape} and "
-            f"{second_values.shape}; give one value of each per query, for one query or more."
+            f"{second_values.shape}; give one value of each per query, for at least one query."
         )
     for name, array in (("first", values), ("second", second_values)):
         invalid = np.flatnonzero(~((array >= 0) & (array <= 1)))

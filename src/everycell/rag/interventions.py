@@ -215,8 +215,8 @@ def share(count: int, total: int, level: float = 0.95) -> tuple[float, float, fl
     """A share in percent with its exact binomial interval (Clopper-Pearson)."""
     if not 0 <= count <= total or total < 1:
         raise ValueError(
-            f"The count is {count} of {total}; it must be from 0 to {total}, and the total "
-            "at least 1."
+            f"The count is {count} of {total}; it must be between 0 and {total}, and the total "
+            "must be at least 1."
         )
     low, high = proportion_confint(count, total, alpha=1 - level, method="beta")
     return 100 * count / total, 100 * float(low), 100 * float(high)

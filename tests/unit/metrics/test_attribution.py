@@ -76,7 +76,7 @@ def test_labels_that_make_no_bias(labels):
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        ([], [], "one query or more"),
+        ([], [], "at least one query"),
         ([1, 0], [1], "the shapes"),
         ([[1, 0]], [[1, 0]], "the shapes"),
         ([50.0], [0.5], "divide percentages by 100"),
