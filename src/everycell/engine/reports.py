@@ -43,7 +43,7 @@ UNEQUAL: tuple[Verdict, ...] = ("close", "differs", "explained", "inconsistent")
 #: Displayed names of the causes of errata. Only the first is an error of the paper.
 CAUSE_NAMES: dict[Where, str] = {
     "print": "error in print",
-    "copy": "transcription error of ours, not of the paper",
+    "copy": "transcription error of ours, not an error of the paper",
     "method": "method: the number follows from how it was computed",
     "undecided": "cause unknown",
 }

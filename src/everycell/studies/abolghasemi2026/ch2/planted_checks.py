@@ -26,10 +26,10 @@ from everycell.studies.abolghasemi2026.ch2.ranking_runs import RankingRuns
 GAINS: Sequence[tuple[str, str, str]] = (
     ("expansion over none, m={0}", "i", "h"),
     ("expansion over none, m={1}", "j", "h"),
-    ("TILDE over what words reach", "e", "p"),
-    ("cross-encoder over what words reach", "k", "p"),
-    ("MTFT over what words reach", "l", "p"),
-    ("MTFT over what concepts reach", "l", "q"),
+    ("TILDE over the bound for word matching", "e", "p"),
+    ("cross-encoder over the bound for word matching", "k", "p"),
+    ("MTFT over the bound for word matching", "l", "p"),
+    ("MTFT over the bound for concept matching", "l", "q"),
     ("cross-encoder over BM25", "k", "a"),
     ("MTFT over BM25", "l", "a"),
 )
