@@ -175,7 +175,7 @@ def test_no_secret_of_a_url_is_shown_or_written(project, server):
 def test_a_download_of_unknown_size_is_bounded(project, server, monkeypatch):
     host, _ = server
     monkeypatch.setattr("everycell.sources.additions.MAX_BYTES", 10)
-    assert "was abandoned" in refused("paper", "add-data", "toy", f"{host}/a.run")
+    assert "was aborted" in refused("paper", "add-data", "toy", f"{host}/a.run")
     assert not (project / "published/toy/registry.yaml").exists()
 
 

@@ -243,10 +243,9 @@ def test_qualities_and_mode_are_those_of_the_condition(save, column, value, allo
     path = save(changed(transparency(), 1, column, value))
     with pytest.raises(RatingsError) as caught:
         read_transparency(path)
-    assert str(caught.value) == (
-        f"{path}, row 3: {column!r} is {value!r} in the condition EC5; expected {allowed!r}, so "
-        "correct one of the two."
-    )
+    message = str(caught.value)
+    assert message.startswith(f"{path}, row 3: {column!r} is {value!r} in condition EC5")
+    assert repr(allowed) in message
 
 
 @pytest.mark.parametrize(

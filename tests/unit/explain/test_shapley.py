@@ -127,7 +127,7 @@ def test_too_many_features_are_refused(players):
 
 @pytest.mark.parametrize("count", [1, 3, 12])
 def test_worth_of_some_coalitions_alone_is_refused(count):
-    with pytest.raises(ValueError, match=f"Values of {count} coalitions"):
+    with pytest.raises(ValueError, match=f"{count} values are given"):
         shapley_values(np.zeros(count))
 
 
