@@ -41,7 +41,7 @@ def refused(project: Project, *arguments: str, **options) -> str:
 @pytest.mark.parametrize(("content", "where"), [("sead: 1", "`sead`"), ("seed: [", "line 2")])
 def test_a_faulty_config_file_stops_the_run(clean, content, where):
     (clean.folder / "config.yaml").write_text(content + "\n")
-    assert re.search(f"config.yaml: .*{where}", refused(clean, "-n"))
+    assert re.search(f"config.yaml.*{where}", refused(clean, "-n"))
 
 
 @pytest.mark.fault("configuration")
@@ -184,7 +184,7 @@ def test_a_full_disk_leaves_nothing_that_looks_finished(clean):
     terminal_output = refused(
         clean, target, preexec_fn=limited, env={"PYTHONDONTWRITEBYTECODE": "1"}
     )
-    assert "A result cannot be written (File too large); make room" in terminal_output
+    assert "A result cannot be written (File too large)" in terminal_output
     assert not list((clean.folder / "results").rglob("*.receipt.json"))
     clean.build(target)
     assert clean.everycell("verify").returncode == 0
