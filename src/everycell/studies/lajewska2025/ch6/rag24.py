@@ -81,7 +81,7 @@ def rag_responses(
     }
     for name, run in RUNS.items():
         top = writer.clusters if run.word_limit is None else len(nuggets)
-        all_facets = list(facets(run.system, *frames_by_kind[run.kind], top))
+        all_facets = list(facets(run.system, *frames_by_kind[run.kind], first=top))
         plain = _write_sentences(writer, all_facets, questions, run.word_limit)
         by_run[name, run.kind] = _fill_topics(plain, questions)
         if run.fluent_run is not None:

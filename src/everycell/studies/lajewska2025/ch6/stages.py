@@ -99,7 +99,7 @@ def extract_responses(
                 topic_facets.topic: extract_response(
                     system, topic_facets, sentences=clusters_shown, words=words
                 )
-                for topic_facets in facets(system, *kind_frames, clusters_shown)
+                for topic_facets in facets(system, *kind_frames, first=clusters_shown)
             }
             # A topic without nuggets has an empty response.
             responses[name] = [by_topic.get(topic, Response(topic, ())) for topic in topics]

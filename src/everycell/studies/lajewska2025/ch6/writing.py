@@ -125,7 +125,7 @@ def write_responses(
     if chain_of_thought:
         responses[REASONED] = writer.respond_in_one_step("chain_of_thought", questions, inputs)
     for name, (system, fluent) in systems.items():
-        all_facets = list(facets(system, *frames, writer.clusters))
+        all_facets = list(facets(system, *frames, first=writer.clusters))
         plain = _plain_responses(writer, all_facets, questions)
         responses[name] = plain
         if fluent is not None:
