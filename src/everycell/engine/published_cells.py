@@ -166,18 +166,12 @@ def select(
         if unknown:
             raise CardError(
                 f"{where}: no cell has {column} = {sorted(unknown)[0]!r}; the values are "
-                f"{_format_values(sorted(set(table[column])))}."
+                f"{in_quotes(sorted(set(table[column])), 300)}."
             )
         mask &= table[column].isin(values)
     if not mask.any():
         raise CardError(f"{where}: no cell matches the selector {dict(selector)}; correct it.")
     return mask
-
-
-def _format_values(values: list[str], limit: int = 12) -> str:
-    """Format the first values, and the number of the others."""
-    suffix = f" and {len(values) - limit} more" if len(values) > limit else ""
-    return f"{values[:limit]}{suffix}"
 
 
 def select_any(
