@@ -89,12 +89,12 @@ def perturb_and_compare(
     recorded = read_sensitivity(path)
     if update:
         names = {(target.tier, target.artefact.id) for target in done}
-        others = {
+        other_cells = {
             cell: value
             for cell, value in recorded.items()
             if cell[:2] not in names and cell[1] in order
         }
-        merged = {**others, **cells}
+        merged = {**other_cells, **cells}
         ordered = sorted(merged, key=lambda cell: (order[cell[1]], cell[0]))
         write_sensitivity(path, {cell: merged[cell] for cell in ordered})
         echo(f"Wrote the sensitivity of {pluralise(len(cells), 'value')} to {path}.")

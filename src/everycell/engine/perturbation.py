@@ -78,17 +78,25 @@ def _has_value(row: Sequence[Any], column: int) -> bool:
     return column < len(row) and row[column] not in ("", None)
 
 
-def _reorder(rows: Rows, order: Callable[[list[Any]], list[Any]]) -> list[list[Any]]:
-    """Reorder the values of each column that is not bound; missing values stay missing."""
+def _reorder(
+    rows: Rows,
+    order: Callable[[list[Any]], list[Any]],
+    position: Callable[[int], int] = lambda index: index,
+) -> list[list[Any]]:
+    """Reorder the values of each column that is not bound, over rows in order of their position.
+
+    Missing values stay missing.
+    """
     changed = [list(row) for row in rows.values]
     indices = [range(len(changed))] if rows.bound else rows.rows_by_group
     for column in rows.columns:
         if column in rows.bound:
             continue
         for group in indices:
-            places = [index for index in group if _has_value(changed[index], column)]
-            values = order([changed[index][column] for index in places])
-            for index, value in zip(places, values, strict=True):
+            indices_with_values = [index for index in group if _has_value(changed[index], column)]
+            indices_with_values.sort(key=position)
+            values = order([changed[index][column] for index in indices_with_values])
+            for index, value in zip(indices_with_values, values, strict=True):
                 changed[index][column] = value
     return changed
 
@@ -103,10 +111,10 @@ def jittered(rows: Rows, generator: random.Random) -> list[list[Any]]:
     changed = [list(row) for row in rows.values]
     for column in rows.scores:
         for group in rows.rows_by_group:
-            places = [index for index in group if _is_number(changed[index][column])]
-            numbers = [float(changed[index][column]) for index in places]
+            indices_with_values = [index for index in group if _is_number(changed[index][column])]
+            numbers = [float(changed[index][column]) for index in indices_with_values]
             width = NOISE * (max(numbers, default=0.0) - min(numbers, default=0.0))
-            for index, number in zip(places, numbers, strict=True):
+            for index, number in zip(indices_with_values, numbers, strict=True):
                 noise = generator.gauss(0.0, width or NOISE * abs(number) or NOISE)
                 changed[index][column] = _with_decimals(number, noise, changed[index][column])
     return changed
@@ -126,8 +134,23 @@ def _with_decimals(number: float, noise: float, text: str) -> str:
 
 
 def ordered(rows: Rows, generator: random.Random) -> list[list[Any]]:
-    """Sort the values of each column, so that they depend on the order of the rows."""
-    return _reorder(rows, lambda values: sorted(values, key=_sort_key))
+    """Sort the values of each column, so that they depend on the keys as much as possible."""
+    # The key with the fewest values comes first: it is a condition rather than an id.
+    distinct = {
+        column: len({row[column] for row in rows.values if column < len(row)})
+        for column in sorted(rows.keys)
+    }
+    by_number = sorted(
+        (c for c, number in distinct.items() if number > 1), key=lambda c: distinct[c]
+    )
+    order = sorted(
+        range(len(rows.values)),
+        key=lambda index: [_sort_key(rows.values[index][column]) for column in by_number],
+    )
+    position = {index: rank for rank, index in enumerate(order)}
+    return _reorder(
+        rows, lambda values: sorted(values, key=_sort_key), lambda index: position[index]
+    )
 
 
 def _sort_key(value: Any) -> tuple[bool, float, str]:
@@ -234,16 +257,16 @@ def _read_list(text: str) -> Rows:
     """Table without a header: a key, then values; blank lines separate groups of rows."""
     delimiter = "\t" if "\t" in text.partition("\n\n")[0] or text.startswith("\n") else ","
     lines = text.split("\n")
-    places = [index for index, line in enumerate(lines) if line.strip()]
-    values = [lines[index].split(delimiter) for index in places]
+    indices_with_values = [index for index, line in enumerate(lines) if line.strip()]
+    values = [lines[index].split(delimiter) for index in indices_with_values]
     # Without blank lines, rows can be left out.
-    can_drop = len(places) >= len(lines) - 1
+    can_drop = len(indices_with_values) >= len(lines) - 1
 
     def write(rows: list[list[str]]) -> str:
         if can_drop:
             return "".join(f"{delimiter.join(row)}\n" for row in rows)
         changed = list(lines)
-        for index, row in zip(places, rows, strict=True):
+        for index, row in zip(indices_with_values, rows, strict=True):
             changed[index] = delimiter.join(row)
         return "\n".join(changed)
 

@@ -177,7 +177,7 @@ def write_receipt(
     A hash of its content detects accidental edits. It does not prevent forgery: only rebuilding the
     result proves that it is genuine.
     """
-    receipt = {
+    receipt: dict[str, Any] = {
         "artefact": artefact,
         "tier": tier,
         "inputs": [

@@ -54,10 +54,10 @@ class Sensitivity(NamedTuple):
         >>> Sensitivity((), ("votes",)).text
         'insensitive: does not move when votes change'
         """
-        moving, others = _either(self.moves_with), _either(self.not_with)
+        moving, unmoving = _either(self.moves_with), _either(self.not_with)
         if moving:
-            return f"moves when {moving} change" + f"; not when {others} change" * bool(others)
-        return f"insensitive: does not move when {others} change" if others else ""
+            return f"moves when {moving} change" + f"; not when {unmoving} change" * bool(unmoving)
+        return f"insensitive: does not move when {unmoving} change" if unmoving else ""
 
 
 def _either(names: tuple[str, ...]) -> str:
@@ -70,7 +70,7 @@ def read_sensitivity(path: Path) -> dict[Cell, Sensitivity]:
     if not path.is_file():
         return {}
     with path.open(encoding="utf-8", newline="") as file:
-        header, *rows = csv.reader(file) or [[]]
+        header, *rows = [*csv.reader(file)] or [[]]
     if header != COLUMNS or any(len(row) != len(COLUMNS) for row in rows):
         raise CardError(
             f"{path} does not have the columns {', '.join(COLUMNS)} in each row; write it again "

@@ -103,14 +103,14 @@ class Plan:
 
     def cone(self, target: Target) -> list[PlannedJob]:
         """Jobs that a result depends on, without downloads, in the order of the plan."""
-        pending, found = [f"{target.stem}.csv"], set()
+        pending, visited = [f"{target.stem}.csv"], set()
         while pending:
             job = maker_of(pending.pop(), self.makers)
-            if job is None or job.outputs[0] in found or _is_download(job):
+            if job is None or job.outputs[0] in visited or _is_download(job):
                 continue
-            found.add(job.outputs[0])
+            visited.add(job.outputs[0])
             pending.extend(job.all_inputs)
-        return [job for job in self.jobs if job.outputs[0] in found]
+        return [job for job in self.jobs if job.outputs[0] in visited]
 
     def inputs(self, target: Target) -> dict[str, frozenset[str]]:
         """Data files of a result by the name of the input; jobs further up have further inputs."""
@@ -224,9 +224,9 @@ class Cells:
         if not is_compared:
             self.names = {key: WHOLE for key in self._values(table)}
         else:
-            chosen, _, _ = select_reading(artefact, target.tier, table, no_table, surrogate=False)
-            names = zip(*(chosen[column] for column in artefact.key_columns), strict=True)
-            keys = zip(*(table.loc[chosen.index, column] for column in self.keys), strict=True)
+            selected, _, _ = select_reading(artefact, target.tier, table, no_table, surrogate=False)
+            names = zip(*(selected[column] for column in artefact.key_columns), strict=True)
+            keys = zip(*(table.loc[selected.index, column] for column in self.keys), strict=True)
             self.names = {key: " / ".join(name) for key, name in zip(keys, names, strict=True)}
         self.digits = {}
         if is_compared:
@@ -244,11 +244,12 @@ class Cells:
 
     def moved(self, table: pd.DataFrame) -> set[str]:
         """Names of the cells whose values differ in another table, as published."""
-        others = self._values(table)
+        other_values = self._values(table)
         return {
             name
             for key, name in self.names.items()
-            if key in others and _differ(self.values[key], others[key], self.digits.get(name))
+            if key in other_values
+            and _differ(self.values[key], other_values[key], self.digits.get(name))
         }
 
 

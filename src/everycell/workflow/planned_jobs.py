@@ -65,7 +65,7 @@ def _plan(project: Path, target: str) -> list[PlannedJob]:
         dag_api = workflow_api.dag(DAGSettings(targets={target}, forceall=True))
         dag_api.execute_workflow(executor="dryrun")
         # There is no public way to read the parameters of planned jobs.
-        workflow = workflow_api._workflow
+        workflow: Any = workflow_api._workflow
         for job in workflow.dag.jobs:
             if job.rule.script is None:
                 continue
@@ -95,12 +95,12 @@ def _plan(project: Path, target: str) -> list[PlannedJob]:
 
 def _by_name(paths: Any) -> dict[str, tuple[str, ...]]:
     """Inputs of a job by name."""
-    named = {
+    groups = {
         name: (value,) if isinstance(value, str) else tuple(value) for name, value in paths.items()
     }
-    unnamed = set(map(str, paths)) - {path for group in named.values() for path in group}
+    unnamed = set(map(str, paths)) - {path for group in groups.values() for path in group}
     return {
-        **{name: group for name, group in named.items() if group},
+        **{name: group for name, group in groups.items() if group},
         **({"": tuple(sorted(unnamed))} if unnamed else {}),
     }
 
