@@ -1,4 +1,4 @@
-"""Entry point of the command `everycell`, which reports a missing extra and an unwritable output."""
+"""Entry point of the command `everycell`, which reports missing extras and full outputs."""
 
 from __future__ import annotations
 

@@ -59,9 +59,7 @@ class _Named:
 def path_and_name(text: str) -> tuple[Path, str | None]:
     """Path of a run, and the name of its system if given as NAME=FILE; both may contain `=`."""
     parts = text.split("=")
-    pairs = [
-        (Path("=".join(parts[cut:])), "=".join(parts[:cut])) for cut in range(1, len(parts))
-    ]
+    pairs = [(Path("=".join(parts[cut:])), "=".join(parts[:cut])) for cut in range(1, len(parts))]
     if not pairs or Path(text).is_file():
         return Path(text), None
     return next((pair for pair in pairs if pair[0].is_file()), pairs[0])
@@ -75,9 +73,9 @@ def check_named_files(command: Callable[..., None], options: Mapping[str, Any]) 
         for parameter, value, declared in declarations
         if isinstance(declared, Input)
     ]
-    for named in inputs:
-        _check_kind(named, inputs)
-    runs = [(named.path, named.system) for named in inputs if named.declared.has_tag]
+    for file in inputs:
+        _check_kind(file, inputs)
+    runs = [(file.path, file.system) for file in inputs if file.declared.has_tag]
     if len(runs) > 1:
         # Most commands read no runs and need not import this module.
         from everycell.trec.runs import check_tags
@@ -93,7 +91,7 @@ def check_named_files(command: Callable[..., None], options: Mapping[str, Any]) 
 def _declarations(
     command: Callable[..., None], options: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, Input | Output]]:
-    """Name in messages, value and declaration of each file that is named."""
+    """Name in messages, value and declaration of each declared file."""
     for name, hint in get_type_hints(command, include_extras=True).items():
         if get_origin(hint) is not Annotated or options.get(name) is None:
             continue
@@ -126,9 +124,7 @@ def _read_named(parameter: str, value: Path | str, declared: Input) -> _Named:
         if not declared.is_folder and stat.S_ISREG(mode):
             path.open("rb").close()
     except (FileNotFoundError, NotADirectoryError):
-        raise CardError(
-            f"{parameter}: {path} does not exist; give the path of a {noun}."
-        ) from None
+        raise CardError(f"{parameter}: {path} does not exist; give the path of a {noun}.") from None
     except OSError as error:
         raise CardError(f"{parameter}: {describe_os_error(error)}") from None
     if stat.S_ISDIR(mode) != declared.is_folder:
@@ -144,28 +140,28 @@ def _read_named(parameter: str, value: Path | str, declared: Input) -> _Named:
     )
 
 
-def _check_kind(named: _Named, inputs: list[_Named]) -> None:
+def _check_kind(file: _Named, inputs: list[_Named]) -> None:
     """Refuse a file of another kind, and name the file with which it is swapped."""
-    if named.kind is None or named.kind in named.declared.kinds:
+    if file.kind is None or file.kind in file.declared.kinds:
         return
-    expected = named.declared.kinds
+    expected = file.declared.kinds
     advice = "give another file"
     for other in inputs:
-        if named.kind in other.declared.kinds and other.kind in expected:
-            advice = f"it seems to be swapped with {other.path} ({other.parameter}), so exchange them"
+        if file.kind in other.declared.kinds and other.kind in expected:
+            advice = f"it is swapped with {other.path} ({other.parameter}), so exchange them"
             break
     raise CardError(
-        f"{named.parameter}: {named.path} contains {KINDS[named.kind]}, expected "
+        f"{file.parameter}: {file.path} contains {KINDS[file.kind]}, expected "
         f"{' or '.join(KINDS[kind] for kind in expected)}; {advice}."
     )
 
 
 def _check_output(parameter: str, path: Path, inputs: list[_Named], *, force: bool) -> None:
     """Refuse an output that exists, is also an input, or is in a folder that cannot be written."""
-    for named in inputs:
-        if path.exists() and path.samefile(named.path):
+    for file in inputs:
+        if path.exists() and path.samefile(file.path):
             raise CardError(
-                f"{parameter}: {path} is also the file of {named.parameter}; choose another name."
+                f"{parameter}: {path} is also the file of {file.parameter}; choose another name."
             )
     if path.is_dir() and force:
         raise CardError(f"{parameter}: {path} is a folder; choose the name of a file.")

@@ -32,7 +32,9 @@ Runs = Annotated[
     ),
     RUN,
 ]
-QrelsOption = Annotated[Path | None, typer.Option(help="Relevance judgements in TREC format."), QRELS]
+QrelsOption = Annotated[
+    Path | None, typer.Option(help="Relevance judgements in TREC format."), QRELS
+]
 Table = Annotated[
     Path | None,
     typer.Option(

@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 
-
 #: Errors of a full disk, an exceeded quota and an exceeded size limit.
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 #: These, and errors of a folder that cannot be written.
@@ -92,7 +91,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     ('a\n', ['a.txt'])
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with naming(path):
+    with naming(path, path.parent):
         parent = tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.")
     with parent as folder, naming(path, Path(folder)):
         draft = Path(folder, path.name)

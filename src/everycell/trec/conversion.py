@@ -120,9 +120,7 @@ def as_run_and_qrels(run: Any, qrels: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     so they seem to be swapped: give the run first; if they are right, convert the labels to int.
     """
     # An iterator can be read only once.
-    run, qrels = (
-        [*source] if isinstance(source, Iterator) else source for source in (run, qrels)
-    )
+    run, qrels = ([*source] if isinstance(source, Iterator) else source for source in (run, qrels))
     frames = as_run(run), as_qrels(qrels)
     scores, labels = _numbers(run, RUN), _numbers(qrels, QRELS)
     if (

@@ -86,10 +86,11 @@ def _describe_failure(
     data: bytes, kind: Kind, path: Path, row_name: Callable[[int], str], cause: Exception
 ) -> ValueError:
     """Describe the first invalid line; slow, so only called after reading has failed."""
-    if (other := recognise_text(data)) not in (None, kind.name):
+    other = recognise_text(data)
+    if other is not None and other != kind.name:
         return ValueError(
-            f"The {kind.name} file {path} contains {KINDS[other]}; check the order of the files, or give "
-            f"{KINDS[kind.name]}."
+            f"The {kind.name} file {path} contains {KINDS[other]}; check the order of the files, "
+            f"or give {KINDS[kind.name]}."
         )
     for row, line in enumerate(data.split(b"\n")):
         line_name = row_name(row)

@@ -311,9 +311,7 @@ def test_invalid_runs_are_refused(files, run, says):
 
 
 def test_missing_files(files):
-    assert "RUN: no.run does not exist" in refused(
-        "fairness", "no.run", "--counts", "c.parquet"
-    )
+    assert "RUN: no.run does not exist" in refused("fairness", "no.run", "--counts", "c.parquet")
     assert "--counts: no.parquet does not exist" in refused(
         "fairness", "bm25.run", "--counts", "no.parquet", "--k", 2
     )

@@ -112,14 +112,14 @@ def test_check_named_files_swapped(files, command):
     """Every permutation that puts a recognised file in a wrong place is refused."""
     names = COMMANDS[command][1]
     for order in permutations(names):
-        places = [
+        misplaced = [
             name
             for name, right in zip(order, names, strict=True)
             if name not in UNRECOGNISED and Path(name).suffix != Path(right).suffix
         ]
-        if places:
+        if misplaced:
             message = refused(*arguments(command, order))
-            assert " contains " in message and places[0] in message and "expected" in message
+            assert " contains " in message and misplaced[0] in message and "expected" in message
     assert not Path("new").exists() and not Path("new.parquet").exists()
 
 
@@ -127,14 +127,16 @@ def test_check_named_files_swapped(files, command):
 def test_check_named_files_wrong_kind(files, command):
     """A recognised file of any other kind is refused in each place."""
     names = COMMANDS[command][1]
-    others = [*FILES, "counts.parquet"]
-    for place, right in enumerate(names):
-        for other in others:
+    candidates = [*FILES, "counts.parquet"]
+    for position, right in enumerate(names):
+        for other in candidates:
             texts = {"documents.tsv", "passages.jsonl", "correct.jsonl"}
             same_kind = Path(other).suffix == ".run" and Path(right).suffix == ".run"
             if other in UNRECOGNISED or other == right or same_kind or {other, right} <= texts:
                 continue
-            message = refused(*arguments(command, [*names[:place], other, *names[place + 1 :]]))
+            message = refused(
+                *arguments(command, [*names[:position], other, *names[position + 1 :]])
+            )
             assert f": {other} contains " in message
 
 
@@ -153,9 +155,9 @@ def test_check_named_files_missing(files, monkeypatch, command):
     """The last file is missed before any other is read."""
     names = COMMANDS[command][1]
     monkeypatch.setattr("pyarrow.csv.read_csv", lambda *_, **__: pytest.fail("a file was read"))
-    for place in range(len(names)):
-        given = [*names[:place], "no/such", *names[place + 1 :]]
-        assert "no/such does not exist" in refused(*arguments(command, given))
+    for position in range(len(names)):
+        listed = [*names[:position], "no/such", *names[position + 1 :]]
+        assert "no/such does not exist" in refused(*arguments(command, listed))
 
 
 def unusual_paths():

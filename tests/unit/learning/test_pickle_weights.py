@@ -182,7 +182,11 @@ def test_convert_weights_equal_values(source, tmp_path, weights):
     [
         ({"a": torch.quantize_per_tensor(MATRIX, 0.1, 0, torch.qint8)}, "'a' is quantised"),
         (
-            {"a": torch.quantize_per_channel(MATRIX, torch.ones(5), torch.zeros(5), 0, torch.qint8)},
+            {
+                "a": torch.quantize_per_channel(
+                    MATRIX, torch.ones(5), torch.zeros(5), 0, torch.qint8
+                )
+            },
             "'a' is quantised",
         ),
         ({"a": MATRIX, "b": MATRIX.to_sparse()}, "'b' is sparse"),

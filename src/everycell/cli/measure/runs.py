@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from everycell.cli.measure.files import parse_numbers, read_run_file, read_user_file
+from everycell.cli.named_files import RUN, Output
 from everycell.cli.options import Format, Level, Measures, PerQuery, Persistence, Qrels, Run, Seed
 from everycell.cli.printing import print_measures
-from everycell.cli.named_files import RUN, Output
 from everycell.engine.published_cells import CardError
 
 
