@@ -48,7 +48,7 @@ def pages_of(
     --------
     >>> pages = pages_of(Path("results"), [], {})
     >>> list(pages), pages["index.html"].lstrip().lower().startswith(b"<!doctype html>")
-    (['badge.svg', 'cells.csv', 'cells.parquet', 'claims.csv', 'index.html'], True)
+    (['badge.svg', 'cells.csv', 'cells.parquet', 'claims.csv', 'excluded_claims.csv', 'index.html'], True)
     """
     model = build_model(papers, results, folder)
     pages = {
