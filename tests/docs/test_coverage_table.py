@@ -69,7 +69,8 @@ def check_filters(complete_results, tables, folder):
     assert {expression: len(one) for expression, one in filtered.items()} == {
         expression: number for number, expression in rows
     }
-    outcomes = {OUTCOME_NAMES.get(name, name): name for name in (*OUTCOME_NAMES, *VERDICTS, "")}
+    outcomes = {text: name for name, text in OUTCOME_NAMES.items()}
+    outcomes |= {name: name for name in (*VERDICTS, "")}
     counted = [
         Counter({outcomes[name]: n for name, n in one.value_counts().items()})
         for one in filtered.values()
