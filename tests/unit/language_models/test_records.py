@@ -512,7 +512,8 @@ def test_a_model_without_prices_says_what_it_is_asked_and_how_long_it_will_take(
         message = caplog.messages.copy()
         caplog.clear()
         model.answer_all([ask(text) for text in "abcdef"])
-    assert "parrot will receive 6 requests: " in message[0] and "`prices`" not in message[0]
+    assert message[0].startswith("parrot will receive 6 requests: ")
+    assert message[0].endswith(" answer tokens.")
     # After 25 s (5 answers of 25 s to come), after 100 s (2 of them), and at the end.
     assert message[1:] == [
         "parrot: 1 of 6 answers, 2.4 answers per minute; about 3 min remaining.",
