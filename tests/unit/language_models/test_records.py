@@ -668,3 +668,16 @@ def test_a_folder_in_the_cache_of_the_hub_is_known_by_its_commit(tmp_path):
     folder = tmp_path / "models--org--toy/snapshots/abc123"
     folder.mkdir(parents=True)
     assert folder_identity(folder, name="org/toy", dtype="float32").revision == "abc123"
+
+
+def test_estimate_by_hand():
+    """A token per three bytes, four per message, and the limit of the answer."""
+    decoding = Decoding(max_tokens=10)
+    plain = Request(prompt="1234567", decoding=decoding)
+    # Ten bytes with the line break between the messages.
+    talk = Request(prompt=chat("123456", system="123"), decoding=decoding)
+    continued = Request(prompt="é", continuation="12")
+    values = [estimate([one], Prices(prompt=2.0, answer=8.0)) for one in (plain, talk, continued)]
+    assert [value.prompt_tokens for value in values] == [3 + 4, 4 + 2 * 4, 2 + 4]
+    assert [value.answer_tokens for value in values] == [10, 10, 0]
+    assert [value.cost for value in values] == pytest.approx([94e-6, 104e-6, 12e-6])
