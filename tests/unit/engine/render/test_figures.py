@@ -178,3 +178,10 @@ def test_what_cannot_be_drawn_is_an_error(draw, message):
 def test_a_stem_in_a_new_folder(tmp_path):
     files = save_figure(bar_panels(BARS.iloc[:1], group="group"), tmp_path / "x" / "y" / "f")
     assert all(Path(file).stat().st_size > 1000 for file in files)
+
+
+def test_agreement_panels_difference_of_either_sign():
+    frame = pd.DataFrame({"x": [0.2, 0.9], "y": [0.3, 0.4], "n": [1, 1]})
+    for x, y in (("x", "y"), ("y", "x")):
+        (axis,) = agreement_panels(frame, x=x, y=y, count="n").axes
+        assert axis.get_title().endswith("n = 2, largest difference 0.5")

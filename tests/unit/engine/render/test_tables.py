@@ -443,3 +443,13 @@ def test_files_have_the_usual_rights(tmp_path):
     usual = tmp_path / "usual"
     subprocess.run(["touch", usual], check=True)
     assert write_atomically(tmp_path / "a", "x").stat().st_mode == usual.stat().st_mode
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.25, "0.25"), (12345678.9, "12345679"), (1e-13, "0"), (1234567.4, "1234567")],
+)
+def test_show_value_of_either_sign(value, expected):
+    """Without decimals: six significant digits, or all digits of the integer part."""
+    assert show_value(value) == expected
+    assert show_value(-value) == ("0" if expected == "0" else f"-{expected}")
