@@ -386,15 +386,15 @@ def weighted_ridge(mask: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("features", [1, 3, 8])
 def test_linear_weights_equal_closed_form(features: int) -> None:
-    seen = []
+    masks = []
 
     def worth(mask: np.ndarray) -> np.ndarray:
-        seen.append(mask)
+        masks.append(mask)
         # Not linear, so that the weights of the samples count.
         return mask.prod(axis=1) + mask @ np.arange(1.0, features + 1) ** 2
 
     result = linear_weights(worth, features, 40, np.random.default_rng(3))
-    (mask,) = seen
+    (mask,) = masks
     assert mask[0].all() and mask.shape == (40, features)
     assert result == pytest.approx(weighted_ridge(mask.astype(float), worth(mask)))
 

@@ -175,11 +175,11 @@ def test_mean_attributions_equal_their_parts(explained):
 
 def test_checks_ties_of_many_features():
     """Ties go to the first feature, whatever their number."""
-    seen = []
+    requests = []
 
     def game(coalitions):
-        seen.append(coalitions[0])
+        requests.append(coalitions[0])
         return coalitions.sum(axis=1).astype(float)
 
     checks(game, np.zeros(100), [3])
-    assert np.flatnonzero(seen[0]).tolist() == [0, 1, 2]
+    assert np.flatnonzero(requests[0]).tolist() == [0, 1, 2]

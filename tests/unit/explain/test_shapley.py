@@ -169,7 +169,7 @@ def test_sampled_errors_of_two_permutations_by_hand():
     errors = {
         tuple(np.round(np.abs(one - other) / 2, 9)) for one in by_middle for other in by_middle
     }
-    seen = {
+    observed = {
         tuple(
             np.round(
                 sampled_shapley_values(
@@ -180,4 +180,4 @@ def test_sampled_errors_of_two_permutations_by_hand():
         )
         for seed in range(40)
     }
-    assert seen == errors
+    assert observed == errors
