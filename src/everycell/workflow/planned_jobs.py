@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
-import pickle
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 #: Folder of the cache in a plan, whatever the configured one is.
 CACHE = "resources"
@@ -44,65 +42,10 @@ def planned_jobs(project: Path, target: str) -> list[PlannedJob]:
 
 
 def _plan(project: Path, target: str) -> list[PlannedJob]:
-    from snakemake.api import SnakemakeApi
-    from snakemake.iocontainers import Snakemake
-    from snakemake.settings.types import (
-        ConfigSettings,
-        DAGSettings,
-        OutputSettings,
-        Quietness,
-        ResourceSettings,
-    )
+    # This module imports Snakemake, which the basic installation lacks.
+    from snakemake_logger_plugin_everycell.planning import plan
 
-    jobs = []
-    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
-        workflow_api = api.workflow(
-            resource_settings=ResourceSettings(cores=1),
-            config_settings=ConfigSettings(config={"cache": CACHE}),
-            snakefile=project / "Snakefile",
-            workdir=project,
-        )
-        dag_api = workflow_api.dag(DAGSettings(targets={target}, forceall=True))
-        dag_api.execute_workflow(executor="dryrun")
-        # There is no public way to read the parameters of planned jobs.
-        workflow: Any = workflow_api._workflow
-        for job in workflow.dag.jobs:
-            if job.rule.script is None:
-                continue
-            context = Snakemake(
-                job.input,
-                job.output,
-                job.params,
-                job.wildcards,
-                job.threads,
-                job.resources,
-                job.log,
-                workflow.config,
-                job.rule.name,
-                None,
-            )
-            jobs.append(
-                PlannedJob(
-                    job.rule.name,
-                    str(job.rule.script),
-                    _by_name(context.input),
-                    tuple(map(str, context.output)),
-                    pickle.dumps(context),
-                )
-            )
-    return jobs
-
-
-def _by_name(paths: Any) -> dict[str, tuple[str, ...]]:
-    """Inputs of a job by name."""
-    groups = {
-        name: (value,) if isinstance(value, str) else tuple(value) for name, value in paths.items()
-    }
-    unnamed = set(map(str, paths)) - {path for group in groups.values() for path in group}
-    return {
-        **{name: group for name, group in groups.items() if group},
-        **({"": tuple(sorted(unnamed))} if unnamed else {}),
-    }
+    return [PlannedJob(*job) for job in plan(project, target, {"cache": CACHE})]
 
 
 def makers(jobs: Iterable[PlannedJob]) -> dict[str, PlannedJob]:
