@@ -9,6 +9,7 @@ import pandas as pd
 import typer
 
 from everycell.cli.answer_notes import report_endings, report_unread
+from everycell.cli.named_files import Input
 from everycell.cli.options import Format, PerQuery, Seed
 from everycell.cli.printing import print_measures
 
@@ -19,6 +20,7 @@ def citations(
         typer.Argument(
             help="JSON lines: question, answer, documents, relevant; optional: arm, tokens, finish."
         ),
+        Input(("answers",)),
     ],
     between: Annotated[
         list[str] | None,
@@ -75,6 +77,7 @@ def satisfaction(
             help="JSON lines: id, satisfied, predicted; optional: estimator. Ids of "
             "counterfactuals end in -cf."
         ),
+        Input(("predictions",)),
     ],
     form: Format = "table",
 ) -> None:
