@@ -34,6 +34,7 @@ These are not citations:
                                     one of `RANGES`
 ``(2)``, ``{2}``, ``^2^``, ``①``     may be items of an enumeration
 ``<cite index="2-1">``, ``<co: 2>``  tags, whose numbers may begin at 0 or count sentences
+〔2〕, «2», <2>                     in other brackets
 km², ``10<sup>6</sup>``, ¹²          superscripts that may be exponents, or two citations
 owls.2 Foxes                        digits after a full stop
 ``[@2]``, ``\cite{doc2}``            citations by name
@@ -133,6 +134,7 @@ _MARK = re.compile(
     rf"|(?:(?<=[^\W\d_]{{4}})|(?<![\w\n]))(?<!\A)\(\s?\d{{1,3}}(?:\s?[,;–-]\s?\d{{1,3}})*\s?\)"
     rf"|\((?:{_NOUN}s?|[DEPRS])[ _-]?\d{{1,4}}\)"
     r"|\{\{?\d{1,3}(?:\s?[,;]\s?\d{1,3})*\}?\}|\^\{?\d{1,3}\}?\^|[①-⓿❶-➓]"
+    r"|[〔⟦〖«⟨<⁽]\s?[\d⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}\s?[〕⟧〗»⟩>⁾]|\bcite[\ue000-\uf8ff]{0,3}turn\d\w{1,20}"
     r"|\\cite\w{0,10}\{[^{}\n]{1,60}\}"
     r"|(?<=[^\W\d_]{3}[.!?])\d{1,2}(?=\s+[A-Z]|\s*\Z)",
     re.IGNORECASE,

@@ -59,6 +59,7 @@ DECISIONS = [
     ("Owls {2} hunt {{3}} ^2^ ① \\cite{doc2} [@doc2]", [], 6),
     ("They hunt.2 Foxes sleep.3", [], [".2", ".3"]),
     ("Owls (D2) and (doc2) hunt on 3 km² and 10<sup>6</sup> m.", [], 4),
+    ("Owls 〔2〕 «3» <4> hunt (2-3) [ref_2] (ref-2).", [], 6),
     # What is read.
     ("Owls hunt.<sup>2</sup> Foxes<sup>[3]</sup> sleep,<sup>4, 5</sup>", [2, 3, 4, 5], []),
     ("Owls (Document 2) hunt (Source: 3) (cite: 4) (refs. 1 and 5).", [2, 3, 4, 1, 5], []),
