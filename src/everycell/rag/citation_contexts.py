@@ -203,20 +203,9 @@ def _is_code(text: str, opening: re.Match[str], closing: re.Match[str]) -> bool:
 
 
 def source_lists(text: str, citations: list[Span]) -> list[Span]:
-    r"""Start and end of each list of sources.
+    """Start and end of each list of sources.
 
-    Parameters
-    ----------
-    text : str
-        Answer without reasoning, code and links (`hide_code_and_links`).
-    citations
-        Start and end of each mark that is read as a citation, in order.
-
-    Examples
-    --------
-    >>> text = "Owls hunt [1].\n\nSources:\n[1] Owls.\n[2] Foxes."
-    >>> [text[start:end] for start, end in source_lists(text, [(10, 13)])]
-    ['Sources:\n[1] Owls.\n[2] Foxes.']
+    The text is one of `hide_code_and_links`; the citations are the start and end of each mark.
     """
     ends = list(itertools.accumulate(len(line) + 1 for line in text.split("\n")))
     lines = [(start, end - 1) for start, end in zip([0, *ends], ends, strict=False)]
