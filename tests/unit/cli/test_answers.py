@@ -191,3 +191,13 @@ def test_texts_may_contain_unicode_line_separators(tmp_path):
     path.write_bytes(json.dumps(line, ensure_ascii=False).encode() + b"\r\n")
     rows = said_in_json("citations", str(path), "--per-query")["rows"]
     assert [row["question"] for row in rows] == [line["question"]]
+
+
+def test_satisfaction_counts_the_dissatisfied(write):
+    """Two of three users are dissatisfied, whatever is predicted."""
+    labels = [("a", False, True), ("b", False, False), ("c", True, True)]
+    lines = [
+        {"id": name, "satisfied": label, "predicted": answer} for name, label, answer in labels
+    ]
+    (row,) = said_in_json("satisfaction", write(lines))["rows"]
+    assert (row["samples"], row["dissatisfied"]) == (3, 2)
