@@ -12,7 +12,8 @@ from workflow.project import Project
 from everycell.cli import app
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.cell_classes import classify_cells
-from everycell.engine.reports import OUTCOME_NAMES, STATES, VERDICTS
+from everycell.engine.conclusions import OUTCOME_NAMES
+from everycell.engine.reports import STATES, VERDICTS
 from everycell.engine.tiers import TIERS
 
 #: What claims are tested on, and outcomes, in `list`.

@@ -392,7 +392,7 @@ def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
     assert article.count("Toys are no users.") == apart.count("Toys are no users.") == 1
     assert "– not testable here</span>" in article
     # The chapter lists two others.
-    assert f"Claims not testable here: {len(claims) + 2}" in path.read_text()
+    assert f"{len(claims) + 2} of them not testable here, each with the reason" in path.read_text()
 
 
 def test_an_artefact_without_report_is_an_error(tmp_path):
