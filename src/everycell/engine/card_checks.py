@@ -20,6 +20,7 @@ from everycell.engine.cards import RUNNABLE, PaperFile
 from everycell.engine.claim_checks import (
     Fault,
     check_claims,
+    check_missing,
     check_supplements,
     check_untestable,
     selector_fault,
@@ -107,6 +108,7 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
         if home is None:
             faults.append(f"{paper.key} has no artefacts; add a chapter file with records.")
             continue
+        faults += _check_untested(paper, home)
         facts = read_card_file(home / "paper.yaml", PaperFile).facts
         for path in sorted(home.glob("*.csv")):
             if path.stem not in paper.artefacts and path.name not in facts:
@@ -119,6 +121,18 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
                     "the file or remove it from `facts`."
                 )
     return faults
+
+
+def _check_untested(paper: Paper, folder: Path) -> Iterator[str]:
+    """Find untested claims that lack nothing."""
+    registry = folder / "registry.yaml"
+    files = list(read_part(registry).files) if registry.exists() else []
+    for chapter, claims in paper.untested.items():
+        path = folder / f"ch{chapter}.yaml"
+        for number, claim in enumerate(claims):
+            if fault := check_missing(claim, files):
+                line = line_of(text_of(path), ["untested", number])
+                yield f"{path}, line {line}: {fault}"
 
 
 def _check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:

@@ -307,9 +307,27 @@ class Conclusion(CardFileModel):
         return self
 
 
+class Missing(CardFileModel):
+    """What the test of a claim needs and does not have."""
+
+    kind: Literal["file", "column", "model", "system", "experiment", "definition"] = Field(
+        description="`file`, `model` or `system` that the registry of the paper lacks; `column` "
+        "that its released files lack; `experiment` that nobody ran; `definition` of a word of the "
+        "claim that has no number."
+    )
+    name: str = Field(
+        min_length=3,
+        description="Words that the address of such a file, or the heading of such a column, would "
+        "have; for a `definition`, the word of the claim.",
+    )
+
+
 class Untested(CardFileModel):
     """A claim of a chapter that cannot be tested here."""
 
     source: str = Field(min_length=2, description="Section or page of the paper.")
     claim: str = Field(min_length=10, description="The claim, in your own words.")
-    reason: str = Field(min_length=10, description="Why it cannot be tested.")
+    missing: Annotated[list[Missing], Field(min_length=1)] = Field(
+        description="What a test would need. `everycell check` looks for it."
+    )
+    reason: str = Field(min_length=10, description="Why the claim cannot be tested, for readers.")

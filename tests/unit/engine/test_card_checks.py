@@ -373,6 +373,41 @@ def test_what_is_rebuilt_is_tested(tmp_path):
         check(tmp_path, CARD.replace("{state: rebuilt, needs: nothing}", declared), LABELLED)
 
 
+UNTESTED = """\
+untested:
+  - {source: p. 2, claim: Users find row b comparable., reason: There are no users here.,
+     missing: [{kind: KIND, name: NAME}]}
+"""
+REGISTRY = """\
+repositories: {o/r: {commit: COMMIT, licence: MIT}}
+sets: {toys: {authors: N. N., paper: Toys, licence: MIT, feeds: [toy/table_1]}}
+files:
+  toys/answers_of_users.csv: {mirror: {path: toys/answers_of_users.csv, size: 3, sha256: HASH}, note: ours}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "fault"),
+    [
+        ("file", "answers of users", "toys/answers_of_users.csv"),
+        ("system", "answers", "toys/answers_of_users.csv"),
+        ("file", "answers of experts", ""),
+        ("definition", "comparable", ""),
+        ("definition", "roughly", "roughly"),
+        ("experiment", "answers of users", ""),
+    ],
+)
+def test_check_cards_looks_for_what_untested_claims_lack(tmp_path, kind, name, fault):
+    card = CARD + UNTESTED.replace("KIND", kind).replace("NAME", name)
+    folder = write_paper(tmp_path, card)
+    registry = REGISTRY.replace("COMMIT", "a" * 40).replace("HASH", "b" * 64)
+    (folder / "toy" / "registry.yaml").write_text(registry)
+    faults = check_cards(load_papers(folder))
+    assert bool(faults) == bool(fault)
+    if fault:
+        assert fault in faults[0] and "ch1.yaml, line 11" in faults[0]
+
+
 def test_no_place_in_a_text_begins_with_a_line_that_nobody_else_has():
     for path in (REPOSITORY / "published").glob("*/ch*.yaml"):
         assert not re.findall(r"source: L\d.*", path.read_text()), path

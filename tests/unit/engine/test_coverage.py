@@ -28,7 +28,8 @@ CLAIMS = """\
       - {id: larger, claim: Row b is larger than a., source: p. 1,
          holds_if: [{cells: {row: b, metric: n}, op: ">", other: {row: a}}]}
 untested:
-  - {source: p. 2, claim: Users like row b., reason: There are no users here.}
+  - {source: p. 2, claim: Users like row b., missing: [{kind: file, name: answers of users}],
+     reason: There are no users here.}
 """
 TIERS = (
     "{embedded: {state: stand_in, name: toys, needs: nothing}, released: {state: rebuilt, "
@@ -132,7 +133,8 @@ def test_an_untested_claim_says_why(tmp_path):
     for missing in (
         "source: p. 2, ",
         "claim: Users like row b., ",
-        ", reason: There are no users here.",
+        "missing: [{kind: file, name: answers of users}],\n     ",
+        "\n     reason: There are no users here.",
     ):
         text = CARD + CLAIMS.replace(missing, "")
         with pytest.raises(CardError, match=r"untested.0"):
