@@ -25,6 +25,7 @@ from everycell.engine.claim_checks import (
     check_untestable,
     selector_fault,
 )
+from everycell.engine.claims import NotTestable, Untested
 from everycell.engine.full_runs import load_full_tier
 from everycell.engine.published_cells import (
     CardError,
@@ -124,15 +125,24 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
 
 
 def _check_untested(paper: Paper, folder: Path) -> Iterator[str]:
-    """Find untested claims that lack nothing."""
+    """Find claims that are declared as not testable and lack nothing."""
     registry = folder / "registry.yaml"
     files = list(read_part(registry).files) if registry.exists() else []
-    for chapter, claims in paper.untested.items():
+    entries: list[tuple[str, list[str | int], Untested | NotTestable]] = [
+        (chapter, ["untested", number], claim)
+        for chapter, claims in paper.untested.items()
+        for number, claim in enumerate(claims)
+    ]
+    entries += [
+        (artefact.chapter, ["artefacts", artefact.name, "tiers", tier, "not_testable"], exclusion)
+        for artefact in paper.artefacts.values()
+        for tier, declared in artefact.card.tiers.items()
+        if (exclusion := declared.not_testable) is not None
+    ]
+    for chapter, keys, entry in entries:
         path = folder / f"ch{chapter}.yaml"
-        for number, claim in enumerate(claims):
-            if fault := check_missing(claim, files):
-                line = line_of(text_of(path), ["untested", number])
-                yield f"{path}, line {line}: {fault}"
+        if fault := check_missing(entry, files):
+            yield f"{path}, line {line_of(text_of(path), keys)}: {fault}"
 
 
 def _check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:

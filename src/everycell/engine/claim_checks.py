@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import split_supplement_name
-from everycell.engine.claims import Predicate, Untested
+from everycell.engine.claims import NotTestable, Predicate, Untested
 from everycell.engine.published_cells import CardError, Selector, key_columns
 
 #: Where a fault is (keys from the record down, or the row of a published cell), and its sentence.
@@ -135,14 +135,15 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
                 )
 
 
-def check_missing(claim: Untested, files: Iterable[str]) -> str:
-    """Why an untested claim lacks nothing: one of the released files has it; empty if it does.
+def check_missing(entry: Untested | NotTestable, files: Iterable[str]) -> str:
+    """Why an entry lacks nothing: one of the released files has it; empty if it does.
 
     A missing column is looked for among the headings of the files by a test of the records, as
     it requires the data.
     """
-    for missing in claim.missing:
-        if missing.kind == "definition" and missing.name.lower() not in claim.claim.lower():
+    claim = entry.claim if isinstance(entry, Untested) else ""
+    for missing in entry.missing:
+        if missing.kind == "definition" and missing.name.lower() not in claim.lower():
             return f"the word {missing.name!r} of `missing` is not in the claim; quote it there."
         if missing.kind in ("file", "model", "system"):
             found = next((file for file in files if matches_name(missing.name, file)), None)

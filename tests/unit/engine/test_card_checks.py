@@ -21,6 +21,7 @@ def test_a_sound_paper_has_no_faults(tmp_path):
     assert check(tmp_path) == []
 
 
+MISSING = "missing: [{kind: experiment, name: users}]"
 #: Lines added to the sound card, and what the one fault says.
 ADDED = {
     "unknown row of a tolerance": (
@@ -352,7 +353,8 @@ def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
     ],
 )
 def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, conclusions, fault):
-    declared = f"not_testable: {{conclusions: {conclusions}, because: Toys are no users.}}"
+    reason = f"{MISSING}, because: Toys are no users."
+    declared = f"not_testable: {{conclusions: {conclusions}, {reason}}}"
     state = "{state: stand_in, name: toys, needs: nothing%s}"
     state %= "" if conclusions is None else f", {declared}"
     card = CARD.replace("{state: rebuilt, needs: nothing}", state)
@@ -362,13 +364,15 @@ def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, conclusion
 
 
 def test_nothing_is_untestable_without_a_claim(tmp_path):
-    state = "{state: stand_in, name: toys, needs: nothing, not_testable: {because: Toys it is.}}"
+    excluded = f"not_testable: {{{MISSING}, because: Toys it is.}}"
+    state = f"{{state: stand_in, name: toys, needs: nothing, {excluded}}}"
     [fault] = check(tmp_path, CARD.replace("{state: rebuilt, needs: nothing}", state))
     assert "toy/table_1: `not_testable`" in fault
 
 
 def test_what_is_rebuilt_is_tested(tmp_path):
-    declared = "{state: rebuilt, needs: nothing, not_testable: {because: Toys are no users.}}"
+    excluded = f"not_testable: {{{MISSING}, because: Toys are no users.}}"
+    declared = f"{{state: rebuilt, needs: nothing, {excluded}}}"
     with pytest.raises(CardError, match="not_testable"):
         check(tmp_path, CARD.replace("{state: rebuilt, needs: nothing}", declared), LABELLED)
 
