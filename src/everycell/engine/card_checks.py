@@ -128,17 +128,14 @@ def _check_untested(paper: Paper, folder: Path) -> Iterator[str]:
     """Find claims that are declared as not testable and lack nothing."""
     registry = folder / "registry.yaml"
     files = list(read_part(registry).files) if registry.exists() else []
-    entries: list[tuple[str, list[str | int], Untested | NotTestable]] = [
-        (chapter, ["untested", number], claim)
-        for chapter, claims in paper.untested.items()
-        for number, claim in enumerate(claims)
-    ]
-    entries += [
-        (artefact.chapter, ["artefacts", artefact.name, "tiers", tier, "not_testable"], exclusion)
-        for artefact in paper.artefacts.values()
-        for tier, declared in artefact.card.tiers.items()
-        if (exclusion := declared.not_testable) is not None
-    ]
+    entries: list[tuple[str, list[str | int], Untested | NotTestable]] = []
+    for chapter, claims in paper.untested.items():
+        entries += [(chapter, ["untested", number], claim) for number, claim in enumerate(claims)]
+    for artefact in paper.artefacts.values():
+        for tier, declared in artefact.card.tiers.items():
+            keys: list[str | int] = ["artefacts", artefact.name, "tiers", tier, "not_testable"]
+            if declared.not_testable is not None:
+                entries.append((artefact.chapter, keys, declared.not_testable))
     for chapter, keys, entry in entries:
         path = folder / f"ch{chapter}.yaml"
         if fault := check_missing(entry, files):

@@ -146,11 +146,11 @@ def check_missing(entry: Untested | NotTestable, files: Iterable[str]) -> str:
         if missing.kind == "definition" and missing.name.lower() not in claim.lower():
             return f"the word {missing.name!r} of `missing` is not in the claim; quote it there."
         if missing.kind in ("file", "model", "system"):
-            found = next((file for file in files if matches_name(missing.name, file)), None)
-            if found:
+            matches = [file for file in files if matches_name(missing.name, file)]
+            if matches:
                 return (
                     f"the {missing.kind} {missing.name!r} is not missing, since the registry has "
-                    f"{found}; test the claim, or name what is missing."
+                    f"{matches[0]}; test the claim, or name what is missing."
                 )
     return ""
 

@@ -386,7 +386,9 @@ REGISTRY = """\
 repositories: {o/r: {commit: COMMIT, licence: MIT}}
 sets: {toys: {authors: N. N., paper: Toys, licence: MIT, feeds: [toy/table_1]}}
 files:
-  toys/answers_of_users.csv: {mirror: {path: toys/answers_of_users.csv, size: 3, sha256: HASH}, note: ours}
+  toys/answers_of_users.csv:
+    mirror: {path: toys/answers_of_users.csv, size: 3, sha256: HASH}
+    note: ours
 """
 
 
