@@ -10,6 +10,7 @@ import pandas as pd
 import typer
 
 from everycell.cli import project
+from everycell.cli.named_files import Input, Output
 from everycell.cli.options import Force, Format
 from everycell.cli.printing import (
     difference_frame,
@@ -19,11 +20,12 @@ from everycell.cli.printing import (
     print_for_programs,
     print_json,
 )
-from everycell.cli.project import can_be_run, collect_results, refuse_existing, require_receipts
+from everycell.cli.project import can_be_run, collect_results, require_receipts
 from everycell.cli.rebuild_check import rebuild_and_compare
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact
 from everycell.engine.differences import compare_folders
+from everycell.engine.files import atomic_path
 from everycell.engine.lineage import NAME as LINEAGE
 from everycell.engine.lineage import check_lineage, files_without_jobs
 from everycell.engine.published_cells import CardError
@@ -173,7 +175,11 @@ def diff(
 
 
 def check_verdicts(
-    expected: Annotated[Path, typer.Argument(help="CSV: tier, artefact, key, verdict.")],
+    expected: Annotated[
+        Path,
+        typer.Argument(help="CSV: tier, artefact, key, verdict."),
+        Input(("verdicts",), unless="update"),
+    ],
     update: Annotated[bool, typer.Option("--update", help="Write the file instead.")] = False,
     tier: Annotated[
         list[str] | None, typer.Option(help="Compare only these tiers; all by default.")
@@ -182,7 +188,7 @@ def check_verdicts(
     """Compare the verdicts with the expected ones in a file."""
     verdicts = _verdicts()
     if update:
-        with expected.open("w", newline="", encoding="utf-8") as file:
+        with atomic_path(expected) as draft, draft.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(EXPECTED_COLUMNS)
             writer.writerows([*key, verdict] for key, verdict in verdicts.items())
@@ -248,7 +254,7 @@ def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
 
 def crate(
     results: Annotated[Path, typer.Argument(help="Results folder.")],
-    out: Annotated[Path, typer.Argument(help="Archive to write, such as results.zip.")],
+    out: Annotated[Path, typer.Argument(help="Archive to write, such as results.zip."), Output()],
     force: Force = False,
 ) -> None:
     """Write results as a Workflow Run RO-Crate, for archiving."""
@@ -259,6 +265,5 @@ def crate(
         raise CardError(f"The folder {results} does not exist; run `everycell make` first.")
     if out.suffix != ".zip":
         raise CardError(f"{out}: a crate is a zip archive; choose a file name ending in .zip.")
-    refuse_existing(out, force=force)
     write_crate(results, out, project.ROOT, settings.cache, project.papers(), audits_of)
     echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")

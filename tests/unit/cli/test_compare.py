@@ -100,8 +100,12 @@ def test_rows_of_queries(files):
 
 def test_the_table_is_for_readers(files):
     code, out, _ = call("a.run", "b.run", "qrels", "--measure", "RR")
-    assert code == 0 and "effect" not in out
+    assert code == 0
     rows = [re.split(r"\s{2,}", line.strip()) for line in out.splitlines()]
+    # Effects have a table only if baselines are given.
+    baselines = ["--baseline", "base.run", "--reproduced-baseline", "base2.run"]
+    assert "effect_ratio" in call("a.run", "b.run", "qrels", *baselines)[1]
+    assert "effect_ratio" not in out
     assert ["original: a.run"] in rows and ["missing: error"] in rows
     head = rows.index(["depth", "topics", "kendall_tau_union", "rbo"])
     # Taus of 1/3, 1 and 1: a document that only one list has does not lower it.
@@ -197,8 +201,8 @@ def test_invalid_options_are_refused(files, options, says):
 
 
 def test_missing_and_damaged_files(files):
-    assert "The run file no.run does not exist" in refused("a.run", "no.run", "qrels")
-    assert "The qrels file no.txt does not exist" in refused("a.run", "b.run", "no.txt")
+    assert "REPRODUCED: no.run does not exist" in refused("a.run", "no.run", "qrels")
+    assert "QRELS: no.txt does not exist" in refused("a.run", "b.run", "no.txt")
     Path("cut.gz").write_bytes(gzip.compress(QRELS.encode())[:30])
     assert "cut.gz cannot be read or is damaged" in refused("a.run", "b.run", "cut.gz")
     shutil.copy("a.run", "b.gz")

@@ -167,7 +167,8 @@ def test_no_secret_of_a_url_is_shown_or_written(project, server):
             for name in ("token", "access_token", "X-Amz-Signature", "sig", "api_key")
         ),
     ):
-        assert "s3cr3t" not in refused("paper", "add-data", "toy", position)
+        message = refused("paper", "add-data", "toy", position)
+        assert "password or token" in message and "s3cr3t" not in message
     assert not requests and not (project / "published/toy/registry.yaml").exists()
 
 
@@ -307,8 +308,9 @@ def test_a_new_paper_is_whole_or_absent(project, monkeypatch, part):
     monkeypatch.undo()
     monkeypatch.chdir(project)
     assert call("paper", "new", "smith2026")[0] == 0
+    Path("a.csv").write_text("metric,value\nAP,0.5\n")
     assert "already exist; choose another key" in refused(
-        "paper", "new", "smith2026", "--yes", "--values", "a.csv", "--table", "b.csv"
+        "paper", "new", "smith2026", "--yes", "--values", "a.csv", "--table", "a.csv"
     )
 
 
