@@ -119,6 +119,9 @@ def test_interpolate_runs_documents_of_one_run_only(candidates):
     assert rows.loc["second", "p"] == pytest.approx(expected)
     # The relevant documents of the better run are already at its top.
     assert rows.loc["noise oracle", "gain"] == 0
+    ends_only = interpolate_runs(first, second, qrels, ["AP"], alphas=[0.0, 1.0], **options)
+    assert ends_only.by_topic["AP oracle"].tolist() == [0.5, 1.0]
+    assert evaluate(ends_only.run, qrels, ["AP"])["AP"].tolist() == [0.5, 1.0]
 
 
 ids = st.sampled_from("abcdefgh")
