@@ -261,3 +261,13 @@ def test_citations_counts_empty_and_cut_off_answers(write):
     _, err = noted(write, *["Owls [1]."] * 4, "")
     assert "1 of 5 answers are empty (no text: 1)" in err and "More than" not in err
     assert "empty" not in noted(write, "Owls [1].")[1]
+
+
+def test_satisfaction_counts_the_dissatisfied(write):
+    """Two of three users are dissatisfied, whatever is predicted."""
+    labels = [("a", False, True), ("b", False, False), ("c", True, True)]
+    lines = [
+        {"id": name, "satisfied": label, "predicted": answer} for name, label, answer in labels
+    ]
+    (row,) = said_in_json("satisfaction", write(lines))["rows"]
+    assert (row["samples"], row["dissatisfied"]) == (3, 2)
