@@ -61,13 +61,10 @@ def test_check_cards_missing_published_cells(tmp_path, card, name):
 
 
 def test_check_cards_figure_and_quoted_table_need_no_cells(tmp_path):
-    figure = CARD.replace("kind: table", "kind: figure").replace(
-        "    decimals: {AP: 2, n: 0}\n", ""
-    )
+    card = CARD.replace("    decimals: {AP: 2, n: 0}\n", "")
+    figure = card.replace("kind: table", "kind: figure")
     assert faults_of(tmp_path / "a", figure, None, name="figure_1") == []
-    quoted = CARD.replace("state: rebuilt", "state: quoted").replace(
-        "    decimals: {AP: 2, n: 0}\n", ""
-    )
+    quoted = card.replace("state: rebuilt", "state: quoted")
     assert faults_of(tmp_path / "b", quoted, None) == []
 
 
