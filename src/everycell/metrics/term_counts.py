@@ -110,7 +110,7 @@ def count_terms(
     tokenise
         Function that maps n texts to n lists of lower-case tokens. By default, texts are split at
         white space. The tokenisers of `everycell.text` work too. Texts are first normalised to NFC,
-        without invisible characters such as soft hyphens; a zero-width space becomes a space.
+        without invisible characters such as soft hyphens; zero-width spaces split words.
     batch
         Number of documents in memory at a time, and of rows in a row group; 1 or more.
     matched_terms

@@ -5,8 +5,8 @@ text into the word pieces of BERT and SciBERT. Terms do not contain white space 
 so they can be joined with spaces and indexed unchanged.
 
 A character separates two tokens, is a part of a token, or is removed, which joins its neighbours.
-"blank" is the default of `everycell.metrics.term_counts.count_terms`, which first replaces U+200B by
-a space and removes the characters of the last row, except for joiners inside words.
+"blank" is the default of `everycell.metrics.term_counts.count_terms`, which first removes the
+characters of the last two rows; inside a word, it keeps joiners and replaces U+200B by a space.
 
 ========================================  =========  =========  =========  =============
 character                                 blank      SA, STM2   STM1       BERT, SciBERT

@@ -43,7 +43,7 @@ def test_count_terms_white_space(tmp_path, tokenise):
 @pytest.mark.parametrize("tokenise", [blank_tokens, tokeniser("SA")])
 def test_count_terms_invisible_characters(tmp_path, tokenise):
     texts = [f"{one}s{one}he {one}he{one} x" for one in INVISIBLE]
-    texts += ["she\u200d \u200che x", "\u200dshe he\u200c x"]
+    texts += ["she\u200d \u200che x", "\u200dshe he\u200c x", "she\u200b he \u200bx"]
     assert counted(texts, tmp_path, tokenise=tokenise) == [[3, 1, 1]] * len(texts)
     # Joiners inside a word belong to it, as in Persian.
     words = {"f": ["\u0645\u06cc\u200c\u062e"], "m": ["he"]}
