@@ -16,8 +16,8 @@ Words = Mapping[str, Collection[str]]
 #: Possible names of the columns of a word list.
 _TERM = {"term", "terms", "word", "words", "token", "tokens", "keyword", "lemma", "form"}
 _GROUP = {"group", "groups", "gender", "sex", "class", "category", "label", "attribute", "type"}
-#: Invisible characters that are not part of a word: soft hyphen, word joiner, byte order mark, marks
-#: of direction; next to white space or punctuation, also the zero-width space and joiners.
+#: Invisible characters that are not part of a word: soft hyphen, word joiner, byte order mark and
+#: marks of direction; next to white space or punctuation, also the zero-width space and joiners.
 _INVISIBLE = re.compile(
     "[\u00ad\u2060\ufeff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+"
     r"|(?<![^\s!-/:-@\[-`{-~])[\u200b-\u200d]+|[\u200b-\u200d]+(?![^\s!-/:-@\[-`{-~])"
@@ -116,7 +116,7 @@ def normalise_term(term: str, *, lower: bool = True) -> str:
 
 
 def normalise_text(text: str) -> str:
-    """Normalise a text to NFC, without invisible characters; a zero-width space in a word splits it."""
+    """Normalise a text to NFC, without invisible characters; zero-width spaces split words."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFC", _INVISIBLE.sub("", text).replace("\u200b", " "))

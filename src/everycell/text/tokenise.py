@@ -60,7 +60,8 @@ _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 # The results of a batch are larger than its texts, so the number of texts per batch is limited.
 _BATCH = 1000
 
-#: Text without Java's Character.isWhitespace, which excludes no-break spaces and U+0085 (unlike str.split).
+#: Text without Java's white space (Character.isWhitespace). Unlike that of `str.split`, this does
+#: not include no-break spaces and U+0085.
 JAVA_TOKEN = re.compile(
     r"[^\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+"
 )
