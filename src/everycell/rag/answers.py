@@ -7,8 +7,8 @@ are three normalisations:
 - `normalise_answer`, the default: lower case, without articles and punctuation, but with the marks
   of numbers. "3.5", "1/2", "-5", "2:1", "50%" and "$5" differ from "35", "12", "5", "21", "50" and
   "5"; "1,000" equals "1000".
-- `normalise_as_squad`: the same without any ASCII punctuation, so "3.5" equals "35". `Match` "squad"
-  is for studies whose papers follow SQuAD.
+- `normalise_as_squad`: the same without any ASCII punctuation, so "3.5" equals "35". `Match`
+  "squad" is for studies whose papers follow SQuAD.
 - `without_punctuation`: that of the library of abolghasemi2026, which searches the answer for the
   characters of a gold answer (`Match` "substring"). It keeps articles, a match may start inside a
   word, and the number of a citation can match a gold answer.
@@ -28,13 +28,14 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 _SYMBOLS = re.compile(r"[^\w\s]")
 
-#: Ways to match a gold answer: its characters anywhere, its words, the complete answer, or its words
-#: as SQuAD normalises them.
+#: Ways to match a gold answer: its characters anywhere, its words, the complete answer, or its
+#: words as SQuAD normalises them.
 Match = Literal["substring", "words", "whole", "squad"]
 MATCHES = ("substring", "words", "whole", "squad")
 
-_DASHES = "-\u2010\u2011\u2012\u2013\u2212"
 _DIGIT = re.compile(r"\d")
+#: Hyphens, dashes up to the en dash and the minus sign; the slash of fractions.
+_SPELLINGS = str.maketrans("\u2010\u2011\u2012\u2013\u2212\u2044", "-----/")
 #: Separators of thousands, also no-break and thin spaces; "5,202" in "May 5,2020" has none.
 _THOUSANDS = re.compile(
     r"(?<![\w.,:'’])([1-9]\d{0,2})((?P<mark>[,'’\u00a0\u2009\u202f])\d{3}(?:(?P=mark)\d{3})*)"
@@ -42,9 +43,8 @@ _THOUSANDS = re.compile(
 )
 #: Punctuation inside, before and after a number; the last alternative is any other.
 _MARKS = re.compile(
-    rf"(?:(?<=\d)|(?<=\de)(?=[{_DASHES}]))"
-    rf"(?P<inside>[{re.escape(string.punctuation + _DASHES)}—⁄]+)(?=\d)"
-    rf"|(?<![\w%])(?P<before>(?:[{_DASHES}<>=]|[$€£¥]\s?)+)(?=\.?\d)"
+    rf"(?:(?<=\d)|(?<=\de)(?=-))(?P<inside>[{re.escape(string.punctuation)}]+)(?=\d)"
+    r"|(?<![\w%-])(?P<before>(?:[-<>=]|[$€£¥]\s?)+)(?=\.?\d)"
     r"|(?<![\w.])(?P<point>\.)(?=\d)"
     r"|(?<=\d)\s?(?P<after>[%‰])"
     rf"|[{re.escape(string.punctuation)}]"
@@ -59,7 +59,7 @@ def normalise_answer(text: str) -> str:
     """Normalise text as SQuAD does, except that numbers keep their marks.
 
     Kept are marks between digits, signs, comparisons and currencies before a number, and per cent
-    signs after it. Separators of thousands are removed, and all hyphens and dashes are the same.
+    signs after it. Separators of thousands are removed. Dashes and minus signs are hyphens.
 
     Examples
     --------
@@ -68,31 +68,28 @@ def normalise_answer(text: str) -> str:
     >>> normalise_as_squad("3.5 kg, 1/2")
     '35 kg 12'
     """
+    text = text.translate(_SPELLINGS)
     if not _DIGIT.search(text):
         return normalise_as_squad(text)
-    whole = _THOUSANDS.sub(lambda match: match[1] + match[2].replace(match["mark"], ""), text)
-    return " ".join(_ARTICLES.sub(" ", _MARKS.sub(_keep_mark, whole.lower())).split())
+    text = _THOUSANDS.sub(lambda match: match[1] + match[2].replace(match["mark"], ""), text)
+    return " ".join(_ARTICLES.sub(" ", _MARKS.sub(_keep_mark, text.lower())).split())
 
 
 def _keep_mark(match: re.Match[str]) -> str:
     """Replacement for punctuation: the marks of a number in one spelling, otherwise nothing."""
-    if match["inside"]:
-        marks = re.sub(f"[{_DASHES}—]", "-", match["inside"]).replace("⁄", "/")
+    if marks := match["inside"]:
         if set(marks) <= _INSIDE:
             return marks
         # "5%-$10" are two numbers.
         return "%" * marks.startswith("%") + " " + "$" * marks.endswith("$")
     if match["before"]:
-        marks = re.sub(f"[{_DASHES}]", "-", "".join(match["before"].split()))
+        marks = "".join(match["before"].split())
         # A dash or an arrow is no sign.
-        is_number = "--" not in marks and not re.fullmatch("-+>|=+>?", marks)
-        return " " + "".join(sorted(set(marks), key=_ORDER_BEFORE.index)) * is_number
+        is_sign = "--" not in marks and not re.fullmatch("-+>|=+>?", marks)
+        return " " + "".join(sorted(set(marks), key=_ORDER_BEFORE.index)) * is_sign
     if match["point"]:
-        return (
-            " 0."
-            if match.start() and match.string[match.start() - 1] not in _ORDER_BEFORE
-            else "0."
-        )
+        previous = match.string[max(match.start() - 1, 0) : match.start()]
+        return "0." if previous in _ORDER_BEFORE else " 0."
     return "% " if match["after"] else ""
 
 

@@ -131,7 +131,9 @@ def _paired_labels(first: Labels, second: Labels) -> tuple[npt.NDArray[Any], npt
 def _as_objects(labels: npt.ArrayLike) -> npt.NDArray[Any]:
     """Labels as objects, which keep their types and missing values; ragged rows stay lists."""
     if isinstance(labels, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(labels), None, labels.data.astype(object))
+        objects = labels.data.astype(object)
+        objects[np.ma.getmaskarray(labels)] = None
+        return objects
     try:
         return np.asarray(labels, dtype=object)
     except ValueError:

@@ -124,12 +124,12 @@ def test_read_forest_missing_values(
     }
     model = lightgbm.train(parameters, data, num_boost_round=6)
     forest = read_forest(saved(model, tmp_path_factory.mktemp("forest")))
-    others = rng.normal(size=(200, 5))
-    special = rng.random(others.shape) < 0.4
-    others[special] = rng.choice(SPECIAL, size=int(special.sum()))
+    unseen = rng.normal(size=(200, 5))
+    special = rng.random(unseen.shape) < 0.4
+    unseen[special] = rng.choice(SPECIAL, size=int(special.sum()))
     assert forest(vectors) == pytest.approx(model.predict(vectors), abs=1e-9)
-    assert forest(others) == pytest.approx(model.predict(others), abs=1e-9)
-    documents, background = others[:4], others[4:7]
+    assert forest(unseen) == pytest.approx(model.predict(unseen), abs=1e-9)
+    documents, background = unseen[:4], unseen[4:7]
     coalitions = rng.random((70, 5)) < 0.5
     assert forest.masked_scores(documents, background, coalitions) == pytest.approx(
         masked_scores(model.predict, documents, background, coalitions), abs=1e-9
