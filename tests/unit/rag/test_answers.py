@@ -79,9 +79,9 @@ def test_is_correct_different_numbers(first, second):
             assert is_correct(output, [output])
             assert normalise_answer(output) == normalise_answer(normalise_answer(output))
     assert not shared_words(1)(first, second)
-    for removed, kept in ((first, second), (second, first)):
-        assert without_statement(f"It has {kept} kg.", removed) == f"It has {kept} kg."
-        assert without_statement(f"It has {kept} kg.", kept) == "It has  kg."
+    for removed, other in ((first, second), (second, first)):
+        assert without_statement(f"It has {other} kg.", removed) == f"It has {other} kg."
+        assert without_statement(f"It has {other} kg.", other) == "It has  kg."
 
 
 @pytest.mark.parametrize(
