@@ -125,6 +125,7 @@ def test_every_file_is_described_with_its_hash(crate, project):
         "results/cells.csv",
         "results/cells.parquet",
         "results/claims.csv",
+        "results/excluded_claims.csv",
         "results/badge.svg",
         *(f"results/released/toy/table_1.{form}" for form in (*TABLE_FORMS, "svg")),
         "results/released/toy/table_1.receipt.json",
