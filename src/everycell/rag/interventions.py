@@ -40,10 +40,9 @@ CONTROLS = ("all cited", "one cited", "forged alone", "statement removed")
 
 
 #: Marks of a number before its digits, and what makes digits a part of another number.
-_SIGN = re.compile(r"[-\u2010-\u2013\u2212$€£¥<>.]+$")
-_NO_NUMBER_BEFORE = (
-    r"(?<![-\u2010-\u2013\u2212$€£¥<>])(?<!\d[.,:/'\u00a0\u2009\u202f])(?<!\s\.)(?<!^\.)"
-)
+_SIGNS = r"[-\u2010-\u2013\u2212$€£¥<>]"
+_SIGN = re.compile(rf"(?:{_SIGNS}|(?<!\S)\.)+$")
+_NO_DIGIT_BEFORE = r"(?<!\d[.,:/'\u00a0\u2009\u202f])(?<!\s\.)(?<!^\.)"
 _NO_NUMBER_AFTER = r"(?![-\u2010-\u2013.,:/'\u00a0\u2009\u202f]\d|\s?%)"
 
 
@@ -183,7 +182,8 @@ def instances(
 def without_statement(text: str, statement: str) -> str:
     """Remove a statement from a document wherever its words occur in sequence.
 
-    Numbers must have the same marks, and are not parts of other numbers.
+    Numbers must have the same marks, and are not parts of other numbers. Marks around the words
+    remain, as does punctuation.
     """
     words = list(re.finditer(r"\w+", statement))
     if not words:
@@ -196,10 +196,11 @@ def without_statement(text: str, statement: str) -> str:
     pattern += re.escape(words[-1][0])
     if words[0][0][0].isdigit():
         sign = _SIGN.search(statement[: words[0].start()])
-        pattern = _NO_NUMBER_BEFORE + re.escape(sign[0] if sign else "") + pattern
+        before = re.escape(sign[0]) if sign else ""
+        pattern = rf"(?<={before})(?<!{_SIGNS}{before}){_NO_DIGIT_BEFORE * (not sign)}{pattern}"
     if words[-1][0][-1].isdigit():
         is_per_cent = statement[words[-1].end() :].lstrip().startswith("%")
-        pattern += r"\s?%" if is_per_cent else _NO_NUMBER_AFTER
+        pattern += r"(?=\s?%)" if is_per_cent else _NO_NUMBER_AFTER
     return re.sub(rf"(?<!\w){pattern}(?!\w)", "", text, flags=re.IGNORECASE)
 
 
