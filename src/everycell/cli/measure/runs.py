@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from everycell.cli.measure.files import parse_numbers, read_run_file, read_user_file
+from everycell.cli.named_files import RUN, Output
 from everycell.cli.options import Format, Level, Measures, PerQuery, Persistence, Qrels, Run, Seed
 from everycell.cli.printing import print_measures
-from everycell.cli.project import refuse_existing
 from everycell.engine.published_cells import CardError
+
+if TYPE_CHECKING:
+    from everycell.retrieval.interpolated_runs import MissingScore
 
 
 def compare(
     original: Run,
-    reproduced: Annotated[Path, typer.Argument(help="Reproduced run, for the same topics.")],
+    reproduced: Annotated[Path, typer.Argument(help="Reproduced run, for the same topics."), RUN],
     qrels: Qrels,
     measure: Measures = None,
     level: Level = 1,
@@ -33,10 +36,10 @@ def compare(
         typer.Option(help="Order of documents for Kendall's tau: original run, or ids."),
     ] = "original",
     baseline: Annotated[
-        Path | None, typer.Option(help="Baseline of the original experiment, for the effect.")
+        Path | None, typer.Option(help="Baseline of the original experiment, for the effect."), RUN
     ] = None,
     reproduced_baseline: Annotated[
-        Path | None, typer.Option(help="Baseline of the reproduced experiment.")
+        Path | None, typer.Option(help="Baseline of the reproduced experiment."), RUN
     ] = None,
     missing: Annotated[
         Literal["error", "zero", "drop"],
@@ -120,7 +123,7 @@ def _parse_scale(text: str) -> tuple[int, int]:
 
 def interpolate(
     first: Run,
-    second: Annotated[Path, typer.Argument(help="Run for the same topics.")],
+    second: Annotated[Path, typer.Argument(help="Run for the same topics."), RUN],
     qrels: Qrels,
     measure: Measures = None,
     level: Level = 1,
@@ -132,8 +135,18 @@ def interpolate(
     noise: Annotated[int, typer.Option(help="Repetitions of the noise control.", min=1)] = 20,
     candidates: Annotated[
         Literal["either", "both"],
-        typer.Option(help="Rank the documents that are in either run, or only those in both."),
+        typer.Option(
+            help="Rank the documents that are in either run, or only those in both, at weights "
+            "between 0 and 1."
+        ),
     ] = "either",
+    missing_score: Annotated[
+        str,
+        typer.Option(
+            help="Score in a run of a document that only the other run has: lowest (the run's "
+            "lowest score for the topic), or a number."
+        ),
+    ] = "lowest",
     scale: Annotated[
         Literal["query", "run"],
         typer.Option(help="Standardise scores per query, or over the entire run."),
@@ -142,7 +155,9 @@ def interpolate(
         Literal["error", "drop"],
         typer.Option(help="How to treat topics of the qrels that are missing from a run."),
     ] = "error",
-    out: Annotated[Path | None, typer.Option(help="File to write the tuned run to.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write the tuned run to."), Output()
+    ] = None,
     per_query: PerQuery = False,
     form: Format = "table",
 ) -> None:
@@ -156,8 +171,6 @@ def interpolate(
     from everycell.trec.qrels import read_qrels
     from everycell.trec.runs import write_run
 
-    if out is not None:
-        refuse_existing(out)
     interpolated = interpolate_runs(
         read_run_file(first),
         read_run_file(second),
@@ -167,6 +180,7 @@ def interpolate(
         seed=seed,
         noise_seeds=noise,
         candidates=candidates,
+        missing_score=_parse_missing_score(missing_score),
         over=scale,
         relevance_level=level,
         missing_topics=missing,
@@ -183,8 +197,18 @@ def interpolate(
         "seed": seed,
         "noise": noise,
         "candidates": candidates,
+        "missing score": missing_score,
         "scale": scale,
         "missing": missing,
     }
     rows = interpolated.by_topic.reset_index() if per_query else interpolated.means
     print_measures(rows, form, settings)
+
+
+def _parse_missing_score(text: str) -> MissingScore:
+    if text == "lowest":
+        return "lowest"
+    numbers = parse_numbers("missing-score", text, "0, or lowest")
+    if len(numbers) != 1:
+        raise CardError(f"--missing-score is {text!r}; expected a number, or lowest.")
+    return numbers[0]
