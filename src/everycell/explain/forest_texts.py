@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -131,7 +132,9 @@ def _numbers(text: str, key: str, size: int) -> Sequence[float]:
         numbers = [int(word) if is_integer else float(word) for word in words]
     except ValueError:
         raise ValueError(f"{key} has a value that is not a number") from None
-    if not all(abs(number) < 2**31 if is_integer else math.isfinite(number) for number in numbers):
+    # A threshold of infinity separates missing values from all numbers.
+    highest = math.inf if key == "threshold" else sys.float_info.max
+    if not all(abs(number) < 2**31 if is_integer else abs(number) <= highest for number in numbers):
         raise ValueError(f"{key} has a value that is too large or not finite")
     return numbers
 

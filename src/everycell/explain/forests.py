@@ -7,6 +7,7 @@ split only at nodes where the document and the sample go different ways.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -197,6 +198,8 @@ def _add_subtree(
         )
     number = len(splits)
     threshold, default, kind = float(node["threshold"]), node["default_left"], node["missing_type"]
+    # LightGBM dumps infinity as 1e300.
+    threshold = math.copysign(math.inf, threshold) if abs(threshold) >= 1e300 else threshold
     # Unless NaN is missing, LightGBM replaces it by 0.
     zero = default if kind == "Zero" else threshold >= 0
     splits.append((node["split_feature"], threshold, zero, default if kind == "NaN" else zero))

@@ -87,7 +87,8 @@ def test_a_missing_zero_goes_its_own_way(tmp_path):
 
 OBJECTIVES = ("regression", "regression_l1", "huber", "lambdarank", "rank_xendcg")
 #: Values at which LightGBM's rules for missing values, zeros and infinity differ.
-SPECIAL = [np.nan, 0.0, -0.0, 1e-36, -1e-36, 1e-35, -1e-35, 1.1e-35, -1.1e-35, np.inf, -np.inf]
+SPECIAL = [np.nan, 0.0, -0.0, 1e-36, -1e-36, 1e-35, -1e-35, 1.1e-35, -1.1e-35]
+SPECIAL += [1e300, -1e300, 1e305, np.inf, -np.inf]
 
 
 @settings(max_examples=25, deadline=None)
