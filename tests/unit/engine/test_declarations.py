@@ -35,7 +35,7 @@ def test_report_refuses_quoted_cell_that_a_rule_makes(tmp_path, options):
     with pytest.raises(CardError, match=r"quoted.*b / AP.*embedded"):
         report(artefact_of(tmp_path, card), "embedded", REPRODUCED)
     half = report(artefact_of(tmp_path, card), "embedded", REPRODUCED[:2])
-    assert half.verdicts["quoted"] == others.verdicts["equal"] == 2
+    assert half.verdicts["quoted"] == half.verdicts["equal"] == 2
 
 
 def test_report_accepts_inputs_that_a_figure_repeats(tmp_path):
