@@ -566,3 +566,13 @@ def test_equivalent_word_lists_count_the_same(files, change):
     code, _, err = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet")
     assert (code, err) == (0, "")
     assert read_counts("d.parquet").equals(read_counts("c.parquet"))
+
+
+def test_count_terms_header_hint_needs_three_groups(files):
+    """Two groups of one term are no sign of a header; a third group with one term is."""
+    words = files / "short.txt"
+    for text, has_hint in (("she,f\nhe,m\n", False), ("lemma2,x\nshe,f\nhe,m\n", True)):
+        words.write_text(text)
+        arguments = ("docs.tsv", "--words", "short.txt", "--out", "short.parquet", "--force")
+        code, out, _ = call("count-terms", *arguments)
+        assert code == 0 and ("if that is a header, remove it" in out) == has_hint

@@ -150,3 +150,9 @@ def test_accuracy_on_the_pairs_of_grepbiasir(mirror):
     assert (sum(her), len(her)) == (41, 44)
     assert (sum(full), len(full)) == (791, 928)
     assert (sum(back), len(back)) == (926, 928)
+
+
+@pytest.mark.parametrize("governor", ["let", "letting", "making", "given", "gave"])
+def test_swap_gender_object_of_a_governor(governor):
+    """After such a verb the pronoun is an object, also if a noun could follow."""
+    assert swap_gender(f"They are {governor} her win.") == f"They are {governor} him win."
