@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
+from everycell.language_models.reasoning import without_reasoning
+
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
@@ -60,7 +62,7 @@ def _normaliser(match: Match) -> Callable[[str], str]:
 
 
 def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> bool:
-    """Whether an answer matches one of the gold answers, both normalised."""
+    """Whether an answer, without its reasoning, matches a gold answer, both normalised."""
     normalise = _normaliser(match)
     answers = [normalise(answer) for answer in usable_answers(gold, match=match)]
     if not answers:
@@ -68,7 +70,7 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
             f"Normalisation leaves no words of the gold answers {list(gold)}; give an answer with "
             "at least one word, or exclude the question."
         )
-    normalised = normalise(output)
+    normalised = normalise(without_reasoning(output))
     if match == "whole":
         return normalised in answers
     if match == "substring":

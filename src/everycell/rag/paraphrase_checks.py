@@ -14,15 +14,15 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from everycell.language_models.endings import WITHHELD
 from everycell.language_models.generation import Answer
+from everycell.language_models.reasoning import without_reasoning
 from everycell.rag.answers import is_correct, normalise_answer
 
 #: Length, in words, of the sequences that are compared with the original.
 SEQUENCE = 5
 #: Length, in words, from which a quotation must not be published.
 QUOTED = 8
-# Prefix of the reason in `finish` if the text of an answer is withheld.
-_WITHHELD = "withheld: "
 #: Reason why a text is not a paraphrase -> explanation.
 FAULTS = {
     "empty": "no words",
@@ -151,9 +151,9 @@ def judge(
     >>> judge(Answer(text="Delft it is.", finish="length"), "It is in Delft.", [])
     ('Delft it is.', 'cut')
     """
-    text = clean_answer(answer.text, keep_all=keep_all)
-    if answer.finish.startswith(_WITHHELD):
-        return text, answer.finish.removeprefix(_WITHHELD)
+    text = clean_answer(without_reasoning(answer.text), keep_all=keep_all)
+    if answer.finish.startswith(WITHHELD):
+        return text, answer.finish.removeprefix(WITHHELD)
     if answer.finish == "refusal":
         return text, "refusal"
     if answer.finish == "length":
@@ -163,8 +163,10 @@ def judge(
 
 def withhold_quotation(answer: Answer, original: str, reason: str) -> Answer:
     """Withhold the text of a rejected answer that quotes its passage."""
+    # Reasoning may quote the passage too.
+    answer = answer.without_reasoning()
     words, original_words = (normalise_answer(part).split() for part in (answer.text, original))
     quoted = set(_sequences(words, QUOTED)) & set(_sequences(original_words, QUOTED))
     if not reason or not quoted:
         return answer
-    return Answer(text="", finish=f"{_WITHHELD}{reason}")
+    return Answer(text="", finish=f"{WITHHELD}{reason}")

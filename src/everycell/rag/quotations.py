@@ -24,6 +24,8 @@ def without_quotations(
     answer: Answer, documents: Sequence[str], gold: Sequence[str]
 ) -> Answer | None:
     """Omit quotations of `QUOTED` or more words; None if citations or gold answers change."""
+    # Reasoning may quote documents too, and it is not needed.
+    answer = answer.without_reasoning()
     citations = find_citations(answer.text)
     quoted = _quotations(answer.text, documents, {citation.start for citation in citations})
     spans = [(start, end, _replacement(answer.text[start:end], gold)) for start, end in quoted]

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from everycell.rag.answers import Match, is_correct, usable_answers
-from everycell.rag.citations import Cited, Forms, without_citations
+from everycell.rag.citations import Cited, Forms, uncited_text
 
 #: How to treat a citation of a non-existent document.
 Strays = Literal["ignored", "wrong"]
@@ -53,7 +53,7 @@ class Reading(NamedTuple):
         usable = usable_answers(gold, match=self.match)
         if not usable:
             return None
-        answer = text if self.match == "substring" else without_citations(text, k=k)
+        answer = text if self.match == "substring" else uncited_text(text, k)
         return is_correct(answer, usable, match=self.match)
 
 
