@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import signal
 import sys
 import time
@@ -268,9 +269,7 @@ def is_chatter(record: LogRecord) -> bool:
     if is_about_caching(record):
         return True
     text = str(record.msg)
-    if text.startswith(
-        ("Failed to setup log file: [Errno 13]", "Failed to setup log file: [Errno 3")
-    ):
+    if re.match(r"Failed to setup log file: \[Errno (13|30)\]", text):
         return True  # the rules refuse a folder that cannot be written
     has_event = getattr(record, "event", None) is not None
     return record.levelno <= INFO and not has_event and text.startswith(CHATTER)
