@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
+from typer.core import TyperCommand
 
 from everycell.cli import project
 from everycell.cli.named_files import Input, Output
 from everycell.cli.options import Force, Format
+from everycell.cli.perturbing import perturb_and_compare
 from everycell.cli.printing import (
     difference_frame,
     difference_lines,
@@ -54,10 +56,30 @@ def verify(
         list[str] | None,
         typer.Option(metavar="NAME", help="Rebuild this result and compare; may be repeated."),
     ] = None,
-    cores: Annotated[int, typer.Option(min=1, help="Cores for --rebuild.")] = 2,
+    cores: Annotated[int, typer.Option(min=1, help="Cores for --rebuild and --perturb.")] = 2,
     into: Annotated[
         Path | None,
         typer.Option(help="Folder for --rebuild, kept afterwards; default: a temporary folder."),
+    ] = None,
+    perturb: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[NAME]",
+            help="Perturb the data of these results (a paper, chapter, artefact or tier; default: "
+            "all), and compare which values move with published/sensitivity.csv.",
+        ),
+    ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="With --perturb: write the file instead.")
+    ] = False,
+    share: Annotated[
+        float, typer.Option(min=0, max=1, help="With --perturb: share of results, drawn randomly.")
+    ] = 1,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of --share; printed if not given.")
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, help="With --perturb: leave out the results after that.")
     ] = None,
 ) -> None:
     """Check all receipts without recomputing; report what changed.
@@ -67,7 +89,17 @@ def verify(
     The exit code is then 0 if everything is the same (except for what a record declares as
     varying), 1 if something differs, 2 on an error, 3 if an input is missing or has changed, 4 if
     the code has changed, 5 if the run failed.
+
+    With --perturb, the values of each input are changed, one input after the other, and the results
+    are made again in a scratch folder, whose receipts are not accepted anywhere. The exit code is 1
+    if other values move than recorded.
     """
+    if perturb is not None:
+        raise typer.Exit(
+            perturb_and_compare(
+                perturb, cores, update=update, share=share, seed=seed, minutes=minutes
+            )
+        )
     if rebuild:
         raise typer.Exit(rebuild_and_compare(rebuild, results, cores, into))
     papers = project.papers()
@@ -136,6 +168,21 @@ def verify(
             f"{pluralise(len(outdated_receipts), 'result')} came from code that differs from the "
             f"code of this project; see {next(iter(outdated_receipts)).relative_to(results)}."
         )
+
+
+class OptionalName(TyperCommand):
+    """Command whose option --perturb may have no value."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Perturb all results if no name follows."""
+        for index, argument in enumerate(args):
+            if argument == "--perturb" and (args[index + 1 :] or ["-"])[0].startswith("-"):
+                args = [*args[: index + 1], "all", *args[index + 1 :]]
+                break
+        return super().parse_args(ctx, args)
+
+
+verify.command_class = OptionalName  # type: ignore[attr-defined]
 
 
 def diff(

@@ -20,10 +20,12 @@ from everycell.engine.cards import RUNNABLE, PaperFile
 from everycell.engine.claim_checks import (
     Fault,
     check_claims,
+    check_missing,
     check_supplements,
     check_untestable,
     selector_fault,
 )
+from everycell.engine.claims import NotTestable, Untested
 from everycell.engine.full_runs import load_full_tier
 from everycell.engine.published_cells import (
     CardError,
@@ -107,6 +109,7 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
         if home is None:
             faults.append(f"{paper.key} has no artefacts; add a chapter file with records.")
             continue
+        faults += _check_untested(paper, home)
         facts = read_card_file(home / "paper.yaml", PaperFile).facts
         for path in sorted(home.glob("*.csv")):
             if path.stem not in paper.artefacts and path.name not in facts:
@@ -119,6 +122,24 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
                     "the file or remove it from `facts`."
                 )
     return faults
+
+
+def _check_untested(paper: Paper, folder: Path) -> Iterator[str]:
+    """Find claims that are declared as not testable and lack nothing."""
+    registry = folder / "registry.yaml"
+    files = list(read_part(registry).files) if registry.exists() else []
+    entries: list[tuple[str, list[str | int], Untested | NotTestable]] = []
+    for chapter, claims in paper.untested.items():
+        entries += [(chapter, ["untested", number], claim) for number, claim in enumerate(claims)]
+    for artefact in paper.artefacts.values():
+        for tier, declared in artefact.card.tiers.items():
+            keys: list[str | int] = ["artefacts", artefact.name, "tiers", tier, "not_testable"]
+            if declared.not_testable is not None:
+                entries.append((artefact.chapter, keys, declared.not_testable))
+    for chapter, keys, entry in entries:
+        path = folder / f"ch{chapter}.yaml"
+        if fault := check_missing(entry, files):
+            yield f"{path}, line {line_of(text_of(path), keys)}: {fault}"
 
 
 def _check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:

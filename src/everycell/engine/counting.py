@@ -28,6 +28,8 @@ from everycell.engine.tiers import TIERS, Tier
 
 #: Verdicts on cells that were not compared.
 UNCOMPARED: tuple[Verdict, ...] = ("quoted", "not_run")
+#: Bases of claims that were tested on reproduced values.
+COMPUTED = ("data", "published inputs")
 #: Bases of claims that were not tested.
 NOT_RUN, UNTESTABLE = "not run", "untestable"
 #: Outcomes of tests of claims; `varies` means that the outcome depends on the machine.
@@ -51,7 +53,7 @@ class ClaimClass(NamedTuple):
     @property
     def on_reproduced(self) -> str:
         """Outcome on values computed from data or published inputs; empty if there is none."""
-        return self.outcome if self.basis in ("data", "published inputs") else ""
+        return self.outcome if self.basis in COMPUTED else ""
 
 
 class Entry(Protocol):
@@ -97,8 +99,9 @@ class Counts:
         kind: str | None = None,
         origin: str | Sequence[str] | None = None,
         flag: str | None = None,
+        sensitivity: str | None = None,
     ) -> Counter[Verdict]:
-        """Number of cells by verdict, optionally of one kind, of some origins or with a flag."""
+        """Number of cells by verdict, optionally of one kind, origin, flag or sensitivity."""
         origins = (origin,) if isinstance(origin, str) else origin
         verdicts: Counter[Verdict] = Counter()
         for cell, count in self.cells.items():
@@ -106,6 +109,7 @@ class Counts:
                 kind in (None, cell.kind)
                 and (origins is None or cell.origin in origins)
                 and flag in (None, cell.flag)
+                and sensitivity in (None, cell.sensitivity)
             ):
                 verdicts[cell.verdict] += count
         return verdicts
@@ -199,7 +203,13 @@ def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
     """Class of each published cell, including checks, in the result that counts."""
     if entry and entry.report.state == "rebuilt" and entry.report.cells:
         return [
-            CellClass(cell.kind, cell.origin, cell.flag, cell.verdict)
+            CellClass(
+                cell.kind,
+                cell.origin,
+                cell.flag,
+                cell.verdict,
+                artefact.sensitivity(entry.tier, cell.key).state,
+            )
             for cell in entry.report.cells
         ]
     quoted = any(tier.state == "quoted" for tier in artefact.card.tiers.values())
@@ -228,7 +238,7 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
             else ClaimClass(
                 basis.name,
                 "varies" if varies else claim.on_rebuilt,
-                flag="quoted" if basis.with_quoted else "",
+                flag="quoted" if basis.with_quoted and basis.name in COMPUTED else "",
             )
             for claim, basis in zip(judged, bases, strict=True)
         ]
@@ -299,6 +309,7 @@ class CellFilter(TypedDict, total=False):
     kind: str
     origin: str
     flag: str
+    sensitivity: str
 
 
 #: Headlines: name -> filter of ``cells.csv``. The cells of a line that begins with "of them" are
@@ -311,7 +322,27 @@ HEADLINES: dict[str, CellFilter] = {
         "origin": "data",
         "flag": "saturated",
     },
+    "of them move when their data change": {
+        "kind": "number",
+        "origin": "data",
+        "sensitivity": "moves",
+    },
+    "of them insensitive: no perturbation of their data moves them": {
+        "kind": "number",
+        "origin": "data",
+        "sensitivity": "insensitive",
+    },
     "numbers computed from published inputs": {"kind": "number", "origin": "published inputs"},
+    "of them move when these inputs change": {
+        "kind": "number",
+        "origin": "published inputs",
+        "sensitivity": "moves",
+    },
+    "of them insensitive: no perturbation of these inputs moves them": {
+        "kind": "number",
+        "origin": "published inputs",
+        "sensitivity": "insensitive",
+    },
     "categories computed from data": {"kind": "category", "origin": "data"},
     "categories computed from published inputs": {"kind": "category", "origin": "published inputs"},
     "identifiers computed from data": {"kind": "identifier", "origin": "data"},

@@ -546,3 +546,22 @@ def test_equivalent_word_lists_count_the_same(files, change):
     code, _, err = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet")
     assert (code, err) == (0, "")
     assert read_counts("d.parquet").equals(read_counts("c.parquet"))
+
+
+def test_count_terms_header_hint_needs_three_groups(files):
+    """Two groups of one term are no sign of a header; a third group with one term is."""
+    words = files / "short.txt"
+    for text, has_hint in (("she,f\nhe,m\n", False), ("lemma2,x\nshe,f\nhe,m\n", True)):
+        words.write_text(text)
+        arguments = ("docs.tsv", "--words", "short.txt", "--out", "short.parquet", "--force")
+        code, out, _ = call("count-terms", *arguments)
+        assert code == 0 and ("if that is a header, remove it" in out) == has_hint
+
+
+def test_find_most_neutral_ties_in_file_order(tmp_path):
+    frame = pd.DataFrame({"length": 9, "f": [0, 4] * 100, "m": 0})
+    frame.index = pd.Index([f"d{n}" for n in range(200)], name="document_id")
+    path = tmp_path / "counts.parquet"
+    frame.reset_index().to_parquet(path)
+    expected = [f"d{n}" for n in (*range(0, 200, 2), *range(1, 21, 2))]
+    assert find_most_neutral(path, 110).index.tolist() == expected

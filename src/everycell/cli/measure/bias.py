@@ -35,8 +35,8 @@ def count_group_terms(
     tokens: Annotated[
         Literal["blank", "standard"],
         typer.Option(
-            help="blank: split at spaces, as the NFaiRR authors do; standard: words without "
-            "punctuation."
+            help="blank: split at white space, with punctuation attached; standard: words "
+            "without punctuation."
         ),
     ] = "blank",
     allow_empty: Annotated[
