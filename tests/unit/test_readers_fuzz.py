@@ -509,6 +509,7 @@ NOT_HERE = {
         rag.grounded_template.read_grounded rag.grounded.autonuggetizer.read_facts
         rag.grounded.autonuggetizer.read_labels""",
     "reads with a function of the table, or one of the table with it": """
+        trec.runs.read_tag
         studies.heuss2025.ch3.inputs.read_trained engine.artefacts.read_card_file
         engine.yaml_files.read_model engine.artefacts.load_paper trec.lines.read_lines
         collections.smart_files.read_text_lines
