@@ -27,8 +27,8 @@ from everycell.rag.citations import (
     AnswerParts,
     Citation,
     Mark,
+    answer_parts,
     documents,
-    read_answer,
     remove_spans,
     spans_to_remove,
 )
@@ -105,7 +105,7 @@ def split_answer(text: str) -> list[CitedSentence]:
     >>> [text[sentence.start : sentence.end] for sentence in split_answer(text)]
     ['Owls hunt. [1]', 'As Ode et al. [2] saw, foxes sleep.']
     """
-    return _sentences(text, read_answer(text))
+    return _sentences(text, answer_parts(text))
 
 
 def cited_sentences(text: str, k: int) -> CitedAnswer:
@@ -116,7 +116,7 @@ def cited_sentences(text: str, k: int) -> CitedAnswer:
     >>> cited_sentences("Owls hunt [1][9]. So do foxes.", 2).statements
     (Statement(text='Owls hunt.', documents=(0,)), Statement(text='So do foxes.', documents=()))
     """
-    parts = read_answer(text)
+    parts = answer_parts(text)
     removed = sorted([*reasoning_spans(text), *spans_to_remove(parts, text, k)])
     starts = [start for start, _ in removed]
     statements = []
