@@ -44,7 +44,7 @@ def without_quotations(
 
 def _gold_matches(text: str, gold: str) -> tuple[bool, bool]:
     """Whether a text contains a gold answer, by words and by characters."""
-    return _contains(without_citations(text), gold, "words"), _contains(text, gold, "substring")
+    return _contains(without_citations(text), gold, "squad"), _contains(text, gold, "substring")
 
 
 def _contains(text: str, gold: str, match: Match) -> bool:
@@ -59,7 +59,7 @@ def _replacement(quotation: str, gold: Sequence[str]) -> str:
 
 def _match(quotation: str, gold: str) -> str | None:
     """A gold answer in a quotation, or the few words that contain its characters."""
-    if _contains(without_citations(quotation), gold, "words"):
+    if _contains(without_citations(quotation), gold, "squad"):
         return gold
     words = list(_WORD.finditer(quotation))
     for number in range(1, min(QUOTED, len(words) + 1)):

@@ -24,9 +24,7 @@ with ResultJob(snakemake) as job:
         .rename("value")
         .reset_index()
     )
-    job.write_supplement(
-        summarise_ratings(observed), "summary", {"median": 1, "percent high": 1}
-    )
+    job.write_supplement(summarise_ratings(observed), "summary", {"median": 1, "percent high": 1})
     observed["panel"] = observed["study"] + ": " + observed["dimension"]
     observed["panel"] = pd.Categorical(observed["panel"], panels, ordered=True)
     job.write_figure(

@@ -47,7 +47,7 @@ class Reading(NamedTuple):
         Examples
         --------
         >>> text, gold = "Two, of the parties [2].", ("the art", "art")
-        >>> Reading().is_right(text, gold, k=2), Reading(match="words").is_right(text, gold, k=2)
+        >>> Reading().is_right(text, gold, k=2), Reading(match="squad").is_right(text, gold, k=2)
         (True, False)
         """
         usable = usable_answers(gold, match=self.match)
@@ -62,7 +62,7 @@ DEFAULT = Reading()
 READINGS: Mapping[str, Reading] = {
     "library": Reading(forms="plain"),
     "default": DEFAULT,
-    "strict": Reading(strays="wrong", match="words"),
+    "strict": Reading(strays="wrong", match="squad"),
 }
 #: Columns of the table of readings -> digits shown.
 READ = dict.fromkeys(READINGS, 3)
