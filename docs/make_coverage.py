@@ -93,6 +93,8 @@ def _cell(
         )
     judged = cell_class.with_verdict(verdicts[name].split(" ")[0])
     fields = {name: value or None for name, value in judged._asdict().items()}
+    # The sensitivity of a cell is in a file of its own.
+    del fields["sensitivity"]
     return JudgedCell(key=key, printed=row["value"], rebuilt=None, why=None, **fields)
 
 

@@ -25,7 +25,10 @@ with ResultJob(snakemake) as job:
     familiarity = ratings["Topic Familiarity"].astype(int)
     summary = {"mean": familiarity.mean(), "median": familiarity.median()}
     job.write_supplement(
-        pd.DataFrame(summary.items(), columns=["metric", "value"]),
+        pd.DataFrame(
+            [("Topic Familiarity", metric, value) for metric, value in summary.items()],
+            columns=["rating", "metric", "value"],
+        ),
         "familiarity",
         {"mean": 2, "median": 1},
     )
