@@ -100,12 +100,19 @@ def test_evaluate_queries_together_and_alone(folder, seed, grades):
     qrels = random_qrels(rng, grades)
     # A query without results, if there are four.
     run = random_run(rng, [f"q{number}" for number in range(min(len(grades), 3))])
-    # Accuracy fails if only relevant documents are retrieved, whatever the other measures.
-    measures = [name for name in MEASURES if not name.startswith("Accuracy")] + own_measures(folder)
-    joint = everycell.evaluate(run, qrels, measures)
-    for query in run["query"].unique():
-        alone = everycell.evaluate(of_query(run, query), of_query(qrels, query), measures)
-        assert_same(joint.loc[[query]], alone)
+    queries = run["query"].unique()
+    # Accuracy fails if only relevant documents are retrieved. The other documents have counts.
+    unjudged = pd.DataFrame({"query": queries, "document": "unjudged", "score": 9.0})
+    accuracy = [name for name in MEASURES if name.startswith("Accuracy")]
+    assert accuracy
+    for ranked, measures in (
+        (run, [name for name in MEASURES if name not in accuracy] + own_measures(folder)),
+        (pd.concat([run, unjudged], ignore_index=True), accuracy),
+    ):
+        joint = everycell.evaluate(ranked, qrels, measures)
+        for query in queries:
+            alone = everycell.evaluate(of_query(ranked, query), of_query(qrels, query), measures)
+            assert_same(joint.loc[[query]], alone)
 
 
 @pytest.mark.slow
@@ -234,6 +241,33 @@ def test_pyterrier_queries_together_and_alone(reranker):
             joint.loc[joint["qid"] == query, columns].reset_index(drop=True),
             alone[columns].reset_index(drop=True),
         )
+
+
+def test_pyterrier_experiment_queries_together_and_alone(folder):
+    rng = np.random.default_rng(4)
+    qrels = random_qrels(rng, [[0, 1], [0, 3], [0, 2]])
+    columns = {"query": "qid", "document": "docno", "relevance": "label"}
+    results = pt.model.add_ranks(random_run(rng, ["q0", "q1", "q2"]).rename(columns=columns))
+    ranker = pt.Transformer.from_df(results.assign(query="text"))
+    measures = [everycell.GFR(groups=str(folder / "groups.csv"), max_rel=3) @ 5]
+    measures += [ir_measures.parse_measure(name) for name in own_measures(folder)[:8]]
+    topics = pd.DataFrame({"qid": ["q0", "q1", "q2"], "query": "text"})
+
+    def values(queries):
+        table = pt.Experiment(
+            [ranker],
+            topics[topics["qid"].isin(queries)],
+            qrels[qrels["query"].isin(queries)].rename(columns=columns),
+            measures,
+            names=["run"],
+            perquery=True,
+        )
+        return table.set_index(["qid", "measure"])["value"].to_dict()
+
+    joint = values(["q0", "q1", "q2"])
+    assert len(joint) == 3 * len(measures)
+    alone = values(["q0"]) | values(["q1"]) | values(["q2"])
+    assert joint == pytest.approx(alone, abs=1e-12, nan_ok=True)
 
 
 COMMANDS = {

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+import everycell
 from everycell.engine.artefacts import (
     ARTEFACT_ID,
     Artefact,
@@ -26,6 +27,7 @@ from everycell.engine.claim_checks import (
     selector_fault,
 )
 from everycell.engine.claims import NotTestable, Untested
+from everycell.engine.files import fingerprint, write_atomically
 from everycell.engine.full_runs import load_full_tier
 from everycell.engine.published_cells import (
     CardError,
@@ -41,6 +43,7 @@ from everycell.engine.registry_entries import RegistryError
 from everycell.engine.spread import SEEDS
 from everycell.engine.tolerances import is_rounded
 from everycell.engine.untrusted import text_of
+from everycell.engine.verdicts import report
 from everycell.engine.yaml import line_of
 from everycell.engine.yaml_files import read_model
 
@@ -83,6 +86,17 @@ def check_papers(published: Path) -> list[str]:
             load_full_tier(published, load_papers(published))
         except CardError as error:
             faults += str(error).splitlines()
+    return faults
+
+
+def check_once(published: Path, stamp: Path) -> list[str]:
+    """Check all papers, but only if a file of theirs changed since they had no fault."""
+    digest = f"{everycell.__version__} {fingerprint(published)}\n"
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == digest:
+        return []
+    faults = check_papers(published)
+    if not faults:
+        write_atomically(stamp, digest)
     return faults
 
 
@@ -168,6 +182,13 @@ def _check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
 
 def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
     card, cells = artefact.card, artefact.cells
+    if not artefact.cells_path.exists() and artefact.needs_cells:
+        yield (
+            (),
+            f"{artefact.cells_path} does not exist, so that no value would be compared; restore "
+            "the published values, or declare `unpublished: true` if the paper states none.",
+        )
+        return
     if cells.empty:
         runs = any(tier.state in RUNNABLE for tier in card.tiers.values())
         used = {
@@ -214,6 +235,8 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
         )
     yield from check_untestable(artefact)
     yield from check_claims(artefact)
+    if not selector_faults:
+        yield from _check_contradictions(artefact)
     if card.layout is not None:
         columns = [*card.layout.rows, *card.layout.columns]
         if sorted(columns) != sorted(artefact.key_columns):
@@ -221,6 +244,23 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
                 ("layout",),
                 f"`layout` has the columns {columns}; it must have each key column once: "
                 f"{artefact.key_columns}.",
+            )
+
+
+def _check_contradictions(artefact: Artefact) -> Iterator[Fault]:
+    """Find claims that the artefact's own published values contradict, without an erratum."""
+    card = artefact.card.model_copy(update={"errata": []})
+    tier = next(iter(card.tiers))
+    try:
+        judged = report(artefact.model_copy(update={"card": card}), tier).conclusions
+    except CardError:  # other checks report it
+        return
+    for number, claim in enumerate(judged):
+        if claim.on_printed == "fails" and not artefact.card.errata:
+            yield (
+                ("conclusions", number),
+                f"the published values contradict the claim {claim.id}; correct its predicate, or "
+                "add an erratum that reports the contradiction.",
             )
 
 

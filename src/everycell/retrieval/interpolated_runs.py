@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -225,7 +226,8 @@ def _scores(
     lowest = merged["query"].map(run.groupby("query")["score"].min())
     imputed = lowest
     if missing_score != "lowest":
-        if isinstance(missing_score, (bool, str)) or not np.isfinite(missing_score):
+        is_number = isinstance(missing_score, Real) and not isinstance(missing_score, bool)
+        if not is_number or not np.isfinite(missing_score):
             raise ValueError(
                 f"missing_score is {missing_score!r}: it must be 'lowest' or a finite number."
             )

@@ -402,6 +402,26 @@ def test_the_overlap_of_two_runs(files):
     assert json.loads(out)["rows"] == [{"queries": 2, "CRBO": 0.25, "lowest": 0.0}]
 
 
+@pytest.mark.parametrize(
+    ("swapped", "depth", "unchanged"),
+    [
+        # The last two of 400 documents are swapped: CRBO is 1 up to rounding.
+        ([*range(398), 399, 398], 400, 0.5),
+        ([*range(398), 399, 398], 398, 1.0),
+        # The list lacks its last document, of which CRBO extrapolates that it agrees.
+        ([*range(399)], 400, 0.5),
+        ([*range(400)], 400, 1.0),
+    ],
+)
+def test_overlap_unchanged_lists(files, swapped, depth, unchanged):
+    for name, documents in (("a.run", range(400)), ("b.run", swapped)):
+        lines = [f"q1 Q0 d{d} 1 {400 - rank} t" for rank, d in enumerate(documents)]
+        (files / name).write_text("\n".join([*lines, "q2 Q0 d1 1 1 t"]) + "\n")
+    _, out, _ = call("overlap", "a.run", "b.run", "--depth", depth, "--format", "json")
+    (row,) = json.loads(out)["rows"]
+    assert (row["unchanged"], row["CRBO"]) == (unchanged, pytest.approx(1, abs=1e-9))
+
+
 @pytest.mark.fault("users_file")
 def test_control_characters_of_names_and_files_are_not_printed(files):
     name = "a\x1b[31m.run"

@@ -227,7 +227,8 @@ def test_cells_that_cannot_be_used(tmp_path, kind):
 
 
 def test_a_card_that_points_at_no_cells(tmp_path):
-    card = CARD + "    errata: [{id: e, where: copy, cells: [{row: a}], finding: It is wrong., "
+    card = CARD + "    unpublished: true\n"
+    card += "    errata: [{id: e, where: copy, cells: [{row: a}], finding: It is wrong., "
     card += "evidence: It cannot be.}]\n"
     faults = check(tmp_path, card, cells=None)
     assert faults == [
@@ -238,7 +239,8 @@ def test_a_card_that_points_at_no_cells(tmp_path):
 
 
 def test_claims_without_printed_numbers_need_a_run(tmp_path):
-    card = CARD + "    conclusions: [{id: up, claim: It goes up., source: p. 1, holds_if: "
+    card = CARD + "    unpublished: true\n"
+    card += "    conclusions: [{id: up, claim: It goes up., source: p. 1, holds_if: "
     card += "[{cells: {row: a}, op: '>', value: 0}]}]\n"
     assert check(tmp_path, card, cells=None) == []
     faults = check(tmp_path, card.replace("state: rebuilt", "state: quoted"), cells=None)

@@ -220,6 +220,8 @@ def test_interpolate_runs_missing_score(both):
         (float("nan"), "missing_score is nan"),
         (float("-inf"), "missing_score is -inf"),
         ("highest", "missing_score is 'highest'"),
+        (None, "missing_score is None"),
+        (True, "missing_score is True"),
     ],
 )
 def test_interpolate_runs_missing_score_invalid(both, missing_score, words):
