@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,6 +110,20 @@ def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     if predicate.undecided_if_equal and math.isclose(first, second, abs_tol=1e-9):
         return None
     return _NUMERIC[predicate.op](first, second)
+
+
+def compared_pairs(predicate: Predicate, cells: Cells) -> Iterator[tuple[Key, Key]]:
+    """Pairs of published cells whose values a predicate compares or subtracts."""
+    if predicate.beside is not None or predicate.reads != "value":
+        return
+    if "printed" not in predicate.tested_on:
+        return
+    moves = [move for move in (predicate.other, predicate.minus) if move is not None]
+    for key in cells.select(predicate.cells, cells.names):
+        for move in moves:
+            other = cells.override_key(key, move)
+            if other is not None and other != key and other in cells.columns["value"]:
+                yield key, other
 
 
 def _subtract(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypedDict, TypeVar
 
 from everycell.engine.artefacts import Artefact, Paper
-from everycell.engine.cards import RUNNABLE, Card
+from everycell.engine.cards import RUNNABLE
 from everycell.engine.cell_classes import CellClass, classify_cells
 from everycell.engine.claims import Conclusion, Predicate
 from everycell.engine.comparisons import Cells
@@ -19,6 +19,7 @@ from everycell.engine.published_cells import key_columns
 from everycell.engine.reports import (
     ON_REBUILT,
     OUTCOME_NAMES,
+    UNCOUNTED,
     VERDICT_NAMES,
     VERDICTS,
     Report,
@@ -29,7 +30,7 @@ from everycell.engine.tiers import TIERS, Tier
 #: Verdicts on cells that were not compared.
 UNCOMPARED: tuple[Verdict, ...] = ("quoted", "not_run")
 #: Bases of tests of claims, from best to worst.
-BASES = ("data", "published inputs", "other cells", "surrogate data")
+BASES = ("data", "published inputs", "given", "other cells", "constants", "surrogate data")
 #: Outcomes of tests of claims; `varies` means that the outcome depends on the machine.
 TESTED = ("holds", "fails", "undecided", "varies")
 #: Basis and outcome of claims that were not tested.
@@ -138,7 +139,7 @@ def count_chapters(
             counts.artefacts += 1
             entry = best.get(artefact.id)
             classes = cells_of(artefact, entry)
-            counts.cells.update(cell for cell in classes if cell.kind != "check")
+            counts.cells.update(cell for cell in classes if cell.kind not in UNCOUNTED)
             counts.claims.update(claims_of(artefact, entry))
             if entry is None:
                 states = {tier.state for tier in artefact.card.tiers.values()}
@@ -146,12 +147,12 @@ def count_chapters(
                 counts.states[state] += 1
                 continue
             counts.states[entry.report.state] += 1
-            counts.artefacts_without_data += basis_of(artefact.card, entry) == "other cells"
+            counts.artefacts_without_data += basis_of(entry) == "other cells"
     return chapters
 
 
 def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
-    """Class of each published cell, including checks, in the result that counts."""
+    """Class of each published cell, including uncounted ones, in the result that counts."""
     if entry and entry.report.state == "rebuilt" and entry.report.cells:
         return [
             CellClass(cell.kind, cell.origin, cell.flag, cell.verdict)
@@ -170,7 +171,7 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[tuple[str, str]]:
     if entry is None:
         return [NOT_RUN] * len(artefact.card.conclusions)
     outcomes, varies = [], artefact.card.tiers[entry.tier].varies
-    basis_of_table, origins = basis_of(artefact.card, entry), _origins_of_cells(artefact, entry)
+    basis_of_table, origins = basis_of(entry), _origins_of_cells(artefact, entry)
     for claim, judged in zip(artefact.card.conclusions, entry.report.conclusions, strict=True):
         outcome = judged.on_rebuilt
         if outcome == "not_testable":
@@ -230,16 +231,12 @@ def _depth(entry: Entry) -> tuple[bool, int]:
     return entry.report.state == "rebuilt", TIERS.index(entry.tier)
 
 
-def basis_of(card: Card, entry: Entry) -> str:
+def basis_of(entry: Entry) -> str:
     """Basis of the claims of a result: the best origin among its cells."""
     if entry.report.state == "stand_in":
         return "surrogate data"
-    origins = {cell.origin for cell in entry.report.cells}
-    for basis in ("data", "published inputs"):
-        if basis in origins:
-            return basis
-    derived = any(entry.tier in origin.tiers for origin in card.derived)
-    return "other cells" if origins or derived else "data"
+    origins = {cell.origin for cell in entry.report.cells} or {entry.report.origin}
+    return next((basis for basis in BASES if basis in origins), "other cells")
 
 
 def total(counts: Iterable[Counts]) -> Counts:
@@ -272,6 +269,8 @@ HEADLINES: dict[str, CellFilter] = {
     "categories computed from data": {"kind": "category", "origin": "data"},
     "categories computed from published inputs": {"kind": "category", "origin": "published inputs"},
     "identifiers computed from data": {"kind": "identifier", "origin": "data"},
+    "values computed elsewhere and given here": {"origin": "given"},
+    "values computed from settings that the paper states, without data": {"origin": "constants"},
     "values derived from other published values": {"origin": "other cells"},
     "settings and values from other publications, quoted and not compared": {"origin": "quoted"},
     "values in tables run on surrogate data, not compared": {"origin": "surrogate data"},
@@ -283,6 +282,8 @@ HEADLINES: dict[str, CellFilter] = {
 CLAIM_LINES: dict[str, dict[str, tuple[str, ...]]] = {
     "reproduced values": {"basis": ("data", "published inputs")},
     "published values alone": {"basis": ("other cells",)},
+    "given values": {"basis": ("given",)},
+    "values computed from stated settings": {"basis": ("constants",)},
     "surrogate data": {"basis": ("surrogate data",)},
 }
 

@@ -14,7 +14,7 @@ from everycell.engine.cards import RUNNABLE
 from everycell.engine.counting import UNTESTABLE, best_entries, cells_of, claims_of
 from everycell.engine.render.page.vocabulary import PageEntry
 from everycell.engine.render.tables.layout import VALUE_COLUMNS
-from everycell.engine.reports import OUTCOME_NAMES, STATES, VERDICT_NAMES
+from everycell.engine.reports import OUTCOME_NAMES, STATES, UNCOUNTED, VERDICT_NAMES
 
 CELL_COLUMNS = [
     "paper",
@@ -132,7 +132,7 @@ def _rows_without_values(artefact: Artefact, entry: PageEntry | None) -> Iterato
     tier, declared = list(artefact.card.tiers.items())[-1]
     classes = cells_of(artefact, entry)
     for (key, published), cell in zip(_published_values(artefact).items(), classes, strict=True):
-        if cell.kind != "check":
+        if cell.kind not in UNCOUNTED:
             about = [
                 artefact.paper,
                 artefact.name,
@@ -157,7 +157,7 @@ def _rows(entry: PageEntry, folder: Path, *, counts: bool) -> Iterator[list[str]
         return
     for cell in report.cells:
         rebuilt = "" if cell.rebuilt is None else str(cell.rebuilt)
-        if cell.kind == "check":
+        if cell.kind in UNCOUNTED:
             continue
         content = [cell.printed, rebuilt, cell.verdict, cell.kind, cell.origin, cell.flag or ""]
         distances = ["" if x is None else f"{x:.6g}" for x in (cell.difference, cell.tolerance)]

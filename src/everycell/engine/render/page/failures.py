@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from everycell.engine.cards import RUNNABLE, Tolerance
-from everycell.engine.reports import CAUSE_NAMES
+from everycell.engine.reports import CAUSE_NAMES, UNCOUNTED
 
 
 def common_cause(why: str | None, tolerances: Iterable[Tolerance]) -> str:
@@ -38,7 +38,7 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             different_cells = [
                 cell
                 for cell in table["cells"]
-                if cell["kind"] != "check" and cell["verdict"] in cells
+                if cell["kind"] not in UNCOUNTED and cell["verdict"] in cells
             ]
             reasons: dict[str, dict[tuple, list]] = {}
             for cell in different_cells:
