@@ -216,7 +216,6 @@ def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...]
             "tolerances",
             "quoted",
             "derived",
-            "published_inputs",
             "not_run",
         )
         for number, entry in enumerate(getattr(card, field))

@@ -292,9 +292,6 @@ class Card(CardFileModel):
     derived: list[Derived] = Field(
         [], description="Cells that a tier computes from other published values."
     )
-    published_inputs: list[Derived] = Field(
-        [], description="Cells computed by the paper's method from inputs that the paper publishes."
-    )
     kinds: dict[Literal["number", "category", "identifier", "check", "empty"], list[Selector]] = (
         Field(
             {},

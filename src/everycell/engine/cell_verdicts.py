@@ -15,6 +15,7 @@ from everycell.engine.cell_classes import classify_cells
 from everycell.engine.comparisons import Cells
 from everycell.engine.conclusions import FindTable
 from everycell.engine.judging import judge
+from everycell.engine.origins import DERIVED
 from everycell.engine.published_cells import CardError, Selector, as_number
 from everycell.engine.reports import CellOrigin, JudgedCell, Verdict
 from everycell.engine.tiers import Tier
@@ -129,7 +130,7 @@ def judge_cells(
     keys = artefact.key_columns
     cells = zip(
         artefact.cells[keys].to_dict("records"),
-        _with_declarations(artefact, tier, values, state, find_table),
+        _with_declarations(artefact, tier, values, state, find_table, origins),
         classify_cells(artefact, tier, origins),
         strict=True,
     )
@@ -200,6 +201,7 @@ def _with_declarations(
     values: Mapping[tuple[str, ...], Any],
     state: State,
     find_table: FindTable,
+    origins: Sequence[CellOrigin],
 ) -> Iterator[_Cell]:
     """Published cells in their order, with their declarations in the record."""
     card, table, declared = artefact.card, artefact.cells, artefact.card.tiers[tier]
@@ -221,7 +223,11 @@ def _with_declarations(
     for quoted in card.quoted:
         if tier in quoted.tiers:
             excluded |= dict.fromkeys(rows(quoted.cells), _Ruling("quoted", quoted.because))
-    derived: dict[int, str] = {}
+    derived = {
+        row: "Computed from other published values."
+        for row, origin in enumerate(origins)
+        if origin == DERIVED
+    }
     for origin in card.derived:
         if tier in origin.tiers:
             derived |= dict.fromkeys(rows(origin.cells), origin.because)

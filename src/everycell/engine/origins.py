@@ -6,26 +6,19 @@ that entered. Registered or configured files are data; files of ``published/`` a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from everycell.engine.artefacts import Artefact, Paper, load_paper, read_card_file
-from everycell.engine.cards import Derived, PaperFile
+from everycell.engine.cards import PaperFile
 from everycell.engine.lineage import job_finder
 from everycell.engine.published_cells import CardError
 from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.reports import CellOrigin
 from everycell.engine.tiers import Tier
 
-#: Origins of computed values, from the best to the worst.
-COMPUTED: tuple[CellOrigin, ...] = (
-    "data",
-    "published inputs",
-    "given",
-    "other cells",
-    "constants",
-)
+#: Origin of values that only follow from other published results.
+DERIVED: CellOrigin = "other cells"
 #: Parameter in the receipts of values that were computed elsewhere.
 GIVEN = "given"
 
@@ -97,7 +90,7 @@ def origin_of(artefact: Artefact, tier: Tier, sources: Sources) -> CellOrigin:
     are_observations = [
         _are_observations(artefact.folder.parent, path, tier, papers) for path in sources.published
     ]
-    return "published inputs" if all(are_observations) else "other cells"
+    return "published inputs" if all(are_observations) else DERIVED
 
 
 def _are_observations(published: Path, path: str, tier: Tier, papers: dict[Path, Paper]) -> bool:
@@ -117,27 +110,21 @@ def origins_of_cells(
 ) -> list[CellOrigin]:
     """Origins of the cells of a result, in the order of `cells`, from the origin of its values.
 
-    A record may declare that some cells come from published values only, which is less than the
-    files of the job allow; with `sources`, any other declaration must agree with them.
+    A record may declare that some cells are derived from other published cells although the job
+    also reads data; with `sources`, any other declaration must agree with the files.
     """
     origins = [origin] * len(artefact.cells)
-    declared: tuple[tuple[str, CellOrigin, Sequence[Derived]], ...] = (
-        ("published_inputs", "published inputs", artefact.card.published_inputs),
-        ("derived", "other cells", artefact.card.derived),
-    )
-    for field, name, entries in declared:
-        for entry in entries:
-            if tier not in entry.tiers:
-                continue
-            is_part = bool(entry.cells) and COMPUTED.index(name) > COMPUTED.index(origin)
-            agrees = name == origin or (is_part and sources is not None and sources.published)
-            if sources is not None and not agrees:
-                raise CardError(
-                    f"{artefact.card_path}: `{field}` of {artefact.name} declares the origin "
-                    f"{name!r}, but by the files that its job read in tier {tier} the origin is "
-                    f"{origin!r}; correct or remove `{field}`."
-                )
-            if not artefact.cells.empty:
-                for row in artefact.select(entry.cells).to_numpy().nonzero()[0]:
-                    origins[row] = name
+    for entry in artefact.card.derived:
+        if tier not in entry.tiers:
+            continue
+        is_part = bool(entry.cells and sources and sources.published)
+        if sources is not None and origin != DERIVED and not is_part:
+            raise CardError(
+                f"{artefact.card_path}: `derived` of {artefact.name} says that cells follow from "
+                f"published values, but by the files that the job read in tier {tier} their origin "
+                f"is {origin!r}; correct or remove `derived`."
+            )
+        if not artefact.cells.empty:
+            for row in artefact.select(entry.cells).to_numpy().nonzero()[0]:
+                origins[row] = DERIVED
     return origins

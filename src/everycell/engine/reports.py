@@ -149,13 +149,13 @@ class JudgedCell(_Part):
         if self.verdict == "close" and not self.tolerance:
             allowed = f"; tolerance {self.allowed:.4g}, one unit of the last digit"
         if self.yielded is not None:
-            number = self.yielded
-            allowed += (
-                f"; the cause yields {number:.6g}"
-                if isinstance(number, float)
-                else (f"; the cause yields {number}")
-            )
+            allowed += f"; the cause yields {self.yielded_text}"
         return f"difference {self.difference:+.4g}{allowed}. {self.why or ''}".strip()
+
+    @property
+    def yielded_text(self) -> str | None:
+        """Value that the cause of an erratum yields, with six digits."""
+        return f"{self.yielded:.6g}" if isinstance(self.yielded, float) else self.yielded
 
     @property
     def allowed(self) -> float | None:

@@ -96,10 +96,10 @@ def _compared_differences(artefact: Artefact) -> dict[int, float]:
     smallest: dict[int, float] = {}
     for claim in artefact.card.conclusions:
         for pair in (pair for part in claim.holds_if for pair in compared_pairs(part, cells)):
-            numbers = [as_number(cells.read(key)) for key in pair]
-            if None in numbers or numbers[0] == numbers[1]:
+            first, second = (as_number(cells.read(key)) for key in pair)
+            if first is None or second is None or first == second:
                 continue
-            difference = abs(numbers[0] - numbers[1])
+            difference = abs(first - second)
             for key in pair:
                 smallest[rows[key]] = min(difference, smallest.get(rows[key], math.inf))
     return smallest

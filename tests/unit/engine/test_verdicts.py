@@ -365,8 +365,6 @@ def test_report_origin_from_the_files_of_its_job(tmp_path):
     for sources, fields in (
         (data, {"derived": [part]}),
         (both, {"derived": [derived]}),
-        (both, {"published_inputs": [derived]}),
-        (Sources(), {"published_inputs": [derived]}),
         (Sources(), {"derived": [part]}),
     ):
         with pytest.raises(CardError, match=next(iter(fields))):

@@ -160,7 +160,7 @@ def _rows(entry: PageEntry, folder: Path, *, counts: bool) -> Iterator[list[str]
         if cell.kind in UNCOUNTED:
             continue
         content = [cell.printed, rebuilt, cell.verdict, cell.kind, cell.origin, cell.flag or ""]
-        distances = ["" if x is None else f"{x:.6g}" for x in (cell.difference, cell.tolerance)]
+        distances = ["" if x is None else f"{x:.6g}" for x in (cell.difference, cell.allowed)]
         yield [*about, _json(cell.key), *content, *distances, cell.cause, cell.why or ""]
 
 

@@ -63,7 +63,7 @@ def _row(cell: Mapping[str, Any], tolerances: Any, notes: dict[str, int]) -> dic
     judged = cell["judged"]
     # Each cause is listed once; the spread of each cell is in the table of seeds.
     cause = common_cause(judged.why, tolerances)
-    numbers = (judged.difference, judged.tolerance)
+    numbers = (judged.difference, judged.allowed)
     difference, tolerance = ("" if number is None else f"{number:.4g}" for number in numbers)
     note = f" ({notes.setdefault(cause, len(notes) + 1)})" if cause else ""
     return {

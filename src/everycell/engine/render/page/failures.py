@@ -24,7 +24,7 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
     # Our transcription errors are not evidence against the paper, so they are listed separately.
     cells: dict[str, list[dict[str, Any]]] = {
-        name: [] for name in ("differs", "inconsistent", "explained", "copy")
+        name: [] for name in ("differs", "inconsistent", "explained", "copy", "too_noisy")
     }
     claims: dict[str, list[dict[str, Any]]] = {"rebuilt": [], "printed": [], "stand_in": []}
     errata, faults = [], []

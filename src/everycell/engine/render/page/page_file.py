@@ -111,6 +111,8 @@ def _badge(model: Mapping[str, Any]) -> bytes:
     """Badge for a README: how many numbers computed from data equal the published ones."""
     verdicts = model["headlines"].get(next(iter(HEADLINES)), Counter())
     label, message = "everycell", f"{verdicts['equal']} of {verdicts.total()} numbers reproduced"
+    if verdicts["too_noisy"]:
+        message += f"; {verdicts['too_noisy']} too noisy to judge"
     left, right = (12 + 7 * len(text) for text in (label, message))
     badge = html_environment("everycell.engine.render.page").get_template("badge.svg.j2")
     return badge.render(label=label, message=message, left=left, right=right).encode()
