@@ -18,12 +18,11 @@ from everycell.engine.cell_classes import CellClass, classify_cells
 from everycell.engine.counting import (
     CLAIM_LINES,
     HEADLINES,
-    NOT_RUN,
-    UNTESTABLE,
     Counts,
     as_query,
     claim_lines,
     count_chapters,
+    count_claims,
     headline,
     headlines,
     total,
@@ -124,9 +123,10 @@ def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
         for name, verdicts in headlines(counts).items()
     ]
     lines[1] = f"- **{lines[1][2:]}**"
-    lines += [f"- claims tested on {name}: {line}" for name, line in claim_lines(counts).items()]
-    lines.append(f"- claims not tested: {counts.claims[NOT_RUN]}")
-    lines.append(f"- claims not testable here: {counts.untestable}, each with the reason")
+    lines += [
+        f"{'    ' * name.startswith('of them')}- {line}"
+        for name, line in claim_lines(counts).items()
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -138,19 +138,12 @@ def filters(chapters: Mapping[tuple[str, str], Counts]) -> str:
         (verdicts.total(), f'cells.query("{as_query(HEADLINES[name])}").verdict')
         for name, verdicts in headlines(counts).items()
     ]
-    numbers += [
-        (sum(counts.outcomes(*CLAIM_LINES[name]["basis"]).values()), CLAIM_LINES[name])
-        for name in claim_lines(counts)
-    ]
-    numbers += [(counts.claims[key], {"basis": key[0]}) for key in (NOT_RUN, UNTESTABLE)]
-    lines = []
-    for number, selection in numbers:
-        code = (
-            selection
-            if isinstance(selection, str)
-            else f'claims.query("{as_query(selection)}").outcome'
-        )
-        lines.append(f"{code}  # {number:,}\n")
+    for name in claim_lines(counts):
+        line = CLAIM_LINES[name]
+        selection = f'.query("{as_query(line.where)}")' if line.where else ""
+        number = count_claims(counts, line).total()
+        numbers.append((number, f"claims{selection}.{line.column}"))
+    lines = [f"{code}  # {number:,}\n" for number, code in numbers]
     return "```python\n" + "".join(lines) + "```\n"
 
 

@@ -1,5 +1,6 @@
 """The site: every link leads somewhere, nothing is loaded from elsewhere, made pages are whole."""
 
+import inspect
 import json
 import re
 import subprocess
@@ -18,6 +19,7 @@ from workflow.project import copy_tree, quick_site
 from everycell.engine.artefacts import load_papers
 from everycell.engine.render.site import configuration, embed_table, paper_results
 from everycell.engine.render.tables.table_files import write_table
+from everycell.metrics import exposure
 from everycell.public import public_modules
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -113,8 +115,8 @@ def test_every_public_module_and_every_paper_has_a_page(pages):
     for paper in REPOSITORY.glob("published/*/paper.yaml"):
         text = "".join(pages[f"papers/{paper.parent.name}.html"].text)
         assert "Results of chapter" in text
-    formulas = (pages["reference/metrics/exposure.html"].text, "math::")
-    assert formulas[1] not in "".join(formulas[0])
+    formulas = "".join(pages["reference/metrics/exposure.html"].text)
+    assert "math::" in inspect.getsource(exposure) and "math::" not in formulas
 
 
 def site_text(folder, listed_results):
@@ -242,6 +244,8 @@ def test_a_work_without_results_says_what_it_needs(tmp_path):
     result = toys.toy_results(tmp_path / "published", tmp_path / "results")
     text = site_text(tmp_path, [entry for entry in result if entry.artefact.name == "table_2"])
     assert "not run" in text and "ten thousand crowd workers" in text and "???" not in text
+    # The block of a result, which a table that was not run lacks.
+    assert '??? example "' in site_text(tmp_path, result)
 
 
 def leaves(node, prefix=""):

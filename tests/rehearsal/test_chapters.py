@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from importlib import import_module
 
 import pytest
@@ -39,7 +40,9 @@ def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, .
         "--cores", "2", "--configfile", "mine.yaml", "--", *targets, env=environment
     )
     assert done.returncode == 0, done.stdout[-6000:]
-    assert "Left out" not in done.stdout
+    for target in targets:
+        number, known = re.search(rf"`{target}` makes (\d+) of (\d+)", done.stdout).groups()
+        assert number == known
     papers = load_papers(stage.folder / "published")
     for target in targets:
         artefacts = select_full(papers, target)[1]

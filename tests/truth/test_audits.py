@@ -31,10 +31,12 @@ def cases(kind: str) -> dict:
     modules = [
         import_module(f"truth.audit_cases.{file.stem}") for file in files if file.stem in PAPERS
     ]
-    return {name: case for module in modules for name, case in getattr(module, kind).items()}
+    return {name: case for module in modules for name, case in getattr(module, kind, {}).items()}
 
 
 MENDED: dict[str, list[Edit]] = cases("MENDED")
+#: Edits that make another fault than the one that an audit names.
+OTHER_FAULTS: dict[str, list[Edit]] = cases("OTHER_FAULTS")
 BROKEN: dict[str, Edit] = cases("BROKEN")
 
 
@@ -54,6 +56,12 @@ def test_holds_on_the_printed_cells(name: str) -> None:
 @pytest.mark.parametrize("name", MENDED)
 def test_does_not_hold_once_mended(name: str) -> None:
     assert not on_edited(name, *MENDED[name])
+
+
+@pytest.mark.parametrize("name", OTHER_FAULTS)
+def test_does_not_hold_of_another_fault(name: str) -> None:
+    """A difference of any size is no doubled value."""
+    assert not on_edited(name, *OTHER_FAULTS[name])
 
 
 @pytest.mark.parametrize("name", BROKEN)

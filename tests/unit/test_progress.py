@@ -63,6 +63,10 @@ def job(number: int, rule: str) -> logging.LogRecord:
     return record(LogEvent.JOB_INFO, **message)
 
 
+#: What Snakemake also says of a failed job.
+JOB_ERROR = dict.fromkeys(("msg", "input", "output", "conda_env", "shellcmd", "aux"), {})
+
+
 def emit_two_jobs(handler: LogHandler) -> None:
     for one in (
         record(LogEvent.RESOURCES_INFO, cores=2),
@@ -98,14 +102,17 @@ def test_a_job_that_a_second_try_made_has_not_failed(capsys):
     for one in (
         record(LogEvent.RUN_INFO, stats={"total": 1}),
         job(1, "train"),
-        record(LogEvent.JOB_ERROR, jobid=1, rule_name="train", log=[]),
+        record(LogEvent.JOB_ERROR, jobid=1, rule_name="train", log=[], **JOB_ERROR),
         job(1, "train"),
         record(LogEvent.JOB_FINISHED, job_id=1),
         record(LogEvent.PROGRESS, done=1, total=1),
     ):
         handler.emit(one)
     handler.close()
-    assert "Failed" not in capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert "Error in rule train" in out
+    *lines, last = err.splitlines()
+    assert lines == ["[1/1] Doing train"] * 2 and last.startswith("1 of 1 jobs done in ")
 
 
 def test_a_dry_run_looks_as_it_does_without(capsys):
@@ -142,13 +149,14 @@ def test_snakemake_finds_it_and_still_prints_the_log_of_a_failed_job(tmp_path):
 
 
 def test_a_dry_run_leaves_out_the_offers_of_a_cache(capsys):
+    offer = "Workflow defines that rule a is eligible for caching between workflows (use --cache)."
     settings = MockOutputSettings()
     settings.dryrun = settings.stdout = True
-    handler = LogHandler(settings, None)
-    handler._usual.setStream(sys.stdout)
-    offer = "Workflow defines that rule a is eligible for caching between workflows (use --cache)."
-    for message in (offer, "Nothing to be done"):
-        handler.emit(logging.LogRecord("snakemake", logging.INFO, "", 1, message, (), None))
-    output = capsys.readouterr().out
-    assert "Nothing to be done" in output
-    assert "caching" not in output
+    for settings.verbose in (False, True):
+        handler = LogHandler(settings, None)
+        handler._usual.setStream(sys.stdout)
+        for message in (offer, "Nothing to be done"):
+            handler.emit(logging.LogRecord("snakemake", logging.INFO, "", 1, message, (), None))
+        output = capsys.readouterr().out
+        assert "Nothing to be done" in output
+        assert ("caching" in output) == settings.verbose

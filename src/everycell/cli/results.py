@@ -17,9 +17,10 @@ from everycell.cli.printing import output_console, print_for_programs, print_jso
 from everycell.cli.project import collect_results
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact, all_artefacts
-from everycell.engine.counting import BASES, NOT_RUN, TESTED, Counts, count_chapters
+from everycell.engine.conclusions import OUTCOME_NAMES
+from everycell.engine.counting import BASES, TESTED, Counts, count_chapters, summary_row
 from everycell.engine.published_cells import CardError
-from everycell.engine.reports import OUTCOME_NAMES, STATES, Verdict, format_counts, summary_row
+from everycell.engine.reports import STATES, Verdict, format_counts
 from everycell.engine.results import Result
 from everycell.engine.tiers import Tier
 from everycell.studies.discovery import audits_of
@@ -129,7 +130,7 @@ def _row(result: Result) -> dict[str, Any]:
     """A result's row, with its counts."""
     artefact = result.artefact
     names = {"kind": artefact.card.kind, "chapter": _chapter_of(artefact)}
-    return summary_row(result.report) | names
+    return summary_row(result) | names
 
 
 def _chapter_of(artefact: Artefact) -> str:
@@ -142,6 +143,7 @@ def _claims(name: str, counts: Counts) -> dict[str, Any]:
     bases_by_key = {
         "reproduced": ("data", "published inputs"),
         "other_cells": ("other cells",),
+        "quoted_values": ("quoted values",),
         "surrogate_data": ("surrogate data",),
     }
     return {
@@ -152,7 +154,7 @@ def _claims(name: str, counts: Counts) -> dict[str, Any]:
             key: {OUTCOME_NAMES[name]: number for name, number in counts.outcomes(*bases).items()}
             for key, bases in bases_by_key.items()
         },
-        "not_run": counts.claims[NOT_RUN],
+        "not_run": counts.not_run,
         "untestable": counts.untestable,
     }
 

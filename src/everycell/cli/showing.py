@@ -20,12 +20,12 @@ from everycell.cli.printing import output_console, print_for_programs
 from everycell.cli.project import collect_results, warn_of_faults
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.cards import RUNNABLE
+from everycell.engine.conclusions import OUTCOME_NAMES
 from everycell.engine.published_cells import CardError
 from everycell.engine.render.page.tables import published_table, surrogate_table, verdict_table
 from everycell.engine.render.page.verdict_tex import verdict_table_as_tex
 from everycell.engine.reports import (
     CAUSE_NAMES,
-    OUTCOME_NAMES,
     STATES,
     UNEQUAL,
     VERDICT_NAMES,

@@ -13,8 +13,8 @@ from everycell.cli.options import Form, Format
 from everycell.cli.printing import pluralise, print_for_programs
 from everycell.cli.project import can_be_run, collect_results
 from everycell.engine.artefacts import Paper
+from everycell.engine.conclusions import OUTCOME_NAMES
 from everycell.engine.counting import (
-    NOT_RUN,
     Counts,
     claim_lines,
     count_chapters,
@@ -23,7 +23,10 @@ from everycell.engine.counting import (
     headlines,
     total,
 )
-from everycell.engine.reports import OUTCOME_NAMES, VERDICTS
+from everycell.engine.reports import VERDICTS
+
+#: Outcomes of tested claims in the rows for programs.
+OUTCOMES = ("holds", "fails", "undecided")
 
 
 def summary(form: Format = "table") -> None:
@@ -52,15 +55,15 @@ def print_summary(
     typer.echo(f"All: {_line(overall)}")
     for name, verdicts in headlines(overall).items():
         typer.echo(f"{'  ' * name.startswith('of them')}{headline(name, verdicts)}.")
-    for name, outcomes in claim_lines(overall).items():
-        typer.echo(f"Claims tested on {name}: {outcomes}.")
-    typer.echo(f"Claims not tested: {overall.claims[NOT_RUN]}.")
-    typer.echo(f"Claims not testable here: {overall.untestable}.")
+    for name, line in claim_lines(overall).items():
+        typer.echo(f"{'  ' * name.startswith('of them')}{line}.")
 
 
 def _row(counts: Counts) -> dict[str, Any]:
-    """Counts by name, for programs."""
-    verdicts, outcomes = counts.verdicts(), counts.outcomes("data", "published inputs")
+    """Counts by name, for programs; claims on published and on reproduced values."""
+    verdicts = counts.verdicts()
+    on_published = counts.outcomes_of("on_published")
+    on_reproduced = counts.outcomes_of("on_reproduced")
     return {
         "artefacts": counts.artefacts,
         "reproduced": counts.states["rebuilt"],
@@ -69,8 +72,12 @@ def _row(counts: Counts) -> dict[str, Any]:
         "cells": counts.published,
         "compared": counts.reproduced,
         **{verdict: verdicts[verdict] for verdict in VERDICTS if verdict != "not_run"},
-        "claims": counts.claimed - counts.untestable,
-        **{OUTCOME_NAMES[name]: outcomes[name] for name in ("holds", "fails", "undecided")},
+        "claims": counts.claimed,
+        **{f"{OUTCOME_NAMES[outcome]}_on_published": on_published[outcome] for outcome in OUTCOMES},
+        **{
+            f"{OUTCOME_NAMES[outcome]}_on_reproduced": on_reproduced[outcome]
+            for outcome in OUTCOMES
+        },
     }
 
 

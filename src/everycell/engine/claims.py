@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import product
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -39,11 +40,28 @@ class Predicate(CardFileModel):
         "least 90 %; contradicted at 50 % or less and inconclusive in between.",
     )
     cells: Selector = Field(description="Selector of the cells to compare.")
-    op: Literal["<", "<=", ">", ">=", "==", "!=", "in", "not in", "contains", "lacks"] = Field(
-        description="Comparison."
+    op: Literal[
+        "<", "<=", ">", ">=", "==", "!=", "between", "highest", "lowest",
+        "in", "not in", "contains", "lacks",
+    ] = Field(
+        description="Comparison. `between`: from the first to the second number of `value`, both "
+        "included. `highest` and `lowest`: `position` of the cell in the order of `among`."
+    )  # fmt: skip
+    value: float | str | list[float] | list[str] | None = Field(
+        None,
+        description="Number, text, list of texts (for `in`) or two bounds (for `between`) to "
+        "compare with.",
     )
-    value: float | str | list[str] | None = Field(
-        None, description="Number, text or (for `in`) list to compare with."
+    among: Selector = Field(
+        {},
+        description="With `highest` or `lowest`: the cells that a cell is ranked with, by the key "
+        "columns in which they differ from it.",
+    )
+    position: int = Field(
+        1,
+        ge=1,
+        description="With `among`: 1 for the best cell, 2 for the second best. Equal values share "
+        "the better position.",
     )
     other: dict[str, str] | None = Field(
         None,
@@ -104,6 +122,12 @@ class Predicate(CardFileModel):
         min_length=1,
         description="Sign in the marker of significant cells, such as †; inconclusive without it.",
     )
+    mark: str | None = Field(
+        None,
+        min_length=1,
+        description="Sign that the claim itself asserts, such as † for 'significantly better'; "
+        "false without it.",
+    )
     letters: bool | Literal["stand_in"] = Field(
         False,
         description="Whether the marker of the greater cell must contain the letter of the smaller "
@@ -111,9 +135,6 @@ class Predicate(CardFileModel):
         "letters. `stand_in`: only on surrogate data, which have fewer queries.",
     )
     absolute: bool = Field(False, description="Whether absolute values are compared.")
-    undecided_if_equal: bool = Field(
-        False, description="Whether comparisons (`<` or `>`) of equal numbers are inconclusive."
-    )
 
     @property
     def tests_significance(self) -> bool:
@@ -124,7 +145,7 @@ class Predicate(CardFileModel):
             for value in ([values] if isinstance(values, str) else values)
         ]
         return (
-            any((self.low, self.interval, self.p, self.sign, self.letters is True))
+            any((self.low, self.interval, self.p, self.sign, self.mark, self.letters is True))
             or self.reads == "marker"
             or any(_SIGNIFICANCE.fullmatch(name) for name in names)
         )
@@ -136,12 +157,25 @@ class Predicate(CardFileModel):
         return [
             *filter(None, overrides),
             *([(self.other or {}) | self.other_minus] if self.other_minus else []),
+            *self.rivals,
+        ]
+
+    @property
+    def rivals(self) -> list[dict[str, str]]:
+        """Changes to a cell's key that give the cells that it is ranked with."""
+        values = [[v] if isinstance(v, str) else v for v in self.among.values()]
+        return [
+            dict(zip(self.among, names, strict=True)) for names in product(*values) if self.among
         ]
 
     @model_validator(mode="after")
     def _check_value_or_other(self) -> Predicate:
-        if (self.value is None) == (self.other is None):
-            raise ValueError("a predicate needs either `value` or `other`")
+        if (self.op in ("highest", "lowest")) != bool(self.among):
+            raise ValueError("`among` is required for `highest` and `lowest`, and only for them")
+        if [self.value is None, self.other is None, not self.among].count(False) != 1:
+            raise ValueError("a predicate needs one of `value`, `other` and `among`")
+        if self.position > 1 and not self.among:
+            raise ValueError("`position` requires `among`")
         if (self.low is None) != (self.high is None):
             raise ValueError("`low` and `high` must be used together")
         with_interval = self.interval or self.low is not None
@@ -149,14 +183,16 @@ class Predicate(CardFileModel):
             raise ValueError("an interval (`interval`, `low`, `high`) requires a `value`")
         if self.interval and self.low is not None:
             raise ValueError("`interval` cannot be combined with `low` and `high`")
-        if (self.op in ("in", "not in")) != isinstance(self.value, list):
-            raise ValueError("`value` must be a list for `in` and `not in`, and only for them")
+        if (self.op in ("in", "not in", "between")) != isinstance(self.value, list):
+            raise ValueError(
+                "`value` must be a list for `in`, `not in` and `between`, and only for them"
+            )
+        if self.op == "between" and not _is_range(self.value):
+            raise ValueError("`between` requires two numbers as `value`, the lower one first")
         if self.op in ("contains", "lacks") and not isinstance(self.value, str):
             raise ValueError("`contains` and `lacks` require text as `value`")
         if self.absolute and with_interval:
             raise ValueError("`absolute` cannot be combined with an interval")
-        if self.undecided_if_equal and self.op not in ("<", ">"):
-            raise ValueError("`undecided_if_equal` requires the comparison `<` or `>`")
         if self.op in ("<", "<=", ">", ">=") and isinstance(self.value, str):
             raise ValueError(f"`{self.op}` requires a number as `value`, without quotation marks")
         return self
@@ -183,6 +219,14 @@ class Predicate(CardFileModel):
                 "supplementary tables"
             )
         return self
+
+
+def _is_range(value: object) -> bool:
+    """Whether a value is a list of two numbers in ascending order."""
+    if not isinstance(value, list) or len(value) != 2:
+        return False
+    low, high = value
+    return not isinstance(low, str) and not isinstance(high, str) and low <= high
 
 
 class SpeaksIf(CardFileModel):
@@ -220,7 +264,7 @@ class Conclusion(CardFileModel):
     claim: str = Field(
         min_length=10,
         description="The claim, in your own words. If the paper's wording is vague ('strong'), "
-        "state your threshold at the end, or declare the claim `inconclusive`.",
+        "state your threshold at the end, or name the word as `vague`.",
     )
     source: str = Field(min_length=2, description="Section or page of the paper.")
     holds_if: Annotated[list[Predicate], Field(min_length=1)] = Field(
@@ -235,10 +279,12 @@ class Conclusion(CardFileModel):
         "holds",
         description="Outcome on the published values. A contradicted claim requires an erratum.",
     )
-    inconclusive: str | None = Field(
+    vague: str | None = Field(
         None,
-        min_length=10,
-        description="Why the claim cannot be decided, such as vague wording.",
+        min_length=3,
+        description="A word of the paper that has no number ('comparable'), and for which no "
+        "threshold is stated; the claim quotes it. The claim is then inconclusive, whatever the "
+        "comparisons give.",
     )
     tests_must_agree: bool = Field(
         False,
@@ -247,9 +293,18 @@ class Conclusion(CardFileModel):
     )
     erratum: str | None = Field(
         None,
-        description="Id of the record's erratum about this claim. If its cause is unknown, the "
-        "claim is inconclusive instead of contradicted.",
+        description="Id of the record's erratum about this claim, which says whether the cause is "
+        "known if the claim is contradicted, and whose it is.",
     )
+
+    @model_validator(mode="after")
+    def _check_vague(self) -> Conclusion:
+        if self.vague is not None and self.vague.lower() not in self.claim.lower():
+            raise ValueError(
+                f"`vague` is {self.vague!r}, which the claim does not contain; quote the word in "
+                "the claim"
+            )
+        return self
 
 
 class Untested(CardFileModel):

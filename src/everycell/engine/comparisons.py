@@ -81,21 +81,32 @@ class Cells:
 
 def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     """Truth of one comparison, None where it cannot be decided."""
+    truth = _compare(predicate, cells, key)
+    if predicate.mark is None or truth is None:
+        return truth
+    return truth and predicate.mark in expand_marker(cells.read(key, "marker") or "")
+
+
+def _compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
+    """Truth of a comparison without the mark that it may require."""
     left = cells.read(key, predicate.reads)
+    if predicate.among:
+        return _has_position(predicate, cells, key)
     against = cells.override_key(key, predicate.other) if predicate.other is not None else None
     right = predicate.value if predicate.other is None else cells.read(against, predicate.reads)
     if left is None or right is None:
         return None
     if predicate.op in ("contains", "lacks"):
         return (str(right) in expand_marker(str(left))) == (predicate.op == "contains")
-    if isinstance(right, list):
+    if isinstance(right, list) and predicate.op != "between":
         return (str(left) in right) == (predicate.op == "in")
-    numbers = (
-        _divide(
-            cells, key, _subtract(cells, key, as_number(left), predicate.minus), predicate.over
-        ),
-        _subtract(cells, against, as_number(right), predicate.other_minus),
+    number = _divide(
+        cells, key, _subtract(cells, key, as_number(left), predicate.minus), predicate.over
     )
+    if isinstance(right, list):
+        low, high = map(float, right)
+        return None if number is None else low <= number <= high
+    numbers = (number, _subtract(cells, against, as_number(right), predicate.other_minus))
     if predicate.reads == "marker" or None in numbers:
         if predicate.op in ("==", "!="):
             return (str(left) == str(right)) == (predicate.op == "==")
@@ -107,8 +118,8 @@ def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     if predicate.absolute:
         first, second = abs(first), abs(second)
     # A mean of differences that cancel out may differ from 0 by a rounding error.
-    if predicate.undecided_if_equal and math.isclose(first, second, abs_tol=1e-9):
-        return None
+    if predicate.op in ("<", ">") and math.isclose(first, second, abs_tol=1e-9):
+        return False
     return _NUMERIC[predicate.op](first, second)
 
 
@@ -118,12 +129,25 @@ def compared_pairs(predicate: Predicate, cells: Cells) -> Iterator[tuple[Key, Ke
         return
     if "printed" not in predicate.tested_on:
         return
-    moves = [move for move in (predicate.other, predicate.minus) if move is not None]
+    moves = [*filter(None, (predicate.other, predicate.minus)), *predicate.rivals]
     for key in cells.select(predicate.cells, cells.names):
         for move in moves:
             other = cells.override_key(key, move)
             if other is not None and other != key and other in cells.columns["value"]:
                 yield key, other
+
+
+def _has_position(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
+    """Whether as many cells are better as `position` requires; None if a cell has no number."""
+    number = as_number(cells.read(key, predicate.reads))
+    is_better = operator.gt if predicate.op == "highest" else operator.lt
+    better = 0
+    for override in predicate.rivals:
+        rival = as_number(cells.read(cells.override_key(key, override), predicate.reads))
+        if number is None or rival is None:
+            return None
+        better += is_better(rival, number)
+    return better == predicate.position - 1
 
 
 def _subtract(

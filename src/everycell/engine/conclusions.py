@@ -8,11 +8,12 @@ from typing import Literal
 
 import pandas as pd
 
+from everycell.engine.artefacts import Artefact
 from everycell.engine.claims import Conclusion, Kind, Predicate, SpeaksIf
 from everycell.engine.comparisons import Cells, Key, compare
 from everycell.engine.published_cells import key_columns
 
-Outcome = Literal["holds", "fails", "undecided", "not_testable"]
+Outcome = Literal["holds", "fails", "undecided", "not_testable", "not_run", "no_numbers"]
 #: Displayed names of the outcomes of a claim.
 OUTCOME_NAMES: dict[str, str] = {
     "holds": "supported",
@@ -20,6 +21,8 @@ OUTCOME_NAMES: dict[str, str] = {
     "undecided": "inconclusive",
     "varies": "dependent on the machine",
     "not_testable": "not testable here",
+    "not_run": "not run",
+    "no_numbers": "without published numbers",
 }
 
 #: Our interpretation of "almost all": supported if at least this share of the comparisons is true,
@@ -68,15 +71,18 @@ def evaluate(
     parts = [
         _adapt_predicate(part, kind) for part in conclusion.holds_if if _is_tested_on(part, kind)
     ]
+    if not parts and kind == "printed":
+        return Decision("no_numbers", "the paper does not publish the numbers that it compares")
     if not parts:
         return Decision("undecided", "not tested on " + _TABLES[kind])
     results = [
         _evaluate(part, *_table_of(part, cells, expected, find_table), lacks or {}, unmet)
         for part in parts
     ]
-    if conclusion.inconclusive:
+    if conclusion.vague:
         details = "; ".join(dict.fromkeys(result.detail for result in results))
-        return Decision("undecided", f"{conclusion.inconclusive} ({details})")
+        why = f"{conclusion.vague!r} has no number in the paper"
+        return Decision("undecided", f"{why}; of our interpretation: {details}")
     if conclusion.tests_must_agree and len({result.outcome for result in results}) > 1:
         details = "; ".join(
             f"{' / '.join(map(str, part.cells.values()))}: {OUTCOME_NAMES[result.outcome]}"
@@ -93,6 +99,16 @@ def evaluate(
         detail += f"; {len(parts)} of {len(conclusion.holds_if)} predicates are tested on "
         detail += _TABLES[kind]
     return Decision("holds", detail)
+
+
+def decide_on_published(artefact: Artefact) -> list[Decision]:
+    """Test the claims of an artefact on its published values."""
+    if artefact.cells.empty:
+        # Claims of a figure without published numbers are tested on its reproduced values.
+        nothing = Decision("no_numbers", "the paper publishes no numbers for it")
+        return [nothing] * len(artefact.card.conclusions)
+    published = artefact.drop_labels(artefact.cells)
+    return [evaluate(conclusion, published) for conclusion in artefact.card.conclusions]
 
 
 _TABLES: Mapping[Kind, str] = {

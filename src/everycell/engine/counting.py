@@ -8,33 +8,51 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypedDict, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict, TypeVar
 
 from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.cell_classes import CellClass, classify_cells
-from everycell.engine.claims import Conclusion, Predicate
-from everycell.engine.comparisons import Cells
-from everycell.engine.published_cells import key_columns
+from everycell.engine.claim_basis import BASES, bases_of_claims, basis_of_table
+from everycell.engine.conclusions import OUTCOME_NAMES, decide_on_published
 from everycell.engine.reports import (
     ON_REBUILT,
-    OUTCOME_NAMES,
+    STATES,
     UNCOUNTED,
     VERDICT_NAMES,
     VERDICTS,
     Report,
     Verdict,
+    explained_by_source,
 )
 from everycell.engine.tiers import TIERS, Tier
 
 #: Verdicts on cells that were not compared.
 UNCOMPARED: tuple[Verdict, ...] = ("quoted", "not_run")
-#: Bases of tests of claims, from best to worst.
-BASES = ("data", "published inputs", "given", "other cells", "constants", "surrogate data")
+#: Bases of claims that were not tested.
+NOT_RUN, UNTESTABLE = "not run", "untestable"
 #: Outcomes of tests of claims; `varies` means that the outcome depends on the machine.
 TESTED = ("holds", "fails", "undecided", "varies")
-#: Basis and outcome of claims that were not tested.
-NOT_RUN, UNTESTABLE = ("not run", ""), ("untestable", "")
+
+
+class ClaimClass(NamedTuple):
+    """Outcomes of a claim on reproduced and on published values, and the basis of the former."""
+
+    #: One of `BASES`, ``not run`` or ``untestable``.
+    basis: str
+    #: Empty if the claim was not tested.
+    outcome: str = ""
+    #: Empty if the claim has no test.
+    on_published: str = ""
+    #: Cause of an outcome ``fails``: `Where` of the erratum, or ``undecided`` without one.
+    cause: str = ""
+    #: ``quoted`` if computed values are compared with quoted ones.
+    flag: str = ""
+
+    @property
+    def on_reproduced(self) -> str:
+        """Outcome on values computed from data or published inputs; empty if there is none."""
+        return self.outcome if self.basis in ("data", "published inputs") else ""
 
 
 class Entry(Protocol):
@@ -64,7 +82,7 @@ class Counts:
     states: Counter[str] = field(default_factory=Counter)
     artefacts_without_data: int = 0
     cells: Counter[CellClass] = field(default_factory=Counter)
-    claims: Counter[tuple[str, str]] = field(default_factory=Counter)
+    claims: Counter[ClaimClass] = field(default_factory=Counter)
 
     def __iadd__(self, other: Counts) -> Counts:
         """Add the counts of other artefacts."""
@@ -104,19 +122,44 @@ class Counts:
         verdicts = self.verdicts(origin=("data", "published inputs"))
         return sum(verdicts[verdict] for verdict in ON_REBUILT)
 
-    def outcomes(self, *bases: str) -> dict[str, int]:
+    def outcomes(self, *bases: str) -> Counter[str]:
         """Number of claims tested on any of these bases, by outcome."""
-        return {outcome: sum(self.claims[basis, outcome] for basis in bases) for outcome in TESTED}
+        outcomes: Counter[str] = Counter(dict.fromkeys(TESTED, 0))
+        for claim, count in self.claims.items():
+            if claim.basis in bases:
+                outcomes[claim.outcome] += count
+        return outcomes
+
+    def outcomes_of(self, column: Literal["on_published", "on_reproduced"]) -> Counter[str]:
+        """Number of claims by outcome on published or on reproduced values."""
+        outcomes: Counter[str] = Counter()
+        for claim, count in self.claims.items():
+            outcomes[getattr(claim, column)] += count
+        return outcomes
 
     @property
     def tested(self) -> int:
         """Claims that were tested on any basis."""
         return sum(self.outcomes(*BASES).values())
 
+    def with_basis(self, basis: str) -> int:
+        """Number of claims with a basis, such as ``not run``."""
+        return sum(count for claim, count in self.claims.items() if claim.basis == basis)
+
+    @property
+    def not_run(self) -> int:
+        """Claims whose values were not computed."""
+        return self.with_basis(NOT_RUN)
+
     @property
     def untestable(self) -> int:
         """Claims that are listed as untested, or that the surrogate data cannot test."""
-        return self.claims[UNTESTABLE]
+        return self.with_basis(UNTESTABLE)
+
+    @property
+    def contradicted(self) -> int:
+        """Claims that reproduced or published values contradict, each counted once."""
+        return sum(count for claim, count in self.claims.items() if is_contradicted(claim))
 
     @property
     def claimed(self) -> int:
@@ -133,7 +176,7 @@ def count_chapters(
     for paper in papers.values():
         for chapter in paper.chapters:
             counts = chapters[paper.key, chapter] = Counts()
-            counts.claims[UNTESTABLE] += len(paper.untested[chapter])
+            counts.claims[ClaimClass(UNTESTABLE)] += len(paper.untested[chapter])
         for artefact in paper.artefacts.values():
             counts = chapters[paper.key, artefact.chapter]
             counts.artefacts += 1
@@ -147,7 +190,9 @@ def count_chapters(
                 counts.states[state] += 1
                 continue
             counts.states[entry.report.state] += 1
-            counts.artefacts_without_data += basis_of(entry) == "other cells"
+            report = entry.report
+            basis = basis_of_table(report.state, report.cells, report.origin)
+            counts.artefacts_without_data += basis == "other cells"
     return chapters
 
 
@@ -166,55 +211,46 @@ def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
     return classes
 
 
-def claims_of(artefact: Artefact, entry: Entry | None) -> list[tuple[str, str]]:
-    """Basis and outcome of each claim of an artefact in its result, if any."""
+def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
+    """Class of each claim of an artefact in its result, if any."""
+    conclusions = artefact.card.conclusions
     if entry is None:
-        return [NOT_RUN] * len(artefact.card.conclusions)
-    outcomes, varies = [], artefact.card.tiers[entry.tier].varies
-    basis_of_table, origins = basis_of(entry), _origins_of_cells(artefact, entry)
-    for claim, judged in zip(artefact.card.conclusions, entry.report.conclusions, strict=True):
-        outcome = judged.on_rebuilt
-        if outcome == "not_testable":
-            outcomes.append(UNTESTABLE)
-        elif basis := _basis_of_claim(claim, basis_of_table, origins):
-            outcomes.append((basis, "varies" if varies else outcome))
-        else:
-            outcomes.append(NOT_RUN)
-    return outcomes
+        on_published = [decision.outcome for decision in decide_on_published(artefact)]
+        classes = [ClaimClass(NOT_RUN)] * len(conclusions)
+    else:
+        report, varies = entry.report, artefact.card.tiers[entry.tier].varies
+        judged = report.conclusions
+        bases = bases_of_claims(artefact, report.state, report.cells, report.origin)
+        classes = [
+            ClaimClass(UNTESTABLE)
+            if claim.on_rebuilt == "not_testable"
+            else ClaimClass(NOT_RUN)
+            if claim.on_rebuilt == "not_run"
+            else ClaimClass(
+                basis.name,
+                "varies" if varies else claim.on_rebuilt,
+                flag="quoted" if basis.with_quoted else "",
+            )
+            for claim, basis in zip(judged, bases, strict=True)
+        ]
+        on_published = [claim.on_printed for claim in judged]
+    classes = [
+        claim._replace(on_published=outcome)
+        for claim, outcome in zip(classes, on_published, strict=True)
+    ]
+    causes = {erratum.id: erratum.where for erratum in artefact.card.errata}
+    return [
+        claim._replace(cause=causes.get(conclusion.erratum or "", "undecided"))
+        if "fails" in (claim.outcome, claim.on_published)
+        else claim
+        for claim, conclusion in zip(classes, conclusions, strict=True)
+    ]
 
 
-def _origins_of_cells(artefact: Artefact, entry: Entry) -> Cells | None:
-    """Origins of the published cells as a table; None if none is compared."""
-    if entry.report.state == "stand_in" or not entry.report.cells:
-        return None
-    table = artefact.cells.assign(value=[cell.origin for cell in entry.report.cells])
-    table = artefact.drop_labels(table)
-    return Cells.of(table, key_columns(table))
-
-
-def _basis_of_claim(claim: Conclusion, basis_of_table: str, cells: Cells | None) -> str:
-    """Best origin among the comparisons of a claim; "" if its cells were not run."""
-    if basis_of_table == "surrogate data":
-        return basis_of_table
-    origins: set[str] = set()
-    for part in claim.holds_if:
-        if "rebuilt" in part.tested_on:
-            # The cells of supplementary tables have the basis of the table.
-            if cells is None or part.beside is not None:
-                origins.add(basis_of_table)
-            else:
-                origins |= _origins(part, cells)
-    return next((basis for basis in BASES if basis in origins), "")
-
-
-def _origins(part: Predicate, cells: Cells) -> set[str]:
-    """Best origins of the cells in each comparison; "none" if one of them was not run."""
-    origins = set()
-    for key in cells.select(part.cells, cells.names):
-        sides = {cells.read(cells.override_key(key, move)) for move in ({}, *part.moves)}
-        best = next((basis for basis in BASES if basis in sides), "other cells")
-        origins.add("none" if sides & {None, "none"} else best)
-    return origins
+def is_contradicted(claim: ClaimClass) -> bool:
+    """Whether published or reproduced values of the paper's own data contradict a claim."""
+    on_own_data = claim.basis != "surrogate data" and claim.outcome == "fails"
+    return on_own_data or claim.on_published == "fails"
 
 
 def best_entries(entries: Iterable[AnEntry]) -> dict[str, AnEntry]:
@@ -231,20 +267,31 @@ def _depth(entry: Entry) -> tuple[bool, int]:
     return entry.report.state == "rebuilt", TIERS.index(entry.tier)
 
 
-def basis_of(entry: Entry) -> str:
-    """Basis of the claims of a result: the best origin among its cells."""
-    if entry.report.state == "stand_in":
-        return "surrogate data"
-    origins = {cell.origin for cell in entry.report.cells} or {entry.report.origin}
-    return next((basis for basis in BASES if basis in origins), "other cells")
-
-
 def total(counts: Iterable[Counts]) -> Counts:
     """Sum of the counts of chapters."""
     sum_of_counts = Counts()
     for chapter_counts in counts:
         sum_of_counts += chapter_counts
     return sum_of_counts
+
+
+def summary_row(entry: Entry) -> dict[str, Any]:
+    """Counts of a result for ``everycell list --format json``, with claims as in ``claims.csv``."""
+    report = entry.report
+    names = {NOT_RUN: OUTCOME_NAMES["not_run"], UNTESTABLE: OUTCOME_NAMES["not_testable"]}
+    claims = Counter(
+        OUTCOME_NAMES.get(claim.outcome) or names[claim.basis]
+        for claim in claims_of(entry.artefact, entry)
+    )
+    outcomes = (*TESTED, "not_testable", "not_run")
+    return {
+        "id": report.artefact,
+        "tier": report.tier,
+        "state": STATES[report.state],
+        "verdicts": report.verdicts,
+        "explained": explained_by_source(report.cells),
+        "claims": {OUTCOME_NAMES[outcome]: claims[OUTCOME_NAMES[outcome]] for outcome in outcomes},
+    }
 
 
 class CellFilter(TypedDict, total=False):
@@ -278,13 +325,28 @@ HEADLINES: dict[str, CellFilter] = {
 }
 
 
-#: Headlines of claims: name -> filter of ``claims.csv``.
-CLAIM_LINES: dict[str, dict[str, tuple[str, ...]]] = {
-    "reproduced values": {"basis": ("data", "published inputs")},
-    "published values alone": {"basis": ("other cells",)},
-    "given values": {"basis": ("given",)},
-    "values computed from stated settings": {"basis": ("constants",)},
-    "surrogate data": {"basis": ("surrogate data",)},
+class ClaimLine(NamedTuple):
+    """A line of the scoreboard of claims: a filter of ``claims.csv``, and the column to count."""
+
+    where: dict[str, Sequence[str]]
+    column: Literal["outcome", "on_published", "on_reproduced"] = "outcome"
+
+
+#: Lines of claims. The first two count all claims; lines that begin with "of them" are parts of
+#: the second.
+CLAIM_LINES: dict[str, ClaimLine] = {
+    "on published values": ClaimLine({}, "on_published"),
+    "on reproduced values": ClaimLine({}, "on_reproduced"),
+    "of them on reproduced values against quoted ones": ClaimLine({"flag": ("quoted",)}),
+    "of them only on values derived from other published values": ClaimLine(
+        {"basis": ("other cells",)}
+    ),
+    "of them only on values computed from stated settings": ClaimLine({"basis": ("constants",)}),
+    "of them only on values that were given": ClaimLine({"basis": ("given",)}),
+    "of them only on quoted values": ClaimLine({"basis": ("quoted values",)}),
+    "of them only on surrogate data": ClaimLine({"basis": ("surrogate data",)}),
+    "of them not run": ClaimLine({"basis": (NOT_RUN,)}),
+    "of them not testable here, each with the reason": ClaimLine({"basis": (UNTESTABLE,)}),
 }
 
 
@@ -301,18 +363,49 @@ def headline(name: str, verdicts: Mapping[Verdict, int]) -> str:
     return f"{line}: {describe_verdicts(verdicts)}" if compared else line
 
 
+def count_claims(counts: Counts, line: ClaimLine) -> Counter[tuple[str, str]]:
+    """Number of claims of a line by outcome and, if contradicted, by cause."""
+    outcomes: Counter[tuple[str, str]] = Counter()
+    for claim, number in counts.claims.items():
+        if all(getattr(claim, column) in values for column, values in line.where.items()):
+            outcome = getattr(claim, line.column)
+            outcomes[outcome, claim.cause if outcome == "fails" else ""] += number
+    return outcomes
+
+
 def claim_lines(counts: Counts) -> dict[str, str]:
-    """Texts of the outcomes of claims, by basis."""
+    """Lines of the scoreboard of claims by the names of `CLAIM_LINES`, without empty parts."""
     lines = {}
-    for name, where in CLAIM_LINES.items():
-        outcomes = counts.outcomes(*where["basis"])
-        if sum(outcomes.values()):
-            lines[name] = ", ".join(
-                f"{number} {OUTCOME_NAMES[key]}"
-                for key, number in outcomes.items()
-                if number or key == "fails"
-            )
+    for name, line in CLAIM_LINES.items():
+        outcomes = count_claims(counts, line)
+        if line.column == "outcome" and not outcomes:
+            continue
+        numbered = f"{outcomes.total()} {'' if line.column == 'outcome' else 'claims '}{name}"
+        described = _describe_outcomes(outcomes, line)
+        lines[name] = f"{numbered}: {described}" if described else numbered
     return lines
+
+
+def _describe_outcomes(outcomes: Mapping[tuple[str, str], int], line: ClaimLine) -> str:
+    """Outcomes with their counts, and the number of contradictions with an unknown cause."""
+    numbers: Counter[str] = Counter()
+    for (outcome, _), number in outcomes.items():
+        numbers[outcome] += number
+    parts = []
+    for outcome in (*TESTED, "no_numbers"):
+        unknown = outcomes.get((outcome, "undecided"), 0)
+        if numbers[outcome] or (outcome == "fails" and numbers.keys() & set(TESTED)):
+            cause = f" (of these {unknown} with unknown cause)" if numbers["fails"] else ""
+            parts.append(
+                f"{numbers[outcome]} {OUTCOME_NAMES[outcome]}{cause * (outcome == 'fails')}"
+            )
+    untested = {
+        "on_published": "without a test",
+        "on_reproduced": "not tested on reproduced values",
+    }.get(line.column)
+    if untested and numbers[""]:
+        parts.append(f"{numbers['']} {untested}")
+    return ", ".join(parts)
 
 
 def as_query(where: Mapping[str, Any]) -> str:

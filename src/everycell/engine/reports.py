@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from everycell.engine.cards import State, Where
-from everycell.engine.conclusions import OUTCOME_NAMES, Outcome
+from everycell.engine.conclusions import Outcome
 from everycell.engine.published_cells import is_number
 from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import parse_json, text_of
@@ -180,6 +180,8 @@ class JudgedConclusion(_Part):
     test: str | None
     on_printed: Outcome
     on_rebuilt: Outcome
+    #: On surrogate data that cannot test the claim: what its test gives there.
+    excluded: Outcome | None = None
     detail: str
 
 
@@ -281,20 +283,3 @@ def format_counts(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int
             causes = ", ".join(f"{count} {cause}" for cause, count in explained.items() if count)
             parts[-1] += f" ({causes})"
     return ", ".join(parts)
-
-
-def summary_row(report: Report) -> dict[str, Any]:
-    """Counts of a report for ``everycell list --format json``.
-
-    Claims are counted on the reproduced values; those of an artefact that was not run are
-    inconclusive.
-    """
-    outcomes = Counter(conclusion.on_rebuilt for conclusion in report.conclusions)
-    return {
-        "id": report.artefact,
-        "tier": report.tier,
-        "state": STATES[report.state],
-        "verdicts": report.verdicts,
-        "explained": explained_by_source(report.cells),
-        "claims": {OUTCOME_NAMES[outcome]: outcomes[outcome] for outcome in get_args(Outcome)},
-    }

@@ -11,10 +11,18 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
-from everycell.engine.cards import RUNNABLE, TierCard
+from everycell.engine.cards import RUNNABLE, State, TierCard
 from everycell.engine.cell_verdicts import judge_cells
-from everycell.engine.claims import Conclusion, Kind
-from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
+from everycell.engine.claim_basis import bases_of_claims
+from everycell.engine.claims import Kind
+from everycell.engine.conclusions import (
+    Decision,
+    FindTable,
+    Outcome,
+    decide_on_published,
+    evaluate,
+    no_table,
+)
 from everycell.engine.origins import Sources, origin_of, origins_of_cells
 from everycell.engine.published_cells import CardError
 from everycell.engine.readings import select_reading
@@ -124,7 +132,7 @@ def report(
         origin=origin,
         cells=cells,
         verdicts={verdict: counts[verdict] for verdict in VERDICTS},
-        conclusions=_conclusions(artefact, tier, rebuilt, find_table),
+        conclusions=_conclusions(artefact, tier, state, rebuilt, cells, origin, find_table),
         errata=judge_errata(artefact, audits),
         files=sorted(files or []),
         foreign=foreign,
@@ -156,14 +164,16 @@ def _with_markers(
 def _conclusions(
     artefact: Artefact,
     tier: Tier,
+    state: State,
     rebuilt: pd.DataFrame | None,
+    cells: list[JudgedCell],
+    origin: CellOrigin,
     find_table: FindTable,
 ) -> list[JudgedConclusion]:
     if not artefact.card.conclusions:
         return []
     declared = artefact.card.tiers[tier]
     kind: Kind = "stand_in" if declared.state == "stand_in" else "rebuilt"
-    # Claims of a figure without published numbers are tested on its reproduced values.
     published = None if artefact.cells.empty else artefact.drop_labels(artefact.cells)
     if rebuilt is not None:
         rebuilt = artefact.drop_labels(rebuilt)
@@ -176,17 +186,18 @@ def _conclusions(
                     "`lacks`."
                 )
         if kind == "rebuilt" and published is not None:
-            # Cells that are inputs have their published value in the reproduced table.
-            rebuilt = pd.concat([rebuilt, artefact.drop_labels(artefact.input_cells(tier))])
+            # The reproduced table has the published value of each quoted cell.
+            quoted = [cell.verdict == "quoted" for cell in cells]
+            rebuilt = pd.concat([rebuilt, published[quoted]])
     judged_claims = []
-    for conclusion in artefact.card.conclusions:
-        on_printed = (
-            Decision("undecided", "the paper publishes no numbers for it")
-            if published is None
-            else _unless_cause_unknown(artefact, conclusion, evaluate(conclusion, published))
-        )
-        on_rebuilt = None
-        if rebuilt is not None:
+    bases = bases_of_claims(artefact, state, cells, origin)
+    for conclusion, basis, on_printed in zip(
+        artefact.card.conclusions, bases, decide_on_published(artefact), strict=True
+    ):
+        excluded: Outcome | None = None
+        if rebuilt is None or not basis.name:
+            on_rebuilt = Decision("not_run", f"published: {on_printed.detail}")
+        else:
             on_rebuilt = evaluate(
                 conclusion,
                 rebuilt,
@@ -196,11 +207,14 @@ def _conclusions(
                 find_table=find_table,
                 speaks_if=declared.speaks_if,
             )
-            on_rebuilt = _unless_cause_unknown(artefact, conclusion, on_rebuilt)
-            # A reason that applies to the complete table takes precedence.
             exclusion = None if declared.can_test(conclusion.id) else declared.not_testable
+            # A reason that applies to the complete table takes precedence.
             if on_rebuilt.outcome != "not_testable" and exclusion is not None:
+                excluded = on_rebuilt.outcome
                 on_rebuilt = Decision("not_testable", exclusion.because)
+            if basis.with_quoted:
+                detail = f"{on_rebuilt.detail}; compared with quoted values"
+                on_rebuilt = Decision(on_rebuilt.outcome, detail)
         judged_claims.append(
             JudgedConclusion(
                 id=conclusion.id,
@@ -208,22 +222,12 @@ def _conclusions(
                 source=conclusion.source,
                 test=conclusion.test,
                 on_printed=on_printed.outcome,
-                on_rebuilt=on_rebuilt.outcome if on_rebuilt else "undecided",
-                detail=on_rebuilt.detail if on_rebuilt else f"published: {on_printed.detail}",
+                on_rebuilt=on_rebuilt.outcome,
+                excluded=excluded,
+                detail=on_rebuilt.detail,
             )
         )
     return judged_claims
-
-
-def _unless_cause_unknown(
-    artefact: Artefact, conclusion: Conclusion, decision: Decision
-) -> Decision:
-    """Make a contradicted claim inconclusive if the cause of its erratum is unknown."""
-    unknown = {erratum.id for erratum in artefact.card.errata if erratum.where == "undecided"}
-    if decision.outcome != "fails" or conclusion.erratum not in unknown:
-        return decision
-    why = f"the cause is unknown, see {conclusion.erratum}"
-    return Decision("undecided", f"{decision.detail}; {why}")
 
 
 def judge_errata(artefact: Artefact, audits: Mapping[str, Audit]) -> list[JudgedErratum]:

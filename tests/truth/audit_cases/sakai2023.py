@@ -11,6 +11,21 @@ MENDED: dict[str, list[Edit]] = {
             "1.9456",
         )
     ],
+    # A larger gain makes the share 9.8 %.
+    "audit_sakai2023_share_of_rounded_scores": [
+        ("table_1", {"system": "Google", "entity": "Interstellar", "metric": "pw_g"}, "0.2794")
+    ],
+}
+
+#: A gain that is not half of the one in the text: the audit must not call it doubled.
+OTHER_FAULTS: dict[str, list[Edit]] = {
+    "audit_sakai2023_table_1_gains": [
+        (
+            "table_1",
+            {"system": "Bing", "entity": "Back to the Future", "metric": "pw_g"},
+            "0.9000",
+        )
+    ],
 }
 
 #: A wrong digit that a consistency must notice.

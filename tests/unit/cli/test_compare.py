@@ -100,8 +100,12 @@ def test_rows_of_queries(files):
 
 def test_the_table_is_for_readers(files):
     code, out, _ = call("a.run", "b.run", "qrels", "--measure", "RR")
-    assert code == 0 and "effect" not in out
+    assert code == 0
     rows = [re.split(r"\s{2,}", line.strip()) for line in out.splitlines()]
+    # Effects have a table only if baselines are given.
+    baselines = ["--baseline", "base.run", "--reproduced-baseline", "base2.run"]
+    assert "effect_ratio" in call("a.run", "b.run", "qrels", *baselines)[1]
+    assert "effect_ratio" not in out
     assert ["original: a.run"] in rows and ["missing: error"] in rows
     head = rows.index(["depth", "topics", "kendall_tau_union", "rbo"])
     # Taus of 1/3, 1 and 1: a document that only one list has does not lower it.

@@ -1,14 +1,23 @@
 """Claims of a chapter: each counted once, by the best result that there is."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 
 import pandas as pd
 import pytest
 from unit.toy_papers import CARD, CELLS, write_paper
 
 from everycell.engine.artefacts import Artefact, all_artefacts, load_papers
-from everycell.engine.counting import claims_of, count_chapters
+from everycell.engine.counting import (
+    CLAIM_LINES,
+    claim_lines,
+    claims_of,
+    count_chapters,
+    count_claims,
+    summary_row,
+)
 from everycell.engine.published_cells import CardError
+from everycell.engine.render.page.cells_file import claims_frame, excluded_frame
 from everycell.engine.reports import Report
 from everycell.engine.verdicts import report
 
@@ -32,6 +41,7 @@ class Entry:
     artefact: Artefact
     tier: str
     report: Report
+    faults: list[str] = field(default_factory=list)
 
 
 @pytest.fixture
@@ -50,7 +60,9 @@ def test_without_a_result_nothing_is_tested(papers):
     entries = [entry(papers, tier) for tier in ("embedded", "released", "full")]
     (result,) = count_chapters(papers, entries).values()
     assert (result.claimed, result.tested) == (3, 0)
-    assert result.claims == {("not run", ""): 2, ("untestable", ""): 1}
+    assert (result.not_run, result.untestable) == (2, 1)
+    assert result.outcomes_of("on_published") == {"holds": 1, "fails": 1, "": 1}
+    assert result.outcomes_of("on_reproduced") == {"": 3}
 
 
 def test_reproduced_values_count_before_surrogate_data(papers):
@@ -63,7 +75,7 @@ def test_reproduced_values_count_before_surrogate_data(papers):
     ):
         (result,) = count_chapters(papers, entries).values()
         claims = {(basis, "holds"): 1, (basis, "fails"): 1, ("untestable", ""): 1}
-        assert result.claims == claims
+        assert {(claim.basis, claim.outcome): n for claim, n in result.claims.items()} == claims
 
 
 @pytest.mark.parametrize(
@@ -74,8 +86,9 @@ def test_reproduced_values_count_before_surrogate_data(papers):
             [0, 1, 3],
             "not run",
         ),
-        ("quoted: [{cells: {metric: AP}, because: from elsewhere}]", [1, 3], "other cells"),
+        ("quoted: [{cells: {metric: AP}, because: from elsewhere}]", [1, 3], "quoted values"),
         ("quoted: [{cells: {row: a, metric: AP}, because: an input}]", [1, 2, 3], "data"),
+        ("quoted: [{cells: {row: b, metric: AP}, because: their run}]", [0, 1, 3], "data"),
         ("derived: [{cells: {metric: AP}, because: follows from n}]", [0, 1, 2, 3], "other cells"),
     ],
 )
@@ -87,7 +100,11 @@ def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, 
     (artefact,) = all_artefacts(papers)
     result = Entry(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
     basis, larger = claims_of(artefact, result)
-    assert basis[0] == expected_basis and larger == ("data", "fails")
+    assert basis.basis == expected_basis
+    assert (larger.basis, larger.outcome, larger.flag) == ("data", "fails", "")
+    on_one_side = declared.startswith("quoted") and expected_basis == "data"
+    assert basis.flag == ("quoted" if on_one_side else "")
+    assert basis.outcome == ("" if expected_basis == "not run" else "holds")
 
 
 @pytest.mark.parametrize("varies", ["", ", varies: trained here"])
@@ -101,7 +118,10 @@ def test_what_surrogate_data_cannot_test_counts_as_untestable(
     message = entry(papers, "embedded", 1, 2, 2, 3)
     (result,) = count_chapters(papers, [message]).values()
     tested = {("surrogate data", "varies" if varies else "holds"): holding} if holding else {}
-    assert result.claims == tested | {("untestable", ""): 3 - holding}
+    assert {(claim.basis, claim.outcome) for claim in result.claims} == {
+        *tested,
+        ("untestable", ""),
+    }
     assert (result.claimed, result.tested, result.untestable) == (3, holding, 3 - holding)
     last = message.report.conclusions[-1]
     assert (last.on_printed, last.on_rebuilt) == ("fails", "not_testable")
@@ -132,3 +152,65 @@ def test_the_conclusions_of_a_report_read_tables_beside_it(papers):
     assert [one.on_rebuilt for one in message.conclusions] == ["fails"]
     message = report(artefact, "released", artefact.cells)
     assert [one.on_rebuilt for one in message.conclusions] == ["undecided"]
+
+
+ERRATUM = "    errata: [{id: e, where: WHERE, finding: Not so here., evidence: The ratings.}]\n"
+
+
+@pytest.mark.parametrize("where", ["print", "method", "undecided", None])
+def test_claim_lines_contradicted_claims_and_their_cause(tmp_path, where):
+    """A contradicted claim counts as contradicted, and its cause is counted beside it."""
+    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    if where:
+        card = card.replace("id: larger,", "id: larger, erratum: e,")
+        errata = ERRATUM.replace("WHERE", where)
+        card = card.replace("    conclusions:", f"{errata}    conclusions:")
+    papers = load_papers(write_paper(tmp_path, card))
+    unknown = int(where in ("undecided", None))
+    part = f"1 contradicted (of these {unknown} with unknown cause)"
+    for entries, on_reproduced in (
+        ([], "3 not tested on reproduced values"),
+        ([entry(papers, "released", 0.3, 12, 0.4, 7)], f"1 supported, {part}, 1 not tested"),
+        ([entry(papers, "embedded", 0.3, 12, 0.4, 7)], "3 not tested on reproduced values"),
+    ):
+        (counts,) = count_chapters(papers, entries).values()
+        lines = claim_lines(counts)
+        assert lines["on published values"] == (
+            f"3 claims on published values: 1 supported, {part}, 1 without a test"
+        )
+        assert on_reproduced in lines["on reproduced values"]
+        parts = [count_claims(counts, CLAIM_LINES[name]).total() for name in lines]
+        assert parts[:2] == [3, 3]
+        assert counts.contradicted == 1
+
+
+def test_claims_frame_and_list_agree(papers):
+    """`claims.csv` and `everycell list` name the same outcomes, also for tables not run."""
+    entries = [
+        entry(papers, "embedded", 2, 1, 1, 2),
+        entry(papers, "released", 0.3, 12, 0.4, 7),
+        entry(papers, "full"),
+    ]
+    for results in (entries, entries[-1:]):
+        frame = claims_frame(papers, results)
+        frame = frame[frame["claim"] != ""]
+        for result in results:
+            rows = frame[frame["tier"] == result.tier]
+            listed = {name: n for name, n in summary_row(result)["claims"].items() if n}
+            if result.tier == "full":
+                assert listed == {"not run": 2} and rows.empty
+            else:
+                assert listed == dict(Counter(rows["outcome"]))
+    assert set(frame["basis"]) == {"not run"} and set(frame["outcome"]) == {""}
+
+
+def test_excluded_frame_says_what_the_test_gives(tmp_path):
+    declared = "name: toys, not_testable: {because: Toys have no size.}"
+    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
+    frame = excluded_frame([entry(papers, "embedded", 1, 2, 2, 3)])
+    assert frame[["claim", "on_published", "on_surrogate"]].to_numpy().tolist() == [
+        ["higher", "supported", "supported"],
+        ["larger", "contradicted", "supported"],
+    ]
+    assert set(frame["reason"]) == {"Toys have no size."}

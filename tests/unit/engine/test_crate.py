@@ -20,8 +20,8 @@ import everycell
 from everycell.engine.artefacts import find_artefact
 from everycell.engine.code import hash_of_sources
 from everycell.engine.crate import write_crate
-from everycell.engine.origins import Sources
 from everycell.engine.lineage import write_jobs, write_lineage
+from everycell.engine.origins import Sources
 from everycell.engine.receipts import ReceiptError, write_json, write_receipt
 from everycell.engine.registry import load_registry
 from everycell.engine.render.page.page_file import write_page
@@ -126,6 +126,7 @@ def test_every_file_is_described_with_its_hash(crate, project):
         "results/cells.csv",
         "results/cells.parquet",
         "results/claims.csv",
+        "results/excluded_claims.csv",
         "results/badge.svg",
         *(f"results/released/toy/table_1.{form}" for form in (*TABLE_FORMS, "svg")),
         "results/released/toy/table_1.receipt.json",

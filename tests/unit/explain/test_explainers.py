@@ -16,7 +16,9 @@ from everycell.explain.explainers import (
 )
 from everycell.explain.forests import read_forest
 from everycell.explain.kernel_shap import kernel_shapley_values
+from everycell.explain.lime import listwise_lime, pointwise_lime
 from everycell.explain.listwise import masked_scores
+from everycell.explain.pointwise import tree_shapley_values
 from everycell.explain.shapley import all_coalitions, shapley_values
 from everycell.explain.single_documents import RankGame
 from everycell.explain.value_functions import kendall, ranks_of
@@ -140,3 +142,44 @@ def test_checks_take_the_first_of_equal_attributions_and_all_where_there_are_few
 def test_an_attribution_that_is_no_number_is_refused():
     with pytest.raises(ValueError, match="is not finite"):
         checks(lambda coalitions: coalitions.sum(axis=1), np.array([[np.nan, 1]]), [1])
+
+
+def test_mean_attributions_equal_their_parts(explained):
+    """Means over the documents; of absolute weights for scores, which may differ in sign."""
+    restricted = explained.restricted_list
+    parts = (restricted.forest, restricted.documents, restricted.background)
+    top = np.flatnonzero(explained.ranks <= 5)
+    assert len(top) == 5
+
+    def expected(values):
+        result = np.zeros(len(WEIGHTS))
+        result[explained.used_columns] = values
+        return pytest.approx(result)
+
+    weights = pointwise_lime(
+        parts[0], parts[1][top], parts[2], samples=50, rng=np.random.default_rng(4)
+    )
+    assert (weights.min(axis=0) < 0).any() and (weights.max(axis=0) > 0).all()
+    result = mean_pointwise_lime(explained, np.random.default_rng(4), 50)
+    assert result == expected(np.abs(weights).mean(axis=0))
+    weights = listwise_lime(
+        *parts, kendall(explained.ranks), samples=50, rng=np.random.default_rng(4)
+    )
+    result = mean_listwise_lime(explained, np.random.default_rng(4), 50)
+    assert result == expected(weights.mean(axis=0))
+    item = tree_shapley_values(explained.forest, explained.documents[top], explained.background)
+    assert pointwise_shap(explained) == pytest.approx(item.mean(axis=0))
+    # Greedy selection: the limit for the first feature, one less for each further one.
+    assert sorted(greedy(explained, kendall(explained.ranks), 3))[-3:] == [1, 2, 3]
+
+
+def test_checks_ties_of_many_features():
+    """Ties go to the first feature, whatever their number."""
+    requests = []
+
+    def game(coalitions):
+        requests.append(coalitions[0])
+        return coalitions.sum(axis=1).astype(float)
+
+    checks(game, np.zeros(100), [3])
+    assert np.flatnonzero(requests[0]).tolist() == [0, 1, 2]

@@ -146,3 +146,38 @@ def test_greedy_selection_ends_where_nothing_is_gained():
     assert greedy_selection(as_game(worth), 3, limit=3) == [0, 2, 1]
     assert greedy_selection(as_game(worth), 3, limit=2) == [0, 2]
     assert greedy_selection(as_game(-worth), 3, limit=3) == []
+
+
+def test_sampled_errors_of_two_permutations_by_hand():
+    """The standard error of two values is half of their distance.
+
+    Of three players there are three pairs of a permutation and its reverse: one per player in the
+    middle.
+    """
+    worth = np.random.default_rng(8).normal(size=8)
+    bits = 1 << np.arange(3)
+    by_middle = []
+    for middle in range(3):
+        first, last = [player for player in range(3) if player != middle]
+        gains = np.zeros(3)
+        for order in ([first, middle, last], [last, middle, first]):
+            coalition = 0
+            for player in order:
+                gains[player] += worth[coalition + bits[player]] - worth[coalition]
+                coalition += bits[player]
+        by_middle.append(gains / 2)
+    errors = {
+        tuple(np.round(np.abs(one - other) / 2, 9)) for one in by_middle for other in by_middle
+    }
+    observed = {
+        tuple(
+            np.round(
+                sampled_shapley_values(
+                    as_game(worth), 3, tolerance=1e-12, limit=2, rng=np.random.default_rng(seed)
+                ).errors,
+                9,
+            )
+        )
+        for seed in range(40)
+    }
+    assert observed == errors

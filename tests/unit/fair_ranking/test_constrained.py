@@ -102,3 +102,9 @@ def test_nfairr_is_one_at_best_and_missing_where_nothing_is_neutral():
         reciprocal_fairr([1, 2], 2)
     with pytest.raises(ValueError, match="The cut-off is 0"):
         reciprocal_nfairr([1], 0)
+
+
+def test_best_by_assignment_many_equal_scores():
+    """Without a binding constraint, equal scores keep their order."""
+    result = best_by_assignment([0.5] * 50, [1.0] * 50, 0.5)
+    assert result.ranking.tolist() == list(range(50))

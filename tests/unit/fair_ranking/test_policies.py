@@ -71,3 +71,7 @@ def test_bad_input_is_named():
         omit([0, 1], [1.0], [0, 0])
     with pytest.raises(ValueError, match="There are 1 outlier scores for 2 items"):
         omit([1, 1], [1.0], [0])
+
+
+def test_deterministic_many_equal_scores():
+    assert deterministic([0.5] * 100, 5).rankings.tolist() == [[0, 1, 2, 3, 4]]

@@ -423,6 +423,8 @@ def test_the_key_is_sent_and_stands_nowhere_else(server, monkeypatch, tmp_path, 
     assert server.seen[0][2]["Authorization"] == f"Bearer {SECRET}"
     for path in (tmp_path / "records").iterdir():
         output += path.read_text()
+    # The client logs each request; a job silences it.
+    assert "HTTP Request: POST" in caplog.text and "gpt-9" in output
     assert SECRET not in output and SECRET not in caplog.text
 
 

@@ -76,9 +76,11 @@ def test_an_endpoint_needs_its_key_alone():
     assert (result.gpu_gb, result.disk_gb) == (0.0, 0.0)
 
 
-def test_no_preset_is_a_model_that_its_maker_has_shut_down():
+def test_no_preset_is_a_model_that_its_maker_has_shut_down(repository):
     """Shut down by November 2026 (docs/language-models.md); names say which snapshot is asked."""
     gone = {"gpt-4-turbo-2024-04-09", "claude-3-5-haiku-20241022", "gemini-1.5-flash"}
+    page = (repository / "docs/language-models.md").read_text(encoding="utf-8")
+    assert all(f"\n| {model} |" in page for model in gone)
     for name, endpoint in LanguageModels().endpoints.items():
         assert endpoint.model not in gone, name
         assert re.search(r"20\d\d-?\d\d-?\d\d", endpoint.model + endpoint.version), name

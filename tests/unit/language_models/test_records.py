@@ -512,7 +512,8 @@ def test_a_model_without_prices_says_what_it_is_asked_and_how_long_it_will_take(
         message = caplog.messages.copy()
         caplog.clear()
         model.answer_all([ask(text) for text in "abcdef"])
-    assert "parrot will receive 6 requests: " in message[0] and "`prices`" not in message[0]
+    assert message[0].startswith("parrot will receive 6 requests: ")
+    assert message[0].endswith(" answer tokens.")
     # After 25 s (5 answers of 25 s to come), after 100 s (2 of them), and at the end.
     assert message[1:] == [
         "parrot: 1 of 6 answers, 2.4 answers per minute; about 3 min remaining.",
@@ -667,3 +668,16 @@ def test_a_folder_in_the_cache_of_the_hub_is_known_by_its_commit(tmp_path):
     folder = tmp_path / "models--org--toy/snapshots/abc123"
     folder.mkdir(parents=True)
     assert folder_identity(folder, name="org/toy", dtype="float32").revision == "abc123"
+
+
+def test_estimate_by_hand():
+    """A token per three bytes, four per message, and the limit of the answer."""
+    decoding = Decoding(max_tokens=10)
+    plain = Request(prompt="1234567", decoding=decoding)
+    # Ten bytes with the line break between the messages.
+    talk = Request(prompt=chat("123456", system="123"), decoding=decoding)
+    continued = Request(prompt="é", continuation="12")
+    values = [estimate([one], Prices(prompt=2.0, answer=8.0)) for one in (plain, talk, continued)]
+    assert [value.prompt_tokens for value in values] == [3 + 4, 4 + 2 * 4, 2 + 4]
+    assert [value.answer_tokens for value in values] == [10, 10, 0]
+    assert [value.cost for value in values] == pytest.approx([94e-6, 104e-6, 12e-6])

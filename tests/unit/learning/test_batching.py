@@ -217,3 +217,16 @@ def test_a_batch_is_computed_before_the_answers_of_the_last_are_fetched(monkeypa
 
     map_batches(forward, [[1], [2], [3]], pad_id=0, batch_size=1)
     assert events == ["compute", "compute", "fetch", "compute", "fetch", "fetch"]
+
+
+def test_map_batches_keeps_order_of_equal_lengths():
+    """Equal work in equal batches: sequences of one length are read in their order."""
+    sequences = [[number] * (1 + number % 2) for number in range(1, 200)]
+    read = []
+
+    def forward(batch):
+        read.extend(batch["input_ids"][:, 0].tolist())
+        return total(batch)
+
+    map_batches(forward, sequences, pad_id=0, batch_size=7)
+    assert read == [*range(1, 200, 2), *range(2, 200, 2)]

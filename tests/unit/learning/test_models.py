@@ -1,5 +1,6 @@
 """Loading models, what is refused and why, and the two systems that are used as they come."""
 
+import inspect
 import json
 import shutil
 from contextlib import suppress
@@ -18,6 +19,7 @@ from transformers import (
     BertModel,
     BertTokenizerFast,
     GPT2Config,
+    dynamic_module_utils,
 )
 from transformers.utils import logging
 
@@ -231,7 +233,9 @@ def test_code_in_the_folder_of_a_model_is_not_run(damaged, capfd):
     with pytest.raises(ModelError, match=r"config.json cannot be read"):
         load_model(damaged, "masked-lm")
     assert not (damaged / "ran").exists()
-    assert "[y/N]" not in "".join(capfd.readouterr())  # nobody is asked whether it may
+    # Nobody is asked whether it may, as transformers does by default.
+    assert "[y/N]" in inspect.getsource(dynamic_module_utils)
+    assert "[y/N]" not in "".join(capfd.readouterr())
 
 
 def test_a_tokenizer_of_another_model_is_refused(damaged):

@@ -136,3 +136,4 @@ def test_what_transformers_says_in_many_lines_is_one_sentence(bert):
     with pytest.raises(ModelError) as refusal:
         load_encoder(folder, "first")
     assert str(folder) in str(refusal.value) and "\n" not in str(refusal.value)
+    assert "\n" in str(refusal.value.__cause__)

@@ -49,6 +49,7 @@ def test_stop_ids_by_hand(tokenizer):
 
 def test_other_stop_words(tokenizer):
     assert ID["rank"] in stop_ids(tokenizer, {"rank"})
+    assert ID["the"] in stop_ids(tokenizer, {"the"})
     assert ID["the"] not in stop_ids(tokenizer, {"rank"})
 
 

@@ -159,8 +159,9 @@ def test_the_command(both, interpolated, tmp_path, monkeypatch):
     again = evaluate(read_run("tuned.run"), both[2], ["MAP"])["MAP"].mean()
     assert again == pytest.approx(values[2])
     assert "tuned.run already exists" in refused(*command, "--out", "tuned.run")
-    assert "--folds" not in refused(
-        "measure", "interpolate", "a.run", "b.run", "qrels.txt", "--folds", 50
+    folds = ["--folds", 50]
+    assert "folds is 50 for 20 topics" in refused(
+        "measure", "interpolate", "a.run", "b.run", "qrels.txt", *folds
     )
     by_query = pd.read_csv(io.StringIO(call(*command, "--per-query", "--format", "csv")[1]))
     assert len(by_query) == 20 and by_query["tuned alpha"].isin(ALPHAS).all()

@@ -81,3 +81,39 @@ def test_pearson_equals_numpy_and_contains_r():
 def test_bad_samples_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "none"])
+def test_t_tests_significant_after_correction(correction):
+    """Three p-values of .01 to .04: all are below .05, but not all of them after a correction."""
+    draw = np.random.default_rng(7)
+    base = draw.normal(size=12)
+    noise = [sample - sample.mean() for sample in draw.normal(size=(3, 12))]
+    shifts = stats.t.isf(np.array([0.012, 0.02, 0.04]) / 2, df=11)
+    samples = {"base": base} | {
+        name: base + error + shift * stats.sem(error)
+        for name, error, shift in zip("abc", noise, shifts, strict=True)
+    }
+    table = t_tests(samples, [(name, "base") for name in "abc"], correction=correction)
+    assert table["p"].tolist() == pytest.approx([0.012, 0.02, 0.04])
+    # Holm: 3 * .012 = .036, 2 * .02 = .04, .04. Bonferroni: .036, .06, .12.
+    expected = {"holm": [True] * 3, "bonferroni": [True, False, False], "none": [True] * 3}
+    assert table["significant"].tolist() == expected[correction]
+    stricter = t_tests(
+        samples, [(name, "base") for name in "abc"], correction=correction, alpha=0.03
+    )
+    expected = {"holm": [False] * 3, "bonferroni": [False] * 3, "none": [True, True, False]}
+    assert stricter["significant"].tolist() == expected[correction]
+
+
+def test_pearson_interval_equals_fisher_z_by_hand():
+    """r = .6 of 28 pairs: atanh(.6) = .693, and 1.96 / 5 on either side."""
+    x = np.linspace(-1, 1, 28)
+    error = np.random.default_rng(0).normal(size=28)
+    error -= np.polyval(np.polyfit(x, error, 1), x)
+    y = 0.6 * x / x.std() + 0.8 * error / error.std()
+    row = pearson({"x": x, "y": y}).iloc[0]
+    assert row["r"] == pytest.approx(0.6)
+    assert (row["low"], row["high"]) == pytest.approx((0.2923, 0.7951), abs=1e-4)
+    # t = .6 * sqrt(26 / .64) with 26 degrees of freedom.
+    assert row["p"] == pytest.approx(2 * stats.t.sf(3.8243, 26), rel=1e-3)

@@ -16,15 +16,9 @@ from typing import Any
 
 from everycell.engine.artefacts import Paper
 from everycell.engine.cards import RUNNABLE
-from everycell.engine.conclusions import Outcome
+from everycell.engine.conclusions import OUTCOME_NAMES, Outcome
 from everycell.engine.render.page.vocabulary import PageEntry, label
-from everycell.engine.reports import (
-    CAUSE_NAMES,
-    OUTCOME_NAMES,
-    STATES,
-    explained_by_source,
-    format_counts,
-)
+from everycell.engine.reports import CAUSE_NAMES, STATES, explained_by_source, format_counts
 
 
 def escape_cell(text: str) -> str:

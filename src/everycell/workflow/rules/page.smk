@@ -22,6 +22,7 @@ use rule step as page with:
                     "results/cells.csv",
                     "results/cells.parquet",
                     "results/claims.csv",
+                    "results/excluded_claims.csv",
                     "results/badge.svg",
                 ],
                 non_empty=True,

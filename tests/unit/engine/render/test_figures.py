@@ -6,6 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
@@ -67,8 +68,12 @@ def test_no_dates_and_text_as_text(tmp_path):
                                 tmp_path / "table_1.power")  # fmt: skip
     assert svg.name == "table_1.power.svg"
     text = svg.read_text()
-    assert "dc:date" not in text and ">three</text>" in text
-    assert b"CreationDate" not in pdf.read_bytes() and b"Software" not in png.read_bytes()
+    assert ">three</text>" in text
+    # What matplotlib writes by default.
+    for path, metadata in ((svg, b"dc:date"), (pdf, b"CreationDate"), (png, b"Software")):
+        default = tmp_path / f"default{path.suffix}"
+        plt.figure().savefig(default)
+        assert metadata in default.read_bytes() and metadata not in path.read_bytes()
 
 
 def test_own_settings_of_the_reader_change_nothing(tmp_path):
@@ -173,3 +178,10 @@ def test_what_cannot_be_drawn_is_an_error(draw, message):
 def test_a_stem_in_a_new_folder(tmp_path):
     files = save_figure(bar_panels(BARS.iloc[:1], group="group"), tmp_path / "x" / "y" / "f")
     assert all(Path(file).stat().st_size > 1000 for file in files)
+
+
+def test_agreement_panels_difference_of_either_sign():
+    frame = pd.DataFrame({"x": [0.2, 0.9], "y": [0.3, 0.4], "n": [1, 1]})
+    for x, y in (("x", "y"), ("y", "x")):
+        (axis,) = agreement_panels(frame, x=x, y=y, count="n").axes
+        assert axis.get_title().endswith("n = 2, largest difference 0.5")

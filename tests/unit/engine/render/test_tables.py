@@ -185,6 +185,24 @@ def test_a_metric_of_all_columns_has_no_heading_unless_the_record_names_it(tmp_p
     assert "count" in texts[".csv"]
 
 
+def compile_tex(folder):
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape"]
+    return subprocess.run(
+        [*command, "t.tex"], cwd=folder, capture_output=True, text=True, errors="replace"
+    )
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_tex_warns_of_what_does_not_fit(tmp_path):
+    """The warnings that other tests look for are those of this TeX."""
+    (tmp_path / "t.tex").write_text(
+        r"\documentclass{article}\begin{document}\hbox to 1pt{wide}"
+        r"\begin{table}\rule{1pt}{2\textheight}\end{table}\end{document}"
+    )
+    output = compile_tex(tmp_path).stdout
+    assert "Overfull" in output and "Float too large" in output
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 @pytest.mark.parametrize(
     ("rows", "groups", "columns", "upright", "turned"),
@@ -224,12 +242,7 @@ def test_wide_and_long_tables_fit_their_pages_in_legible_type(
         r"\resizebox", r"\typeout{scaled [\the\wd0] to \the\linewidth}\resizebox"
     )
     (tmp_path / "t.tex").write_text(measured)
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    done = compile_tex(tmp_path)
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout and "Float too large" not in done.stdout
     scales = re.findall(r"scaled \[([0-9.]+)pt\] to ([0-9.]+)pt", done.stdout)
@@ -314,14 +327,10 @@ def test_numbers_may_label_rows_and_columns(tmp_path, labels):
     assert r"k & 1 & 2 \\" in across[".tex"]
 
 
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_tex_with_markers_compiles(frame, tmp_path):
     write(frame.assign(marker=MARKS), tmp_path / "t")
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    done = compile_tex(tmp_path)
     assert done.returncode == 0, done.stdout[-2000:]
 
 
@@ -354,16 +363,12 @@ def hostile_texts(folder):
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_tex_of_hostile_texts_compiles_and_shows_them(tmp_path):
     hostile_texts(tmp_path)
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "t.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
+    done = compile_tex(tmp_path)
     assert done.returncode == 0, done.stdout[-2000:]
     # TeX names each file that it opens, behind a bracket.
-    assert "(/etc/passwd" not in done.stdout
+    assert "(./t.aux" in done.stdout and "(/etc/passwd" not in done.stdout
+    (tmp_path / "t.tex").write_text(r"\input{/etc/passwd}")
+    assert "(/etc/passwd" in compile_tex(tmp_path).stdout
 
 
 def test_hostile_texts_stay_in_their_cells(tmp_path):
@@ -438,3 +443,13 @@ def test_files_have_the_usual_rights(tmp_path):
     usual = tmp_path / "usual"
     subprocess.run(["touch", usual], check=True)
     assert write_atomically(tmp_path / "a", "x").stat().st_mode == usual.stat().st_mode
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.25, "0.25"), (12345678.9, "12345679"), (1e-13, "0"), (1234567.4, "1234567")],
+)
+def test_show_value_of_either_sign(value, expected):
+    """Without decimals: six significant digits, or all digits of the integer part."""
+    assert show_value(value) == expected
+    assert show_value(-value) == ("0" if expected == "0" else f"-{expected}")

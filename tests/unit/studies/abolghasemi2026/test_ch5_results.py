@@ -228,6 +228,7 @@ def test_no_probabilities_is_not_run():
 def test_unknown_right_answers_are_left_out():
     table = quality(HAND.assign(right=np.nan), PLAIN_ARMS, seed=1)
     assert set(table["metric"]) == {PRECISION, RECALL}
+    assert "right" in set(answer_shares(HAND)["metric"])
     assert "right" not in set(answer_shares(HAND.assign(right=np.nan))["metric"])
 
 

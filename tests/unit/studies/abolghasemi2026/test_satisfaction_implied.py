@@ -88,3 +88,14 @@ def test_language_models_are_compared_with_and_not_compared(counts):
     assert compared["quantity"].nunique() == 6
     keys = ["quantity", "model", "setup", "dataset", "end"]
     assert not table.duplicated(keys).any()
+
+
+def test_implied_cells_newcombe_interval():
+    """Newcombe (1998), Statistics in Medicine 17: 56/70 - 48/80, method 10: .0524 to .3339."""
+    main, cf = Confusion(46, 30, 2, 2), Confusion(8, 2, 48, 12)
+    table = implied_cells({("Toy", "x1", "toy"): {"Main": main, "CF": cf}})
+    cells = table.set_index(["quantity", "end"])["value"]["accuracy, CF less Main"]
+    assert cells[["value", "low", "high"]].tolist() == pytest.approx([20, 5.24, 33.39], abs=5e-3)
+    # Wilson's interval of 48/80: (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n).
+    cells = table.set_index(["quantity", "end"])["value"]["accuracy, Main"]
+    assert cells[["value", "low", "high"]].tolist() == pytest.approx([60, 49.05, 70.04], abs=5e-3)

@@ -145,3 +145,27 @@ def test_passages_have_a_relation_and_workers_have_none(annotations, mirror):
 
 def test_levels_are_those_of_the_form():
     assert CONFIDENCE[0] == "very_low" and len(CONFIDENCE) == 5
+
+
+def test_figure_marks_interval_by_hand():
+    """Agreements of .2, .4, .4 and .6 at one level: a standard error of .0816, times 1.96."""
+    agreements = {"p1": 0.2, "p2": 0.4, "p3": 0.4, "p4": 0.6, "p5": 0.9}
+    annotations = pd.DataFrame(
+        [
+            (text, worker, 5 if text == "p5" else 4 if worker == "w1" else 2, value)
+            for text, value in agreements.items()
+            for worker in ("w1", "w2")
+        ],
+        columns=["text_id", "worker", "confidence", "agreement"],
+    ).assign(turn_id="t1", batch="b1", team="w1 w2", without=0)
+    marks = figure_marks(annotations).set_index(["part", "level"])
+    low, high = 0.4 - 1.96 * 0.08165, 0.4 + 1.96 * 0.08165
+    columns = ["n", "value", "low", "high"]
+    assert marks.loc[("passages", 3.0), columns].tolist() == pytest.approx(
+        [4, 0.4, low, high], 1e-4
+    )
+    # One passage has no spread.
+    assert marks.loc[("passages", 5.0), columns].tolist() == [1, 0.9, 0.9, 0.9]
+    workers = figure_marks(annotations).query("part == 'workers'").set_index("name")
+    assert workers.loc["w2", columns].tolist() == pytest.approx([5, 0.5, 0.5, 0.5])
+    assert workers["level"].to_dict() == pytest.approx({"w1": 4.2, "w2": 2.6})

@@ -11,10 +11,17 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.cards import RUNNABLE
-from everycell.engine.counting import UNTESTABLE, best_entries, cells_of, claims_of
+from everycell.engine.conclusions import OUTCOME_NAMES
+from everycell.engine.counting import (
+    UNTESTABLE,
+    ClaimClass,
+    best_entries,
+    cells_of,
+    claims_of,
+)
 from everycell.engine.render.page.vocabulary import PageEntry
 from everycell.engine.render.tables.layout import VALUE_COLUMNS
-from everycell.engine.reports import OUTCOME_NAMES, STATES, UNCOUNTED, VERDICT_NAMES
+from everycell.engine.reports import STATES, UNCOUNTED, VERDICT_NAMES
 
 CELL_COLUMNS = [
     "paper",
@@ -44,6 +51,9 @@ CLAIM_COLUMNS = [
     "basis",
     "outcome",
     "on_published",
+    "on_reproduced",
+    "cause",
+    "flag",
     "test",
     "source",
     "statement",
@@ -80,26 +90,52 @@ def claims_frame(papers: Mapping[str, Paper], results: Sequence[PageEntry]) -> p
         run_entries = [entry for entry in entries if entry.report.state in RUNNABLE]
         for entry in run_entries:
             counts = "yes" if best[artefact.id] is entry else ""
-            outcomes = claims_of(artefact, entry)
-            for claim, (basis, outcome) in zip(entry.report.conclusions, outcomes, strict=True):
-                names = [OUTCOME_NAMES.get(key, "") for key in (outcome, claim.on_printed)]
-                texts = [claim.test or "", claim.source, claim.claim, claim.detail]
-                rows.append([*about, claim.id, entry.tier, counts, basis, *names, *texts])
+            classes = claims_of(artefact, entry)
+            for claim, judged in zip(classes, entry.report.conclusions, strict=True):
+                texts = [judged.test or "", judged.source, judged.claim, judged.detail]
+                rows.append([*about, judged.id, entry.tier, counts, *_outcomes(claim), *texts])
         if not run_entries:
-            outcomes = claims_of(artefact, None)
-            for conclusion, (basis, outcome) in zip(
-                artefact.card.conclusions, outcomes, strict=True
-            ):
+            classes = claims_of(artefact, None)
+            for claim, conclusion in zip(classes, artefact.card.conclusions, strict=True):
                 texts = [conclusion.test or "", conclusion.source, conclusion.claim, ""]
-                rows.append([*about, conclusion.id, "", "yes", basis, outcome, "", *texts])
+                rows.append([*about, conclusion.id, "", "yes", *_outcomes(claim), *texts])
     for paper in papers.values():
         for chapter, untested in paper.untested.items():
             rows += [
-                [paper.key, chapter, *[""] * 3, "yes", *UNTESTABLE, *[""] * 2]
+                [paper.key, chapter, *[""] * 3, "yes", *_outcomes(ClaimClass(UNTESTABLE)), ""]
                 + [claim.source, claim.claim, claim.reason]
                 for claim in untested
             ]
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS, dtype=str)
+
+
+def _outcomes(claim: ClaimClass) -> list[str]:
+    """Columns of ``claims.csv`` from `basis` to `flag`."""
+    names = [
+        OUTCOME_NAMES.get(outcome, "")
+        for outcome in (claim.outcome, claim.on_published, claim.on_reproduced)
+    ]
+    cause = "unknown" if claim.cause == "undecided" else claim.cause
+    return [claim.basis, *names, cause, claim.flag]
+
+
+#: Columns of the table of claims that surrogate data cannot decide.
+EXCLUDED_COLUMNS = ["paper", "artefact", "tier", "claim", "statement", "reason"] + [
+    "on_published",
+    "on_surrogate",
+]
+
+
+def excluded_frame(results: Sequence[PageEntry]) -> pd.DataFrame:
+    """Claims that surrogate data cannot decide, with what the test of each gives there."""
+    rows = [
+        [entry.artefact.paper, entry.artefact.name, entry.tier, claim.id, claim.claim]
+        + [claim.detail, OUTCOME_NAMES[claim.on_printed], OUTCOME_NAMES[claim.excluded]]
+        for entry in results
+        for claim in entry.report.conclusions
+        if claim.excluded is not None
+    ]
+    return pd.DataFrame(rows, columns=EXCLUDED_COLUMNS, dtype=str)
 
 
 def data_files(
@@ -110,12 +146,15 @@ def data_files(
     parquet = io.BytesIO()
     frame.to_parquet(parquet, index=False)
     return {
-        "cells.csv": frame.to_csv(index=False, lineterminator="\n").encode(),
+        "cells.csv": _as_csv(frame),
         "cells.parquet": parquet.getvalue(),
-        "claims.csv": claims_frame(papers, results)
-        .to_csv(index=False, lineterminator="\n")
-        .encode(),
+        "claims.csv": _as_csv(claims_frame(papers, results)),
+        "excluded_claims.csv": _as_csv(excluded_frame(results)),
     }
+
+
+def _as_csv(frame: pd.DataFrame) -> bytes:
+    return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
 def _by_artefact(

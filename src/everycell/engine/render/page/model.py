@@ -12,8 +12,8 @@ from typing import Any
 from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.claims import Untested
+from everycell.engine.conclusions import OUTCOME_NAMES
 from everycell.engine.counting import (
-    NOT_RUN,
     Counts,
     claim_lines,
     count_chapters,
@@ -44,13 +44,7 @@ from everycell.engine.render.page.vocabulary import (
     page_of_chapter,
 )
 from everycell.engine.render.tables.names import shown_label
-from everycell.engine.reports import (
-    CAUSE_NAMES,
-    OUTCOME_NAMES,
-    STATES,
-    explained_by_source,
-    reproduces_no_cell,
-)
+from everycell.engine.reports import CAUSE_NAMES, STATES, explained_by_source, reproduces_no_cell
 from everycell.engine.tiers import TIERS
 
 #: Longer lists of differences are collapsed.
@@ -185,8 +179,8 @@ def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str
         "claimed": counts.claimed,
         "headlines": headlines(counts),
         "claim_lines": claim_lines(counts),
-        "not_run": counts.claims[NOT_RUN],
         "untestable": counts.untestable,
+        "contradicted": counts.contradicted,
         "conclusions": counts.outcomes("data", "published inputs"),
         "surrogate_conclusions": counts.outcomes("surrogate data"),
     }
@@ -377,6 +371,7 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
         (tier, {judged.id: judged for judged in tier["report"].conclusions}) for tier in tiers
     ]
     conclusions = []
+    causes = {erratum.id: erratum.where for erratum in artefact.card.errata}
     for number, conclusion in enumerate(artefact.card.conclusions):
         first = by_tier[0][1][conclusion.id]
         conclusions.append(
@@ -386,6 +381,7 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                 "source": section_and_page(conclusion.source),
                 "test": conclusion.test,
                 "printed": first.on_printed,
+                "cause": causes.get(conclusion.erratum or ""),
                 # Without a run, the report contains the outcome on published values.
                 "detail": next(
                     (

@@ -52,7 +52,14 @@ GROUPS = {verdict: words for verdict, words in VERDICTS.items() if verdict != "n
     ),
     "not_run": VERDICTS["not_run"],
 }
-OUTCOMES = {"holds": "✓", "fails": "✗", "undecided": "?", "not_testable": "–"}
+OUTCOMES = {
+    "holds": "✓",
+    "fails": "✗",
+    "undecided": "?",
+    "not_testable": "–",
+    "not_run": "–",
+    "no_numbers": "–",
+}
 #: Suffix of a file -> name of its format.
 FORMAT_NAMES = {
     "csv": "CSV",
