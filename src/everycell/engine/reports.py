@@ -146,8 +146,8 @@ class JudgedCell(_Part):
         if self.verdict not in UNEQUAL or self.difference is None:
             return self.why or ""
         allowed = f"; tolerance {self.tolerance:.4g}" if self.tolerance else ""
-        if self.verdict == "close" and not self.tolerance:
-            allowed = f"; tolerance {self.allowed:.4g}, one unit of the last digit"
+        if self.verdict == "close" and self.unit and not self.tolerance:
+            allowed = f"; tolerance {self.unit:.4g}, one unit of the last digit"
         if self.yielded is not None:
             allowed += f"; the cause yields {self.yielded_text}"
         return f"difference {self.difference:+.4g}{allowed}. {self.why or ''}".strip()
