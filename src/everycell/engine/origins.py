@@ -29,7 +29,7 @@ class Sources(NamedTuple):
     data: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
     #: Files with the values themselves, which were computed elsewhere.
-    given: tuple[str, ...] = ()
+    given_values: tuple[str, ...] = ()
     #: Files of the workflow whose jobs are not recorded.
     unknown: tuple[str, ...] = ()
 
@@ -38,22 +38,22 @@ def sources_of(receipt: Path, results: Path, project: Path) -> Sources:
     """Files that entered the result of a receipt."""
     find_job = job_finder(results, project)
     kinds: dict[str, set[str]] = {name: set() for name in Sources._fields}
-    seen: set[str] = set()
+    visited: set[str] = set()
 
     def read(path: Path) -> list[str]:
         content = read_receipt(path)
         inputs = [source["path"] for source in content["inputs"]]
         if content.get("parameters", {}).get(GIVEN):
-            kinds["given"].update(inputs)
+            kinds["given_values"].update(inputs)
             return []
         return inputs
 
     pending = read(receipt)
     while pending:
         path = pending.pop()
-        if path in seen:
+        if path in visited:
             continue
-        seen.add(path)
+        visited.add(path)
         if path.startswith("published/"):
             kinds["published"].add(path)
         elif path.startswith("results/"):
@@ -82,7 +82,7 @@ def origin_of(artefact: Artefact, tier: Tier, sources: Sources) -> CellOrigin:
             f"{artefact.id} ({tier}): the job that made {sources.unknown[0]} is not recorded, so "
             "the origin of the values cannot be derived; remove the file and run snakemake again."
         )
-    if sources.given:
+    if sources.given_values:
         return "given"
     if not sources.published:
         return "constants"

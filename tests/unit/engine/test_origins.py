@@ -76,7 +76,7 @@ def test_sources_of_another_result(project):
 
 def test_sources_of_given_values(project):
     receipt = result("values/table_1.csv", given=True)
-    assert sources(receipt) == Sources(given=("values/table_1.csv",))
+    assert sources(receipt) == Sources(given_values=("values/table_1.csv",))
 
 
 def test_sources_of_a_copied_folder(project):

@@ -361,7 +361,7 @@ def test_report_origin_from_the_files_of_its_job(tmp_path):
     both = data._replace(published=("published/toy/table_1.csv",))
     assert origins(data) == ("data", {"data"})
     assert origins(Sources()) == ("constants", {"constants"})
-    assert origins(Sources(given=("values.csv",))) == ("given", {"given"})
+    assert origins(Sources(given_values=("values.csv",))) == ("given", {"given"})
     # A record may say less of a part of the cells than the files allow, and nothing else.
     assert origins(both, derived=[part]) == ("data", {"data", "other cells"})
     for sources, fields in (

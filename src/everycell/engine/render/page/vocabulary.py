@@ -21,7 +21,7 @@ VERDICTS: dict[Verdict, tuple[str, str, str]] = {
         "∿",
         "too noisy to judge",
         "its tolerance exceeds half of the published value, or the smallest difference that the "
-        "paper reads from it: neither for nor against",
+        "paper reads from it: no evidence for or against",
     ),
     "differs": ("✗", "different", "the reproduced value is different; the cause is unknown"),
     "explained": (
