@@ -83,6 +83,12 @@ SMALL = {
 FOREIGN = ("EVERYCELL_MIRROR", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "SNAKEMAKE_OUTPUT_CACHE")
 
 
+def reset_signals() -> None:
+    """Reset the signals of a terminal to their default action."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @dataclass
 class Project:
     """A project folder and the commands that users run there."""
@@ -142,8 +148,9 @@ class Project:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
-            # What runs in the background of a shell ignores Ctrl-C, and so would its children.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            # A shell ignores Ctrl-C for its background processes, and nohup SIGHUP; children would
+            # inherit that.
+            preexec_fn=reset_signals,
         )
 
     def build(self, *targets: str | Path) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
+from typer.core import TyperCommand
 
 from everycell.cli import project
+from everycell.cli.named_files import Input, Output
 from everycell.cli.options import Force, Format
+from everycell.cli.perturbing import perturb_and_compare
 from everycell.cli.printing import (
     difference_frame,
     difference_lines,
@@ -19,11 +22,12 @@ from everycell.cli.printing import (
     print_for_programs,
     print_json,
 )
-from everycell.cli.project import can_be_run, collect_results, refuse_existing, require_receipts
+from everycell.cli.project import can_be_run, collect_results, require_receipts
 from everycell.cli.rebuild_check import rebuild_and_compare
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact
 from everycell.engine.differences import compare_folders
+from everycell.engine.files import atomic_path
 from everycell.engine.lineage import NAME as LINEAGE
 from everycell.engine.lineage import check_lineage, files_without_jobs
 from everycell.engine.published_cells import CardError
@@ -54,10 +58,30 @@ def verify(
         list[str] | None,
         typer.Option(metavar="NAME", help="Rebuild this result and compare; may be repeated."),
     ] = None,
-    cores: Annotated[int, typer.Option(min=1, help="Cores for --rebuild.")] = 2,
+    cores: Annotated[int, typer.Option(min=1, help="Cores for --rebuild and --perturb.")] = 2,
     into: Annotated[
         Path | None,
         typer.Option(help="Folder for --rebuild, kept afterwards; default: a temporary folder."),
+    ] = None,
+    perturb: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[NAME]",
+            help="Perturb the data of these results (a paper, chapter, artefact or tier; default: "
+            "all), and compare which values move with published/sensitivity.csv.",
+        ),
+    ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="With --perturb: write the file instead.")
+    ] = False,
+    share: Annotated[
+        float, typer.Option(min=0, max=1, help="With --perturb: share of results, drawn randomly.")
+    ] = 1,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of --share; printed if not given.")
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, help="With --perturb: leave out the results after that.")
     ] = None,
 ) -> None:
     """Check all receipts without recomputing; report what changed.
@@ -67,7 +91,17 @@ def verify(
     The exit code is then 0 if everything is the same (except for what a record declares as
     varying), 1 if something differs, 2 on an error, 3 if an input is missing or has changed, 4 if
     the code has changed, 5 if the run failed.
+
+    With --perturb, the values of each input are changed, one input after the other, and the results
+    are made again in a scratch folder, whose receipts are not accepted anywhere. The exit code is 1
+    if other values move than recorded.
     """
+    if perturb is not None:
+        raise typer.Exit(
+            perturb_and_compare(
+                perturb, cores, update=update, share=share, seed=seed, minutes=minutes
+            )
+        )
     if rebuild:
         raise typer.Exit(rebuild_and_compare(rebuild, results, cores, into))
     papers = project.papers()
@@ -138,6 +172,21 @@ def verify(
         )
 
 
+class OptionalName(TyperCommand):
+    """Command whose option --perturb may have no value."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Perturb all results if no name follows."""
+        for index, argument in enumerate(args):
+            if argument == "--perturb" and (args[index + 1 :] or ["-"])[0].startswith("-"):
+                args = [*args[: index + 1], "all", *args[index + 1 :]]
+                break
+        return super().parse_args(ctx, args)
+
+
+verify.command_class = OptionalName  # type: ignore[attr-defined]
+
+
 def diff(
     first: Annotated[Path, typer.Argument(help="Results folder.")],
     second: Annotated[Path, typer.Argument(help="Results folder to compare it with.")],
@@ -175,7 +224,11 @@ def diff(
 
 
 def check_verdicts(
-    expected: Annotated[Path, typer.Argument(help="CSV: tier, artefact, key, verdict.")],
+    expected: Annotated[
+        Path,
+        typer.Argument(help="CSV: tier, artefact, key, verdict."),
+        Input(("verdicts",), unless="update"),
+    ],
     update: Annotated[bool, typer.Option("--update", help="Write the file instead.")] = False,
     tier: Annotated[
         list[str] | None, typer.Option(help="Compare only these tiers; all by default.")
@@ -184,7 +237,7 @@ def check_verdicts(
     """Compare the verdicts with the expected ones in a file."""
     verdicts = _verdicts()
     if update:
-        with expected.open("w", newline="", encoding="utf-8") as file:
+        with atomic_path(expected) as draft, draft.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(EXPECTED_COLUMNS)
             writer.writerows([*key, verdict] for key, verdict in verdicts.items())
@@ -257,7 +310,7 @@ def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
 
 def crate(
     results: Annotated[Path, typer.Argument(help="Results folder.")],
-    out: Annotated[Path, typer.Argument(help="Archive to write, such as results.zip.")],
+    out: Annotated[Path, typer.Argument(help="Archive to write, such as results.zip."), Output()],
     force: Force = False,
 ) -> None:
     """Write results as a Workflow Run RO-Crate, for archiving."""
@@ -268,6 +321,5 @@ def crate(
         raise CardError(f"The folder {results} does not exist; run `everycell make` first.")
     if out.suffix != ".zip":
         raise CardError(f"{out}: a crate is a zip archive; choose a file name ending in .zip.")
-    refuse_existing(out, force=force)
     write_crate(results, out, project.ROOT, settings.cache, project.papers(), audits_of)
     echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from everycell.cli.project import refuse_existing
+from everycell.cli.named_files import FOLDER, RUN, Input, Output, path_and_name
 from everycell.config import read_config
 from everycell.engine.files import atomic_path
 from everycell.engine.full_runs import HUB_NAME
@@ -56,26 +56,35 @@ def fetch_corpus(
 
 
 def convert_corpus(
-    target: Annotated[Path, typer.Argument(help="Folder to create.")],
-    beir: Annotated[Path, typer.Option(help="Folder with corpus.jsonl, queries.jsonl and qrels/.")],
+    target: Annotated[Path, typer.Argument(help="Folder to create."), Output()],
+    beir: Annotated[
+        Path, typer.Option(help="Folder with corpus.jsonl, queries.jsonl and qrels/."), FOLDER
+    ],
     split: Annotated[str, typer.Option(help="Name of the qrels file, without .tsv.")] = "test",
     answers: Annotated[
         Path | None,
         typer.Option(help="JSON lines with `answers` and `id` or `question`, as in NQ-open."),
+        Input(("correct answers",)),
     ] = None,
     run: Annotated[
         list[str] | None,
         typer.Option(help="NAME=FILE: a run (bm25, unicoil, tct-colbert); may be repeated."),
+        RUN,
     ] = None,
 ) -> None:
     """Convert a BEIR folder for `attribution.full.nq`."""
     from everycell.collections.beir import convert_beir
     from everycell.trec.runs import read_run
 
-    refuse_existing(target)
-    runs = dict(_parse_run(text) for text in run or [])
-    for path in runs.values():
+    runs: dict[str, Path] = {}
+    for text in run or []:
+        name, path = _parse_run(text)
+        if name in runs:
+            raise CardError(
+                f"--run names {name} twice, {runs[name]} and {path}; give each run its own name."
+            )
         read_run(path)
+        runs[name] = path
     # All or nothing: an incomplete folder would block a second attempt.
     with atomic_path(target) as folder:
         folder.mkdir()
@@ -91,10 +100,10 @@ def convert_corpus(
 
 
 def _parse_run(text: str) -> tuple[str, Path]:
-    name, sign, path = text.partition("=")
-    if not sign or not name or "/" in name:
+    path, name = path_and_name(text)
+    if not name or "/" in name:
         raise CardError(f"--run is {text!r}; expected NAME=FILE, such as bm25=runs/mine.run.")
-    return name, Path(path)
+    return name, path
 
 
 def convert_weights(
@@ -105,7 +114,7 @@ def convert_weights(
             "(NAME@REVISION)."
         ),
     ],
-    target: Annotated[Path, typer.Argument(help="Folder to create.")],
+    target: Annotated[Path, typer.Argument(help="Folder to create."), Output()],
     one_output: Annotated[
         bool,
         typer.Option(

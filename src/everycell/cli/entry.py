@@ -1,10 +1,12 @@
-"""Entry point of the command `everycell`, which reports a missing extra."""
+"""Entry point of the command `everycell`, which reports missing extras and full outputs."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from typing import TextIO
+
+from everycell.cli.streams import flush_streams, guard_streams
 
 #: Modules that the extras other than `workflow` install.
 _EXTRAS = {
@@ -17,6 +19,7 @@ _EXTRAS = {
 def main() -> None:
     """Run the command; if a package is missing, report what to install and exit with code 2."""
     warnings.showwarning = _warn_once
+    guard_streams()
     try:
         from everycell.cli import app
 
@@ -24,6 +27,8 @@ def main() -> None:
     except ModuleNotFoundError as error:
         print(f"everycell: {describe_missing_module(error)}", file=sys.stderr)
         sys.exit(2)
+    finally:
+        flush_streams()
 
 
 _show_with_source = warnings.showwarning

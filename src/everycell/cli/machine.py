@@ -15,6 +15,7 @@ import typer
 
 from everycell.cli import project
 from everycell.cli.full_tier import Row, check_requirements, select_full
+from everycell.cli.named_files import Input
 from everycell.cli.options import Form, Format
 from everycell.cli.printing import echo, pluralise, print_for_programs
 from everycell.cli.project import cache_home, can_write
@@ -57,6 +58,7 @@ def doctor(
     configfile: Annotated[
         Path | None,
         typer.Option(help="With --full: settings that override config.yaml, as for snakemake."),
+        Input(("settings",)),
     ] = None,
     form: Format = "table",
 ) -> None:

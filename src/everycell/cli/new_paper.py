@@ -18,6 +18,7 @@ from everycell import __version__, studies
 from everycell.cli.project import refuse_existing
 from everycell.cli.table_sources import TableSource
 from everycell.config import Config
+from everycell.engine.files import naming
 from everycell.engine.published_cells import CardError
 from everycell.engine.record_schemas import write_schemas
 from everycell.engine.registry import forget_registry, load_registry
@@ -66,7 +67,7 @@ def make_repository(folder: Path, key: str, source: TableSource) -> None:
     # An existing empty folder, or a link to one, is kept.
     target = folder.resolve()
     parent = target if folder.exists() else next(p for p in target.parents if p.is_dir())
-    with _temporary_folder(parent) as temporary:
+    with naming(folder, parent), _temporary_folder(parent) as temporary:
         # This folder gets the usual permissions, unlike the temporary one.
         root = temporary / "repository"
         (root / OWN_DATA).mkdir(parents=True)
@@ -95,7 +96,8 @@ def add_paper(root: Path, key: str, source: TableSource, *, cache: Path) -> list
     }
     for target in parts.values():
         refuse_existing(target)
-    with _temporary_folder(root) as temporary:
+    folder = root / "published" / key
+    with naming(folder, root), _temporary_folder(root) as temporary:
         if (root / OWN_DATA).is_dir():
             (temporary / OWN_DATA).mkdir()
         paths = _write_paper(temporary, key, source)

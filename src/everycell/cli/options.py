@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from everycell.cli.named_files import QRELS, RUN
 from everycell.engine.tiers import Tier
 
 Form = Literal["table", "csv", "json", "tex"]
@@ -19,8 +20,8 @@ Format = Annotated[
 OnlyTier = Annotated[Tier | None, typer.Option(help="Only this tier.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 Seed = Annotated[int, typer.Option(help="Seed of all random draws.", min=0)]
-Run = Annotated[Path, typer.Argument(help="Run in TREC format, gzipped or not.")]
-Qrels = Annotated[Path, typer.Argument(metavar="QRELS", help="Qrels in TREC format.")]
+Run = Annotated[Path, typer.Argument(help="Run in TREC format, gzipped or not."), RUN]
+Qrels = Annotated[Path, typer.Argument(metavar="QRELS", help="Qrels in TREC format."), QRELS]
 PerQuery = Annotated[bool, typer.Option("--per-query", help="One row per query instead of means.")]
 Cutoffs = Annotated[
     list[int] | None, typer.Option("--k", help="Cut-off, by default 10; may be repeated.")

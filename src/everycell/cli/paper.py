@@ -14,8 +14,10 @@ import typer
 from typer.core import TyperCommand
 
 from everycell.cli import project
+from everycell.cli.named_files import QRELS, RUN, Input
 from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
+from everycell.engine.files import write_atomically
 from everycell.engine.published_cells import CardError
 
 #: Line of the Snakefile that follows the chapters.
@@ -28,16 +30,22 @@ Runs = Annotated[
         help="One or more runs in TREC format; NAME=FILE if the file name differs from the name of "
         "the system in the table.",
     ),
+    RUN,
 ]
-QrelsOption = Annotated[Path | None, typer.Option(help="Relevance judgements in TREC format.")]
+QrelsOption = Annotated[
+    Path | None, typer.Option(help="Relevance judgements in TREC format."), QRELS
+]
 Table = Annotated[
     Path | None,
     typer.Option(
         help="Published values: a CSV with key columns, such as system and metric, then value."
     ),
+    Input(("values",)),
 ]
 Values = Annotated[
-    Path | None, typer.Option(help="Instead of runs: reproduced values, in the format of --table.")
+    Path | None,
+    typer.Option(help="Instead of runs: reproduced values, in the format of --table."),
+    Input(("values",)),
 ]
 Measures = Annotated[
     list[str] | None,
@@ -165,7 +173,7 @@ def _add_line(snakefile: Path, line: str, *, yes: bool) -> bool:
     question = f"Add {line.strip()} to the Snakefile?"
     if not yes and not (sys.stdin.isatty() and typer.confirm(question)):
         return False
-    snakefile.write_text(text.replace(FINISH_LINE, line + FINISH_LINE), encoding="utf-8")
+    write_atomically(snakefile, text.replace(FINISH_LINE, line + FINISH_LINE))
     typer.echo(f"Snakefile: {line.strip()}")
     return True
 

@@ -12,11 +12,13 @@ from typing import Any
 
 import typer
 
+from everycell.cli.named_files import check_named_files
 from everycell.cli.printing import echo
 from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.audits import FindAudits
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.code import ignored_scripts
+from everycell.engine.files import describe_os_error
 from everycell.engine.published_cells import CardError
 from everycell.engine.receipts import receipts_in
 from everycell.engine.registry_entries import RegistryError
@@ -36,21 +38,16 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         try:
+            check_named_files(command, options)
             command(*arguments, **options)
         except Exception as error:
             is_own = type(error).__module__.startswith("everycell.")
             reads_files = command.__module__.startswith(
                 ("everycell.cli.measure.", "everycell.cli.data", "everycell.cli.paper")
             )
-            if isinstance(error, BrokenPipeError):  # as with `| head`; Typer exits silently
-                raise
-            if isinstance(error, OSError) and error.errno:
-                sentence = f"{error.filename}: {error.strerror}."
-            elif (
-                is_own
-                or isinstance(error, OSError)
-                or (reads_files and isinstance(error, ValueError))
-            ):
+            if isinstance(error, OSError):
+                sentence = describe_os_error(error)
+            elif is_own or (reads_files and isinstance(error, ValueError)):
                 sentence = str(error)
             else:
                 raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import pluralise
 from everycell.engine.published_cells import (
     CardError,
@@ -21,6 +21,7 @@ from everycell.engine.published_cells import (
     key_columns,
     read_cells,
 )
+from everycell.trec.runs import normalise_name, read_tag, system_name
 from everycell.workflow import FOLDER
 
 #: Runs, qrels and a table for a first try without the user's own files.
@@ -147,7 +148,7 @@ def source_from_runs(
             f"{table} has the key columns {', '.join(keys)}, expected two: one of systems and one "
             "of measures. Give one table per collection."
         )
-    paths = dict(map(_path_and_name, runs))
+    paths = dict(map(path_and_name, runs))
     if len(paths) < len(runs):
         raise CardError("--runs lists the same run twice; list each run once.")
     column, systems = _match_systems(cells, keys, paths, table)
@@ -187,14 +188,6 @@ def source_from_runs(
     )
 
 
-def _path_and_name(run: str) -> tuple[Path, str | None]:
-    """Path of a run, and its published name if given as NAME=FILE; both may contain `=`."""
-    pairs = [(Path(run[sign.end() :]), run[: sign.start()]) for sign in re.finditer("=", run)]
-    if not pairs or Path(run).is_file():
-        return Path(run), None
-    return next((pair for pair in pairs if pair[0].is_file()), pairs[0])
-
-
 def _files_by_name(paths: Sequence[Path]) -> dict[str, Path]:
     """Files by unique names for the data set."""
     files: dict[str, Path] = {}
@@ -211,38 +204,41 @@ def _files_by_name(paths: Sequence[Path]) -> dict[str, Path]:
     return files
 
 
-def _tag(run: Path) -> str:
-    """Tag in the first line of a run; empty if the run is empty."""
-    with (gzip.open if run.suffix == ".gz" else open)(run, "rt", errors="replace") as file:
-        fields = file.readline().split()
-    return fields[-1] if fields else ""
-
-
-def _normalise(name: str) -> str:
-    """Lower-case letters and digits of a name."""
-    return "".join(filter(str.isalnum, name.lower()))
-
-
 def _match_systems(
     cells: pd.DataFrame, keys: Sequence[str], paths: dict[Path, str | None], table: Path
 ) -> tuple[str, list[str]]:
-    """Find the column of systems, and the published name of each run by its file name or tag."""
-    candidates = {}
-    for path, name in paths.items():
-        if not path.is_file():
-            raise CardError(f"The run {path} does not exist; give a run as FILE or NAME=FILE.")
-        stem = Path(path.name.removesuffix(".gz")).stem
-        candidates[path] = [path.name, stem, _tag(path)] if name is None else [name]
+    """Find the column of systems, and the published name of each run by its file name.
+
+    If no system has the name of the file, the tag counts; if both name systems, they must agree.
+    """
+    names_of = {
+        path: [path.name, system_name(path)] if name is None else [name]
+        for path, name in paths.items()
+    }
+    tags = {path: [read_tag(path)] for path, name in paths.items() if name is None}
+
+    def systems_of(path: Path, names: Sequence[str], key: str) -> list[str]:
+        return _matching(names, cells[key].unique(), only_exact=paths[path] is not None)
+
     matches = {
         key: {
-            path: _matching(names, cells[key].unique(), only_exact=paths[path] is not None)
-            for path, names in candidates.items()
+            path: systems_of(path, names, key) or systems_of(path, tags.get(path, []), key)
+            for path, names in names_of.items()
         }
         for key in keys
     }
     column = max(keys, key=lambda key: sum(map(bool, matches[key].values())))
-    for path, names in candidates.items():
+    for path, file_names in names_of.items():
         matching_systems = matches[column][path]
+        tag = tags.get(path, [])
+        systems_of_tag = systems_of(path, tag, column)
+        if systems_of_tag and not set(systems_of_tag) & set(matching_systems):
+            raise CardError(
+                f"{path}: its name means the system {matching_systems[0]}, but its tag {tag[0]} "
+                f"means {systems_of_tag[0]}; check that it is the right file, and write the "
+                f"published name before it, as in --runs '{matching_systems[0]}={path}'."
+            )
+        names = [*file_names, *tag]
         if len(matching_systems) > 1:
             raise CardError(
                 f"{path}: {' or '.join(dict.fromkeys(names))} may mean "
@@ -269,9 +265,9 @@ def _matching(names: Sequence[str], published: Iterable[str], *, only_exact: boo
     """Published names that match those of a run, exactly or ignoring case and punctuation."""
     ambiguous_matches: list[str] = []
     for name in names:
-        normalised = "" if only_exact else _normalise(name)
+        normalised = "" if only_exact else normalise_name(name)
         matches = [system for system in published if system == name] or [
-            system for system in published if normalised and _normalise(system) == normalised
+            system for system in published if normalised and normalise_name(system) == normalised
         ]
         if len(matches) == 1:
             return matches
@@ -335,8 +331,6 @@ def _notes_on_queries(runs: Sequence[Path], qrels: Path) -> list[str]:
     from everycell.trec.qrels import read_qrels
     from everycell.trec.runs import read_run
 
-    if not qrels.is_file():
-        raise CardError(f"The qrels {qrels} do not exist; give the path of the qrels as --qrels.")
     judged = read_qrels(qrels)["query"].unique()
     notes = []
     for path in runs:

@@ -24,6 +24,7 @@ from everycell.engine.published_cells import (
     select,
     select_any,
 )
+from everycell.engine.sensitivity import Sensitivity, sensitivity_of
 from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import text_of
 from everycell.engine.yaml import line_of
@@ -123,6 +124,11 @@ class Artefact(CardFileModel):
             if is_declared
             or (value.strip() in DASHES and (digits != "text" or marker == NOT_REPORTED))
         ]
+
+    def sensitivity(self, tier: str, key: Mapping[str, str]) -> Sensitivity:
+        """Data with which a reproduced value moves, from ``published/sensitivity.csv``."""
+        cell = (tier, self.id, " / ".join(key.values()))
+        return sensitivity_of(self.folder.parent).get(cell, Sensitivity())
 
     def drop_labels(self, table: pd.DataFrame) -> pd.DataFrame:
         """Drop the label columns of a table of this artefact, as tests of claims require."""

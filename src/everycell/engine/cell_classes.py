@@ -9,6 +9,7 @@ from typing import NamedTuple
 from everycell.engine.artefacts import Artefact
 from everycell.engine.published_cells import is_number
 from everycell.engine.reports import CellFlag, CellKind, CellOrigin, Verdict
+from everycell.engine.sensitivity import State
 from everycell.engine.tiers import Tier
 
 #: Names of measures of retrieval effectiveness.
@@ -22,12 +23,13 @@ _P_VALUE = re.compile(r"(.* )?(p|[Pp][_-]value)")
 
 
 class CellClass(NamedTuple):
-    """Kind, origin and flag of a cell, and its verdict."""
+    """Kind, origin and flag of a cell, its verdict, and whether it moves with its data."""
 
     kind: CellKind
     origin: CellOrigin
     flag: CellFlag | None = None
     verdict: Verdict = "not_run"
+    sensitivity: State = "not perturbed"
 
     def with_verdict(self, verdict: Verdict) -> CellClass:
         """Set the verdict, and the origin if the verdict means that no value was computed."""

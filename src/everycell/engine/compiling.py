@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,16 @@ def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
     try:
-        return numba.njit(cache=True)(loop)
+        dispatcher = numba.njit(cache=True)(loop)
     except RuntimeError:
         # numba has no writable folder for its cache.
         return numba.njit(loop)
+    save = dispatcher._cache.save_overload
+
+    def save_if_possible(*compiled_code: Any) -> None:
+        """Save code in the cache; a full disk must not stop what the code computes."""
+        with suppress(OSError):
+            save(*compiled_code)
+
+    dispatcher._cache.save_overload = save_if_possible
+    return dispatcher

@@ -98,8 +98,9 @@ class Counts:
         kind: str | None = None,
         origin: str | Sequence[str] | None = None,
         flag: str | None = None,
+        sensitivity: str | None = None,
     ) -> Counter[Verdict]:
-        """Number of cells by verdict, optionally of one kind, of some origins or with a flag."""
+        """Number of cells by verdict, optionally of one kind, origin, flag or sensitivity."""
         origins = (origin,) if isinstance(origin, str) else origin
         verdicts: Counter[Verdict] = Counter()
         for cell, count in self.cells.items():
@@ -107,6 +108,7 @@ class Counts:
                 kind in (None, cell.kind)
                 and (origins is None or cell.origin in origins)
                 and flag in (None, cell.flag)
+                and sensitivity in (None, cell.sensitivity)
             ):
                 verdicts[cell.verdict] += count
         return verdicts
@@ -200,7 +202,13 @@ def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
     """Class of each published cell, including uncounted ones, in the result that counts."""
     if entry and entry.report.state == "rebuilt" and entry.report.cells:
         return [
-            CellClass(cell.kind, cell.origin, cell.flag, cell.verdict)
+            CellClass(
+                cell.kind,
+                cell.origin,
+                cell.flag,
+                cell.verdict,
+                artefact.sensitivity(entry.tier, cell.key).state,
+            )
             for cell in entry.report.cells
         ]
     quoted = any(tier.state == "quoted" for tier in artefact.card.tiers.values())
@@ -300,6 +308,7 @@ class CellFilter(TypedDict, total=False):
     kind: str
     origin: str
     flag: str
+    sensitivity: str
 
 
 #: Headlines: name -> filter of ``cells.csv``. The cells of a line that begins with "of them" are
@@ -312,7 +321,27 @@ HEADLINES: dict[str, CellFilter] = {
         "origin": "data",
         "flag": "saturated",
     },
+    "of them move when their data change": {
+        "kind": "number",
+        "origin": "data",
+        "sensitivity": "moves",
+    },
+    "of them insensitive: no perturbation of their data moves them": {
+        "kind": "number",
+        "origin": "data",
+        "sensitivity": "insensitive",
+    },
     "numbers computed from published inputs": {"kind": "number", "origin": "published inputs"},
+    "of them move when these inputs change": {
+        "kind": "number",
+        "origin": "published inputs",
+        "sensitivity": "moves",
+    },
+    "of them insensitive: no perturbation of these inputs moves them": {
+        "kind": "number",
+        "origin": "published inputs",
+        "sensitivity": "insensitive",
+    },
     "categories computed from data": {"kind": "category", "origin": "data"},
     "categories computed from published inputs": {"kind": "category", "origin": "published inputs"},
     "identifiers computed from data": {"kind": "identifier", "origin": "data"},

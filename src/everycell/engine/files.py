@@ -14,23 +14,64 @@ from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 
+#: Errors of a full disk, an exceeded quota and an exceeded size limit.
+NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+#: These, and errors of a folder that cannot be written.
+CANNOT_WRITE = NO_SPACE | {errno.EROFS, errno.EACCES, errno.EPERM}
+_ADVICE = {
+    **dict.fromkeys(NO_SPACE, "free some space, or raise the size limit (ulimit -f, quota)"),
+    errno.EROFS: "choose a folder that is not read-only",
+    errno.EACCES: "correct the permissions, or choose another path",
+    errno.EPERM: "correct the permissions, or choose another path",
+    errno.ENOENT: "check the path",
+    errno.ENOTDIR: "check the path",
+    errno.EISDIR: "give a file",
+}
+
+
+def describe_os_error(error: OSError) -> str:
+    """Describe an error of the operating system: file, reason and remedy.
+
+    Examples
+    --------
+    >>> describe_os_error(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a.run"))
+    'a.run: No space left on device; free some space, or raise the size limit (ulimit -f, quota).'
+    """
+    if error.errno is None:
+        return str(error)
+    file = "" if error.filename is None else f"{os.fspath(error.filename)}: "
+    advice = _ADVICE.get(error.errno)
+    return f"{file}{os.strerror(error.errno)}{f'; {advice}' * bool(advice)}."
+
+
+@contextmanager
+def naming(path: Path, draft: Path | None = None) -> Iterator[None]:
+    """Name `path` in errors about its draft, and of a full disk, which name no open file.
+
+    Examples
+    --------
+    >>> with naming(Path("a.run")):
+    ...     raise OSError(errno.ENOSPC, "No space left on device")
+    Traceback (most recent call last):
+    OSError: [Errno 28] No space left on device: 'a.run'
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            is_about_path = error.errno in NO_SPACE
+        else:
+            file = Path(os.fsdecode(error.filename))
+            is_about_path = draft is not None and file.is_relative_to(draft)
+        if not is_about_path or error.errno is None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+
 
 def write_atomically(path: Path, content: bytes | str) -> Path:
-    """Write a file under a temporary name in its folder, then rename it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = content.encode() if isinstance(content, str) else content
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        # mkstemp creates files that only their owner can read; others should read results too.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    """Write a file completely or not at all."""
+    with atomic_path(path) as draft:
+        draft.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 
 
@@ -50,7 +91,9 @@ def atomic_path(path: Path) -> Iterator[Path]:
     ('a\n', ['a.txt'])
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+    with naming(path, path.parent):
+        parent = tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.")
+    with parent as folder, naming(path, Path(folder)):
         draft = Path(folder, path.name)
         yield draft
         os.replace(draft, path)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import sys
 import time
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,11 +17,10 @@ import pandas as pd
 
 import everycell
 from everycell.engine.code import code_sha256, files_of_sources, script_file, source_file
-from everycell.engine.files import fingerprint
+from everycell.engine.files import CANNOT_WRITE, describe_os_error, fingerprint, naming
 from everycell.engine.orphans import end_with_snakemake
 from everycell.engine.released import check
 
-NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 #: Parameters that are not settings of a result.
 NO_SETTINGS = ("code", "modules", "script")
 
@@ -62,11 +61,16 @@ class Job:
         #: Facts about the run, such as the commit of a model or the number of skipped lines. They
         #: are logged with the parameters, and so become part of the lineage of results.
         self.facts: dict[str, Any] = {}
+        #: Inputs that `everycell verify --perturb` changed; Snakemake never sets this attribute.
+        self.perturbed: tuple[str, ...] = getattr(snakemake, "perturbed", ())
 
     def __enter__(self) -> Self:
         """Open the log and check the fetched inputs."""
         self.started = time.monotonic()
-        self.log = Path(self.snakemake.log[0]).open("w", buffering=1, encoding="utf-8")
+        try:
+            self.log = Path(self.snakemake.log[0]).open("w", buffering=1, encoding="utf-8")
+        except OSError as error:
+            sys.exit(describe_os_error(error))
         logging.basicConfig(stream=self.log, level=logging.INFO, format="%(message)s")
         # This package logs every request to a language model.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
@@ -87,7 +91,7 @@ class Job:
     def _check_inputs(self) -> None:
         cache = Path(self.snakemake.config["cache"])
         for source in map(Path, self.snakemake.input):
-            if source.is_relative_to(cache):
+            if source.is_relative_to(cache) and str(source) not in self.perturbed:
                 check(source, source.relative_to(cache).as_posix())
 
     def _check_code(self) -> dict[Path, str]:
@@ -136,7 +140,9 @@ class Job:
 
     def write_frame(self, frame: pd.DataFrame, output: str) -> None:
         """Write an intermediate frame as Parquet to a named output."""
-        frame.to_parquet(self.snakemake.output[output], index=False)
+        path = Path(self.snakemake.output[output])
+        with naming(path):
+            frame.to_parquet(path, index=False)
 
     def __exit__(
         self,
@@ -168,12 +174,20 @@ class Job:
                 )
 
     def _log_error(self, error: BaseException) -> None:
+        text = self._describe_error(error)
+        try:
+            self.log.write(text)
+        except OSError:  # a full disk has no space for the log either
+            sys.stderr.write(text)
+            with suppress(OSError):
+                self.log.close()
+
+    def _describe_error(self, error: BaseException) -> str:
+        """Text for the log: a sentence, or a traceback of an unexpected error."""
         if is_user_error(error):
-            self.log.write(f"{error}\n")
-        elif isinstance(error, OSError) and error.errno in NO_SPACE:
-            self.log.write(
-                f"A result cannot be written ({error.strerror}); free disk space or raise the "
-                "size limit (ulimit -f, quota), and run the same command again.\n"
-            )
-        else:
-            traceback.print_exception(error, file=self.log)
+            return f"{error}\n"
+        if isinstance(error, OSError) and error.errno in CANNOT_WRITE:
+            if error.filename is None and self.snakemake.output:
+                error.filename = f"{self.snakemake.output[0]}, or another output of this job"
+            return f"{describe_os_error(error)} Then run the same command again.\n"
+        return "".join(traceback.format_exception(error))

@@ -14,7 +14,7 @@ import platform
 import re
 import resource
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -106,6 +106,8 @@ class _Receipt(BaseModel):
     code: dict[str, Any]
     execution: _Execution
     content_sha256: str
+    #: Inputs that were perturbed; such a receipt certifies nothing.
+    perturbed: list[str] = []
 
 
 class ReceiptError(Exception):
@@ -166,13 +168,16 @@ def write_receipt(
     code: str,
     seconds: float,
     root: Path,
+    perturbed: Sequence[str] = (),
 ) -> None:
     """Write the receipt of a result atomically.
+
+    With `perturbed` inputs, it says so, and `read_receipt` refuses it.
 
     A hash of its content detects accidental edits. It does not prevent forgery: only rebuilding the
     result proves that it is genuine.
     """
-    receipt = {
+    receipt: dict[str, Any] = {
         "artefact": artefact,
         "tier": tier,
         "inputs": [
@@ -200,6 +205,8 @@ def write_receipt(
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         },
     }
+    if perturbed:
+        receipt["perturbed"] = list(perturbed)
     write_json(path, receipt | {"content_sha256": content_hash(receipt)})
 
 
@@ -254,6 +261,11 @@ def read_receipt(path: Path) -> dict[str, Any]:
             raise ReceiptError(
                 f"{path} was edited after it was written (its content does not match "
                 "content_sha256); delete the result and rebuild it."
+            )
+        if checked.pop("perturbed"):
+            raise ReceiptError(
+                f"{path} is the receipt of a run on perturbed data ({receipt['perturbed'][0]}), "
+                "which certifies nothing; delete the result and rebuild it."
             )
         return checked
     except OSError as error:

@@ -144,4 +144,5 @@ class ResultJob(Job):
             code=self.snakemake.params.code,
             seconds=time.monotonic() - self.started,
             root=Path(),
+            perturbed=self.perturbed,
         )

@@ -7,6 +7,7 @@ which accepts only tensors and plain containers.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -14,11 +15,14 @@ import sys
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from everycell.engine.files import atomic_path
+from everycell.engine.files import atomic_path, describe_os_error
 from everycell.engine.untrusted import in_quotes
 from everycell.learning.hub import FILES, PICKLES, ModelError, download_model
+
+if TYPE_CHECKING:
+    import torch
 
 #: Checkpoint of transformers, and the index of a checkpoint in several files.
 WEIGHTS = "pytorch_model.bin"
@@ -140,6 +144,7 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
     import pickle
 
     import torch
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     try:
@@ -159,23 +164,73 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
         raise ModelError(
             f"{path} cannot be read ({str(error).splitlines()[0]}): copy it again."
         ) from None
-    if not isinstance(content, Mapping) or not all(map(torch.is_tensor, content.values())):
+    if not isinstance(content, Mapping) or not content:
         raise ModelError(
             f"{path} is not a mapping of names to weights: use the checkpoint of a model."
         )
+    supported: dict[torch.dtype, bool] = {}
+    for name, tensor in content.items():
+        if fault := _fault(name, tensor, supported):
+            raise ModelError(f"{path}: {fault}.")
     # Tensors that share memory are copied, so that the file contains all names.
     pointers: set[int] = set()
     weights = {}
     for name, tensor in content.items():
         storage = tensor.untyped_storage().data_ptr()
-        weights[name] = tensor.clone() if storage in pointers else tensor.contiguous()
+        # A conjugated or negated view has its sign in a flag, which would be lost.
+        tensor = tensor.detach().resolve_conj().resolve_neg()
+        weights[name] = (
+            tensor.clone(memory_format=torch.contiguous_format)
+            if storage in pointers
+            else tensor.contiguous()
+        )
         pointers.add(storage)
     if one_output:
         for name in ("classifier.weight", "classifier.bias"):
             if name not in weights or len(weights[name]) != 2:
                 raise ModelError(f"{path} has no {name} with two outputs: omit --one-output.")
             weights[name] = (weights[name][1] - weights[name][0]).unsqueeze(0)
-    save_file(weights, new, metadata={"format": "pt"})
+    try:
+        save_file(weights, new, metadata={"format": "pt"})
+    except SafetensorError as error:
+        code = re.search(r"os error (\d+)", str(error))
+        if code is None:
+            raise
+        # The temporary folder has the name of the new one.
+        file = f"{new.parent.name}/{new.name}"
+        raise OSError(int(code[1]), os.strerror(int(code[1])), file) from None
+
+
+def _fault(name: Any, tensor: Any, supported: dict[torch.dtype, bool]) -> str | None:
+    """Why an entry of a checkpoint cannot be a weight in safetensors; None if it can."""
+    import torch
+    from safetensors.torch import save
+
+    if not isinstance(name, str) or name == "__metadata__":
+        return f"the name {in_quotes(name)} cannot be that of a weight; rename it"
+    weight = in_quotes(name)
+    if isinstance(tensor, Mapping):
+        return (
+            f"{weight} is a mapping, not a tensor; save the weights alone, as in "
+            f"torch.save(checkpoint[{weight}], 'pytorch_model.bin')"
+        )
+    if not torch.is_tensor(tensor):
+        return f"{weight} is of type {type(tensor).__name__}, not a tensor; save the weights alone"
+    if tensor.is_quantized:
+        return f"{weight} is quantised ({tensor.dtype}); save it after .dequantize()"
+    if tensor.layout != torch.strided:
+        return f"{weight} is sparse ({tensor.layout}); save it after .to_dense()"
+    if tensor.device.type == "meta":
+        return f"{weight} has no values (device meta); save a model that is loaded"
+    if tensor.dtype not in supported:
+        try:
+            save({"weight": torch.empty(1, dtype=tensor.dtype)})
+            supported[tensor.dtype] = True
+        except (KeyError, ValueError, TypeError, RuntimeError):
+            supported[tensor.dtype] = False
+    if not supported[tensor.dtype]:
+        return f"{weight} has the type {tensor.dtype}, which safetensors cannot hold; convert it"
+    return None
 
 
 def _shorten_refusal(reason: str) -> str:
@@ -189,3 +244,8 @@ if __name__ == "__main__":
         _convert(Path(sys.argv[1]), Path(sys.argv[2]), "--one-output" in sys.argv[3:])
     except ModelError as error:
         sys.exit(str(error))
+    except OSError as error:
+        sys.exit(describe_os_error(error))
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        sys.exit(f"{sys.argv[1]} cannot be converted ({reason}): use another checkpoint.")

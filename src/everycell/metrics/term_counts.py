@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
+from everycell.engine.file_kinds import KINDS, recognise_file
 from everycell.engine.files import atomic_path
 from everycell.engine.frames import check_columns
 from everycell.engine.parquet_limits import check_parquet_size
@@ -232,6 +233,11 @@ def parquet_errors(path: Path | str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
+        if kind := recognise_file(Path(path)):
+            raise ValueError(
+                f"{path} contains {KINDS[kind]}, expected a Parquet file; check the order of the "
+                "files."
+            ) from None
         raise ValueError(
             f"{path} is not a Parquet file, is damaged or has columns of the wrong type "
             f"({str(error).strip()[:300]}); create it again."

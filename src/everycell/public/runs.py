@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from everycell.metrics.fairness_report import FairnessReport, fairness_report
-from everycell.trec.conversion import as_qrels, as_run
+from everycell.trec.conversion import as_run, as_run_and_qrels
+from everycell.trec.runs import check_tags
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -40,7 +41,8 @@ def evaluate(
     ------
     TypeError, ValueError, FileNotFoundError
         For the same reasons as :func:`~everycell.trec.conversion.as_run` and
-        :func:`~everycell.retrieval.measures.evaluate_measures`.
+        :func:`~everycell.retrieval.measures.evaluate_measures`, and if run and qrels seem to be
+        swapped: a run of whole numbers with qrels of decimals.
 
     Examples
     --------
@@ -52,7 +54,7 @@ def evaluate(
     """
     from everycell.retrieval.measures import evaluate_measures
 
-    return evaluate_measures(as_run(run), as_qrels(qrels), _as_list(measures))
+    return evaluate_measures(*as_run_and_qrels(run, qrels), _as_list(measures))
 
 
 def _as_list(measures: str | Measure | Iterable[str | Measure]) -> list[str | Measure]:
@@ -137,7 +139,8 @@ def compare(
     ------
     TypeError, ValueError, FileNotFoundError
         For the same reasons as :func:`~everycell.trec.conversion.as_run` and
-        :func:`~everycell.retrieval.reproduction.compare_runs`.
+        :func:`~everycell.retrieval.reproduction.compare_runs`, if run and qrels seem to be swapped,
+        and if the tag of a file is the name of another one.
 
     Examples
     --------
@@ -152,10 +155,13 @@ def compare(
     """
     from everycell.retrieval.reproduction import compare_runs
 
+    runs = [original, reproduced, *(baselines or ())]
+    check_tags([(Path(run), None) for run in runs if isinstance(run, str | Path)])
+    original_run, judgements = as_run_and_qrels(original, qrels)
     return compare_runs(
-        as_run(original),
+        original_run,
         as_run(reproduced),
-        as_qrels(qrels),
+        judgements,
         _as_list(measures),
         baselines=None if baselines is None else tuple(map(as_run, baselines)),
         missing_topics=missing_topics,

@@ -8,7 +8,6 @@ concurrent fetches.
 
 from __future__ import annotations
 
-import errno
 import gzip
 import logging
 import os
@@ -25,7 +24,7 @@ from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
-from everycell.engine.files import sha256
+from everycell.engine.files import NO_SPACE, sha256
 from everycell.engine.registry import Registry, load_registry, read_part
 from everycell.engine.registry_entries import (
     DataSet,
@@ -52,8 +51,6 @@ logger = logging.getLogger(__name__)
 OWN_DATA = Path("data")
 #: Seconds to wait for another process before a warning is logged.
 PATIENCE = 10.0
-
-_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class MirrorError(SourceError):
@@ -366,7 +363,7 @@ def _cache_errors(key: str, cache: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
-        if error.errno in _NO_SPACE:
+        if error.errno in NO_SPACE:
             advice = "free some space, or raise the size limit (ulimit -f, quota)"
         else:
             advice = (

@@ -7,7 +7,6 @@ again; its hash is verified before each use.
 
 from __future__ import annotations
 
-import errno
 import gzip
 import hashlib
 import logging
@@ -26,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from everycell.engine.files import atomic_path
+from everycell.engine.files import NO_SPACE, atomic_path
 from everycell.engine.registry_entries import SourceError
 from everycell.engine.untrusted import has_secret, parse_json, text_of
 
@@ -41,7 +40,6 @@ Dictionary = Mapping[str, Mapping[str, Mapping[str, Any]]]
 _CHUNK = 1 << 20
 # Seconds between log lines on the progress of a download.
 _REPORT_INTERVAL = 30.0
-_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _ADVICE = (
     "check the network and the proxy and start again, set a different URL in `corpora.downloads` "
     "(docs/data.md), or put the file at {path} yourself"
@@ -283,7 +281,7 @@ def explain_file_errors(what: str, folder: Path) -> Iterator[None]:
         where = error.filename or folder
         advice = (
             "free some space, or raise the size limit (ulimit -f, quota)"
-            if error.errno in _NO_SPACE
+            if error.errno in NO_SPACE
             else "choose a writable folder"
         )
         raise CorpusError(

@@ -19,7 +19,8 @@ is imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,48 @@ def as_qrels(qrels: Any) -> pd.DataFrame:
     return _as_frame(qrels, QRELS)
 
 
+def as_run_and_qrels(run: Any, qrels: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Convert both, and refuse them if they seem to be swapped.
+
+    Examples
+    --------
+    >>> as_run_and_qrels({"q": {"d": 1}}, {"q": {"d": 3.0}})
+    Traceback (most recent call last):
+    ValueError: The run has only whole numbers and the qrels have only decimals, such as 1 and 3.0,
+    so they seem to be swapped: give the run first; if they are right, convert the labels to int.
+    """
+    # An iterator can be read only once.
+    run, qrels = ([*source] if isinstance(source, Iterator) else source for source in (run, qrels))
+    frames = as_run(run), as_qrels(qrels)
+    scores, labels = _numbers(run, RUN), _numbers(qrels, QRELS)
+    if (
+        scores
+        and labels
+        and all(isinstance(score, Integral) for score in scores)
+        and not any(isinstance(label, Integral) for label in labels)
+    ):
+        raise ValueError(
+            "The run has only whole numbers and the qrels have only decimals, such as "
+            f"{scores[0]} and {labels[0]}, so they seem to be swapped: give the run first; if they "
+            "are right, convert the labels to int."
+        )
+    return frames
+
+
+def _numbers(source: Any, kind: Kind) -> list[Any]:
+    """Scores or labels as given; none for a file, whose kind its lines show."""
+    if isinstance(source, str | Path):
+        return []
+    if isinstance(source, pd.DataFrame):
+        return _rename_columns(source, kind)[kind.number].tolist()
+    if isinstance(source, Mapping):
+        return [number for documents in source.values() for number in documents.values()]
+    if hasattr(source, "to_dict"):
+        return _numbers(source.to_dict(), kind)
+    _, (_, _, field), _ = _RUN_COLUMNS if kind is RUN else _QRELS_COLUMNS
+    return [getattr(row, field) for row in source]
+
+
 def _as_frame(source: Any, kind: Kind) -> pd.DataFrame:
     """Convert a run or relevance judgements to a checked frame."""
     if isinstance(source, str | Path):
@@ -146,6 +189,13 @@ def _rename_columns(frame: pd.DataFrame, kind: Kind) -> pd.DataFrame:
     matches = [columns for columns in column_sets if set(columns) <= set(frame.columns)]
     if len(matches) != 1:
         choices = " or ".join(f"({', '.join(columns)})" for columns in matches or column_sets)
+        other = _QRELS_COLUMNS if kind is RUN else _RUN_COLUMNS
+        if not matches and any(set(columns) <= set(frame.columns) for columns in other):
+            raise ValueError(
+                f"The {kind.name} frame has the columns {in_quotes(list(frame.columns), 300)} of "
+                f"{'qrels' if kind is RUN else 'a run'}, so run and qrels seem to be swapped: give "
+                f"the run first, and a frame with {choices} as the {kind.name}."
+            )
         raise ValueError(
             f"The {kind.name} frame has the columns {in_quotes(list(frame.columns), 300)}; it must "
             f"have {'only ' if matches else ''}one of the sets {choices}."

@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from everycell.engine.arrays import FloatArray, IntArray
+from everycell.engine.file_kinds import KINDS, recognise_text
+from everycell.engine.files import write_atomically
 from everycell.engine.frames import check_columns
 from everycell.engine.text_files import (
     MARK,
@@ -84,6 +86,12 @@ def _describe_failure(
     data: bytes, kind: Kind, path: Path, row_name: Callable[[int], str], cause: Exception
 ) -> ValueError:
     """Describe the first invalid line; slow, so only called after reading has failed."""
+    other = recognise_text(data)
+    if other is not None and other != kind.name:
+        return ValueError(
+            f"The {kind.name} file {path} contains {KINDS[other]}; check the order of the files, "
+            f"or give {KINDS[kind.name]}."
+        )
     for row, line in enumerate(data.split(b"\n")):
         line_name = row_name(row)
         fields = line.split()
@@ -392,4 +400,4 @@ def write_lines(fields: Iterable[object], path: Path | str) -> None:
         for field in fields
     ]
     lines = pc.binary_join_element_wise(*columns, pa.scalar(" ", pa.large_string())).to_pylist()
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    write_atomically(Path(path), "\n".join(lines) + "\n")

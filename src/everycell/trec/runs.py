@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from everycell.engine.arrays import IntArray
+from everycell.engine.text_files import text_lines
 from everycell.engine.untrusted import in_quotes
 from everycell.trec.lines import (
     CANDIDATES,
@@ -59,6 +61,59 @@ def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
     occur only once per query; remove the duplicate.
     """
     return check_frame(candidates, CANDIDATES, lambda row: f"Row {row} of the candidates")
+
+
+def system_name(path: Path | str) -> str:
+    """Name of the system of a run: its file name without extension; the tag is not used.
+
+    Examples
+    --------
+    >>> system_name("runs/bm25.k60.run.gz")
+    'bm25.k60'
+    """
+    return Path(Path(path).name.removesuffix(".gz")).stem
+
+
+def read_tag(path: Path | str) -> str:
+    """Tag in the first line of a run; empty if there is none, or if `read_run` refuses the file."""
+    with suppress(ValueError):
+        for _, line in text_lines(Path(path)):
+            if line.strip() and not line.startswith("#"):
+                fields = line.split()
+                return fields[5] if len(fields) == len(RUN.fields) else ""
+    return ""
+
+
+def normalise_name(name: str) -> str:
+    """Lower-case letters and digits of a system's name, by which names and tags are compared."""
+    return "".join(filter(str.isalnum, name.lower()))
+
+
+def check_tags(runs: Sequence[tuple[Path, str | None]]) -> None:
+    """Refuse a run whose tag is the name of another run.
+
+    `runs` are paths and the names that the user gave them, if any; then the tag does not matter.
+    Without a name, `system_name` counts. If the other run has the same tag, as a reproduction of
+    the same system may have, it is a warning.
+    """
+    names = [normalise_name(name or system_name(path)) for path, name in runs]
+    tags = [read_tag(path) for path, _ in runs]
+    for row, (name, tag) in enumerate(zip(names, tags, strict=True)):
+        normalised = normalise_name(tag)
+        if not normalised or normalised in name or runs[row][1] is not None:
+            continue
+        for other, (other_name, other_tag) in enumerate(zip(names, tags, strict=True)):
+            if other_name != normalised or runs[other][0] == runs[row][0]:
+                continue
+            sentence = (
+                f"The run {runs[row][0]} has the tag {in_quotes(tag)}, which is the name of "
+                f"{runs[other][0]} (tag {in_quotes(other_tag)})"
+            )
+            if normalise_name(other_tag) != normalised:
+                raise ValueError(
+                    f"{sentence}: the files may be swapped; rename one of them, or correct its tag."
+                )
+            warnings.warn(f"{sentence}; systems are named after files, not tags.", stacklevel=2)
 
 
 def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:

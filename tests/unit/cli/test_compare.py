@@ -201,8 +201,8 @@ def test_invalid_options_are_refused(files, options, says):
 
 
 def test_missing_and_damaged_files(files):
-    assert "The run file no.run does not exist" in refused("a.run", "no.run", "qrels")
-    assert "The qrels file no.txt does not exist" in refused("a.run", "b.run", "no.txt")
+    assert "REPRODUCED: no.run does not exist" in refused("a.run", "no.run", "qrels")
+    assert "QRELS: no.txt does not exist" in refused("a.run", "b.run", "no.txt")
     Path("cut.gz").write_bytes(gzip.compress(QRELS.encode())[:30])
     assert "cut.gz cannot be read or is damaged" in refused("a.run", "b.run", "cut.gz")
     shutil.copy("a.run", "b.gz")

@@ -234,7 +234,7 @@ def test_a_term_in_two_groups_of_two_lists_is_refused(files):
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("no.tsv", None, "The document file no.tsv does not exist"),
+        ("no.tsv", None, "DOCUMENTS: no.tsv does not exist"),
         ("a.csv", "d1,she\n", "a.csv has an unknown extension"),
         ("a.tsv", "", "There is no document to count"),
         ("a.tsv", "\tshe\n", "give an id of one character or more"),
@@ -311,13 +311,11 @@ def test_invalid_runs_are_refused(files, run, says):
 
 
 def test_missing_files(files):
-    assert "The run file no.run does not exist" in refused(
-        "fairness", "no.run", "--counts", "c.parquet"
-    )
-    assert "The counts file no.parquet does not exist" in refused(
+    assert "RUN: no.run does not exist" in refused("fairness", "no.run", "--counts", "c.parquet")
+    assert "--counts: no.parquet does not exist" in refused(
         "fairness", "bm25.run", "--counts", "no.parquet", "--k", 2
     )
-    assert "bm25.run is not a Parquet file" in refused(
+    assert "--counts: bm25.run contains a run, expected counts of group terms" in refused(
         "fairness", "bm25.run", "--counts", "bm25.run", "--k", 2
     )
 

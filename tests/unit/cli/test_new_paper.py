@@ -308,8 +308,9 @@ def test_a_new_paper_is_whole_or_absent(project, monkeypatch, part):
     monkeypatch.undo()
     monkeypatch.chdir(project)
     assert call("paper", "new", "smith2026")[0] == 0
+    Path("a.csv").write_text("metric,value\nAP,0.5\n")
     assert "already exist; choose another key" in refused(
-        "paper", "new", "smith2026", "--yes", "--values", "a.csv", "--table", "b.csv"
+        "paper", "new", "smith2026", "--yes", "--values", "a.csv", "--table", "a.csv"
     )
 
 

@@ -22,6 +22,7 @@ from everycell.trec.runs import read_run
 NO_CARD = {
     "fair-ranking-candidates",
     "minilm",
+    "nltk",
     "smollm2",
     "splade-tiny",
     "trec-cast",

@@ -590,3 +590,36 @@ def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path, reade
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120)
     assert done.returncode == 1
     assert b"it is not a regular file" in done.stderr
+
+
+@pytest.mark.fault("receipt")
+def test_receipt_of_perturbed_data_is_refused(tmp_path):
+    receipt = make(tmp_path)
+    content = json.loads(receipt.read_text())
+    assert "perturbed" not in content and read_receipt(receipt)
+    rewrite(receipt, perturbed=["resources/set/ratings.csv"])
+    with pytest.raises(ReceiptError, match=r"table_1\.receipt\.json.*perturbed.*ratings\.csv"):
+        read_receipt(receipt)
+    [fault] = verify(receipt, tmp_path)
+    assert "perturbed" in fault
+
+
+def test_write_receipt_names_perturbed_inputs(tmp_path):
+    make(tmp_path)
+    path = tmp_path / "results/embedded/toy/table_1.receipt.json"
+    write_receipt(
+        path,
+        artefact="toy/table_1",
+        tier="embedded",
+        inputs={},
+        outputs=[path.with_name("table_1.csv")],
+        parameters={},
+        seed=None,
+        code="0" * 64,
+        seconds=1.0,
+        root=tmp_path,
+        perturbed=["a.csv"],
+    )
+    assert json.loads(path.read_text())["perturbed"] == ["a.csv"]
+    with pytest.raises(ReceiptError, match="perturbed"):
+        read_receipt(path)

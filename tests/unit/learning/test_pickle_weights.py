@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import resource
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,89 @@ def test_what_is_no_table_of_weights_is_said(source, tmp_path):
     with pytest.raises(ModelError, match="was not read|cannot be read"):
         convert_weights(source, tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+MATRIX = torch.arange(15, dtype=torch.float32).reshape(5, 3)
+COMPLEX = torch.complex(MATRIX, MATRIX + 1)
+ROW = torch.arange(100.0)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        {"emb": MATRIX, "head": MATRIX.t()},
+        {"head": MATRIX.t(), "emb": MATRIX},
+        {"head": MATRIX.t()},
+        {"a": ROW[10:20], "b": ROW[15:30:3], "c": ROW},
+        {"a": torch.ones(1).expand(4, 3), "b": MATRIX[:, 1]},
+        {"a": torch.rand(2, 3, 4).permute(2, 0, 1)},
+        {"a": torch.rand(2, 3, 4, 5).to(memory_format=torch.channels_last)},
+        {"a": COMPLEX.conj(), "b": COMPLEX, "c": COMPLEX.t().conj()},
+        {"a": COMPLEX.conj().imag, "b": torch._neg_view(MATRIX)},
+        {"a": MATRIX.bfloat16().t(), "b": MATRIX.half(), "c": MATRIX.double()},
+        {"a": torch.nn.Parameter(MATRIX), "b": torch.nn.Parameter(MATRIX.t())},
+        {"a": torch.empty(0), "b": torch.empty(0, 3), "c": torch.tensor(3.0)},
+        {str(kind): torch.arange(3).to(kind) for kind in (torch.int8, torch.uint64, torch.bool)},
+    ],
+    ids=lambda weights: "-".join(f"{name}{tuple(weights[name].shape)}" for name in weights),
+)
+@pytest.mark.usefixtures("in_this_process")
+def test_convert_weights_equal_values(source, tmp_path, weights):
+    torch.save(weights, source / WEIGHTS)
+    convert_weights(source, tmp_path / "new")
+    after = load_file(tmp_path / "new/model.safetensors")
+    assert set(after) == set(weights)
+    for name, tensor in weights.items():
+        assert after[name].dtype == tensor.dtype and torch.equal(after[name], tensor)
+
+
+@pytest.mark.parametrize(
+    ("weights", "says"),
+    [
+        ({"a": torch.quantize_per_tensor(MATRIX, 0.1, 0, torch.qint8)}, "'a' is quantised"),
+        (
+            {
+                "a": torch.quantize_per_channel(
+                    MATRIX, torch.ones(5), torch.zeros(5), 0, torch.qint8
+                )
+            },
+            "'a' is quantised",
+        ),
+        ({"a": MATRIX, "b": MATRIX.to_sparse()}, "'b' is sparse"),
+        ({"a": MATRIX.to_sparse_csr()}, "'a' is sparse"),
+        ({"a": COMPLEX.to(torch.complex128)}, "'a' has the type torch.complex128"),
+        ({"a": torch.empty(3, device="meta")}, "'a' has no values"),
+        ({"state_dict": {"a": MATRIX}, "epoch": 3}, "'state_dict' is a mapping"),
+        ({"a": MATRIX, "epoch": 3}, "'epoch' is of type int"),
+        ({"a": MATRIX, "extra": None}, "'extra' is of type NoneType"),
+        ({"a": [MATRIX]}, "'a' is of type list"),
+        ({0: MATRIX}, "the name 0 cannot be"),
+        ({"__metadata__": MATRIX}, "'__metadata__' cannot be"),
+        ({}, "not a mapping of names to weights"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.filterwarnings("ignore:.*CSR")
+@pytest.mark.usefixtures("in_this_process")
+def test_convert_weights_refused(source, tmp_path, weights, says):
+    torch.save(weights, source / WEIGHTS)
+    with pytest.raises(ModelError) as error:
+        convert_weights(source, tmp_path / "new")
+    message = str(error.value)
+    assert says in message and str(source / WEIGHTS) in message
+    assert "\n" not in message and message.count(". ") == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["source"]
+
+
+@pytest.mark.slow
+def test_convert_weights_full_disk(source, tmp_path):
+    """The process that writes reaches a limit; nothing is left behind."""
+    torch.save({"a": torch.rand(100, 1000)}, source / WEIGHTS)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, before[1]))
+    try:
+        with pytest.raises(ModelError, match=r"new/model\.safetensors: File too large; free some"):
+            convert_weights(source, tmp_path / "new")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["source"]

@@ -1,5 +1,8 @@
 """Runs and judgements of other libraries, made by the libraries themselves, become our frames."""
 
+import re
+from functools import partial
+
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -7,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import everycell
 from everycell.retrieval.fusion import uncompiled_ranx
-from everycell.trec.conversion import as_qrels, as_run
+from everycell.trec.conversion import as_qrels, as_run, as_run_and_qrels
 from everycell.trec.qrels import write_qrels
 from everycell.trec.runs import trec_order, write_run
 
@@ -143,3 +147,60 @@ def test_ranks_are_those_of_the_frame_whatever_the_kind(scores):
     other = [ir_measures.ScoredDoc(*row) for row in rows]
     for given_run in (scores, other, frame.rename(columns={"query": "qid", "document": "docno"})):
         assert trec_order(as_run(given_run)).equals(expected)
+
+
+RUN_FRAME = pd.DataFrame({"query": ["q"], "document": ["d"], "score": [2.0]})
+QRELS_FRAME = pd.DataFrame({"query": ["q"], "document": ["d"], "relevance": [1]})
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels"),
+    [
+        (RUN_FRAME, QRELS_FRAME),
+        (
+            RUN_FRAME.set_axis(["qid", "docno", "score"], axis=1),
+            QRELS_FRAME.set_axis(["qid", "docno", "label"], axis=1),
+        ),
+        (
+            RUN_FRAME.set_axis(["query_id", "doc_id", "score"], axis=1),
+            QRELS_FRAME.set_axis(["query_id", "doc_id", "relevance"], axis=1),
+        ),
+        ({"q": {"d": 2.0, "e": 3.0}}, {"q": {"d": 1}}),
+        ({"q": {"d": np.float32(2)}}, {"q": {"d": np.int64(1)}}),
+        ({"q": {"d": 2.0}}, QRELS_FRAME),
+        ({"q": {"d": 0.5}}, {"q": {"d": 1}}),
+        ([ir_measures.ScoredDoc("q", "d", 2.0)], [ir_measures.Qrel("q", "d", 1)]),
+    ],
+)
+def test_as_run_and_qrels_swapped(run, qrels):
+    frames = as_run_and_qrels(run, qrels)
+    assert [list(frame)[-1] for frame in frames] == ["score", "relevance"]
+    with pytest.raises((TypeError, ValueError)) as error:
+        as_run_and_qrels(qrels, run)
+    assert re.search(r"swapped|whole number|ScoredDoc", str(error.value))
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels"),
+    [
+        # Ranks as scores, and labels as pandas has them after a merge.
+        ({"q": {"d": 3, "e": 2}}, {"q": {"d": 1}}),
+        ({"q": {"d": 2.5}}, {"q": {"d": 1.0}}),
+        ({"q": {"d": 3}}, {"q": {"d": 1, "e": 0.0}}),
+        (iter([ir_measures.ScoredDoc("q", "d", 2.0)]), iter([ir_measures.Qrel("q", "d", 1)])),
+    ],
+)
+def test_as_run_and_qrels_in_order(run, qrels):
+    assert [len(frame) > 0 for frame in as_run_and_qrels(run, qrels)] == [True, True]
+
+
+def test_read_run_and_qrels_swapped(tmp_path):
+    run, qrels = tmp_path / "a.run", tmp_path / "a.qrels"
+    run.write_text("q Q0 d 1 2.0 t\n")
+    qrels.write_text("q 0 d 1\n")
+    for read, path, expected in ((as_run, qrels, "qrels"), (as_qrels, run, "a run")):
+        with pytest.raises(ValueError, match=f"{path.name} contains .*{expected}.*order"):
+            read(path)
+    for function in (everycell.evaluate, partial(everycell.compare, run)):
+        with pytest.raises(ValueError, match=r"a\.(qrels|run) contains"):
+            function(qrels, run)

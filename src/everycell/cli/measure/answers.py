@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import pandas as pd
 import typer
 
+from everycell.cli.named_files import Input
 from everycell.cli.options import Format, PerQuery, Seed
 from everycell.cli.printing import print_measures
 
@@ -18,6 +19,7 @@ def citations(
         typer.Argument(
             help="JSON lines: question, answer, documents, relevant; optional: arm, tokens."
         ),
+        Input(("answers",)),
     ],
     between: Annotated[
         list[str] | None,
@@ -73,6 +75,7 @@ def satisfaction(
             help="JSON lines: id, satisfied, predicted; optional: estimator. Ids of "
             "counterfactuals end in -cf."
         ),
+        Input(("predictions",)),
     ],
     form: Format = "table",
 ) -> None:

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from everycell.cli.measure.files import parse_numbers, read_run_file
+from everycell.cli.named_files import RUN, Input, Output
 from everycell.cli.options import Cutoffs, Force, Format, PerQuery, Persistence, Run
 from everycell.cli.printing import print_measures
-from everycell.cli.project import refuse_existing
 from everycell.engine.published_cells import CardError
 
 
@@ -24,11 +24,14 @@ def count_group_terms(
         typer.Argument(
             help="Parquet (document_id, text), JSONL (id, text) or TSV (id, tab, text)."
         ),
+        Input(("documents", "texts")),
     ],
     words: Annotated[
-        list[Path], typer.Option(help="Word list with lines term,group; may be repeated.")
+        list[Path],
+        typer.Option(help="Word list with lines term,group; may be repeated."),
+        Input(("words",)),
     ],
-    out: Annotated[Path, typer.Option(help="Parquet file of counts to write.")],
+    out: Annotated[Path, typer.Option(help="Parquet file of counts to write."), Output()],
     tokens: Annotated[
         Literal["blank", "standard"],
         typer.Option(
@@ -46,9 +49,6 @@ def count_group_terms(
     from everycell.metrics.term_counts import blank_tokens, count_documents_with_terms, count_terms
     from everycell.metrics.word_lists import read_word_lists
 
-    if out.is_dir():
-        raise CardError(f"{out} is a folder; choose the name of a file.")
-    refuse_existing(out, force=force)
     groups = read_word_lists(words)
     texts = check_texts(
         read_documents(documents), split_at_spaces=tokens == "blank", allow_empty=allow_empty
@@ -85,13 +85,18 @@ def count_group_terms(
 
 def fairness(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Runs in TREC format, gzipped or not.")
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Runs in TREC format, gzipped or not."),
+        RUN,
     ],
-    counts: Annotated[Path, typer.Option(help="Parquet file that count-terms wrote.")],
+    counts: Annotated[
+        Path, typer.Option(help="Parquet file that count-terms wrote."), Input(("counts",))
+    ],
     k: Cutoffs = None,
     baseline: Annotated[
         Path | None,
         typer.Option(help="Run to compare the others with; by default the first."),
+        RUN,
     ] = None,
     tau: Annotated[
         float,
@@ -178,7 +183,7 @@ def fairness(
 def overlap(
     run: Run,
     counterfactual: Annotated[
-        Path, typer.Argument(help="Run on the gender-swapped collection, with the same ids.")
+        Path, typer.Argument(help="Run on the gender-swapped collection, with the same ids."), RUN
     ],
     p: Persistence = 0.9,
     depth: Annotated[int, typer.Option(help="Number of documents to compare.")] = 10,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from everycell.cli.named_files import Input
 from everycell.cli.options import Format, Seed
 from everycell.cli.printing import (
     output_console,
@@ -24,8 +25,9 @@ def cite_check(
         typer.Argument(
             help="JSON lines: question, documents (ids), and answer (with [1]) or statements."
         ),
+        Input(("answers",)),
     ],
-    passages: Annotated[Path, typer.Argument(help="JSON lines: id and text.")],
+    passages: Annotated[Path, typer.Argument(help="JSON lines: id and text."), Input(("texts",))],
     model: Annotated[
         str, typer.Option(help="Model to query: a name from `language_models` in config.yaml.")
     ],

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import pandas as pd
 import typer
 
+from everycell.cli.named_files import Input, Output
 from everycell.cli.options import Format, Seed
 from everycell.cli.printing import output_console, print_for_programs, print_frame
-from everycell.cli.project import refuse_existing
 from everycell.engine.published_cells import CardError
 
 if TYPE_CHECKING:
@@ -48,9 +48,13 @@ def columns_of_model(
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="LightGBM model, as `save_model` writes it.")],
+    model: Annotated[
+        Path, typer.Argument(help="LightGBM model, as `save_model` writes it."), Input(("forest",))
+    ],
     data: Annotated[
-        Path, typer.Argument(help="Judged features: lines such as '2 qid:10 1:0.03 2:0.1'.")
+        Path,
+        typer.Argument(help="Judged features: lines such as '2 qid:10 1:0.03 2:0.1'."),
+        Input(("features",)),
     ],
     query: Annotated[str, typer.Option(help="Query whose ranking to explain.")],
     explainer: Annotated[
@@ -68,6 +72,7 @@ def explain(
     background: Annotated[
         Path | None,
         typer.Option(help="Background documents, as in DATA; default: other queries of DATA."),
+        Input(("features",)),
     ] = None,
     samples: Annotated[int, typer.Option(help="Number of background documents.", min=1)] = 100,
     numbered_from: Annotated[
@@ -84,7 +89,9 @@ def explain(
     ] = 500,
     seed: Seed = 0,
     plot: Annotated[
-        Path | None, typer.Option(help="Path of the plot, without .svg, .pdf and .png.")
+        Path | None,
+        typer.Option(help="Path of the plot, without .svg, .pdf and .png."),
+        Output((".svg", ".pdf", ".png")),
     ] = None,
     form: Format = "table",
 ) -> None:
@@ -109,9 +116,6 @@ def explain(
     if (objective in DOCUMENT_OBJECTIVES) != (document is not None):
         verb = "needs" if document is None else "does not use"
         raise CardError(f"The objective {objective} {verb} --document.")
-    if plot is not None:
-        for kind in ("svg", "pdf", "png"):
-            refuse_existing(plot.with_name(f"{plot.name}.{kind}"))
     forest = read_forest(model)
     table, first = columns_of_model(data, read_letor(data, first=0), forest, numbered_from)
     is_of_query = table["query"] == query
@@ -145,7 +149,6 @@ def explain(
         rng=rng,
     )
     if plot is not None:
-        plot.parent.mkdir(parents=True, exist_ok=True)
         label = objective if explainer in EXPLAINERS_WITH_OBJECTIVE else explainer
         save_figure(attribution_plot(attributions, f"Attribution ({label})"), plot)
     if form != "table":

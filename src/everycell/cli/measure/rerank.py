@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,19 +9,22 @@ import pandas as pd
 import typer
 
 from everycell.cli.measure.files import read_run_file, read_user_file
+from everycell.cli.named_files import QRELS, Input, Output
 from everycell.cli.options import Cutoffs, Format, Run
 from everycell.cli.printing import print_measures
-from everycell.cli.project import refuse_existing
+from everycell.engine.files import atomic_path
 from everycell.engine.published_cells import CardError
 
 
 def rerank(
     run: Run,
     groups: Annotated[
-        Path, typer.Option(help="CSV with the columns document and neutrality (0 to 1).")
+        Path,
+        typer.Option(help="CSV with the columns document and neutrality (0 to 1)."),
+        Input(("neutralities",)),
     ],
     out: Annotated[
-        Path, typer.Option(help="Folder to create for the runs, the table and the plot.")
+        Path, typer.Option(help="Folder to create for the runs, the table and the plot."), Output()
     ],
     method: Annotated[
         Literal["pufr", "fair", "assignment", "milp"],
@@ -39,9 +40,10 @@ def rerank(
     deviations: Annotated[
         Path | None,
         typer.Option(help="pufr: run whose scores are the standard deviations of RUN's scores."),
+        Input(("run",)),
     ] = None,
     qrels: Annotated[
-        Path | None, typer.Option(help="Qrels in TREC format, to measure nDCG.")
+        Path | None, typer.Option(help="Qrels in TREC format, to measure nDCG."), QRELS
     ] = None,
     k: Cutoffs = None,
     protected_from: Annotated[
@@ -72,7 +74,6 @@ def rerank(
     from everycell.trec.qrels import read_qrels
     from everycell.trec.runs import write_run
 
-    refuse_existing(out)
     if not alpha:
         raise CardError("--alpha is missing; give at least one value.")
     if len(set(alpha)) < len(alpha):
@@ -102,20 +103,14 @@ def rerank(
     table = trade_off(runs, neutralities, judgements, cutoffs=k or [10])
     # The original run has no strength; its row is for comparison.
     original = trade_off({float("nan"): original_run}, neutralities, judgements, cutoffs=k or [10])
-    out.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    try:
+    with atomic_path(out) as folder:
+        folder.mkdir()
         for value, reranked in runs.items():
             # Strengths are not rounded, so that two of them never share a file.
             name = f"{method}-{str(value).removesuffix('.0')}"
             write_run(reranked, folder / f"{name}.run", tag=name)
         table.to_csv(folder / "trade-off.csv", index=False, lineterminator="\n")
         save_figure(trade_off_plot(table), folder / "trade-off")
-        folder.chmod(0o755)
-        folder.rename(out)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
     rows = pd.concat([original.assign(run="original"), table.assign(run="re-ranked")])
     rows = rows[["run", *table.columns]]
     settings = {"run": str(run), "method": method, "out": str(out)}

@@ -8,15 +8,15 @@ from typing import Annotated, Any, Literal
 import typer
 
 from everycell.cli.measure.files import parse_numbers, read_run_file, read_user_file
+from everycell.cli.named_files import RUN, Output
 from everycell.cli.options import Format, Level, Measures, PerQuery, Persistence, Qrels, Run, Seed
 from everycell.cli.printing import print_measures
-from everycell.cli.project import refuse_existing
 from everycell.engine.published_cells import CardError
 
 
 def compare(
     original: Run,
-    reproduced: Annotated[Path, typer.Argument(help="Reproduced run, for the same topics.")],
+    reproduced: Annotated[Path, typer.Argument(help="Reproduced run, for the same topics."), RUN],
     qrels: Qrels,
     measure: Measures = None,
     level: Level = 1,
@@ -33,10 +33,10 @@ def compare(
         typer.Option(help="Order of documents for Kendall's tau: original run, or ids."),
     ] = "original",
     baseline: Annotated[
-        Path | None, typer.Option(help="Baseline of the original experiment, for the effect.")
+        Path | None, typer.Option(help="Baseline of the original experiment, for the effect."), RUN
     ] = None,
     reproduced_baseline: Annotated[
-        Path | None, typer.Option(help="Baseline of the reproduced experiment.")
+        Path | None, typer.Option(help="Baseline of the reproduced experiment."), RUN
     ] = None,
     missing: Annotated[
         Literal["error", "zero", "drop"],
@@ -120,7 +120,7 @@ def _parse_scale(text: str) -> tuple[int, int]:
 
 def interpolate(
     first: Run,
-    second: Annotated[Path, typer.Argument(help="Run for the same topics.")],
+    second: Annotated[Path, typer.Argument(help="Run for the same topics."), RUN],
     qrels: Qrels,
     measure: Measures = None,
     level: Level = 1,
@@ -142,7 +142,9 @@ def interpolate(
         Literal["error", "drop"],
         typer.Option(help="How to treat topics of the qrels that are missing from a run."),
     ] = "error",
-    out: Annotated[Path | None, typer.Option(help="File to write the tuned run to.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write the tuned run to."), Output()
+    ] = None,
     per_query: PerQuery = False,
     form: Format = "table",
 ) -> None:
@@ -156,8 +158,6 @@ def interpolate(
     from everycell.trec.qrels import read_qrels
     from everycell.trec.runs import write_run
 
-    if out is not None:
-        refuse_existing(out)
     interpolated = interpolate_runs(
         read_run_file(first),
         read_run_file(second),

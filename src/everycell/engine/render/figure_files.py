@@ -10,13 +10,13 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from everycell.engine.files import write_atomically
+from everycell.engine.files import atomic_path
 
 #: Okabe and Ito's colours without black and yellow, which is too pale on white.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
@@ -79,14 +79,16 @@ def style() -> Iterator[None]:
 
 
 def save_figure(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi)."""
+    """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi), all or none."""
     files = []
-    with style():
+    with style(), ExitStack() as drafts:
         for kind, metadata in METADATA.items():
             buffer = io.BytesIO()
             figure.savefig(buffer, format=kind, metadata=metadata)
             if kind == "svg":
                 # Names in the data may contain characters that XML does not allow.
                 buffer = io.BytesIO(_NOT_IN_XML.sub(b"\xef\xbf\xbd", buffer.getvalue()))
-            files.append(write_atomically(stem.with_name(f"{stem.name}.{kind}"), buffer.getvalue()))
+            file = stem.with_name(f"{stem.name}.{kind}")
+            drafts.enter_context(atomic_path(file)).write_bytes(buffer.getvalue())
+            files.append(file)
     return files

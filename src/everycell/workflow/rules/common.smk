@@ -213,5 +213,5 @@ def published():
     return [
         file
         for file in files_below("published", ".csv", ".yaml")
-        if Path(file).name not in ("registry.yaml", "sets.yaml")
+        if Path(file).name not in ("registry.yaml", "sets.yaml", "sensitivity.csv")
     ]

@@ -11,6 +11,7 @@ use rule step as page with:
     input:
         verdicts=shown_verdicts,
         published=published(),
+        sensitivity=sensitivity_of_cells(),
     output:
         # With `update`, Snakemake does not delete the files before the job: the last page remains
         # if the job fails, and the lineage keeps jobs that Snakemake no longer records.

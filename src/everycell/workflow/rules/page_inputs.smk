@@ -1,4 +1,5 @@
 # Inputs of the page: verdict files of the requested targets, and those on disk.
+from everycell.engine.sensitivity import NAME as SENSITIVITY
 
 
 def pages_of_chapters():
@@ -9,6 +10,12 @@ def pages_of_chapters():
         for chapter in paper.chapters
         for form in ("html", "md", "tex")
     ]
+
+
+def sensitivity_of_cells():
+    """The data with which each reproduced value moves, if measured."""
+    file = f"published/{SENSITIVITY}"
+    return [file] if Path(file).exists() else []
 
 
 def shown_verdicts(wildcards):

@@ -36,6 +36,8 @@ CELL_COLUMNS = [
     "kind",
     "origin",
     "flag",
+    "sensitivity",
+    "moves_with",
     "difference",
     "tolerance",
     "cause",
@@ -181,7 +183,7 @@ def _rows_without_values(artefact: Artefact, entry: PageEntry | None) -> Iterato
                 _json(dict(key)),
             ]
             about += [published, "", cell.verdict, cell.kind, cell.origin, cell.flag or ""]
-            yield [*about, *[""] * 3, declared.needs]
+            yield [*about, cell.sensitivity, *[""] * 4, declared.needs]
 
 
 def _rows(entry: PageEntry, folder: Path, *, counts: bool) -> Iterator[list[str]]:
@@ -192,13 +194,15 @@ def _rows(entry: PageEntry, folder: Path, *, counts: bool) -> Iterator[list[str]
         run_on = report.foreign or artefact.card.tiers[entry.tier].name
         name = f"surrogate data, not compared: {run_on}"
         for key, published, value in _surrogate_cells(entry, folder):
-            yield [*about, _json(key), published, value, *[""] * 7, name]
+            yield [*about, _json(key), published, value, *[""] * 9, name]
         return
     for cell in report.cells:
         rebuilt = "" if cell.rebuilt is None else str(cell.rebuilt)
         if cell.kind in UNCOUNTED:
             continue
         content = [cell.printed, rebuilt, cell.verdict, cell.kind, cell.origin, cell.flag or ""]
+        sensitivity = artefact.sensitivity(entry.tier, cell.key)
+        content += [sensitivity.state, "; ".join(sensitivity.moves_with)]
         distances = ["" if x is None else f"{x:.6g}" for x in (cell.difference, cell.allowed)]
         yield [*about, _json(cell.key), *content, *distances, cell.cause, cell.why or ""]
 

@@ -61,6 +61,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 "distance": cell.difference_text if is_different else None,
                 "yielded": cell.yielded_text,
                 "markers": _markers(cell.markers),
+                "sensitivity": artefact.sensitivity(tier["name"], cell.key).text,
                 "is_different": is_different,
                 "number": number + 1,
                 "id": f"{artefact.id.replace('/', '-')}-{tier['name']}-{number + 1}",

@@ -45,7 +45,7 @@
     const keys = keysOf(rows)[rows.indexOf(row)].map((key) => key.textContent);
     const name = [...keys, columnsOf(table)[[...row.querySelectorAll("td")].indexOf(cell)]].filter(Boolean);
     const { source, tier, receipt, command, on } = table.dataset;
-    const { p, r, v, d, t, y, o = r && "data", w } = cell.dataset;
+    const { p, r, v, d, t, y, o = r && "data", s, w } = cell.dataset;
     const link = new URL(`#${cell.id}`, location.href).href;
     const [verdict] = [...cell.classList].slice(1);
     const files = document.getElementById(`${table.dataset.id}-inputs`)?.cloneNode(true);
@@ -62,6 +62,7 @@
       ["the cause yields", y],
       ["reason", w],
       ["computed from", on ?? { "other cells": "other published values" }[o] ?? o],
+      ["sensitivity", s],
       ["in the paper", source],
       ["tier", tier],
       ["inputs", files],

@@ -1,0 +1,422 @@
+"""Which numbers move when their data are perturbed: `everycell verify --perturb`."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import tempfile
+import time
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from everycell.engine.artefacts import Artefact
+from everycell.engine.conclusions import no_table
+from everycell.engine.perturbation import PERTURBATIONS, PerturbationError, kind_of, perturb
+from everycell.engine.published_cells import as_number
+from everycell.engine.readings import select_reading
+from everycell.engine.receipts import read_receipt
+from everycell.engine.render.tables.layout import VALUE_COLUMNS
+from everycell.engine.results import read_result
+from everycell.engine.sensitivity import SEPARATOR, WHOLE, Sensitivity
+from everycell.engine.tiers import Tier
+from everycell.workflow.planned_jobs import CACHE, PlannedJob, maker_of, makers, planned_jobs
+from everycell.workflow.scratch import JobError, Scratch
+
+#: Modules that most scripts import; forks of this process share them.
+PRELOADED = (
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_svg",
+    "pyarrow.parquet",
+    "scipy.stats",
+    "sklearn.linear_model",
+    "statsmodels.formula.api",
+    "statsmodels.stats.anova",
+    "everycell.engine.render.figure_files",
+    "everycell.engine.render.tables.table_files",
+)
+#: What the receipts of a run without a perturbation say instead of the inputs.
+CONTROL = "none, to see what varies"
+#: A run on perturbed data may take so many times longer than the last one.
+TIMES_LONGER = 5
+#: Perturbations in a row that move no further cell of a result, after which it is left alone.
+PATIENCE = 3
+#: Relative difference that counts as a difference.
+EPSILON = 1e-9
+
+
+class UnrepeatableError(Exception):
+    """A result cannot be made again from the files on disk."""
+
+
+class Target(NamedTuple):
+    """An artefact in a tier."""
+
+    artefact: Artefact
+    tier: Tier
+
+    @property
+    def stem(self) -> str:
+        """Path of its files without suffix."""
+        return f"results/{self.tier}/{self.artefact.id}"
+
+    @property
+    def name(self) -> str:
+        """``TIER/KEY/table_1``."""
+        return f"{self.tier}/{self.artefact.id}"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Input files that are perturbed together, and the results that depend on them, by name."""
+
+    files: frozenset[str]
+    targets: tuple[Target, ...]
+    #: Name of the input in each result.
+    labels: tuple[str, ...]
+
+
+@dataclass
+class Outcome:
+    """What a perturbation of a unit did: names of the moved cells of each result."""
+
+    moved: dict[str, set[str]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    #: Whether no time was left.
+    is_late: bool = False
+
+
+class Plan:
+    """Jobs of the project, and the inputs of each result that can be perturbed."""
+
+    def __init__(self, project: Path, cache: Path, targets: Iterable[Target], limit: float) -> None:
+        self.project, self.cache, self.limit = project, cache, limit
+        self.jobs = planned_jobs(project, "all")
+        self.makers = makers(self.jobs)
+        self.targets = [target for target in targets if f"{target.stem}.csv" in self.makers]
+        self.seconds = {job.outputs[0]: _seconds_of(job, project) for job in self.jobs}
+
+    def cone(self, target: Target) -> list[PlannedJob]:
+        """Jobs that a result depends on, without downloads, in the order of the plan."""
+        pending, visited = [f"{target.stem}.csv"], set()
+        while pending:
+            job = maker_of(pending.pop(), self.makers)
+            if job is None or job.outputs[0] in visited or _is_download(job):
+                continue
+            visited.add(job.outputs[0])
+            pending.extend(job.all_inputs)
+        return [job for job in self.jobs if job.outputs[0] in visited]
+
+    def inputs(self, target: Target) -> dict[str, frozenset[str]]:
+        """Data files of a result by the name of the input; jobs further up have further inputs."""
+        groups: dict[str, set[str]] = {}
+        labels: dict[str, str] = {}
+        for job in reversed(self.cone(target)):
+            for name, paths in job.inputs.items():
+                for path in paths:
+                    if not _is_data(path):
+                        continue
+                    label = labels.setdefault(path, name or _short(path))
+                    groups.setdefault(label, set()).add(path)
+        return {label: frozenset(paths) for label, paths in sorted(groups.items())}
+
+    def downstream(self, target: Target, files: Iterable[str]) -> list[PlannedJob]:
+        """Jobs of a result that depend on any of some files."""
+        changed, jobs = set(files), []
+        for job in self.cone(target):
+            if any(_is_below(path, changed) for path in job.all_inputs):
+                jobs.append(job)
+                changed.update(job.outputs)
+        return jobs
+
+    def known_seconds(self, jobs: Iterable[PlannedJob]) -> float:
+        """Seconds that jobs took in the last run, as far as known."""
+        return sum(self.seconds[job.outputs[0]] for job in jobs)
+
+    def units(self) -> tuple[list[Unit], dict[str, list[str]]]:
+        """Groups of files to perturb, and the inputs of each result that are not perturbed."""
+        by_files: dict[frozenset[str], list[tuple[Target, str]]] = {}
+        skipped: dict[str, list[str]] = {}
+        scratch = _Sources(self.project, self.cache)
+        for target in self.targets:
+            for label, paths in self.inputs(target).items():
+                files = frozenset(path for path in paths if scratch.has_kind(path))
+                if not files:
+                    reason = "no perturbation of such files"
+                    skipped.setdefault(target.name, []).append(f"{label}: {reason}")
+                elif self.known_seconds(self.downstream(target, files)) > self.limit:
+                    skipped.setdefault(target.name, []).append(f"{label}: takes over a minute")
+                else:
+                    by_files.setdefault(files, []).append((target, label))
+        units = [
+            Unit(files, tuple(t for t, _ in pairs), tuple(label for _, label in pairs))
+            for files, pairs in by_files.items()
+        ]
+        return units, skipped
+
+
+class _Sources:
+    """Files of the project by their paths in the plan."""
+
+    def __init__(self, project: Path, cache: Path) -> None:
+        self.project, self.cache = project, cache
+        self._kinds: dict[str, bool] = {}
+
+    def path(self, path: str) -> Path:
+        relative = Path(path)
+        if relative.parts[0] == CACHE:
+            return self.cache.joinpath(*relative.parts[1:])
+        return self.project / relative
+
+    def has_kind(self, path: str) -> bool:
+        if path not in self._kinds:
+            source = self.path(path)
+            self._kinds[path] = source.exists() and kind_of(source) is not None
+        return self._kinds[path]
+
+
+def _is_download(job: PlannedJob) -> bool:
+    return all(Path(output).parts[0] == CACHE for output in job.outputs)
+
+
+def _is_data(path: str) -> bool:
+    """Whether a file is downloaded, or has published values."""
+    first = Path(path).parts[0]
+    return first == CACHE or (first == "published" and path.endswith(".csv"))
+
+
+def _is_below(path: str, names: set[str]) -> bool:
+    return path in names or any(str(parent) in names for parent in Path(path).parents)
+
+
+def _short(path: str) -> str:
+    """Path of a data file without the folder of its data set."""
+    return "/".join(Path(path).parts[2:])
+
+
+def _seconds_of(job: PlannedJob, project: Path) -> float:
+    """Seconds that a job took when its outputs were made; 0 if unknown."""
+    for output in job.outputs:
+        if output.endswith(".receipt.json") and (project / output).is_file():
+            return float(read_receipt(project / output)["execution"]["seconds"])
+        if output.startswith("work/"):
+            benchmark = project / "benchmarks" / f"{Path(output).relative_to('work')}.tsv"
+            if benchmark.is_file():
+                return float(benchmark.read_text(encoding="utf-8").splitlines()[1].split("\t")[0])
+    return 0.0
+
+
+class Cells:
+    """Values of a result by the name of the cell, as they are compared."""
+
+    def __init__(self, target: Target, table: pd.DataFrame) -> None:
+        """Choose the rows that are compared with published values, or all rows without those."""
+        artefact = target.artefact
+        self.keys = [column for column in table.columns if column not in VALUE_COLUMNS]
+        is_compared = (
+            artefact.card.tiers[target.tier].state == "rebuilt" and not artefact.cells.empty
+        )
+        if not is_compared:
+            self.names = {key: WHOLE for key in self._values(table)}
+        else:
+            selected, _, _ = select_reading(artefact, target.tier, table, no_table, surrogate=False)
+            names = zip(*(selected[column] for column in artefact.key_columns), strict=True)
+            keys = zip(*(table.loc[selected.index, column] for column in self.keys), strict=True)
+            self.names = {key: " / ".join(name) for key, name in zip(keys, names, strict=True)}
+        self.digits = {}
+        if is_compared:
+            published = zip(
+                artefact.cells[artefact.key_columns].itertuples(index=False, name=None),
+                artefact.precisions,
+                strict=True,
+            )
+            self.digits = {" / ".join(key): precision.decimals for key, precision in published}
+        self.values = self._values(table)
+
+    def _values(self, table: pd.DataFrame) -> dict[tuple[str, ...], str]:
+        keys = zip(*(table[column] for column in self.keys), strict=True)
+        return dict(zip(keys, table["value"], strict=True)) if "value" in table else {}
+
+    def moved(self, table: pd.DataFrame) -> set[str]:
+        """Names of the cells whose values differ in another table, as published."""
+        other_values = self._values(table)
+        return {
+            name
+            for key, name in self.names.items()
+            if key in other_values
+            and _differ(self.values[key], other_values[key], self.digits.get(name))
+        }
+
+
+def _differ(first: str, second: str, decimals: Any) -> bool:
+    """Whether two values differ after rounding to the published decimals, if there are any."""
+    numbers = as_number(first), as_number(second)
+    if numbers[0] is None or numbers[1] is None:
+        return first.strip() != second.strip()
+    if math.isclose(numbers[0], numbers[1], rel_tol=EPSILON, abs_tol=EPSILON):
+        return False
+    if not isinstance(decimals, int):
+        return True
+    return f"{numbers[0]:.{decimals}f}" != f"{numbers[1]:.{decimals}f}"
+
+
+def _perturb_unit(plan: Plan, unit: Unit, baselines: Mapping[str, Cells]) -> Outcome:
+    """Perturb the files of a unit in each way, until all cells have moved."""
+    outcome = Outcome()
+    idle = dict.fromkeys((target.name for target in unit.targets), 0)
+    pending = {target.name: set(baselines[target.name].names.values()) for target in unit.targets}
+    for name in PERTURBATIONS:
+        targets = [
+            target
+            for target in unit.targets
+            if pending[target.name] and idle[target.name] < PATIENCE
+        ]
+        if not targets:
+            break
+        with tempfile.TemporaryDirectory(prefix="everycell-perturbed-") as folder:
+            scratch = Scratch(Path(folder), plan.project, plan.cache)
+            changed = [
+                path
+                for path in sorted(unit.files)
+                if perturb(scratch.source(path), scratch.own(path), name, path)
+            ]
+            if not changed:
+                continue
+            done: set[str] = set()
+            for target in targets:
+                jobs = [
+                    job for job in plan.downstream(target, changed) if job.outputs[0] not in done
+                ]
+                try:
+                    scratch.run(jobs, changed, TIMES_LONGER * plan.limit)
+                except TimeoutError:
+                    outcome.failures.append(f"{target.name}: {name}: too long")
+                    continue
+                except JobError as error:
+                    outcome.failures.append(f"{target.name}: {name}: {error}")
+                    continue
+                done |= {job.outputs[0] for job in jobs}
+                table = read_result(scratch.folder / f"{target.stem}.csv")
+                moved = baselines[target.name].moved(table)
+                outcome.moved.setdefault(target.name, set()).update(moved)
+                idle[target.name] = 0 if moved & pending[target.name] else idle[target.name] + 1
+                pending[target.name] -= moved
+    return outcome
+
+
+def _control(plan: Plan, target: Target, files: Iterable[str]) -> set[str]:
+    """Cells that move without any perturbation, so that nothing can be said about them."""
+    cells = Cells(target, read_result(plan.project / f"{target.stem}.csv"))
+    with tempfile.TemporaryDirectory(prefix="everycell-control-") as folder:
+        scratch = Scratch(Path(folder), plan.project, plan.cache)
+        scratch.run(plan.downstream(target, files), (CONTROL,), TIMES_LONGER * plan.limit)
+        return cells.moved(read_result(scratch.folder / f"{target.stem}.csv"))
+
+
+#: What the processes of a pool work on; they inherit it when they are forked.
+_work: dict[str, Any] = {}
+
+
+def _run_control(target: Target, files: frozenset[str]) -> set[str] | str:
+    try:
+        return _control(_work["plan"], target, files)
+    except (JobError, TimeoutError) as error:
+        return f"{target.name} cannot be made again: {str(error) or 'it takes too long'}"
+
+
+def _run_unit(unit: Unit) -> Outcome:
+    if time.monotonic() > _work["end"]:
+        return Outcome(is_late=True)
+    try:
+        return _perturb_unit(_work["plan"], unit, _work["baselines"])
+    except PerturbationError as error:
+        return Outcome(failures=[str(error)])
+
+
+def measure_sensitivity(
+    plan: Plan,
+    cores: int,
+    *,
+    seconds: float = math.inf,
+    notify: Callable[[str], None] = lambda line: None,
+) -> dict[str, dict[str, Sensitivity]]:
+    """Sensitivity of the values of each result, by the names of the result and of the cell.
+
+    Inputs are perturbed one after the other. Results for whose inputs `seconds` do not suffice are
+    left out.
+    """
+    for module in PRELOADED:
+        import_module(module)
+    units, skipped = plan.units()
+    baselines = {
+        target.name: Cells(target, read_result(plan.project / f"{target.stem}.csv"))
+        for target in plan.targets
+    }
+    _work.update(plan=plan, baselines=baselines, end=time.monotonic() + seconds)
+    moves: dict[str, dict[str, set[str]]] = {target.name: {} for target in plan.targets}
+    varying: dict[str, set[str]] = {}
+    late: set[str] = set()
+    with ProcessPoolExecutor(cores, multiprocessing.get_context("fork")) as pool:
+        controls = {
+            pool.submit(_run_control, target, files): target
+            for target in plan.targets
+            if (files := _files_of(target, units))
+        }
+        tasks: dict[Future[Any], Unit] = {pool.submit(_run_unit, unit): unit for unit in units}
+        for task in as_completed(controls):
+            name = controls[task].name
+            result = task.result()
+            if isinstance(result, str):
+                raise UnrepeatableError(f"{result}; run snakemake, then this command, again.")
+            varying[name] = result
+        for number, task in enumerate(as_completed(tasks), start=1):
+            unit, outcome = tasks[task], task.result()
+            notify(f"{number} of {len(tasks)}: {_describe(unit.files)}")
+            for failure in outcome.failures:
+                notify(f"    {failure}")
+            for target, label in zip(unit.targets, unit.labels, strict=True):
+                if outcome.is_late:
+                    late.add(target.name)
+                elif target.name in outcome.moved:
+                    moves[target.name][label] = outcome.moved[target.name]
+                else:
+                    skipped.setdefault(target.name, []).append(f"{label}: refused by the rule")
+    return {
+        target.name: {
+            cell: _sensitivity(
+                cell, moves[target.name], skipped.get(target.name, []), varying.get(target.name, ())
+            )
+            for cell in dict.fromkeys(baselines[target.name].names.values())
+        }
+        for target in plan.targets
+        if target.name not in late
+    }
+
+
+def _files_of(target: Target, units: Iterable[Unit]) -> frozenset[str]:
+    """Files that are perturbed for a result."""
+    return frozenset(path for unit in units if target in unit.targets for path in unit.files)
+
+
+def _sensitivity(
+    cell: str, moves: Mapping[str, set[str]], skipped: Sequence[str], varying: Container[str]
+) -> Sensitivity:
+    if cell in varying:
+        return Sensitivity(note="varies from run to run")
+    labels = sorted(moves)
+    return Sensitivity(
+        tuple(label for label in labels if cell in moves[label]),
+        tuple(label for label in labels if cell not in moves[label]),
+        SEPARATOR.join(sorted(skipped)) or ("" if moves else "reads no data"),
+    )
+
+
+def _describe(files: Collection[str]) -> str:
+    """First of some files, and how many there are."""
+    first = min(files)
+    return first if len(files) == 1 else f"{first} and {len(files) - 1} more"

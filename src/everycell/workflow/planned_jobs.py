@@ -1,0 +1,75 @@
+"""Jobs of the workflow as Snakemake plans them, so that they can be run again without it."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+#: Folder of the cache in a plan, whatever the configured one is.
+CACHE = "resources"
+
+
+class PlanError(Exception):
+    """Snakemake cannot plan the jobs of the project; its messages say why."""
+
+
+@dataclass(frozen=True)
+class PlannedJob:
+    """A job with its script and the object `snakemake` of that script, pickled."""
+
+    rule: str
+    script: str
+    #: Inputs by name; those without a name have the name "".
+    inputs: Mapping[str, tuple[str, ...]]
+    outputs: tuple[str, ...]
+    context: bytes
+
+    @property
+    def all_inputs(self) -> tuple[str, ...]:
+        """All inputs, in the order of the rule."""
+        return tuple(path for paths in self.inputs.values() for path in paths)
+
+
+def planned_jobs(project: Path, target: str) -> list[PlannedJob]:
+    """Jobs that make a target from downloaded files, each after the jobs whose outputs it reads."""
+    # Snakemake changes the logging and the working folder of its process.
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
+        jobs = pool.submit(_plan, project, target).result()
+    return _in_order(jobs)
+
+
+def _plan(project: Path, target: str) -> list[PlannedJob]:
+    # This module imports Snakemake, which the basic installation lacks.
+    from snakemake_logger_plugin_everycell.planning import plan
+
+    return [PlannedJob(*job) for job in plan(project, target, {"cache": CACHE})]
+
+
+def makers(jobs: Iterable[PlannedJob]) -> dict[str, PlannedJob]:
+    """Job that makes each output."""
+    return {output: job for job in jobs for output in job.outputs}
+
+
+def maker_of(path: str, jobs_by_output: Mapping[str, PlannedJob]) -> PlannedJob | None:
+    """Job that makes a file, or one of its parent folders; None if no job does."""
+    paths = (path, *map(str, PurePosixPath(path).parents))
+    return next((jobs_by_output[name] for name in paths if name in jobs_by_output), None)
+
+
+def _in_order(jobs: list[PlannedJob]) -> list[PlannedJob]:
+    from graphlib import TopologicalSorter
+
+    jobs_by_output = makers(jobs)
+    # A job is known by its first output.
+    graph = {
+        job.outputs[0]: [
+            maker.outputs[0]
+            for path in job.all_inputs
+            if (maker := maker_of(path, jobs_by_output)) is not None
+        ]
+        for job in jobs
+    }
+    return [jobs_by_output[name] for name in TopologicalSorter(graph).static_order()]
