@@ -110,7 +110,8 @@ def _cell(
             f"`everycell check-verdicts {EXPECTED} --update`."
         )
     judged = cell_class.with_verdict(verdicts[name].split(" ")[0])
-    fields = {name: value or None for name, value in judged._asdict().items()}
+    names = ("kind", "origin", "flag", "verdict")
+    fields = {name: getattr(judged, name) or None for name in names}
     return JudgedCell(key=key, printed=row["value"], rebuilt=None, why=None, **fields)
 
 
