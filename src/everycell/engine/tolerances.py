@@ -112,7 +112,8 @@ def _with_sign_tests(
 ) -> dict[int, AllowedDistance]:
     """Mark the tolerances of blocks whose differences are one-sided, which seeds do not explain.
 
-    A block is a column of the published table below its first row heading.
+    A block is a column of the published table below its first row heading. Cells that seeds move
+    by less than one unit of the last digit, such as those of an untrained baseline, tell nothing.
     """
     table, layout = artefact.cells, artefact.card.layout
     columns = ["metric"] if "metric" in table else []
@@ -121,7 +122,9 @@ def _with_sign_tests(
     residuals: dict[tuple[str, ...], dict[int, float]] = {}
     for row, distance in distances.items():
         value = as_number(rebuilt.get(tuple(table.loc[row, artefact.key_columns])))
-        if value is not None and distance.within > 0:
+        decimals = artefact.precisions[row].decimals
+        is_moved = decimals != "text" and distance.within > 10.0**-decimals
+        if value is not None and is_moved:
             block = tuple(table.loc[row, columns])
             residuals.setdefault(block, {})[row] = value - float(table.at[row, "value"])
     marked = dict(distances)
