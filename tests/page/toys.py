@@ -74,8 +74,10 @@ artefacts:
   figure_2: {kind: drawing, title: A drawing of a duck, source: L5,
     tiers: {embedded: {state: drawing, needs: nothing}}}
 untested:
-  - {source: L20, claim: Ducks prefer run a., reason: There are no ducks here.}
-  - {source: L9, claim: Geese prefer run b., reason: There are no geese here.}
+  - {source: L20, claim: Ducks prefer run a., reason: There are no ducks here.,
+     missing: [{kind: file, name: answers of ducks}]}
+  - {source: L9, claim: Geese prefer run b., reason: There are no geese here.,
+     missing: [{kind: file, name: answers of geese}]}
 """
 #: The job behind the table, which reads a file that the registry of the engine has.
 RELEASED = "transparent-cis/input_data.csv"

@@ -103,6 +103,7 @@ def against(predicate: Predicate, cells: Cells, key: Key) -> Iterator[Edits]:
                 edits[(key, "marker")] = predicate.sign
             if predicate.mark is not None:
                 yield {(key, "marker"): ""}
+                edits[(key, "marker")] = predicate.mark
             if predicate.letters and other is not None:
                 (column,) = predicate.other
                 at = cells.keys.index(column)

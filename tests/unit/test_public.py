@@ -365,3 +365,21 @@ def test_measures_and_cutoffs_come_in_any_kind_of_sequence():
     counts = pd.DataFrame({"length": [5, 5], "f": [1, 0], "m": [0, 2]}, index=["a", "b"])
     for k in (2, np.int64(2), [2], np.array([2])):
         assert everycell.fairness(run, counts, k=k).means["k"].tolist() == [2]
+
+
+def test_compare_baselines_in_their_order(judged):
+    """The first baseline is that of the original experiment, the second that of the other."""
+    run, qrels = judged
+    rng = np.random.default_rng(3)
+    runs = [run.assign(score=rng.permutation(run["score"].to_numpy())) for _ in range(3)]
+    options = {"missing_topics": "drop", "depths": [10]}
+    result = everycell.compare(run, runs[0], qrels, "AP", baselines=(runs[1], runs[2]), **options)
+    expected = compare_runs(
+        run, runs[0], qrels, ["AP"], baselines=(runs[1], runs[2]), **options
+    ).effects
+    assert result.effects.equals(expected)
+    # Effect of the original over its baseline, from the values of each alone.
+    values = [
+        evaluate(one, qrels, ["AP"], missing_topics="drop")["AP"].mean() for one in (run, runs[1])
+    ]
+    assert result.effects.loc["AP", "effect_original"] == pytest.approx(values[0] - values[1])

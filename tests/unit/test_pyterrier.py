@@ -65,3 +65,13 @@ def test_an_experiment_takes_the_measures_of_everycell(tmp_path):
     )
     bm25_value, fair_value = table[str(measure)]
     assert bm25_value == pytest.approx(1) and 0 < fair_value < 1
+
+
+def test_equal_scores_keep_the_order_of_the_results():
+    results = pd.DataFrame(
+        [("q1", "text of q1", f"d{d}", 1.0 + d % 2) for d in range(100)],
+        columns=["qid", "query", "docno", "score"],
+    )
+    pipeline = pt.Transformer.from_df(results) >> pt.apply.protected(lambda row: False) >> FaIR(0.1)
+    expected = [f"d{d}" for d in (*range(1, 100, 2), *range(0, 100, 2))]
+    assert order(pipeline(results[["qid", "query"]].drop_duplicates())) == expected

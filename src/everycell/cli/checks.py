@@ -37,6 +37,7 @@ from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import in_quotes
 from everycell.engine.verification import absent_inputs, is_own
 from everycell.engine.verification import verify as verify_receipt
+from everycell.sources.fetch import changed_data
 from everycell.studies.discovery import audits_of
 
 #: Name of the reproduction page in a results folder.
@@ -117,6 +118,8 @@ def verify(
         audits=audits_of,
     )
     faults = [fault for result in all_results for fault in result.faults]
+    if is_own(results, project.ROOT):
+        faults += [fault for key in papers for fault in changed_data(project.PUBLISHED / key)]
     # Receipts of artefacts were verified with their reports; others, such as errata, follow.
     stems = {
         stem_of(result.artefact, result.tier, results) for result in all_results if result.is_run

@@ -16,6 +16,7 @@ from everycell.cli.named_files import check_named_files
 from everycell.cli.printing import echo
 from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.audits import FindAudits
+from everycell.engine.card_checks import check_once
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.code import ignored_scripts
 from everycell.engine.files import describe_os_error
@@ -147,6 +148,12 @@ def repository_faults(folders: Iterable[Path]) -> list[str]:
         "update the rules that run it."
         for path in ignored_scripts(ROOT)
     ]
+
+
+def faults_at_start() -> list[str]:
+    """Faults at which Snakemake stops before it runs a job."""
+    folders = sorted(path.parent for path in PUBLISHED.glob("*/paper.yaml"))
+    return check_once(PUBLISHED, Path(".snakemake/everycell.checked")) + repository_faults(folders)
 
 
 def can_be_run(artefact: Artefact, tier: Tier) -> bool:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import pluralise
+from everycell.engine.files import sha256
 from everycell.engine.published_cells import (
     CardError,
     cell_lines,
@@ -113,6 +114,11 @@ def read_numbers(path: Path) -> pd.DataFrame:
 
 def source_from_values(values: Path, table: Path) -> TableSource:
     """Source of a table whose reproduced values are in a CSV with the same key columns."""
+    if values.is_file() and table.is_file() and sha256(values) == sha256(table):
+        raise CardError(
+            f"{values} is the same file as {table}, so that every value would equal itself; give "
+            "the values that you computed as --values."
+        )
     cells, reproduced = read_numbers(table), read_numbers(values)
     keys = key_columns(cells)
     if set(key_columns(reproduced)) != set(keys):

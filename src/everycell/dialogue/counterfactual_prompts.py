@@ -20,6 +20,7 @@ from everycell.collections.satisfaction_samples import (
 from everycell.dialogue.counterfactuals import Rewriting, dialogue_text
 from everycell.language_models import templates
 from everycell.language_models.generation import Answer, Message, Request
+from everycell.language_models.reasoning import without_reasoning
 from everycell.language_models.settings import Decoding
 
 #: Default prompt template.
@@ -111,8 +112,6 @@ _SPEAKER = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-#: Reasoning of a model before its answer, finished or not.
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _QUOTES = "\"'`*_“”‘’«» \t"
 # A service that says it cannot help is a valid counterfactual, so only words about the model and
 # its task count as a refusal.
@@ -132,10 +131,10 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
     The utterance starts at the first line labelled "SYSTEM:" (or "assistant:", "counterfactual
     utterance:"). If there is no such label, or if unlabelled text precedes a line of the user, it
     starts at the beginning of the answer, except that a first line that ends with a colon is
-    skipped. It ends at the next speaker or empty line. Surrounding quotation marks and text in
-    ``<think>`` are removed.
+    skipped. It ends at the next speaker or empty line. Surrounding quotation marks and reasoning
+    are removed.
     """
-    text = _utterance(_THOUGHT.sub("", unicodedata.normalize("NFC", answer.text)))
+    text = _utterance(without_reasoning(unicodedata.normalize("NFC", answer.text)))
     words = re.findall(r"[^\W_]+(?:['’]\w+)?", text)
     *before, (_, last) = sample.turns
     if not words:

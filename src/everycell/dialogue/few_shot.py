@@ -76,6 +76,7 @@ def dissatisfaction(answer: Answer) -> float:
     probability is split evenly between both labels. The value is therefore above 0.5 if and only if
     the label is "Dissatisfied".
     """
+    answer = answer.without_reasoning()
     label, match = parse_label(answer.text), _LABEL.search(answer.text)
     if label is None or match is None:
         return math.nan

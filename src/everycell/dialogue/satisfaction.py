@@ -10,6 +10,7 @@ Source: abolghasemi2026, sections 3.5 and 3.6.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -139,7 +140,7 @@ def fitting_confusions(
     Raises
     ------
     ValueError
-        Accuracy is missing, a measure is unknown, or there are no samples.
+        Accuracy is missing, a measure is unknown or not finite, or there are no samples.
 
     Examples
     --------
@@ -154,6 +155,8 @@ dissatisfied_wrong=25)]
             f"The measures are {sorted(published)}; give accuracy and any of "
             f"{', '.join(Scores._fields[1:])}."
         )
+    if not all(map(isfinite, published.values())):
+        raise ValueError(f"A measure is not finite in {dict(published)}; give percentages.")
     total = satisfied + dissatisfied
     if min(satisfied, dissatisfied) < 0 or not total:
         raise ValueError(

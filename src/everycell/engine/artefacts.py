@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 import pandas as pd
 
-from everycell.engine.cards import Card, ChapterFile, PaperFile
+from everycell.engine.cards import RUNNABLE, Card, ChapterFile, PaperFile
 from everycell.engine.claims import CardFileModel, Untested
 from everycell.engine.published_cells import (
     CardError,
@@ -74,6 +74,16 @@ class Artefact(CardFileModel):
         if not self.cells_path.exists():
             return pd.DataFrame()
         return read_cells(self.cells_path)
+
+    @property
+    def needs_cells(self) -> bool:
+        """Whether there must be a file of published cells.
+
+        A run table needs one, and so does everything else with declared decimals.
+        """
+        runs = any(tier.state in RUNNABLE for tier in self.card.tiers.values())
+        has_values = self.card.kind == "table" or bool(self.card.decimals)
+        return runs and has_values and not self.card.unpublished
 
     @property
     def key_columns(self) -> list[str]:

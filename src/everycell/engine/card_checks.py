@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+import everycell
 from everycell.engine.artefacts import (
     ARTEFACT_ID,
     DASHES,
@@ -23,10 +24,13 @@ from everycell.engine.cards import RUNNABLE, PaperFile
 from everycell.engine.claim_checks import (
     Fault,
     check_claims,
+    check_missing,
     check_supplements,
     check_untestable,
     selector_fault,
 )
+from everycell.engine.claims import NotTestable, Untested
+from everycell.engine.files import fingerprint, write_atomically
 from everycell.engine.full_runs import load_full_tier
 from everycell.engine.published_cells import (
     CardError,
@@ -42,6 +46,7 @@ from everycell.engine.registry_entries import RegistryError
 from everycell.engine.spread import SEEDS
 from everycell.engine.tolerances import is_rounded, limits_by_row
 from everycell.engine.untrusted import text_of
+from everycell.engine.verdicts import report
 from everycell.engine.yaml import line_of
 from everycell.engine.yaml_files import read_model
 
@@ -87,6 +92,17 @@ def check_papers(published: Path) -> list[str]:
     return faults
 
 
+def check_once(published: Path, stamp: Path) -> list[str]:
+    """Check all papers, but only if a file of theirs changed since they had no fault."""
+    digest = f"{everycell.__version__} {fingerprint(published)}\n"
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == digest:
+        return []
+    faults = check_papers(published)
+    if not faults:
+        write_atomically(stamp, digest)
+    return faults
+
+
 def check_cards(papers: Mapping[str, Paper]) -> list[str]:
     """Check records against published cells; return one sentence per fault."""
     faults: list[str] = []
@@ -110,6 +126,7 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
         if home is None:
             faults.append(f"{paper.key} has no artefacts; add a chapter file with records.")
             continue
+        faults += _check_untested(paper, home)
         facts = read_card_file(home / "paper.yaml", PaperFile).facts
         for path in sorted(home.glob("*.csv")):
             if path.stem not in paper.artefacts and path.name not in facts:
@@ -122,6 +139,24 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
                     "the file or remove it from `facts`."
                 )
     return faults
+
+
+def _check_untested(paper: Paper, folder: Path) -> Iterator[str]:
+    """Find claims that are declared as not testable and lack nothing."""
+    registry = folder / "registry.yaml"
+    files = list(read_part(registry).files) if registry.exists() else []
+    entries: list[tuple[str, list[str | int], Untested | NotTestable]] = []
+    for chapter, claims in paper.untested.items():
+        entries += [(chapter, ["untested", number], claim) for number, claim in enumerate(claims)]
+    for artefact in paper.artefacts.values():
+        for tier, declared in artefact.card.tiers.items():
+            keys: list[str | int] = ["artefacts", artefact.name, "tiers", tier, "not_testable"]
+            if declared.not_testable is not None:
+                entries.append((artefact.chapter, keys, declared.not_testable))
+    for chapter, keys, entry in entries:
+        path = folder / f"ch{chapter}.yaml"
+        if fault := check_missing(entry, files):
+            yield f"{path}, line {line_of(text_of(path), keys)}: {fault}"
 
 
 def _check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
@@ -150,6 +185,13 @@ def _check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
 
 def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
     card, cells = artefact.card, artefact.cells
+    if not artefact.cells_path.exists() and artefact.needs_cells:
+        yield (
+            (),
+            f"{artefact.cells_path} does not exist, so that no value would be compared; restore "
+            "the published values, or declare `unpublished: true` if the paper states none.",
+        )
+        return
     if cells.empty:
         runs = any(tier.state in RUNNABLE for tier in card.tiers.values())
         used = {
@@ -196,6 +238,8 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
         )
     yield from check_untestable(artefact)
     yield from check_claims(artefact)
+    if not selector_faults:
+        yield from _check_contradictions(artefact)
     if card.layout is not None:
         columns = [*card.layout.rows, *card.layout.columns]
         if sorted(columns) != sorted(artefact.key_columns):
@@ -203,6 +247,23 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
                 ("layout",),
                 f"`layout` has the columns {columns}; it must have each key column once: "
                 f"{artefact.key_columns}.",
+            )
+
+
+def _check_contradictions(artefact: Artefact) -> Iterator[Fault]:
+    """Find claims that the artefact's own published values contradict, without an erratum."""
+    card = artefact.card.model_copy(update={"errata": []})
+    tier = next(iter(card.tiers))
+    try:
+        judged = report(artefact.model_copy(update={"card": card}), tier).conclusions
+    except CardError:  # other checks report it
+        return
+    for number, claim in enumerate(judged):
+        if claim.on_printed == "fails" and not artefact.card.errata:
+            yield (
+                ("conclusions", number),
+                f"the published values contradict the claim {claim.id}; correct its predicate, or "
+                "add an erratum that reports the contradiction.",
             )
 
 

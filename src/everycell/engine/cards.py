@@ -259,6 +259,9 @@ class Card(CardFileModel):
     tiers: Annotated[dict[Tier, TierCard], Field(min_length=1)] = Field(
         description="State and requirements of each tier."
     )
+    unpublished: bool = Field(
+        False, description="Whether the paper states no values of a passage that has `decimals`."
+    )
     layout: Layout | None = Field(None, description="Rows and columns of the displayed table.")
     readings: str | None = Field(
         None,

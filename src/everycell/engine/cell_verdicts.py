@@ -221,8 +221,16 @@ def _with_declarations(
                 )
             excluded[row] = _Ruling("not_run", entry.needs)
     for quoted in card.quoted:
-        if tier in quoted.tiers:
-            excluded |= dict.fromkeys(rows(quoted.cells), _Ruling("quoted", quoted.because))
+        for row in rows(quoted.cells) if tier in quoted.tiers else ():
+            # A figure may repeat the published values from which it is drawn.
+            repeats = quoted.is_input and str(values.get(keys[row])) == table["value"][row]
+            if keys[row] in values and not repeats:
+                raise CardError(
+                    f"{artefact.card_path}: `quoted` of {artefact.name} selects the cell "
+                    f"{' / '.join(keys[row])}, which tier {tier} reproduces; exclude it from "
+                    "`quoted`, so that the value is compared."
+                )
+            excluded[row] = _Ruling("quoted", quoted.because)
     derived = {
         row: "Computed from other published values."
         for row, origin in enumerate(origins)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import split_supplement_name
-from everycell.engine.claims import Predicate
+from everycell.engine.claims import NotTestable, Predicate, Untested
 from everycell.engine.published_cells import CardError, Selector, key_columns
 
 #: Where a fault is (keys from the record down, or the row of a published cell), and its sentence.
@@ -138,6 +139,38 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
                     (field, number),
                     f"the id {name!r} occurs {ids.count(name)} times; ids must be unique.",
                 )
+
+
+def check_missing(entry: Untested | NotTestable, files: Iterable[str]) -> str:
+    """Why an entry lacks nothing: one of the released files has it; empty if it does.
+
+    A missing column is looked for among the headings of the files by a test of the records, as
+    it requires the data.
+    """
+    claim = entry.claim if isinstance(entry, Untested) else ""
+    for missing in entry.missing:
+        if missing.kind == "definition" and missing.name.lower() not in claim.lower():
+            return f"the word {missing.name!r} of `missing` is not in the claim; quote it there."
+        if missing.kind in ("file", "model", "system"):
+            matches = [file for file in files if matches_name(missing.name, file)]
+            if matches:
+                return (
+                    f"the {missing.kind} {missing.name!r} is not missing, since the registry has "
+                    f"{matches[0]}; test the claim, or name what is missing."
+                )
+    return ""
+
+
+def matches_name(name: str, text: str) -> bool:
+    """Whether a text has all words of a name that have at least three letters or digits.
+
+    Examples
+    --------
+    >>> matches_name("coded comments", "comments_annotations-coded.csv")
+    True
+    """
+    words = re.findall(r"[^\W_]{3,}", name.lower())
+    return bool(words) and all(word in text.lower() for word in words)
 
 
 def selector_fault(artefact: Artefact, selector: Selector) -> str:

@@ -248,9 +248,27 @@ class SpeaksIf(CardFileModel):
     )
 
 
+class Missing(CardFileModel):
+    """What the test of a claim needs and does not have."""
+
+    kind: Literal["file", "column", "model", "system", "experiment", "definition"] = Field(
+        description="`file`, `model` or `system` that the registry of the paper lacks; `column` "
+        "that its released files lack; `experiment` that nobody ran; `definition` of a word of the "
+        "claim that has no number."
+    )
+    name: str = Field(
+        min_length=3,
+        description="Words that the address of such a file, or the heading of such a column, would "
+        "have; for a `definition`, the word of the claim.",
+    )
+
+
 class NotTestable(CardFileModel):
     """Claims that only the paper's own data can test."""
 
+    missing: Annotated[list[Missing], Field(min_length=1)] = Field(
+        description="What a test would need, and the surrogate data lack."
+    )
     because: str = Field(min_length=10, description="Reason, in one sentence for all claims.")
     conclusions: Annotated[list[str], Field(min_length=1)] | None = Field(
         None, description="Ids of the claims; by default all claims of the record."
@@ -312,4 +330,7 @@ class Untested(CardFileModel):
 
     source: str = Field(min_length=2, description="Section or page of the paper.")
     claim: str = Field(min_length=10, description="The claim, in your own words.")
-    reason: str = Field(min_length=10, description="Why it cannot be tested.")
+    missing: Annotated[list[Missing], Field(min_length=1)] = Field(
+        description="What a test would need. `everycell check` looks for it."
+    )
+    reason: str = Field(min_length=10, description="Why the claim cannot be tested, for readers.")

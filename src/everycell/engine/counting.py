@@ -29,6 +29,8 @@ from everycell.engine.tiers import TIERS, Tier
 
 #: Verdicts on cells that were not compared.
 UNCOMPARED: tuple[Verdict, ...] = ("quoted", "not_run")
+#: Bases of claims that were tested on reproduced values.
+COMPUTED = ("data", "published inputs")
 #: Bases of claims that were not tested.
 NOT_RUN, UNTESTABLE = "not run", "untestable"
 #: Outcomes of tests of claims; `varies` means that the outcome depends on the machine.
@@ -52,7 +54,7 @@ class ClaimClass(NamedTuple):
     @property
     def on_reproduced(self) -> str:
         """Outcome on values computed from data or published inputs; empty if there is none."""
-        return self.outcome if self.basis in ("data", "published inputs") else ""
+        return self.outcome if self.basis in COMPUTED else ""
 
 
 class Entry(Protocol):
@@ -237,7 +239,7 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
             else ClaimClass(
                 basis.name,
                 "varies" if varies else claim.on_rebuilt,
-                flag="quoted" if basis.with_quoted else "",
+                flag="quoted" if basis.with_quoted and basis.name in COMPUTED else "",
             )
             for claim, basis in zip(judged, bases, strict=True)
         ]

@@ -35,6 +35,17 @@ def is_number(text: str) -> bool:
     return re.fullmatch(digits, text.strip()) is not None
 
 
+def plain_minus(text: str) -> str:
+    """Value with a hyphen instead of a typographic minus or en dash before its digits.
+
+    Examples
+    --------
+    >>> plain_minus("\u22120.5"), plain_minus("\u2013.5"), plain_minus("\u2013")
+    ('-0.5', '-.5', '\u2013')
+    """
+    return re.sub(r"^\s*[\u2012\u2013\u2212\uff0d](?=[0-9.]*[0-9])", "-", text)
+
+
 def as_number(value: Any) -> float | None:
     """Convert to a finite number, or None; unlike `float`, reject "132_1" and "1e999"."""
     if isinstance(value, str) and not is_number(value):
@@ -68,7 +79,8 @@ def read_cells(path: Path) -> pd.DataFrame:
     faults = faults or [*_faults(header, rows)]
     if faults:
         raise CardError("\n".join(f"{path}{fault}" for fault in faults))
-    return pd.DataFrame([row for _, row in rows], columns=header, dtype=str)
+    cells = pd.DataFrame([row for _, row in rows], columns=header, dtype=str)
+    return cells.assign(value=cells["value"].map(plain_minus))
 
 
 def cell_lines(path: Path) -> list[int]:

@@ -81,11 +81,29 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+#: Signs that stand for no mark.
+DASHES = ("-", "–", "—", "−")
+#: Mark of a test that published values cannot decide.
+UNDECIDED_MARK = "?"
+
+
 class Markers(_Part):
     """Markers of a compared cell; empty if missing."""
 
     printed: str
     rebuilt: str
+
+    @property
+    def agree(self) -> bool:
+        """Whether the marks are the same, or one of them is unknown or not reported."""
+        if self.rebuilt == UNDECIDED_MARK or self.printed == "not_reported":
+            return True
+        return _plain_mark(self.printed) == _plain_mark(self.rebuilt)
+
+
+def _plain_mark(mark: str) -> str:
+    """Mark without the signs for no mark."""
+    return "" if mark.strip() in DASHES else mark.strip()
 
 
 class JudgedCell(_Part):

@@ -19,7 +19,7 @@ from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.conclusions import FindTable
 from everycell.engine.files import sha256
 from everycell.engine.origins import sources_of
-from everycell.engine.published_cells import CardError
+from everycell.engine.published_cells import CardError, plain_minus
 from everycell.engine.receipts import ReceiptError, read_receipt, write_json
 from everycell.engine.reports import Report, read_report
 from everycell.engine.text_files import check_regular
@@ -55,7 +55,8 @@ def read_result(path: Path) -> pd.DataFrame:
     """Read a reproduced table as text, so that "1.10", "132_1" and "None" do not change."""
     check_regular(path)
     try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False)
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        return table.assign(value=table["value"].map(plain_minus)) if "value" in table else table
     except ValueError as error:  # The base of pandas' errors on invalid CSV files.
         raise ValueError(
             f"{path} cannot be read as CSV ({error}); remove it and run snakemake again."

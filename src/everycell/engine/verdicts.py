@@ -36,6 +36,7 @@ from everycell.engine.reports import (
     JudgedErratum,
     Markers,
     Report,
+    Verdict,
 )
 from everycell.engine.tiers import Tier
 
@@ -156,9 +157,22 @@ def _with_markers(
     for cell, published in zip(cells, artefact.cells["marker"], strict=True):
         markers = Markers(printed=published, rebuilt=rebuilt.get(tuple(cell.key.values()), ""))
         if cell.rebuilt is not None and (markers.printed or markers.rebuilt):
-            cell = cell.model_copy(update={"markers": markers})
+            cell = cell.model_copy(update={"markers": markers} | _ruling_on_marks(cell, markers))
         cells_with_markers.append(cell)
     return cells_with_markers
+
+
+def _ruling_on_marks(cell: JudgedCell, markers: Markers) -> dict[str, Any]:
+    """Verdict on a cell whose value agrees but whose mark differs; empty if the mark agrees."""
+    unequal: dict[Verdict, Verdict] = {
+        "equal": "differs",
+        "close": "differs",
+        "consistent": "inconsistent",
+    }
+    if cell.verdict not in unequal or markers.agree:
+        return {}
+    why = f"The published mark is {markers.printed or 'none'}, ours {markers.rebuilt or 'none'}."
+    return {"verdict": unequal[cell.verdict], "why": f"{why} {cell.why or ''}".strip()}
 
 
 def _conclusions(

@@ -12,8 +12,8 @@ from numba.extending import intrinsic
 
 from everycell.engine.compiling import compiled
 
-#: LightGBM treats values this close to 0 as missing if a split treats 0 as missing.
-ZERO = 1e-35
+#: LightGBM replaces values this close to 0 by 0.
+ZERO = float(np.float32(1e-35))
 
 #: Number of coalitions in a word.
 _BITS = 64
@@ -144,7 +144,9 @@ def add_leaves(
 
 
 @compiled
-def add_own_leaves(vectors, features, thresholds, zero_goes, roots, lefts, rights, leaves, sums):
+def add_own_leaves(
+    vectors, features, thresholds, zeros_left, missing_left, roots, lefts, rights, leaves, sums
+):
     """Fill ``sums``, shape (m,), with the sum of the leaves that each vector reaches."""
     for row in range(len(vectors)):
         vector = vectors[row]
@@ -153,8 +155,10 @@ def add_own_leaves(vectors, features, thresholds, zero_goes, roots, lefts, right
             node = root
             while node >= 0:
                 value = vector[features[node]]
-                if zero_goes[node] >= 0 and abs(value) <= ZERO:
-                    left = zero_goes[node] == 1
+                if np.isnan(value):
+                    left = missing_left[node]
+                elif abs(value) <= ZERO:
+                    left = zeros_left[node]
                 else:
                     left = value <= thresholds[node]
                 node = lefts[node] if left else rights[node]

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from everycell.engine.untrusted import in_quotes
+
+#: Objectives for which LightGBM returns the sum of the leaves as the score.
+_UNTRANSFORMED = frozenset(
+    "regression regression_l1 huber fair quantile mape lambdarank rank_xendcg custom".split()
+)
 #: Integer fields of a tree, one value per split.
 _INTEGER_FIELDS = ("split_feature", "decision_type", "left_child", "right_child")
 #: Other fields of splits and of leaves: required, optional.
@@ -46,6 +53,14 @@ def sanitise_forest(text: str) -> ForestText:
             f"it has {scores} trees per iteration: use a model with one score per document, such "
             "as a ranker"
         )
+    objective = header.get("objective", "custom").split()
+    if objective[:1] and (objective[0] not in _UNTRANSFORMED or "sqrt" in objective):
+        raise ValueError(
+            f"its objective {in_quotes(' '.join(objective))} transforms the sum of the leaves: use "
+            "a ranking objective, or remove the line 'objective=' to use the sum"
+        )
+    if "average_output" in head.split("\n"):
+        raise ValueError("it is a random forest, which averages its trees: use boosted trees")
     names = header["feature_names"].split()
     if len(names) != _whole_number(header, "max_feature_idx", 0) + 1:
         raise ValueError("max_feature_idx does not match feature_names")
@@ -117,7 +132,9 @@ def _numbers(text: str, key: str, size: int) -> Sequence[float]:
         numbers = [int(word) if is_integer else float(word) for word in words]
     except ValueError:
         raise ValueError(f"{key} has a value that is not a number") from None
-    if not all(abs(number) < 2**31 if is_integer else math.isfinite(number) for number in numbers):
+    # A threshold of infinity separates missing values from all numbers.
+    highest = math.inf if key == "threshold" else sys.float_info.max
+    if not all(abs(number) < 2**31 if is_integer else abs(number) <= highest for number in numbers):
         raise ValueError(f"{key} has a value that is too large or not finite")
     return numbers
 

@@ -7,6 +7,7 @@ split only at nodes where the document and the sample go different ways.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +34,8 @@ class Forest(NamedTuple):
     roots: IntArray  #: first node of each tree, shape (t,)
     features: IntArray  #: column that a node tests, shape (nodes,)
     thresholds: FloatArray  #: values up to the threshold go left
-    zero_goes: IntArray  #: direction of missing zeros: 1 left, 0 right; -1 if 0 is not missing
+    zeros_left: BoolArray  #: whether 0 goes left, as a number or as a missing value
+    missing_left: BoolArray  #: whether NaN goes left
     lefts: IntArray
     rights: IntArray
     leaves: IntArray  #: values of all leaves, in units
@@ -43,6 +45,8 @@ class Forest(NamedTuple):
 
     def __call__(self, vectors: FloatArray) -> FloatArray:
         """Score feature vectors of shape (m, f); returns scores of shape (m,).
+
+        NaN and 0 are missing, or NaN is 0, as in LightGBM and as the model was trained.
 
         Examples
         --------
@@ -57,7 +61,7 @@ class Forest(NamedTuple):
 
         matrix = self._check_columns("documents", vectors)
         sums = np.zeros(len(matrix), dtype=np.int64)
-        splits = self.features, self.thresholds, self.zero_goes
+        splits = self.features, self.thresholds, self.zeros_left, self.missing_left
         add_own_leaves(matrix, *splits, self.roots, self.lefts, self.rights, self.leaves, sums)
         return sums * self.unit
 
@@ -86,9 +90,8 @@ class Forest(NamedTuple):
         from everycell.explain.compiled import ZERO
 
         values = vectors[:, self.features]
-        left = values <= self.thresholds
-        missing = (self.zero_goes >= 0) & (np.abs(values) <= ZERO)
-        return np.where(missing, self.zero_goes == 1, left)
+        left = np.where(np.abs(values) <= ZERO, self.zeros_left, values <= self.thresholds)
+        return np.where(np.isnan(values), self.missing_left, left)
 
     def _check_columns(self, name: str, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if values.ndim != 2 or values.shape[1] != len(self.names):
@@ -114,8 +117,14 @@ def read_forest(path: Path | str) -> Forest:
     Raises
     ------
     ValueError
-        For a file that is not such a model, and for models with several scores per document, linear
-        trees or categorical splits.
+        For a file that is not such a model, and for models whose scores are not a sum of numerical
+        trees: several scores per document, an objective that transforms the sum (such as binary),
+        averaged (random forests) or linear trees, and categorical splits.
+
+    Notes
+    -----
+    Scores equal those of `Booster.predict`, also for missing values (`use_missing`,
+    `zero_as_missing`).
     """
     import lightgbm
 
@@ -144,7 +153,7 @@ def forest_of(trees: list[dict[str, Any]], names: list[str]) -> Forest:
     """
     if not trees:
         raise ValueError("The model has no trees: train it for at least one iteration.")
-    splits: list[tuple[int, float, int]] = []
+    splits: list[tuple[int, float, bool, bool]] = []
     children: list[list[int]] = []
     leaves: list[float] = []
     roots, largest = [], 0.0
@@ -153,14 +162,16 @@ def forest_of(trees: list[dict[str, Any]], names: list[str]) -> Forest:
         roots.append(_add_subtree(tree, splits, children, leaves))
         largest += max(abs(value) for value in leaves[first:])
     unit = 2.0 ** (np.ceil(np.log2(largest)) - 60) if largest > 0 else 1.0
-    features, thresholds, zero_goes = zip(*splits, strict=True) if splits else ((), (), ())
+    columns = zip(*splits, strict=True) if splits else ((),) * 4
+    features, thresholds, zeros_left, missing_left = columns
     lefts, rights = np.array(children, dtype=np.int64).reshape(-1, 2).T
     return Forest(
         names,
         np.array(roots, dtype=np.int64),
         np.array(features, dtype=np.int64),
         np.array(thresholds, dtype=np.float64),
-        np.array(zero_goes, dtype=np.int64),
+        np.array(zeros_left, dtype=bool),
+        np.array(missing_left, dtype=bool),
         np.ascontiguousarray(lefts),
         np.ascontiguousarray(rights),
         np.rint(np.array(leaves) / unit).astype(np.int64),
@@ -170,7 +181,7 @@ def forest_of(trees: list[dict[str, Any]], names: list[str]) -> Forest:
 
 def _add_subtree(
     node: dict[str, Any],
-    splits: list[tuple[int, float, int]],
+    splits: list[tuple[int, float, bool, bool]],
     children: list[list[int]],
     leaves: list[float],
 ) -> int:
@@ -186,8 +197,12 @@ def _add_subtree(
             "numerical features."
         )
     number = len(splits)
-    zero = int(node["default_left"]) if node["missing_type"] == "Zero" else -1
-    splits.append((node["split_feature"], float(node["threshold"]), zero))
+    threshold, default, kind = float(node["threshold"]), node["default_left"], node["missing_type"]
+    # LightGBM dumps infinity as 1e300.
+    threshold = math.copysign(math.inf, threshold) if abs(threshold) >= 1e300 else threshold
+    # Unless NaN is missing, LightGBM replaces it by 0.
+    zero = default if kind == "Zero" else threshold >= 0
+    splits.append((node["split_feature"], threshold, zero, default if kind == "NaN" else zero))
     children.append([0, 0])
     for side, name in enumerate(("left_child", "right_child")):
         children[number][side] = _add_subtree(node[name], splits, children, leaves)

@@ -47,7 +47,8 @@ class ListwiseGame:
     Raises
     ------
     ValueError
-        For arrays with wrong shapes or values that are not finite.
+        For arrays with wrong shapes or values that are not finite. A forest accepts NaN, for
+        missing values.
 
     Notes
     -----
@@ -71,8 +72,9 @@ class ListwiseGame:
 
     def __post_init__(self) -> None:
         """Check the arrays of documents and background."""
-        _check_vectors("documents", self.documents)
-        _check_vectors("background", self.background)
+        accepts_missing = hasattr(self.model, "masked_scores")
+        check_vectors("documents", self.documents, accepts_missing=accepts_missing)
+        check_vectors("background", self.background, accepts_missing=accepts_missing)
         features = self.documents.shape[1], self.background.shape[1]
         if features[0] != features[1]:
             raise ValueError(
@@ -198,16 +200,17 @@ def masked_scores(
     return scores.reshape(shape)
 
 
-def _check_vectors(name: str, values: FloatArray) -> None:
+def check_vectors(name: str, values: FloatArray, *, accepts_missing: bool = False) -> None:
+    """Check feature vectors: their shape, and that they are finite or, if accepted, NaN."""
     array = np.asarray(values)
     if array.ndim != 2 or not all(array.shape):
         raise ValueError(
             f"The shape of the {name} is {array.shape}: give rows of one or more features."
         )
-    not_finite = np.argwhere(~np.isfinite(array))
-    if len(not_finite):
-        row, column = not_finite[0]
+    invalid = np.argwhere(np.isinf(array) if accepts_missing else ~np.isfinite(array))
+    if len(invalid):
+        row, column = invalid[0]
         raise ValueError(
             f"Feature {column + 1} in row {row + 1} of the {name} is {array[row, column]}: give "
-            "finite numbers, for example 0 for missing values."
+            "finite numbers."
         )

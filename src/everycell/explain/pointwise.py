@@ -6,7 +6,7 @@ import numpy as np
 
 from everycell.engine.arrays import FloatArray
 from everycell.explain.forests import Forest
-from everycell.explain.listwise import Model, masked_scores
+from everycell.explain.listwise import Model, check_vectors, masked_scores
 from everycell.explain.shapley import all_coalitions, shapley_values
 
 
@@ -62,10 +62,23 @@ def tree_shapley_values(
     numpy.ndarray of float, shape (n, f)
         Each row sums to the document's score minus the mean score of the background.
 
+    Raises
+    ------
+    ValueError
+        For values that are not finite, and for forests that treat 0 as missing: `shap` does not
+        follow LightGBM there.
+
     Notes
     -----
     Interventional values of the tree explainer of the package `shap`.
     """
+    check_vectors("documents", documents)
+    check_vectors("background", background)
+    if (forest.zeros_left != (forest.thresholds >= 0)).any():
+        raise ValueError(
+            "The forest treats 0 as missing, which the tree explainer does not support: use "
+            "another explainer, or train without `zero_as_missing`."
+        )
     # The imports take seconds.
     import lightgbm
     import shap

@@ -36,12 +36,19 @@ def ranks_of(scores: npt.ArrayLike, ties: Ties = "first") -> IntArray:
     numpy.ndarray of int, shape (..., n)
         1 for the highest score.
 
+    Raises
+    ------
+    ValueError
+        For a score that is NaN.
+
     Examples
     --------
     >>> ranks_of([0.5, 0.9, 0.5]).tolist(), ranks_of([0.5, 0.9, 0.5], ties="last").tolist()
     ([2, 1, 3], [3, 1, 2])
     """
     values = np.asarray(scores, dtype=float)
+    if np.isnan(values).any():
+        raise ValueError("A score is NaN, so it has no rank: give one number per document.")
     if ties == "first":
         order = np.argsort(-values, axis=-1, kind="stable")
     else:

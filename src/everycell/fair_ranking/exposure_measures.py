@@ -32,7 +32,8 @@ def exposure_error(exposures: npt.ArrayLike, relevance: npt.ArrayLike) -> float:
     Raises
     ------
     ValueError
-        For a list without relevant items, negative relevance, or lists of different lengths.
+        For a list without relevant items, negative relevance, an exposure that is not finite, or
+        lists of different lengths.
 
     Notes
     -----
@@ -48,6 +49,8 @@ def exposure_error(exposures: npt.ArrayLike, relevance: npt.ArrayLike) -> float:
         raise ValueError(
             f"There are {values.size} exposures for {grades.size} items: give one per item."
         )
+    if not np.isfinite(values).all():
+        raise ValueError("An exposure is not finite: give a number per item.")
     return float(((values - values.sum() * grades / grades.sum()) ** 2).sum())
 
 

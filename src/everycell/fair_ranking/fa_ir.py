@@ -80,7 +80,7 @@ def failure_probability(minima: npt.ArrayLike, share: float) -> float:
     Raises
     ------
     ValueError
-        A share outside its range.
+        A share outside its range, or minima that no ranking can have.
 
     Notes
     -----
@@ -95,6 +95,11 @@ def failure_probability(minima: npt.ArrayLike, share: float) -> float:
     """
     counts = np.asarray(minima, dtype=int)
     _check_arguments(len(counts), share, 0.5)
+    if (np.diff(counts, prepend=0) < 0).any() or (counts > np.arange(1, len(counts) + 1)).any():
+        raise ValueError(
+            f"`minima` is {counts.tolist()}: give numbers that do not decrease and do not exceed "
+            "the length of the prefix."
+        )
     return float(_failure_probability(counts, share))
 
 
@@ -202,7 +207,8 @@ def fa_ir(scores: npt.ArrayLike, protected: npt.ArrayLike, minima: npt.ArrayLike
     Raises
     ------
     ValueError
-        Lists of different lengths, scores that are not finite, fewer minima than documents.
+        Lists of different lengths, scores that are not finite, a document that is neither protected
+        nor unprotected, fewer minima than documents.
 
     Notes
     -----
@@ -214,7 +220,7 @@ def fa_ir(scores: npt.ArrayLike, protected: npt.ArrayLike, minima: npt.ArrayLike
     >>> fa_ir([5, 4, 3, 2, 1], [False, False, False, False, True], [0, 0, 0, 1, 1]).tolist()
     [0, 1, 2, 4, 3]
     """
-    values, is_protected = np.asarray(scores, dtype=float), np.asarray(protected, dtype=bool)
+    values, is_protected = np.asarray(scores, dtype=float), checked_flags(protected)
     counts = np.asarray(minima, dtype=int)
     if values.ndim != 1 or values.shape != is_protected.shape or not np.isfinite(values).all():
         raise ValueError(
@@ -243,6 +249,19 @@ def fa_ir(scores: npt.ArrayLike, protected: npt.ArrayLike, minima: npt.ArrayLike
         else:
             ranking.append(other_documents.pop())
     return np.array(ranking, dtype=np.int64)
+
+
+def checked_flags(protected: npt.ArrayLike) -> BoolArray:
+    """Flags of documents, true or false; a missing flag would count as true."""
+    try:
+        flags = np.asarray(protected, dtype=float)
+    except (TypeError, ValueError):
+        flags = np.array([np.nan])
+    if not np.isin(flags, (0, 1)).all():
+        raise ValueError(
+            "`protected` has a value that is neither true nor false: give one for every document."
+        )
+    return flags.astype(bool)
 
 
 def _check_arguments(ranks: int, share: float, significance: float) -> None:

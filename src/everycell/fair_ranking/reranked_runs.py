@@ -80,7 +80,8 @@ def rerank_run(
     for query, ranked_list in sorted_run.groupby("query", sort=False):
         neutrality = ranked_list["document"].map(neutralities).to_numpy(dtype=float)
         protected = neutrality >= protected_from
-        scores = ranked_list["score"].to_numpy(dtype=float)
+        # Scores that are equal as 32-bit floats tie, as in `trec_order`.
+        scores = ranked_list["score"].to_numpy(dtype=np.float32).astype(float)
         try:
             order: IntArray
             if method == "pufr":

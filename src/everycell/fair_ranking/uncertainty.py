@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.engine.arrays import FloatArray, IntArray
+from everycell.fair_ranking.fa_ir import checked_flags
 
 
 def moved_scores(
@@ -97,7 +98,8 @@ def pufr(
     Raises
     ------
     ValueError
-        As for `moved_scores`, and for an alpha below 0.
+        As for `moved_scores`, for an alpha below 0, and for a document that is neither protected
+        nor unprotected.
 
     Notes
     -----
@@ -112,7 +114,7 @@ def pufr(
     """
     if not alpha >= 0:
         raise ValueError(f"Alpha is {alpha}: give a number of standard deviations, 0 or more.")
-    is_protected = np.asarray(protected, dtype=bool).tolist()
+    is_protected = checked_flags(protected).tolist()
     moved = moved_scores(means, deviations, is_protected, {True: alpha, False: -alpha})
     return sort_by_moved_scores(means, moved)
 

@@ -32,7 +32,8 @@ def open_language_model(
 ) -> Iterator[Recorded]:
     """Open a language model with its record: ``with open_language_model(...) as model: ...``.
 
-    torch is imported and the model loaded only for a request that is not in a record.
+    torch is imported and the model loaded only for a request that is not in a record. At the end,
+    an error is raised if more than `largest_empty_share` of the answers are empty.
     """
     names = [*settings.local, *settings.endpoints]
     if name not in names:
@@ -67,6 +68,11 @@ def open_language_model(
         )
         try:
             yield model
+            model.refuse_empty(settings.largest_empty_share)
+        except ValueError:
+            # Empty answers explain why a result cannot be computed.
+            model.refuse_empty(settings.largest_empty_share)
+            raise
         finally:
             if model.requests_sent:
                 _append_throughput(records / f"{record}.runs.jsonl", model)

@@ -169,9 +169,10 @@ class Endpoint:
         self._refuse_quoted_key(content.decode(errors="replace"))
         try:
             answer = parse_answer(content, request, self.identity)
-        except InvalidReplyError:
+        except InvalidReplyError as error:
+            problem = f"{error}; it" if not quotes_key(str(error), self._key) else "it"
             raise _TemporaryError(
-                f"The endpoint {self.identity.host} sent an invalid reply (it starts with "
+                f"The endpoint {self.identity.host} sent an invalid reply ({problem} starts with "
                 f"{self._start_without_key(content)!r}); check the server and its address, which "
                 "must not include /chat/completions."
             ) from None

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 from everycell.engine.files import sha256
+from everycell.language_models.reasoning import reasoning_spans
 from everycell.language_models.settings import Decoding
 
 #: Name of the file that identifies the source of a converted model.
@@ -110,10 +111,16 @@ class Request(_Model):
         return "\n".join([*self.documents, *(message.content for message in self.prompt)])
 
 
+#: Log-probability of a token that is too improbable to state, as in OpenAI's protocol; JSON has no
+#: minus infinity, and exp(-9999) is 0.
+LEAST_LOGPROB = -9999.0
+
+
 class Token(_Model):
     """A token of an answer, with the natural logarithm of its probability (at most 0).
 
-    `logprob` is None if it was not recorded (`Answer.keep_logprobs`).
+    `logprob` is None if the server did not send it, or if it was not recorded
+    (`Answer.keep_logprobs`). It is `LEAST_LOGPROB` for a probability of 0.
     """
 
     text: str
@@ -127,9 +134,11 @@ TokenCount = Annotated[int, Field(ge=0, le=10**9)]
 class Answer(_Model):
     """An answer of a language model, or a scored continuation.
 
-    `finish` is "stop", "length", "refusal", "scored" or a value of the endpoint. The texts of
-    `tokens` spell `text`, and possibly the stop text after it. Probabilities are those before
-    temperature and top-p are applied.
+    `finish` is "stop", "length", "content_filter", "refusal", "tool_calls", "error", "scored" or a
+    value of the endpoint. The texts of `tokens` spell `text`, and possibly the stop text after it.
+    Probabilities are those before temperature and top-p are applied. `text` may contain reasoning
+    in tags, until `without_reasoning`; `reasoned` says whether there was reasoning elsewhere, such
+    as in a field of its own.
     """
 
     text: str
@@ -138,6 +147,8 @@ class Answer(_Model):
     answer_tokens: TokenCount | None = None
     tokens: tuple[Token, ...] | None = None
     served_by: str = ""
+    # Not in records of answers without reasoning, whose lines must not change.
+    reasoned: bool = Field(False, exclude_if=lambda reasoned: not reasoned)
 
     @property
     def logprob(self) -> float:
@@ -151,10 +162,39 @@ class Answer(_Model):
         values = [token.logprob for token in self.tokens if token.logprob is not None]
         if len(values) < len(self.tokens):
             raise NotOfferedError(
-                "An answer was recorded without some of its log-probabilities; remove it from "
-                "the recorded answers and request it again."
+                "An answer lacks some log-probabilities, since the server did not send them or the "
+                "record omits them; use a model or a server that offers all of them."
             )
         return sum(values)
+
+    def without_reasoning(self) -> Answer:
+        """The answer without the reasoning in its text, and without the tokens of the reasoning."""
+        spans = [] if self.finish == "scored" else reasoning_spans(self.text)
+        if not spans:
+            return self
+
+        def remove(text: str, offset: int) -> str:
+            pieces, end = [], 0
+            for start, stop in spans:
+                pieces.append(text[end : max(end, start - offset)])
+                end = min(max(end, stop - offset), len(text))
+            return "".join([*pieces, text[end:]])
+
+        tokens: list[Token] = []
+        start = 0
+        for token in self.tokens or ():
+            text = remove(token.text, start)
+            # A token without text completes no character; it belongs to the text around it.
+            if text or not (token.text or any(first <= start < last for first, last in spans)):
+                tokens.append(token.model_copy(update={"text": text}))
+            start += len(token.text)
+        return self.model_copy(
+            update={
+                "text": remove(self.text, 0),
+                "tokens": None if self.tokens is None else tuple(tokens),
+                "reasoned": True,
+            }
+        )
 
     def keep_logprobs(self, is_needed: Callable[[str], bool]) -> Answer:
         """The answer with log-probabilities of the needed tokens only, for published records."""

@@ -32,7 +32,7 @@ def model_of_job(snakemake: Any, log: TextIO) -> Iterator[Recorded]:
         speed = f", {model.speed}" if model.requests_sent else ""
         log.write(
             f"{model.identity.name}: {model.requests_sent} requests were sent{speed}; all other "
-            "answers are from the record.\n"
+            f"answers are from the record. {model.endings}.\n"
         )
         write_json(Path(snakemake.output.provenance), model.provenance())
 

@@ -33,6 +33,7 @@ from everycell.language_models.generation import (
     folder_identity,
 )
 from everycell.language_models.prompt_tokens import PromptTokens
+from everycell.language_models.reasoning import is_reasoning_tag, opening_tag
 from everycell.language_models.token_choice import ChosenLogprobs, SeededSampling, StopTexts
 from everycell.learning.models import ModelError, load_weights, model_folder, read_tokenizer
 from everycell.learning.quiet import quiet
@@ -64,6 +65,12 @@ class LocalModel:
             self._end_tokens = []
         else:
             self._end_tokens = end_tokens if isinstance(end_tokens, list) else [end_tokens]
+        # Tags of reasoning, which must remain in answers even if they are special tokens.
+        self._tags = {
+            number: token.content
+            for number, token in tokenizer.added_tokens_decoder.items()
+            if token.special and is_reasoning_tag(token.content)
+        }
         # The model's own defaults (a penalty, a top-k) would be combined with the request's.
         model.generation_config = GenerationConfig()
         self._cache = DynamicCache(config=model.config)
@@ -207,14 +214,14 @@ class LocalModel:
         )
         values = recorder.logprobs(sequences) if decoding.logprobs else [None] * len(rows)
         return [
-            self._answer(request, len(row), generated[: stops.lengths.get(index)], logprobs)
+            self._answer(request, row, generated[: stops.lengths.get(index)], logprobs)
             for index, (request, row, generated, logprobs) in enumerate(
                 zip(requests, rows, sequences[:, start:].tolist(), values, strict=True)
             )
         ]
 
     def _answer(
-        self, request: Request, prompt_length: int, ids: list[int], logprobs: list[float] | None
+        self, request: Request, prompt: list[int], ids: list[int], logprobs: list[float] | None
     ) -> Answer:
         """Answer from the generated tokens of a row, which may continue after an end token."""
         end = next((index for index, token in enumerate(ids) if token in self._end_tokens), None)
@@ -226,10 +233,13 @@ class LocalModel:
             (text.find(stop_text) for stop_text in stop if stop_text in text), default=len(text)
         )
         stopped = end is not None or cut < len(text)
+        # Some templates open the reasoning in the prompt.
+        if tag := opening_tag(self._tokenizer.decode(prompt[-20:])):
+            tokens = (Token(text=tag, logprob=0.0), *tokens)
         return Answer(
-            text=text[:cut],
+            text=tag + text[:cut],
             finish="stop" if stopped else "length",
-            prompt_tokens=prompt_length,
+            prompt_tokens=len(prompt),
             answer_tokens=len(answer_ids) + (end is not None),
             tokens=None if logprobs is None else tokens,
         )
@@ -239,7 +249,7 @@ class LocalModel:
         stream = DecodeStream(skip_special_tokens=True)
         backend = self._tokenizer.backend_tokenizer
         return tuple(
-            Token(text=stream.step(backend, number) or "", logprob=value)
+            Token(text=self._tags.get(number) or stream.step(backend, number) or "", logprob=value)
             for number, value in zip(ids, logprobs, strict=True)
         )
 

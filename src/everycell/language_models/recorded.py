@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from everycell.language_models.batches import BatchModel, answer_in_batches
 from everycell.language_models.costs import Budget, Estimate, estimate
+from everycell.language_models.endings import Endings, count_endings
 from everycell.language_models.generation import (
     Answer,
     Identity,
@@ -36,8 +37,15 @@ class MissingAnswerError(LanguageModelError):
     """A replayed record lacks an answer; the message identifies the request."""
 
 
+class EmptyAnswersError(LanguageModelError):
+    """Too many answers are empty for a result; the message counts them by reason."""
+
+
 class Recorded:
-    """A `LanguageModel` that wraps another one and sends each request only once."""
+    """A `LanguageModel` that wraps another one and sends each request only once.
+
+    Its answers are without reasoning, which only the record keeps.
+    """
 
     def __init__(
         self,
@@ -91,7 +99,22 @@ class Recorded:
             self.speed.include(progress.speed)
         used = [self.record.entries[key_of(self.identity, request)] for request in requests]
         self._used |= {entry.key: entry for entry in used}
-        return [entry.answer for entry in used]
+        return [entry.answer.without_reasoning() for entry in used]
+
+    @property
+    def endings(self) -> Endings:
+        """Numbers of empty and cut-off answers among those used so far, by reason."""
+        return count_endings(entry.answer for entry in self.used)
+
+    def refuse_empty(self, largest_share: float) -> None:
+        """Reject the answers used so far if more than a share of them is empty."""
+        endings = self.endings
+        if endings.empty_share > largest_share:
+            raise EmptyAnswersError(
+                f"{self.identity.name}: {endings}; at most {largest_share:.0%} may be empty. Raise "
+                "the limit on the tokens of an answer, turn reasoning off, or raise "
+                "`language_models.largest_empty_share`."
+            )
 
     @property
     def used(self) -> list[Entry]:
@@ -103,16 +126,20 @@ class Recorded:
         entries = self.used
         dates = sorted(entry.date for entry in entries)
         decodings = {entry.decoding for entry in entries if entry.decoding is not None}
-        return {
-            "model": self.identity.model_dump(mode="json"),
-            "answers": len(entries),
-            "keys_sha256": hashlib.sha256("".join(sorted(self._used)).encode()).hexdigest(),
-            "asked": [dates[0], dates[-1]] if dates else [],
-            "served_by": sorted({entry.answer.served_by for entry in entries} - {""}),
-            "decoding": sorted(
-                (decoding.model_dump(mode="json") for decoding in decodings), key=json.dumps
-            ),
-        } | self._charged()
+        return (
+            {
+                "model": self.identity.model_dump(mode="json"),
+                "answers": len(entries),
+                "keys_sha256": hashlib.sha256("".join(sorted(self._used)).encode()).hexdigest(),
+                "asked": [dates[0], dates[-1]] if dates else [],
+                "served_by": sorted({entry.answer.served_by for entry in entries} - {""}),
+                "decoding": sorted(
+                    (decoding.model_dump(mode="json") for decoding in decodings), key=json.dumps
+                ),
+            }
+            | self.endings.summary()
+            | self._charged()
+        )
 
     def _charged(self) -> dict[str, Any]:
         if self._budget is None or not self._budget.prices.known:

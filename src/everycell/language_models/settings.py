@@ -12,6 +12,9 @@ from pydantic import AfterValidator, Field, model_validator
 from everycell.engine.settings import NetworkUse, PlainPath, Settings
 from everycell.engine.untrusted import looks_secret
 
+#: Default of the largest share of empty answers in a result.
+LARGEST_EMPTY_SHARE = 0.2
+
 
 class Decoding(Settings):
     """How a language model chooses the tokens of its answer."""
@@ -298,6 +301,12 @@ class LanguageModels(Settings):
     )
     ask: bool = Field(
         True, description="Whether to send requests that are not recorded; false: replay only."
+    )
+    largest_empty_share: float = Field(
+        LARGEST_EMPTY_SHARE,
+        ge=0,
+        le=1,
+        description="Largest share of empty answers in a result; above it, the result is refused.",
     )
 
     @model_validator(mode="after")

@@ -6,6 +6,7 @@ import logging
 import math
 import time
 
+from everycell.language_models.endings import why_empty
 from everycell.language_models.generation import Answer
 
 _LOG = logging.getLogger(__name__)
@@ -79,6 +80,7 @@ class Progress:
         self._name, self._total, self._parallel = name, total, parallel
         self._began = math.nan
         self._next = -math.inf
+        self._empty = 0
         self.speed = Throughput()
 
     def begin(self) -> None:
@@ -89,20 +91,28 @@ class Progress:
     def step(self, answer: Answer) -> None:
         """Count an answer; one thread at a time."""
         self.speed.add(answer)
+        self._empty += bool(why_empty(answer))
         now = time.monotonic()
         self.speed.seconds = now - self._began
         done = self.speed.answers
         if done == self._total:
             minutes = self.speed.seconds / 60
-            _LOG.info("%s: %d answers in %.1f min, %s.", self._name, done, minutes, self.speed)
+            _LOG.info(
+                "%s: %d answers in %.1f min%s, %s.",
+                *(self._name, done, minutes, self._empty_note(), self.speed),
+            )
         elif done >= self._parallel and now >= self._next:
             self._next = now + _LOG_INTERVAL
             seconds = self.speed.seconds / done * (self._total - done)
             _LOG.info(
-                "%s: %d of %d answers, %s; about %d min remaining.",
+                "%s: %d of %d answers%s, %s; about %d min remaining.",
                 self._name,
                 done,
                 self._total,
+                self._empty_note(),
                 self.speed,
                 -(-seconds // 60),
             )
+
+    def _empty_note(self) -> str:
+        return f" ({self._empty} empty)" if self._empty else ""

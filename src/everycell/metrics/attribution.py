@@ -217,7 +217,7 @@ def paired_difference(
     Raises
     ------
     ValueError
-        As for `cas`, or fewer than two queries.
+        As for `cas`, fewer than two queries, or a confidence outside (0, 1).
 
     Examples
     --------
@@ -269,7 +269,8 @@ def ratio_interval(
     Raises
     ------
     ValueError
-        Fewer than two queries.
+        Fewer than two queries, different numbers of sums and counts, a value that is not finite, a
+        negative count or no positive one, or a confidence outside (0, 1).
 
     Examples
     --------
@@ -277,8 +278,19 @@ def ratio_interval(
     >>> 0.4 <= low < 2.9 / 4 < high <= 0.9
     True
     """
+    numerators, denominators = np.asarray(sums, dtype=float), np.asarray(counts, dtype=float)
+    is_valid = np.isfinite(numerators).all() and np.isfinite(denominators).all()
+    if numerators.shape != denominators.shape or not is_valid or (denominators < 0).any():
+        raise ValueError(
+            f"There are {numerators.size} sums and {denominators.size} counts, or one is not "
+            "finite or negative; give a finite sum and a count of 0 or more for every query."
+        )
+    if not denominators.any():
+        raise ValueError("All counts are 0; give a query with a count above 0.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"The confidence is {confidence}; give a number above 0 and below 1.")
     interval = stats.bootstrap(
-        (np.asarray(sums, dtype=float), np.asarray(counts, dtype=float)),
+        (numerators, denominators),
         lambda sums, counts, axis: sums.sum(axis=axis) / counts.sum(axis=axis),
         paired=True,
         n_resamples=resamples,
@@ -335,7 +347,7 @@ def attribution_confidence(
                 "memberships; give one of each for every citation."
             )
         for value, in_set in zip(values, memberships, strict=True):
-            if not value <= 0:
+            if value is None or not value <= 0:
                 raise ValueError(
                     f"Query {query} has the log-probability {value}; it must be 0 or less."
                 )

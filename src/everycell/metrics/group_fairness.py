@@ -59,7 +59,7 @@ def achieved_distributions(
     Raises
     ------
     ValueError
-        Unequal lengths, an unknown method, a turn that resumes after another.
+        Unequal lengths, an unknown method, a turn that is missing or resumes after another.
 
     Notes
     -----
@@ -77,6 +77,8 @@ def achieved_distributions(
     if method not in ("independent", "cumulative"):
         raise ValueError(f"The method {method!r} is unknown; choose independent or cumulative.")
     labels = pd.Series(list(turns), dtype=object)
+    if labels.isna().any():
+        raise ValueError(f"The turn of entity {labels.isna().argmax()} is missing; give its name.")
     shares = np.asarray(memberships, dtype=float)
     g = checked_gains(gains)
     if shares.ndim != 2 or not len(labels) == len(g) == len(shares):
@@ -204,7 +206,7 @@ def combine(relevance: float, group_fairness: float, alpha: float = 0.5) -> floa
     Raises
     ------
     ValueError
-        `alpha` outside [0, 1].
+        `alpha` outside [0, 1], or a score that is NaN.
 
     Notes
     -----
@@ -217,6 +219,9 @@ def combine(relevance: float, group_fairness: float, alpha: float = 0.5) -> floa
     """
     if not 0 <= alpha <= 1:
         raise ValueError(f"The weight alpha is {alpha}; give a number from 0 to 1.")
+    for name, score in (("relevance", relevance), ("group fairness", group_fairness)):
+        if np.isnan(score):
+            raise ValueError(f"The {name} is NaN; give a number.")
     return alpha * relevance + (1 - alpha) * group_fairness
 
 

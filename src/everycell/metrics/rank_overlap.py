@@ -99,6 +99,10 @@ def _tie_ranges(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:
                 raise ValueError(
                     f"The {name} ranking has the item {item!r} twice; remove one of them."
                 )
+            if item is None or item is pd.NA or item != item:
+                raise ValueError(
+                    f"The {name} ranking has the item {item!r}, which is missing; remove it."
+                )
             positions[item] = (start, start + len(tied_items) - 1)
     if not positions:
         raise ValueError(f"The {name} ranking is empty; give one item or more.")
@@ -166,8 +170,9 @@ def rbo(
     Raises
     ------
     ValueError
-        A ranking that is empty, a set or a dictionary; an item that is a list; a duplicate item; p
-        outside (0, 1); an unknown variant or treatment of ties.
+        A ranking that is empty, a set or a dictionary; an item that is a list, None or NaN; a
+        duplicate item; strings in one ranking and only others in the other; p outside (0, 1); an
+        unknown variant or treatment of ties.
 
     Notes
     -----
@@ -198,6 +203,12 @@ def rbo(
     if ties not in ("a", "w", "b"):
         raise ValueError(f"ties is {ties!r}; choose 'a', 'w' or 'b'.")
     positions = [_tie_ranges(first, "first"), _tie_ranges(second, "second")]
+    has_text = [{isinstance(item, str) for item in ranking} for ranking in positions]
+    if {True} in has_text and {False} in has_text:
+        raise ValueError(
+            "The items are strings in one ranking and not in the other, so they have none in "
+            "common; use one type."
+        )
     short, long = sorted(positions, key=len)
     s, depths = len(short), len(long)
     items = list(short | long)

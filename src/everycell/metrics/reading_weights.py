@@ -51,7 +51,7 @@ def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> 
     [1.0, 0.9728, 0.596, 0.0]
     """
     counts = np.asarray(word_count, dtype=float)
-    if budget < 1:
+    if not budget >= 1:
         raise ValueError(f"The reading budget is {budget}; give 1 word or more.")
     if (counts < 1).any():
         raise ValueError(

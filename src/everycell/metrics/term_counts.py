@@ -10,7 +10,6 @@ passages and 244 MiB for 100,000.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
@@ -28,20 +27,19 @@ from everycell.engine.file_kinds import KINDS, recognise_file
 from everycell.engine.files import atomic_path
 from everycell.engine.frames import check_columns
 from everycell.engine.parquet_limits import check_parquet_size
-from everycell.metrics.word_lists import DOCUMENT, LENGTH, Words, groups_of_terms
+from everycell.metrics.word_lists import DOCUMENT, LENGTH, Words, groups_of_terms, normalise_text
 
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]
 
 
 def blank_tokens(texts: Sequence[str]) -> list[list[str]]:
-    """Lower-case texts and split them at spaces, as the NFaiRR authors' code does.
+    """Lower-case texts and split them at white space, with punctuation attached to the words.
 
-    Source: CPJKU/FairnessRetrievalResults, measurement (which expects tokenised passages). That
-    code keeps empty tokens, which would add to the length; NFaiRR does not use the length.
+    Source: CPJKU/FairnessRetrievalResults, measurement. That code expects tokenised passages, so it
+    splits only at spaces (U+0020). It keeps empty tokens, which would add to the length; NFaiRR
+    does not use the length. `everycell.text.tokenise` compares this with the other tokenisations.
     """
-    token_lists = (text.lower().split(" ") for text in texts)
-    # Looking for an empty token is much cheaper than copying every list.
-    return [list(filter(None, tokens)) if "" in tokens else tokens for tokens in token_lists]
+    return [text.lower().split() for text in texts]
 
 
 def _check_reachable(terms: Iterable[str], tokenise: Tokeniser) -> None:
@@ -76,10 +74,7 @@ def _count(
                 f"Document {number} (counted from 0) is ({document!r}, {text!r:.40}); give an id "
                 "of one character or more and a text ('' for an empty one), both strings."
             )
-    # Normalise texts like terms, since an accent may be a separate character.
-    texts = tokenise(
-        [text if text.isascii() else unicodedata.normalize("NFC", text) for _, text in batch]
-    )
+    texts = tokenise([normalise_text(text) for _, text in batch])
     counts = np.zeros((groups, len(batch)), dtype=np.int32)
     terms = frozenset(group_of)
     for column, tokens in enumerate(texts):
@@ -114,8 +109,9 @@ def count_terms(
         Parquet file to write. It is written completely or not at all, and replaces an existing
         file.
     tokenise
-        Function that maps n texts to n lists of lower-case tokens, by default the NFaiRR authors'
-        tokeniser. The tokenisers of `everycell.text` work too.
+        Function that maps n texts to n lists of lower-case tokens. By default, texts are split at
+        white space. The tokenisers of `everycell.text` work too. Texts are first normalised to NFC,
+        without invisible characters such as soft hyphens; zero-width spaces split words.
     batch
         Number of documents in memory at a time, and of rows in a row group; 1 or more.
     matched_terms

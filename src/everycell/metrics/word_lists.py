@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import string
+import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -16,10 +16,12 @@ Words = Mapping[str, Collection[str]]
 #: Possible names of the columns of a word list.
 _TERM = {"term", "terms", "word", "words", "token", "tokens", "keyword", "lemma", "form"}
 _GROUP = {"group", "groups", "gender", "sex", "class", "category", "label", "attribute", "type"}
-#: Soft hyphen, zero-width space, word joiner and byte order mark, which are not part of a word.
-_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
-#: Stripped from the ends of a term; joiners may occur inside the words of some scripts.
-_BLANK = string.whitespace + "\u00a0\u202f\u200c\u200d\u200e\u200f"
+#: Invisible characters that are not part of a word: soft hyphen, word joiner, byte order mark and
+#: marks of direction; next to white space or punctuation, also the zero-width space and joiners.
+_INVISIBLE = re.compile(
+    "[\u00ad\u2060\ufeff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+"
+    r"|(?<![^\s!-/:-@\[-`{-~])[\u200b-\u200d]+|[\u200b-\u200d]+(?![^\s!-/:-@\[-`{-~])"
+)
 
 #: Columns of a counts file that are not groups.
 DOCUMENT, LENGTH = "document_id", "length"
@@ -108,9 +110,16 @@ def _header_order(names: list[str]) -> int:
 
 
 def normalise_term(term: str, *, lower: bool = True) -> str:
-    """Normalise a term to NFC, without invisible characters or surrounding space."""
-    term = unicodedata.normalize("NFC", term.translate(_INVISIBLE)).strip(_BLANK)
+    """Normalise a term like a text, without surrounding space."""
+    term = normalise_text(term).strip()
     return unicodedata.normalize("NFC", term.lower()) if lower else term
+
+
+def normalise_text(text: str) -> str:
+    """Normalise a text to NFC, without invisible characters; zero-width spaces split words."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _INVISIBLE.sub("", text).replace("\u200b", " "))
 
 
 def groups_of_terms(words: Words) -> dict[str, int]:

@@ -35,7 +35,9 @@ _NAMES_BY_MODULE: dict[str, tuple[str, ...]] = {
         "attribution_sensitivity=cas",
         "citation_quality",
     ),
-    "metrics.ir_measures_provider": ("AWRF", "GFR", "NFaiRR", "RBO", "TExFAIR"),
+    "metrics.ir_measures_provider.gfr": ("GFR",),
+    "metrics.ir_measures_provider.rbo": ("RBO",),
+    "metrics.ir_measures_provider.term_fairness": ("AWRF", "NFaiRR", "TExFAIR"),
     # sakai2023
     "metrics.group_fairness": ("AttributeSet", "gfrc"),
     "metrics.ranked_group_fairness": ("gfr",),

@@ -34,8 +34,9 @@ def evaluate(
     Returns
     -------
     pandas.DataFrame, shape (topics, measures)
-        The result of :func:`~everycell.retrieval.measures.evaluate_measures`; ``.mean()`` averages
-        over the topics in the qrels.
+        The result of :func:`~everycell.retrieval.measures.evaluate_measures`; each value depends on
+        its own topic and measure only. ``.mean()`` averages over the topics that have a value. A
+        topic without results has the value 0 or, for measures undefined there, NaN.
 
     Raises
     ------

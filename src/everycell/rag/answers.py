@@ -1,10 +1,17 @@
 """Correctness of generated answers: exact match with normalised gold answers.
 
 A full sentence never equals a gold answer of two words, so an answer that *contains* a gold answer
-is correct (abolghasemi2026, section 5.3.3, after Gao et al. 2023). The text gives no details. The
-authors' library searches the answer for the characters of a gold answer, in lower case and without
-punctuation: `Match` "substring". It keeps articles, a match may start inside a word, and the number
-of a citation can match a gold answer.
+is correct (abolghasemi2026, section 5.3.3, after Gao et al. 2023). The text gives no details. There
+are three normalisations:
+
+- `normalise_answer`, the default: lower case, without articles and punctuation, but with the marks
+  of numbers. "3.5", "1/2", "-5", "2:1", "50%" and "$5" differ from "35", "12", "5", "21", "50" and
+  "5"; "1,000" equals "1000".
+- `normalise_as_squad`: the same without any ASCII punctuation, so "3.5" equals "35". `Match`
+  "squad" is for studies whose papers follow SQuAD.
+- `without_punctuation`: that of the library of abolghasemi2026, which searches the answer for the
+  characters of a gold answer (`Match` "substring"). It keeps articles, a match may start inside a
+  word, and the number of a citation can match a gold answer.
 """
 
 from __future__ import annotations
@@ -16,20 +23,80 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
+from everycell.language_models.reasoning import without_reasoning
+
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 _SYMBOLS = re.compile(r"[^\w\s]")
 
-#: Ways to match a gold answer: its characters anywhere, its words, or the complete answer.
-Match = Literal["substring", "words", "whole"]
-MATCHES = ("substring", "words", "whole")
+#: Ways to match a gold answer: its characters anywhere, its words, the complete answer, or its
+#: words as SQuAD normalises them.
+Match = Literal["substring", "words", "whole", "squad"]
+MATCHES = ("substring", "words", "whole", "squad")
+
+_DIGIT = re.compile(r"\d")
+#: Hyphens, dashes up to the en dash and the minus sign; the slash of fractions.
+_SPELLINGS = str.maketrans("\u2010\u2011\u2012\u2013\u2212\u2044", "-----/")
+#: Separators of thousands, also no-break and thin spaces; "5,202" in "May 5,2020" has none.
+_THOUSANDS = re.compile(
+    r"(?<![\w.,:'’])([1-9]\d{0,2})((?P<mark>[,'’\u00a0\u2009\u202f])\d{3}(?:(?P=mark)\d{3})*)"
+    r"(?!\d|[,'’]\d)"
+)
+#: Punctuation inside, before and after a number; the last alternative is any other.
+_MARKS = re.compile(
+    rf"(?:(?<=\d)|(?<=\de)(?=-))(?P<inside>[{re.escape(string.punctuation)}]+)(?=\d)"
+    r"|(?<![\w%-])(?P<before>(?:[-<>=]|[$€£¥]\s?)+)(?=\.?\d)"
+    r"|(?<![\w.])(?P<point>\.)(?=\d)"
+    r"|(?<=\d)\s?(?P<after>[%‰])"
+    rf"|[{re.escape(string.punctuation)}]"
+)
+_INSIDE = frozenset(".,:/-'^*+_~<>=")
+_ORDER_BEFORE = "<>=$€£¥-"
 
 
 # Interventions repeat the same passages and statements. The cache takes about 10 MB.
 @lru_cache(maxsize=5_000)
 def normalise_answer(text: str) -> str:
-    """Normalise text as SQuAD does."""
+    """Normalise text as SQuAD does, except that numbers keep their marks.
+
+    Kept are marks between digits, signs, comparisons and currencies before a number, and per cent
+    signs after it. Separators of thousands are removed. Dashes and minus signs are hyphens.
+
+    Examples
+    --------
+    >>> normalise_answer("The \u22123.5 kg, about 1/2 of $1,000.00 (50 %), in the U.S.")
+    '-3.5 kg about 1/2 of $1000.00 50% in us'
+    >>> normalise_as_squad("3.5 kg, 1/2")
+    '35 kg 12'
+    """
+    text = text.translate(_SPELLINGS)
+    if not _DIGIT.search(text):
+        return normalise_as_squad(text)
+    text = _THOUSANDS.sub(lambda match: match[1] + match[2].replace(match["mark"], ""), text)
+    return " ".join(_ARTICLES.sub(" ", _MARKS.sub(_keep_mark, text.lower())).split())
+
+
+def _keep_mark(match: re.Match[str]) -> str:
+    """Replacement for punctuation: the marks of a number in one spelling, otherwise nothing."""
+    if marks := match["inside"]:
+        if set(marks) <= _INSIDE:
+            return marks
+        # "5%-$10" are two numbers.
+        return "%" * marks.startswith("%") + " " + "$" * marks.endswith("$")
+    if match["before"]:
+        marks = "".join(match["before"].split())
+        # A dash or an arrow is no sign.
+        is_sign = "--" not in marks and not re.fullmatch("-+>|=+>?", marks)
+        return " " + "".join(sorted(set(marks), key=_ORDER_BEFORE.index)) * is_sign
+    if match["point"]:
+        previous = match.string[max(match.start() - 1, 0) : match.start()]
+        return "0." if previous in _ORDER_BEFORE else " 0."
+    return "% " if match["after"] else ""
+
+
+def normalise_as_squad(text: str) -> str:
+    """Normalise text as SQuAD does: without articles and ASCII punctuation."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
@@ -56,11 +123,13 @@ def _normaliser(match: Match) -> Callable[[str], str]:
     """Normalisation for a way of matching."""
     if match not in MATCHES:
         raise ValueError(f"match is {match!r}; expected one of {', '.join(MATCHES)}.")
-    return without_punctuation if match == "substring" else normalise_answer
+    return {"substring": without_punctuation, "squad": normalise_as_squad}.get(
+        match, normalise_answer
+    )
 
 
 def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> bool:
-    """Whether an answer matches one of the gold answers, both normalised."""
+    """Whether an answer, without its reasoning, matches a gold answer, both normalised."""
     normalise = _normaliser(match)
     answers = [normalise(answer) for answer in usable_answers(gold, match=match)]
     if not answers:
@@ -68,7 +137,7 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
             f"Normalisation leaves no words of the gold answers {list(gold)}; give an answer with "
             "at least one word, or exclude the question."
         )
-    normalised = normalise(output)
+    normalised = normalise(without_reasoning(output))
     if match == "whole":
         return normalised in answers
     if match == "substring":
@@ -79,8 +148,8 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
 def passages_with_answers(
     passages: Mapping[str, str], questions: Mapping[str, Sequence[str]]
 ) -> list[tuple[str, str]]:
-    """Pairs of a question and a passage that contains the words of one of its answers."""
-    texts = {name: f" {normalise_answer(text)} " for name, text in passages.items()}
+    """Pairs of a question and a passage with the words of one of its answers, as in SQuAD."""
+    texts = {name: f" {normalise_as_squad(text)} " for name, text in passages.items()}
     # Only texts with all words of an answer are searched: all pairs would take minutes.
     names_by_word = defaultdict[str, set[str]](set)
     for name, text in texts.items():
@@ -90,7 +159,7 @@ def passages_with_answers(
     pairs = []
     for question, answers in questions.items():
         names = set()
-        for answer in filter(None, map(normalise_answer, answers)):
+        for answer in filter(None, map(normalise_as_squad, answers)):
             candidates = set.intersection(
                 *(names_by_word.get(word, set()) for word in answer.split())
             )

@@ -19,7 +19,7 @@ import numpy as np
 from everycell.engine.arrays import FloatArray
 from everycell.language_models import templates
 from everycell.language_models.generation import Answer, Request
-from everycell.rag.answers import normalise_answer
+from everycell.rag.answers import normalise_as_squad
 from everycell.rag.interventions import CitedAnswer, Statement
 from everycell.rag.prompts import document_lines
 
@@ -43,9 +43,9 @@ class WordMatcher:
 
     def answer(self, question: str, documents: Sequence[str]) -> CitedAnswer:
         """Answer a question regardless of the documents."""
-        texts = [f" {normalise_answer(text)} " for text in documents]
-        gold = f" {normalise_answer(self.answers[question])} "
-        question_words = set(normalise_answer(question).split())
+        texts = [f" {normalise_as_squad(text)} " for text in documents]
+        gold = f" {normalise_as_squad(self.answers[question])} "
+        question_words = set(normalise_as_squad(question).split())
         cited = tuple(
             position for position, text in enumerate(texts) if gold.strip() and gold in text
         )

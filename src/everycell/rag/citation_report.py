@@ -9,11 +9,12 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 from everycell.engine.json_lines import read_json_lines
 from everycell.engine.untrusted import in_quotes
-from everycell.language_models.generation import Answer, Token
+from everycell.language_models.endings import normalise_finish, why_cut, why_empty
+from everycell.language_models.generation import LEAST_LOGPROB, Answer, Token
 from everycell.metrics.attribution import (
     attribution_confidence,
     cas,
@@ -26,6 +27,7 @@ from everycell.rag.citations import (
     citation_logprobs,
     documents,
     find_citations,
+    source_list_of,
     unread_marks,
     written_citations,
 )
@@ -47,6 +49,9 @@ class _Line(BaseModel):
     documents: Annotated[list[str], Field(min_length=1)] | Annotated[int, Field(ge=1, le=1_000_000)]
     relevant: Annotated[list[str | int], Field(min_length=1)]
     arm: Annotated[str, Field(min_length=1)] = ARM
+    finish: Annotated[
+        str | None, Field(validation_alias=AliasChoices("finish", "finish_reason"))
+    ] = None
     tokens: list[tuple[str, float]] | None = None
 
     @model_validator(mode="before")
@@ -72,6 +77,11 @@ class CitedAnswer(NamedTuple):
     logprobs: tuple[float, ...] | None
     cites_relevant: tuple[bool, ...]
     unread: tuple[str, ...] = ()
+    #: Lists of sources, whose marks do not count.
+    source_list: str = ""
+    #: Reasons why the answer is empty or cut off ("" if it is not).
+    empty: str = ""
+    cut: str = ""
 
 
 def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]:
@@ -120,12 +130,16 @@ def _parse_line(line: _Line, location: str, forms: Forms) -> CitedAnswer:
                 f"{location} has the log-probability {invalid[0]}; it must be 0 or less (a natural "
                 "logarithm)."
             )
-        tokens = tuple(Token(text=text, logprob=value) for text, value in line.tokens)
+        # JSON of Python may have -Infinity.
+        tokens = tuple(
+            Token(text=text, logprob=max(LEAST_LOGPROB, value)) for text, value in line.tokens
+        )
         answer = Answer(text=line.answer, finish="stop", tokens=tokens)
         logprobs = tuple(citation_logprobs(answer, citations))
         written = written_citations(citations, line.answer)
         cites_relevant = tuple(citation.number in relevant for citation in written)
     unread = tuple(unread_marks(line.answer, forms=forms))
+    ended = Answer(text=line.answer, finish=normalise_finish(line.finish))
     return CitedAnswer(
         line.question,
         line.arm,
@@ -135,6 +149,9 @@ def _parse_line(line: _Line, location: str, forms: Forms) -> CitedAnswer:
         logprobs,
         cites_relevant,
         unread,
+        source_list_of(line.answer) if forms == "all" else "",
+        why_empty(ended),
+        why_cut(ended),
     )
 
 
@@ -157,6 +174,8 @@ def answer_frame(answers: Iterable[CitedAnswer], *, strays: Strays = "ignored") 
             )._asdict(),
             "citations": len(answer.cited),
             "stray": len(answer.stray),
+            "empty": answer.empty != "",
+            "cut off": answer.cut != "",
         }
         for answer in answers
     ]
@@ -181,6 +200,8 @@ def citation_report(
             "citing": (rows_of_arm["citations"] > 0).mean(),
             "stray": (rows_of_arm["stray"] > 0).mean(),
             "citations": rows_of_arm["citations"].mean(),
+            "empty": rows_of_arm["empty"].mean(),
+            "cut off": rows_of_arm["cut off"].mean(),
         }
         scored = [answer for answer in answers if answer.arm == arm and answer.logprobs is not None]
         for name, relevant in (("confidence", True), ("confidence in others", False)):

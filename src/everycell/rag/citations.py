@@ -1,13 +1,15 @@
 r"""Citations in generated answers: the numbers of the cited documents, and their positions.
 
 The prompts of abolghasemi2026 (Figures 5.2 and 5.7) ask for citations such as ``[1] [2]``, and its
-authors' library reads nothing else. Models also write other forms. This module reads:
+authors' library reads nothing else (``forms="plain"``). Models also write other forms. This module
+reads:
 
 ==================================  =======================================================
 ``[1]``, ``[1][2]``                 one number in brackets
 ``[1, 2]``, ``[1; 2]``, ``[1 2]``   several; also with "and", "&" and "/"
 ``[1-3]``, ``[1]-[3]``, ``[1 to 3]``  all numbers from 1 to 3, with a hyphen, a dash or "to"
 ``[Document 2]``, ``[cite: 2]``     with a noun or "cite" before the number
+``(Document 2)``, ``(Source: 2)``   the same in parentheses
 ``[E1, E2]``                        with the letter D, E, P, R or S (document, evidence, ...)
 ``[[2]]``                           in nested brackets
 ``[#2]``, ``[^1]``                  with a number sign or a footnote mark
@@ -19,15 +21,31 @@ authors' library reads nothing else. Models also write other forms. This module 
 ``[二]``, ``【十二】``                  Chinese numerals from 1 to 99
 Document 2, documents 1 and 3       without brackets, after one of `NOUNS`
 at night¹, so it is.² ³             one superscript digit, after punctuation or four letters
+night<sup>1</sup>, .<sup>1,2</sup>  the same in HTML, with several numbers too
 ==================================  =======================================================
 
 A label next to a number repeats the prompt's label, so the number is still that of a document.
-Brackets that contain anything else (``[note 1 above]``, ``[-1]``, ``[a]``, ``[Human]``, ``[1:]``,
-``[1,000]``, ``[Delft, 1]``) are not citations. Neither are superscript digits that may be an
-exponent (km²) or two citations (¹²); `unread_marks` lists both. `documents` separates the numbers
-of documents from *stray* ones, such as ``[0]`` and ``[2015]``. A ``[3]`` that an answer copies from
-a document cannot be distinguished from a citation; prompts can avoid this by removing such marks
-from documents (`without_citations`).
+These are not citations:
+
+==================================  =======================================================
+``[note 1 above]``, ``[-1]``        brackets that contain anything else, such as ``[a]``,
+                                    ``[Human]``, ``[1:]``, ``[1,000]``, ``[Delft, 1]``
+``[0, 1]``, the interval ``[2, 5]``  two numbers of which the first is 0, or after the sign ∈ or
+                                    one of `RANGES`
+``(2)``, ``{2}``, ``^2^``, ``①``     may be items of an enumeration
+``<cite index="2-1">``, ``<co: 2>``  tags, whose numbers may begin at 0 or count sentences
+〔2〕, «2», <2>                     in other brackets
+km², ``10<sup>6</sup>``, ¹²          superscripts that may be exponents, or two citations
+owls.2 Foxes                        digits after a full stop
+``[@2]``, ``\cite{doc2}``            citations by name
+code, maths, links, lists of        see `everycell.rag.citation_contexts`
+sources, reasoning
+==================================  =======================================================
+
+`unread_marks` lists those that look like citations. `documents` separates the numbers of documents
+from *stray* ones, such as ``[0]`` and ``[2015]``. A ``[3]`` that an answer copies from a document
+cannot be distinguished from a citation; prompts can avoid this by removing such marks from
+documents (`without_citations`).
 
 The running time is linear in the length of the text (in `without_citations`, for each level of
 nested brackets).
@@ -36,16 +54,20 @@ nested brackets).
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from everycell.language_models.generation import Answer, NotOfferedError
+from everycell.language_models.reasoning import reasoning_spans
+from everycell.rag.citation_contexts import hide_code_and_links, hide_reasoning, source_lists
 
 #: Words that may precede a number, singular and plural.
 NOUNS = ("document", "doc", "passage", "source", "reference", "ref")
 #: Words for an author in prompts, which may occur next to a number.
 LABELS = ("author", "authors", "human", "llm", "ai")
+#: Words and abbreviations before an interval.
+RANGES = ("interval", "range", "scale", "domain", "segment", "CI", "array", "vector", "tuple")
 #: Largest number of digits of a cited number.
 LONGEST_NUMBER = 6
 #: A range with more numbers than this is read as its two bounds, like a range of years.
@@ -91,7 +113,32 @@ _SUPERSCRIPT = re.compile(
     rf"(?:(?<=[^\W\d_{_DIGITS}]{{4}})(?<!met[er]{{2}}s)(?<!met[er]{{2}})(?<!miles)(?<!feet)"
     rf"|(?<=[.,;:!?)\]\"”’»])|(?<=[{_DIGITS}][ ,]))[{_DIGITS}](?![{_DIGITS}])"
 )
-_MARK = re.compile(rf"{_INNERMOST.pattern}|[^\W_{_DIGITS}]{{0,20}}[{_DIGITS}]+")
+# The same positions, for HTML.
+_SUP = re.compile(
+    r"(?:(?<=[^\W\d_]{4})(?<!met[er]{2}s)(?<!met[er]{2})(?<!miles)(?<!feet)"
+    r"|(?<=[.,;:!?)\]\"”’»>])|(?<=[>,] ))<sup>\s*(\[?[\d\s,;–-]{1,30}\]?)\s*</sup>",
+    re.IGNORECASE,
+)
+_PARENTHESES = re.compile(r"\(([^()\[\]\n]{1,80})\)")
+_NAMED = re.compile(rf"\b(?:{_NOUN}|citation|cite)s?\b", re.IGNORECASE)
+_BEFORE_INTERVAL = re.compile(
+    rf"(?:∈|\\in|\b(?:{'|'.join(RANGES)})s?(?:[ ](?:of|from|is|over))?:?)\s?\Z", re.IGNORECASE
+)
+_INTERVAL = re.compile(r"\s*\d+\s*[,;]\s*\d+\s*")
+_TAGS = "cite|citation|ref|reference|source|sources|doc|document|footnote|fn|note|co|sup"
+# What looks like a citation: brackets, superscripts, tags, parentheses, braces, ...
+_MARK = re.compile(
+    rf"{_INNERMOST.pattern}|[^\W_{_DIGITS}]{{0,20}}[{_DIGITS}]+"
+    rf"|<(?P<tag>{_TAGS})\b[^<>\n]{{0,80}}>[^<>\n]{{0,20}}\d[^<>\n]{{0,20}}</(?P=tag)>"
+    rf"|[<(]\s?(?:\w{{1,20}}:)?(?:{_TAGS})\b[^<>()\n]{{0,80}}\d[^<>()\n]{{0,80}}[>)]"
+    rf"|(?:(?<=[^\W\d_]{{4}})|(?<![\w\n]))(?<!\A)\(\s?\d{{1,3}}(?:\s?[,;–-]\s?\d{{1,3}})*\s?\)"
+    rf"|\((?:{_NOUN}s?|[DEPRS])[ _-]?\d{{1,4}}\)"
+    r"|\{\{?\d{1,3}(?:\s?[,;]\s?\d{1,3})*\}?\}|\^\{?\d{1,3}\}?\^|[①-⓿❶-➓]"
+    r"|[〔⟦〖«⟨<⁽]\s?[\d⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}\s?[〕⟧〗»⟩>⁾]|\bcite[\ue000-\uf8ff]{0,3}turn\d\w{1,20}"
+    r"|\\cite\w{0,10}\{[^{}\n]{1,60}\}"
+    r"|(?<=[^\W\d_]{3}[.!?])\d{1,2}(?=\s+[A-Z]|\s*\Z)",
+    re.IGNORECASE,
+)
 
 
 class Citation(NamedTuple):
@@ -145,45 +192,161 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
     >>> [citation.number for citation in find_citations("[1, 2][3]", forms="plain")]
     [3]
     """
+    return [citation for mark in read_marks(text, forms=forms) for citation in mark.citations]
+
+
+class Mark(NamedTuple):
+    """Part of a text that is read as citations.
+
+    `is_word` is true if it is part of the sentence, such as "Document 2", so that it must stay.
+    """
+
+    start: int
+    end: int
+    citations: tuple[Citation, ...]
+    is_word: bool = False
+
+
+def read_marks(text: str, *, forms: Forms = "all") -> list[Mark]:
+    """Marks of a text that are read as citations, in order; no two have the same citation."""
     if forms == "plain":
-        pairs = [(match[1], match.start(1)) for match in _PLAIN.finditer(text)]
         return [
-            Citation(int(digits), start, start + len(digits))
-            for digits, start in pairs
-            if len(digits) <= LONGEST_NUMBER
+            Mark(*match.span(), (Citation(int(match[1]), *match.span(1)),))
+            for match in _PLAIN.finditer(hide_reasoning(text))
+            if len(match[1]) <= LONGEST_NUMBER
         ]
-    marks: list[Citation] = []
+    return read_answer(text).marks
+
+
+class AnswerParts(NamedTuple):
+    """Parts of an answer: its citations, and what is not read.
+
+    Attributes
+    ----------
+    visible : str
+        The text, with `everycell.rag.citation_contexts.MASK` in place of reasoning, code and maths.
+    marks : list of Mark
+        Marks that are read, outside lists of sources.
+    lists : list of (int, int)
+        Start and end of each list of sources.
+    hidden : list of str
+        Links and code that look like citations.
+    """
+
+    visible: str
+    marks: list[Mark]
+    lists: list[tuple[int, int]]
+    hidden: list[str]
+
+
+def read_answer(text: str) -> AnswerParts:
+    """Divide an answer into its parts."""
+    visible, hidden = hide_code_and_links(
+        hide_reasoning(text), lambda content: bool(_parse_list(content, 0))
+    )
+    marks = _all_marks(visible)
+    lists = source_lists(visible, [(mark.start, mark.end) for mark in marks])
+    starts = [start for start, _ in lists]
+
+    def is_outside(mark: Mark) -> bool:
+        number = bisect_right(starts, mark.start)
+        return number == 0 or mark.start >= lists[number - 1][1]
+
+    return AnswerParts(visible, [mark for mark in marks if is_outside(mark)], lists, hidden)
+
+
+def _all_marks(text: str) -> list[Mark]:
+    marks: list[Mark] = []
     end: int | None = None
     for match in _INNERMOST.finditer(text):
-        cited = _parse_list(match[1], match.start(1))
+        cited = [] if _is_interval(text, match) else _parse_list(match[1], match.start(1))
         # "[1]-[3]"
+        between: list[Citation] = []
         if cited and end is not None and _BETWEEN.fullmatch(text, end, match.start()):
-            marks += _range_numbers(marks[-1].number, cited[0].number, end)
-        marks += cited
+            between = _range_numbers(marks[-1].citations[-1].number, cited[0].number, end)
+        if cited:
+            marks.append(Mark(match.start(), match.end(), (*between, *cited)))
         end = match.end() if cited else None
     for match in _PROSE.finditer(text):
         part = "several" if match["several"] else "one"
-        marks += _parse_list(match[part], match.start(part))
-    marks += [Citation(_DIGITS.index(m[0]), *m.span()) for m in _SUPERSCRIPT.finditer(text)]
-    # "[Document 2]" matches twice. The sort is stable, so numbers of a range keep their order.
-    return sorted(dict.fromkeys(marks), key=lambda citation: citation.start)
+        cited = _parse_list(match[part], match.start(part))
+        if cited:
+            marks.append(Mark(*match.span(part), tuple(cited), is_word=True))
+    for match in _PARENTHESES.finditer(text):
+        if _NAMED.search(match[1]) and (cited := _parse_list(match[1], match.start(1))):
+            marks.append(Mark(*match.span(), tuple(cited)))
+    marks += [
+        Mark(*match.span(), (Citation(_DIGITS.index(match[0]), *match.span()),))
+        for match in _SUPERSCRIPT.finditer(text)
+    ]
+    for match in _SUP.finditer(text):
+        content = match[1].strip("[] ")
+        if cited := _parse_list(content, match.start(1) + match[1].index(content)):
+            marks.append(Mark(*match.span(), tuple(cited)))
+    return _without_repetitions(marks)
+
+
+def _without_repetitions(marks: list[Mark]) -> list[Mark]:
+    """Each citation once: "(Document 2)" and "<sup>[2]</sup>" are read in two ways."""
+    widest = sorted(marks, key=lambda mark: (mark.start, -mark.end))
+    distinct: list[Mark] = []
+    for mark in widest:
+        if not distinct or mark.start >= distinct[-1].end:
+            distinct.append(mark)
+    return distinct
+
+
+def _is_interval(text: str, match: re.Match[str]) -> bool:
+    """Whether brackets have the bounds of an interval, such as [0, 1]."""
+    if not _INTERVAL.fullmatch(match[1]):
+        return False
+    first, second = (int(digits[:9]) for digits in re.findall(r"\d+", match[1]))
+    before = text[max(0, match.start() - 30) : match.start()]
+    return first < second and (first == 0 or _BEFORE_INTERVAL.search(before) is not None)
 
 
 def unread_marks(text: str, *, forms: Forms = "all") -> list[str]:
-    """Brackets with a digit and superscript digits that `find_citations` does not read.
+    """Parts of a text that look like citations and that `find_citations` does not read.
+
+    Reasoning, code, maths and lists of sources have none, except for links and code that are
+    nothing but a number.
 
     Examples
     --------
-    >>> unread_marks("Owls [1] hunt [Ada 2] at night [note], on 3 km².")
-    ['[Ada 2]', 'km²']
+    >>> unread_marks("Owls [1] hunt [Ada 2] at night [note], on 3 km² (2).")
+    ['[Ada 2]', 'km²', '(2)']
     """
-    starts = [citation.start for citation in find_citations(text, forms=forms)]
-    return [
+    if forms == "plain":
+        visible, hidden, lists = hide_reasoning(text), [], []
+        marks = read_marks(text, forms=forms)
+    else:
+        visible, marks, lists, hidden = read_answer(text)
+    starts = [citation.start for mark in marks for citation in mark.citations]
+    ignored = sorted([*lists, *((mark.start, mark.end) for mark in marks)])
+    firsts = [start for start, _ in ignored]
+
+    def is_ignored(position: int) -> bool:
+        number = bisect_right(firsts, position)
+        return number > 0 and position < ignored[number - 1][1]
+
+    return hidden + [
         match[0]
-        for match in _MARK.finditer(text)
-        if any(map(str.isdigit, match[0]))
+        for match in _MARK.finditer(visible)
+        if any(map(str.isnumeric, match[0]))
         and bisect_left(starts, match.start()) == bisect_left(starts, match.end())
+        and not is_ignored(match.start())
     ]
+
+
+def source_list_of(text: str) -> str:
+    r"""Lists of sources in an answer, whose marks are not citations; empty if it has none.
+
+    Examples
+    --------
+    >>> source_list_of("Owls hunt [1].\n\nSources:\n[1] Owls. [2] Foxes.")
+    'Sources:\n[1] Owls. [2] Foxes.'
+    """
+    return "\n".join(text[start:end] for start, end in read_answer(text).lists)
 
 
 def _value(written: str) -> int | None:
@@ -280,15 +443,55 @@ def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited
     return Cited(inside, tuple(number for number in numbers if number not in inside))
 
 
+def uncited_text(text: str, k: int) -> str:
+    """An answer without its reasoning, lists of sources and citations.
+
+    Years of which there is no document stay, and so do numbers that are part of a sentence
+    ("Document 2").
+
+    Examples
+    --------
+    >>> uncited_text("<think>[2]?</think>Owls hunt [1] in [1984].", k=2)
+    'Owls hunt in [1984].'
+    """
+    parts = read_answer(text)
+    return remove_spans(
+        text, [*reasoning_spans(text), *parts.lists, *spans_to_remove(parts, text, k)]
+    )
+
+
+def spans_to_remove(parts: AnswerParts, text: str, k: int) -> list[tuple[int, int]]:
+    """Marks that are not part of a sentence, each with the blank before it."""
+    return [
+        (mark.start - (text[mark.start - 1 : mark.start] in (" ", "\t")), mark.end)
+        for mark in parts.marks
+        if not mark.is_word and not _has_year(mark.citations, k)
+    ]
+
+
+def remove_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Remove spans, in any order, from a text."""
+    pieces, end = [], 0
+    for start, stop in sorted(spans):
+        pieces.append(text[end:start])
+        end = max(end, stop)
+    return "".join([*pieces, text[end:]])
+
+
+def _has_year(citations: Sequence[Citation], k: int) -> bool:
+    return any(citation.number in YEARS and citation.number > k for citation in citations)
+
+
 def without_citations(text: str, *, k: int | None = None) -> str:
-    """Remove bracketed citations from a text, with the blank before each."""
+    """Remove bracketed citations from a document or answer, with the blank before each.
+
+    In contrast to `uncited_text`, all brackets with numbers are removed, in code and maths too: a
+    model may copy them from a document.
+    """
 
     def replace(match: re.Match[str]) -> str:
         cited = _parse_list(match[1], 0)
-        is_year = k is not None and any(
-            citation.number in YEARS and citation.number > k for citation in cited
-        )
-        return "" if cited and not is_year else match[0]
+        return "" if cited and (k is None or not _has_year(cited, k)) else match[0]
 
     # Removing one may create another: "[[9]3]".
     previous = None
@@ -332,9 +535,9 @@ def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[flo
         while cursor < len(written) and written[cursor].start < end:
             if token.logprob is None:
                 raise NotOfferedError(
-                    f"The probability of {token.text!r} in an answer was not recorded, so its "
-                    "confidence cannot be computed; remove the answer from the recorded ones and "
-                    "request it again."
+                    f"The probability of {token.text!r} in an answer was not recorded or not sent "
+                    "by the server, so its confidence cannot be computed; use a model or a server "
+                    "that offers all probabilities."
                 )
             totals[cursor] += token.logprob
             cursor += 1

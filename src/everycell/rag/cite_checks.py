@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from everycell.engine.json_lines import read_json_lines
 from everycell.engine.untrusted import in_quotes
-from everycell.rag.citations import documents as cited_documents
-from everycell.rag.citations import find_citations, without_citations
+from everycell.language_models.endings import normalise_finish, why_cut, why_empty
+from everycell.language_models.generation import Answer
+from everycell.rag.citations import source_list_of, unread_marks
+from everycell.rag.cited_sentences import cited_sentences
 from everycell.rag.draws import named_draws
 from everycell.rag.interventions import (
     CitedAnswer,
@@ -22,7 +24,6 @@ from everycell.rag.interventions import (
     same_words,
     try_instance,
 )
-from everycell.text.sentences import sentence_spans
 
 #: Largest number of words in a statement. A longer one is a complete claim, which any document that
 #: contains it supports.
@@ -47,6 +48,9 @@ class _AnswerLine(_InputLine):
     question: Text
     documents: Annotated[list[str], Field(min_length=1)]
     answer: str = ""
+    finish: Annotated[
+        str | None, Field(validation_alias=AliasChoices("finish", "finish_reason"))
+    ] = None
     statements: list[_Statement] | None = None
 
 
@@ -61,6 +65,11 @@ class GivenAnswer(NamedTuple):
     question: str
     documents: tuple[str, ...]
     answer: CitedAnswer
+    unread: tuple[str, ...] = ()
+    source_list: str = ""
+    #: Reasons why it is empty or cut off ("" if it is not).
+    empty: str = ""
+    cut: str = ""
 
 
 def read_passages(path: Path) -> dict[str, str]:
@@ -91,10 +100,19 @@ def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
                 )
         texts = tuple(passages[document] for document in line.documents)
         if line.statements is None:
-            answer = cited_sentences(line.answer, len(texts))
+            ended = Answer(text=line.answer, finish=normalise_finish(line.finish))
+            answers[line.question] = GivenAnswer(
+                line.question,
+                texts,
+                cited_sentences(line.answer, len(texts)),
+                tuple(unread_marks(line.answer)),
+                source_list_of(line.answer),
+                why_empty(ended),
+                why_cut(ended),
+            )
         else:
-            answer = _marked_statements(line, path, number)
-        answers[line.question] = GivenAnswer(line.question, texts, answer)
+            statements = _marked_statements(line, path, number)
+            answers[line.question] = GivenAnswer(line.question, texts, statements)
     return list(answers.values())
 
 
@@ -111,24 +129,6 @@ def _marked_statements(line: _AnswerLine, path: Path, number: int) -> CitedAnswe
         statements.append(
             Statement(statement.text, tuple(position_of[name] for name in statement.documents))
         )
-    return CitedAnswer(tuple(statements))
-
-
-def cited_sentences(text: str, k: int) -> CitedAnswer:
-    """Sentences of an answer, each with the documents that it cites.
-
-    Examples
-    --------
-    >>> cited_sentences("Owls hunt [1][9]. So do foxes.", 2).statements
-    (Statement(text='Owls hunt.', documents=(0,)), Statement(text='So do foxes.', documents=()))
-    """
-    statements = []
-    for start, end in sentence_spans(text):
-        sentence = text[start:end]
-        cited = cited_documents(find_citations(sentence), k).documents
-        statement = without_citations(sentence, k=k).strip()
-        if statement:
-            statements.append(Statement(statement, tuple(number - 1 for number in cited)))
     return CitedAnswer(tuple(statements))
 
 
@@ -156,10 +156,19 @@ def forged_instances(
         raise ValueError(
             "No answer has a statement "
             + ("" if longest is None else f"of at most {longest} words ")
-            + "that cites a document; give short statements, such as spans marked by a model, or "
-            "allow longer ones."
+            + f"that cites a document{_unread_note(answers)}; give short statements, such as spans "
+            "marked by a model, or allow longer ones."
         )
     return forged
+
+
+def _unread_note(answers: Sequence[GivenAnswer]) -> str:
+    marks = [mark for answer in answers for mark in answer.unread]
+    if not marks:
+        return ""
+    return (
+        f" ({len(marks)} marks look like citations and are not read, such as {in_quotes(marks[0])})"
+    )
 
 
 def try_all(

@@ -9,9 +9,8 @@ from typing import Literal, NamedTuple, get_args
 
 from everycell.language_models.generation import Message
 from everycell.rag import grounded_template, prompts
-from everycell.rag.cite_checks import cited_sentences
+from everycell.rag.cited_sentences import cited_sentences, split_answer
 from everycell.rag.grounded_template import GroundedAnswer, read_grounded
-from everycell.text.sentences import sentence_spans
 
 #: "sentences": numbers in brackets after sentences. "spans": marks around words, with our own
 #: prompt. "own template": the same, with the template of a model trained for it (Command-R).
@@ -60,5 +59,4 @@ def _with_texts(
 
 
 def _read_sentences(output: str, k: int) -> GroundedAnswer:
-    text = " ".join(output.split())
-    return GroundedAnswer(cited_sentences(text, k), len(sentence_spans(text)))
+    return GroundedAnswer(cited_sentences(output, k), len(split_answer(output)))

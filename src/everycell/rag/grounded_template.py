@@ -34,9 +34,10 @@ from typing import NamedTuple
 
 from everycell.language_models import templates
 from everycell.language_models.generation import Grounded, Message
+from everycell.language_models.reasoning import without_reasoning
+from everycell.rag.cited_sentences import split_answer
 from everycell.rag.interventions import CitedAnswer, Statement
 from everycell.rag.prompts import document_lines
-from everycell.text.sentences import sentence_spans
 
 #: Our own prompt, for models without such a template.
 TEMPLATE = Path(__file__).parent / "templates" / "grounded_answer.txt"
@@ -66,6 +67,7 @@ class _Open(NamedTuple):
 
 def read_grounded(output: str, k: int, *, first: int = 0) -> GroundedAnswer:
     """Parse an answer with marked spans."""
+    output = without_reasoning(output)
     parts = _parts(output)
     relevant, to_cite = (_numbers(parts.get(name, "").split("\n")[0]) for name in _PARTS[:2])
     marked = parts.get(_PARTS[3])
@@ -83,7 +85,7 @@ def read_grounded(output: str, k: int, *, first: int = 0) -> GroundedAnswer:
     line = " ".join(text.split())
     return GroundedAnswer(
         CitedAnswer(statements, positions(relevant), positions(to_cite), line),
-        len(sentence_spans(line)),
+        len(split_answer(line)),
         tuple(dict.fromkeys(number for number in numbers_in_text if number not in known)),
         mended,
     )
@@ -127,7 +129,7 @@ def _spans(marked: str) -> tuple[str, list[tuple[tuple[int, ...], str]], int]:
     text += marked[end:]
     for mark in opened:
         mended += 1
-        ends = [stop for _, stop in sentence_spans(text) if stop > mark.start]
+        ends = [sentence.end for sentence in split_answer(text) if sentence.end > mark.start]
         close(mark, ends[0] if ends else len(text))
     ordered = sorted(spans, key=lambda span: span[0])
     return text, [(numbers, span) for _, numbers, span in ordered], mended

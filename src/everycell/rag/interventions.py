@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,13 @@ from everycell.rag.draws import named_draws
 KINDS = ("random", "relevant, not cited", "cited for something else")
 #: Controls: contexts in which the statement may be recovered.
 CONTROLS = ("all cited", "one cited", "forged alone", "statement removed")
+
+
+#: Marks of a number before its digits, and what makes digits a part of another number.
+_SIGNS = r"[-\u2010-\u2013\u2212$€£¥<>]"
+_SIGN = re.compile(rf"(?:{_SIGNS}|(?<!\S)\.)+$")
+_NO_DIGIT_BEFORE = r"(?<!\d[.,:/'\u00a0\u2009\u202f])(?<!\s\.)(?<!^\.)"
+_NO_NUMBER_AFTER = r"(?![-\u2010-\u2013.,:/'\u00a0\u2009\u202f]\d|\s?%)"
 
 
 class Statement(NamedTuple):
@@ -79,7 +87,7 @@ Same = Callable[[str, str], bool]
 
 
 def same_words(first: str, second: str) -> bool:
-    """Whether one statement contains the other, after SQuAD's normalisation."""
+    """Whether one statement contains the other, both normalised; numbers keep their marks."""
     texts = [f" {normalise_answer(text)} " for text in (first, second)]
     shorter, longer = sorted(texts, key=len)
     return bool(shorter.strip()) and shorter in longer
@@ -172,12 +180,28 @@ def instances(
 
 
 def without_statement(text: str, statement: str) -> str:
-    """Remove a statement from a document wherever its words occur in sequence."""
-    words = re.findall(r"\w+", statement)
+    """Remove a statement from a document wherever its words occur in sequence.
+
+    Numbers must have the same marks, and are not parts of other numbers. Marks around the words
+    remain, as does punctuation.
+    """
+    words = list(re.finditer(r"\w+", statement))
     if not words:
         return text
-    pattern = r"\W+".join(map(re.escape, words))
-    return re.sub(rf"\b{pattern}\b", "", text, flags=re.IGNORECASE)
+    pattern = ""
+    for word, following in pairwise(words):
+        gap = statement[word.end() : following.start()]
+        is_in_number = word[0][-1].isdigit() and following[0][0].isdigit() and gap.split() == [gap]
+        pattern += re.escape(word[0]) + (re.escape(gap) if is_in_number else r"\W+")
+    pattern += re.escape(words[-1][0])
+    if words[0][0][0].isdigit():
+        sign = _SIGN.search(statement[: words[0].start()])
+        before = re.escape(sign[0]) if sign else ""
+        pattern = rf"(?<={before})(?<!{_SIGNS}{before}){_NO_DIGIT_BEFORE * (not sign)}{pattern}"
+    if words[-1][0][-1].isdigit():
+        is_per_cent = statement[words[-1].end() :].lstrip().startswith("%")
+        pattern += r"(?=\s?%)" if is_per_cent else _NO_NUMBER_AFTER
+    return re.sub(rf"(?<!\w){pattern}(?!\w)", "", text, flags=re.IGNORECASE)
 
 
 def try_instance(

@@ -14,15 +14,15 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from everycell.language_models.endings import WITHHELD
 from everycell.language_models.generation import Answer
-from everycell.rag.answers import is_correct, normalise_answer
+from everycell.language_models.reasoning import without_reasoning
+from everycell.rag.answers import is_correct, normalise_as_squad
 
 #: Length, in words, of the sequences that are compared with the original.
 SEQUENCE = 5
 #: Length, in words, from which a quotation must not be published.
 QUOTED = 8
-# Prefix of the reason in `finish` if the text of an answer is withheld.
-_WITHHELD = "withheld: "
 #: Reason why a text is not a paraphrase -> explanation.
 FAULTS = {
     "empty": "no words",
@@ -68,13 +68,13 @@ def clean_answer(text: str, *, keep_all: bool = False) -> str:
     body = _LEAD.sub("", text.strip().strip(_QUOTES))
     if keep_all:
         return " ".join(body.strip(_QUOTES).split())
-    line = next((line for line in body.splitlines() if normalise_answer(line)), "")
+    line = next((line for line in body.splitlines() if normalise_as_squad(line)), "")
     return " ".join(line.strip(_QUOTES).split())
 
 
 def copied_share(text: str, original: str) -> float:
     """Share of a text's five-word sequences that occur in another text, both normalised."""
-    words, original_words = (normalise_answer(part).split() for part in (text, original))
+    words, original_words = (normalise_as_squad(part).split() for part in (text, original))
     size = min(SEQUENCE, len(words))
     if not size:
         return 0.0
@@ -88,19 +88,23 @@ def _sequences(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
 
 
 def answers_in(text: str, answers: Sequence[str]) -> list[str]:
-    """Answers that occur in a text, both normalised.
+    """Answers that occur in a text, both normalised as in SQuAD.
 
     Examples
     --------
     >>> answers_in("It has canals.", ["Canals", "the", "a canal"])
     ['Canals']
     """
-    return [answer for answer in answers if normalise_answer(answer) and is_correct(text, [answer])]
+    return [
+        answer
+        for answer in answers
+        if normalise_as_squad(answer) and is_correct(text, [answer], match="squad")
+    ]
 
 
 def fault(text: str, original: str, answers: Sequence[str], limits: Limits = LIMITS) -> str:
     """Reason why a text is not a paraphrase of the original ("" if it is one)."""
-    words = normalise_answer(text).split()
+    words = normalise_as_squad(text).split()
     if not words:
         return "empty"
     if _REFUSAL.search(text.replace("’", "'")):
@@ -110,7 +114,7 @@ def fault(text: str, original: str, answers: Sequence[str], limits: Limits = LIM
         return "answer lost"
     if copied_share(text, original) > limits.copied:
         return "copy"
-    length = len(words) / max(1, len(normalise_answer(original).split()))
+    length = len(words) / max(1, len(normalise_as_squad(original).split()))
     if length < limits.shortest:
         return "too short"
     if length > limits.longest:
@@ -151,9 +155,9 @@ def judge(
     >>> judge(Answer(text="Delft it is.", finish="length"), "It is in Delft.", [])
     ('Delft it is.', 'cut')
     """
-    text = clean_answer(answer.text, keep_all=keep_all)
-    if answer.finish.startswith(_WITHHELD):
-        return text, answer.finish.removeprefix(_WITHHELD)
+    text = clean_answer(without_reasoning(answer.text), keep_all=keep_all)
+    if answer.finish.startswith(WITHHELD):
+        return text, answer.finish.removeprefix(WITHHELD)
     if answer.finish == "refusal":
         return text, "refusal"
     if answer.finish == "length":
@@ -163,8 +167,10 @@ def judge(
 
 def withhold_quotation(answer: Answer, original: str, reason: str) -> Answer:
     """Withhold the text of a rejected answer that quotes its passage."""
-    words, original_words = (normalise_answer(part).split() for part in (answer.text, original))
+    # Reasoning may quote the passage too.
+    answer = answer.without_reasoning()
+    words, original_words = (normalise_as_squad(part).split() for part in (answer.text, original))
     quoted = set(_sequences(words, QUOTED)) & set(_sequences(original_words, QUOTED))
     if not reason or not quoted:
         return answer
-    return Answer(text="", finish=f"{_WITHHELD}{reason}")
+    return Answer(text="", finish=f"{WITHHELD}{reason}")

@@ -147,4 +147,6 @@ def _relevant_first(question: Question) -> list[str]:
 
 def _is_usable(paraphrase: Paraphrase, forbidden: Sequence[str]) -> bool:
     # A model may add the answer to a passage that did not contain it.
-    return not paraphrase.reason and not (forbidden and is_correct(paraphrase.text, forbidden))
+    return not paraphrase.reason and not (
+        forbidden and is_correct(paraphrase.text, forbidden, match="squad")
+    )

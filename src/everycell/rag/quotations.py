@@ -24,6 +24,8 @@ def without_quotations(
     answer: Answer, documents: Sequence[str], gold: Sequence[str]
 ) -> Answer | None:
     """Omit quotations of `QUOTED` or more words; None if citations or gold answers change."""
+    # Reasoning may quote documents too, and it is not needed.
+    answer = answer.without_reasoning()
     citations = find_citations(answer.text)
     quoted = _quotations(answer.text, documents, {citation.start for citation in citations})
     spans = [(start, end, _replacement(answer.text[start:end], gold)) for start, end in quoted]
@@ -42,7 +44,7 @@ def without_quotations(
 
 def _gold_matches(text: str, gold: str) -> tuple[bool, bool]:
     """Whether a text contains a gold answer, by words and by characters."""
-    return _contains(without_citations(text), gold, "words"), _contains(text, gold, "substring")
+    return _contains(without_citations(text), gold, "squad"), _contains(text, gold, "substring")
 
 
 def _contains(text: str, gold: str, match: Match) -> bool:
@@ -57,7 +59,7 @@ def _replacement(quotation: str, gold: Sequence[str]) -> str:
 
 def _match(quotation: str, gold: str) -> str | None:
     """A gold answer in a quotation, or the few words that contain its characters."""
-    if _contains(without_citations(quotation), gold, "words"):
+    if _contains(without_citations(quotation), gold, "squad"):
         return gold
     words = list(_WORD.finditer(quotation))
     for number in range(1, min(QUOTED, len(words) + 1)):

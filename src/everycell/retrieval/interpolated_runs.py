@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from everycell.engine.arrays import FloatArray, IntArray
-from everycell.retrieval.evaluation import Choice, parse_measures
+from everycell.retrieval.evaluation import Choice, evaluate, parse_measures
 from everycell.retrieval.interpolation import (
     ALPHAS,
     Scaling,
+    Sweep,
     first_best,
     interpolate,
     sweep,
@@ -22,9 +25,12 @@ from everycell.retrieval.interpolation import (
 from everycell.retrieval.judged_lists import JudgedLists, judge
 from everycell.retrieval.oracle import noise_oracle, oracle
 from everycell.statistics.hypothesis_tests import t_tests
+from everycell.trec.qrels import check_qrels
 from everycell.trec.runs import check_run
 
 Candidates = Literal["either", "both"]
+#: Score of a document that only the other run has: the run's lowest for the topic, or a number.
+MissingScore = Literal["lowest"] | float
 
 
 @dataclass(frozen=True)
@@ -34,12 +40,12 @@ class InterpolatedRuns:
     Attributes
     ----------
     means : pandas.DataFrame
-        One row per measure and ranking: ``first``, ``second``, ``tuned``, ``oracle`` and ``noise
-        oracle``. Columns: ``measure``, ``ranking``, ``value`` (mean over topics), ``alpha`` (mean
-        weight of the first run; for the noise oracle, of the run that is mixed with noise),
-        ``gain`` over the better of the two runs, ``sd`` (standard deviation of the noise oracle's
-        gain over the seeds) and ``p`` (paired two-sided t-test against the better run, uncorrected;
-        missing for the noise oracle).
+        One row per measure and ranking: ``first`` and ``second`` (each run alone), ``tuned``,
+        ``oracle`` and ``noise oracle``. Columns: ``measure``, ``ranking``, ``value`` (mean over
+        topics), ``alpha`` (mean weight of the first run; for the noise oracle, of the run that is
+        mixed with noise), ``gain`` over the better of the two runs, ``sd`` (standard deviation of
+        the noise oracle's gain over the seeds) and ``p`` (paired two-sided t-test against the
+        better run, uncorrected; missing for the noise oracle).
     by_topic : pandas.DataFrame
         Index ``query``. Columns: ``M first``, ``M second``, ``M tuned``, ``M oracle`` and ``M
         oracle alpha`` for each measure M, and ``tuned alpha``.
@@ -62,6 +68,7 @@ def interpolate_runs(
     seed: int = 0,
     noise_seeds: int = 20,
     candidates: Candidates = "either",
+    missing_score: MissingScore = "lowest",
     over: Scaling = "query",
     alphas: Sequence[float] = ALPHAS,
     relevance_level: int = 1,
@@ -69,35 +76,54 @@ def interpolate_runs(
 ) -> InterpolatedRuns:
     """Interpolate the scores of two runs, with weights from cross-validation and from an oracle.
 
-    For each measure, the noise oracle interpolates the better run with random numbers. Like the
-    oracle, it chooses the best weight of each topic, so its gain comes from this choice alone.
+    At the weights 1 and 0, the ranking is the first or the second run alone, whatever the
+    `candidates`. At other weights, the candidates of a topic are the documents of either run or of
+    both. The `missing_score` of a document that only the other run has is the run's lowest score
+    for the topic, or a number that is not above it; scores are standardised afterwards. If the
+    two runs have no document of a topic in common, "both" leaves its list empty.
+
+    For each measure, the noise oracle interpolates the better run with random numbers for the same
+    documents. Like the oracle, it chooses the best weight of each topic, so its gain comes from
+    this choice alone.
     """
     if missing_topics not in ("error", "drop"):
         raise ValueError(f"missing_topics is {missing_topics!r}: it must be 'error' or 'drop'.")
     if noise_seeds < 1:
         raise ValueError(f"noise_seeds is {noise_seeds}: it must be 1 or more.")
+    if candidates not in ("either", "both"):
+        raise ValueError(f"candidates is {candidates!r}: it must be 'either' or 'both'.")
     names = [str(measure) for measure in measures]
     parsed = parse_measures(names, relevance_level)
     if len(set(parsed.values())) < len(names):
         raise ValueError(f"The measures are {list(measures)}: give each measure only once.")
-    lists, scores = _judge_candidates(
-        check_run(first), check_run(second), qrels, candidates, relevance_level, missing_topics
-    )
+    runs = {"first": check_run(first), "second": check_run(second)}
+    qrels = check_qrels(qrels)
+    common_topics = _select_topics(runs, qrels, missing_topics)
+    qrels = qrels[qrels["query"].isin(common_topics)]
+    runs = {name: run[run["query"].isin(common_topics)] for name, run in runs.items()}
+    single_runs = {
+        name: evaluate(run, qrels, names, relevance_level=relevance_level)
+        for name, run in runs.items()
+    }
+    lists = _judge(_candidates(runs, candidates), qrels, relevance_level)
+    scores = {name: _scores(lists, run, name, missing_score) for name, run in runs.items()}
     parts = _assign_folds(len(lists.queries), folds, seed)
-    results = sweep(lists, *scores, names, alphas=alphas, over=over)
+    results = _replace_ends(
+        sweep(lists, scores["first"], scores["second"], names, alphas=alphas, over=over),
+        single_runs,
+    )
     weights = np.asarray(results.alphas)
     tuned_index = np.empty(len(lists.queries), dtype=np.intp)
     target = results.measure_values(names[0])
     for part in range(folds):
         tuned_index[parts == part] = first_best(target[:, parts != part].mean(axis=1))
     alphas_by_topic = weights[tuned_index]
-    single_runs = sweep(lists, *scores, names, alphas=[0.0, 1.0], over=over)
     rows, topics = [], {}
     for measure in names:
         best = oracle(results, measure)
         values = {
-            "first": (single_runs.measure_values(measure)[1], 1.0),
-            "second": (single_runs.measure_values(measure)[0], 0.0),
+            "first": (single_runs["first"][measure].to_numpy(), 1.0),
+            "second": (single_runs["second"][measure].to_numpy(), 0.0),
             "tuned": (
                 results.measure_values(measure)[tuned_index, range(len(tuned_index))],
                 alphas_by_topic.mean(),
@@ -114,9 +140,14 @@ def interpolate_runs(
             )
             topics[f"{measure} {ranking}"] = value
         topics[f"{measure} oracle alpha"] = best["alpha"].to_numpy()
-        better_scores = scores[0] if better == "first" else scores[1]
+        own_lists = _judge(runs[better][["query", "document"]], qrels, relevance_level)
         control = noise_oracle(
-            lists, better_scores, [measure], alphas=alphas, over=over, seeds=range(noise_seeds)
+            own_lists,
+            own_lists.scores(runs[better]),
+            [measure],
+            alphas=alphas,
+            over=over,
+            seeds=range(noise_seeds),
         )
         rows.append(
             {
@@ -133,52 +164,95 @@ def interpolate_runs(
     return InterpolatedRuns(
         pd.DataFrame(rows),
         by_topic.assign(**{"tuned alpha": alphas_by_topic}),
-        lists.run(_tuned_scores(lists, scores, alphas_by_topic, over)),
+        _tuned_run(runs, lists, scores, alphas_by_topic, over),
     )
 
 
-def _judge_candidates(
-    first: pd.DataFrame,
-    second: pd.DataFrame,
-    qrels: pd.DataFrame,
-    candidates: Candidates,
-    relevance_level: int,
-    missing_topics: Choice,
-) -> tuple[JudgedLists, tuple[FloatArray, FloatArray]]:
-    """Candidate lists of the topics that are in both runs, and the scores of each run."""
-    if candidates not in ("either", "both"):
-        raise ValueError(f"candidates is {candidates!r}: it must be 'either' or 'both'.")
-    pairs = [run[["query", "document"]] for run in (first, second)]
-    if candidates == "both":
-        listed = pairs[0].merge(pairs[1])
-    else:
-        listed = pd.concat(pairs, ignore_index=True).drop_duplicates()
-        common_topics = set(first["query"]) & set(second["query"])
-        listed = listed[listed["query"].isin(common_topics)]
-    if listed.empty:
+def _select_topics(
+    runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame, missing_topics: Choice
+) -> pd.Index:
+    """Topics of the qrels that both runs answer."""
+    topics = pd.Index(qrels["query"].unique(), name="query")
+    in_both = np.ones(len(topics), dtype=bool)
+    for name, run in runs.items():
+        in_run = topics.isin(run["query"].unique())
+        if missing_topics == "error" and in_run.any() and not in_run.all():
+            raise ValueError(
+                f"The {name} run has no documents for topic {topics[~in_run][0]!r} of the qrels "
+                f"({(~in_run).sum()} of {len(topics)} topics): add them, or remove such topics "
+                "with missing_topics='drop' (--missing drop on the command line)."
+            )
+        in_both &= in_run
+    if not in_both.any():
         raise ValueError(
-            "The two runs have no topic, or no document of a topic, in common: the first begins "
-            f"with {first.iloc[0, :2].tolist()}, the second with {second.iloc[0, :2].tolist()}; "
-            "give runs for the same topics and collection."
+            f"No topic of the qrels is in both runs: the qrels begin with {topics[0]!r}, the "
+            f"first run with {runs['first']['query'].iloc[0]!r}, the second with "
+            f"{runs['second']['query'].iloc[0]!r}; give runs and qrels for the same topics."
         )
-    lists = judge(
-        listed,
+    return topics[in_both]
+
+
+def _candidates(runs: Mapping[str, pd.DataFrame], candidates: Candidates) -> pd.DataFrame:
+    """Documents to rank for each topic at weights between 0 and 1."""
+    first, second = (run[["query", "document"]] for run in runs.values())
+    if candidates == "either":
+        return pd.concat([first, second], ignore_index=True).drop_duplicates()
+    common = first.merge(second)
+    if common.empty:
+        raise ValueError(
+            "The two runs have no document of a topic in common: the first begins with "
+            f"{first.iloc[0].tolist()}, the second with {second.iloc[0].tolist()}; give runs on "
+            "the same collection, or rank the documents of either run."
+        )
+    return common
+
+
+def _judge(candidates: pd.DataFrame, qrels: pd.DataFrame, relevance_level: int) -> JudgedLists:
+    """Candidate lists of all topics of the qrels; a topic may have no candidates."""
+    return judge(
+        candidates,
         qrels,
         relevance_level=relevance_level,
-        missing_topics=missing_topics,
+        missing_topics="zero",
         without_relevant="zero",
     )
-    first_scores, second_scores = (
-        lists.scores(_fill_missing_scores(run, listed), outside="drop") for run in (first, second)
-    )
-    return lists, (first_scores, second_scores)
 
 
-def _fill_missing_scores(run: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
-    """Scores of the candidates; the run's lowest score for the topic replaces missing ones."""
-    merged = listed.merge(run, on=["query", "document"], how="left")
+def _scores(
+    lists: JudgedLists, run: pd.DataFrame, name: str, missing_score: MissingScore
+) -> FloatArray:
+    """Scores of the candidates in a run, with `missing_score` for documents that it lacks."""
+    merged = lists.candidates().merge(run, on=["query", "document"], how="left")
     lowest = merged["query"].map(run.groupby("query")["score"].min())
-    return merged.assign(score=merged["score"].fillna(lowest))
+    imputed = lowest
+    if missing_score != "lowest":
+        is_number = isinstance(missing_score, Real) and not isinstance(missing_score, bool)
+        if not is_number or not np.isfinite(missing_score):
+            raise ValueError(
+                f"missing_score is {missing_score!r}: it must be 'lowest' or a finite number."
+            )
+        imputed = pd.Series(float(missing_score), index=merged.index)
+    too_high = merged[merged["score"].isna() & (imputed > lowest)]
+    if len(too_high):
+        query = too_high["query"].iloc[0]
+        raise ValueError(
+            f"missing_score is {missing_score}, above the lowest score {lowest[too_high.index[0]]} "
+            f"of the {name} run for topic {query!r}, so missing documents would outrank the run's "
+            "own; give a lower number, or 'lowest'."
+        )
+    scores = np.zeros(lists.listed.shape)
+    scores[lists.listed] = merged["score"].fillna(imputed)
+    return scores
+
+
+def _replace_ends(results: Sweep, single_runs: Mapping[str, pd.DataFrame]) -> Sweep:
+    """Values in which the weights 1 and 0 are the first and the second run alone."""
+    values = {}
+    for measure, by_weight in results.values.items():
+        values[measure] = by_weight.copy()
+        for name, weight in (("first", 1.0), ("second", 0.0)):
+            values[measure][np.asarray(results.alphas) == weight] = single_runs[name][measure]
+    return Sweep(results.alphas, results.queries, values)
 
 
 def _assign_folds(topics: int, folds: int, seed: int) -> IntArray:
@@ -193,18 +267,31 @@ def _assign_folds(topics: int, folds: int, seed: int) -> IntArray:
 def _p_value(first: FloatArray, second: FloatArray) -> float:
     # Rounded, because the last bits of equal values depend on the order of summation.
     samples = {"a": first.round(12), "b": second.round(12)}
-    return float(t_tests(samples, correction="none")["p"].iloc[0])
+    with warnings.catch_warnings():
+        # scipy warns if all differences are the same.
+        warnings.filterwarnings("ignore", "Precision loss occurred", RuntimeWarning)
+        return float(t_tests(samples, correction="none")["p"].iloc[0])
 
 
-def _tuned_scores(
-    lists: JudgedLists, scores: tuple[FloatArray, FloatArray], alphas: FloatArray, over: Scaling
-) -> FloatArray:
-    """Weighted sums with one weight per topic; the original scores if it is 0 or 1."""
-    scaled = [z_scores(values, lists.listed, over=over) for values in scores]
+def _tuned_run(
+    runs: Mapping[str, pd.DataFrame],
+    lists: JudgedLists,
+    scores: Mapping[str, FloatArray],
+    alphas: FloatArray,
+    over: Scaling,
+) -> pd.DataFrame:
+    """Weighted sums with one weight per topic; one of the runs alone if it is 0 or 1."""
+    scaled = {name: z_scores(values, lists.listed, over=over) for name, values in scores.items()}
     sums = np.zeros(lists.listed.shape)
     for alpha in np.unique(alphas):
         rows = alphas == alpha
-        sums[rows] = interpolate(scaled[0][rows], scaled[1][rows], [float(alpha)])[0]
-    sums[alphas == 1] = scores[0][alphas == 1]
-    sums[alphas == 0] = scores[1][alphas == 0]
-    return sums
+        pair = scaled["first"][rows], scaled["second"][rows]
+        sums[rows] = interpolate(*pair, [float(alpha)])[0]
+    alpha_of = pd.Series(alphas, index=lists.queries)
+    interpolated = lists.run(sums)
+    parts = [interpolated[interpolated["query"].map(alpha_of.between(0, 1, inclusive="neither"))]]
+    for name, weight in (("first", 1.0), ("second", 0.0)):
+        parts.append(runs[name][runs[name]["query"].map(alpha_of) == weight])
+    run = pd.concat(parts, ignore_index=True)
+    order = np.argsort(lists.queries.get_indexer(run["query"]), kind="stable")
+    return run.iloc[order].reset_index(drop=True)

@@ -75,13 +75,16 @@ def join_terms(terms: Terms, owner: str) -> bytes:
         raise ValueError(
             f"The terms of {owner} include one that is not text ({error}): convert or remove it."
         ) from None
-    # Java's white space is a subset of Python's.
     if line.split() != list(terms):
-        invalid_term = next(term for term in terms if term.split() != [term])
-        raise ValueError(
-            f"The terms of {owner} include {invalid_term!r}: a term must not be empty or contain "
-            "white space; split or remove it."
-        )
+        # A term may have white space of Python that is none in Java, such as a no-break space.
+        from everycell.text.tokenise import JAVA_TOKEN
+
+        invalid_terms = [term for term in terms if not JAVA_TOKEN.fullmatch(term)]
+        if invalid_terms:
+            raise ValueError(
+                f"The terms of {owner} include {invalid_terms[0]!r}: a term must not be empty or "
+                "contain white space; split or remove it."
+            )
     if len(raw) > LONGEST_TERM:
         longest = max(terms, key=lambda term: len(term.encode()))
         if len(longest.encode()) > LONGEST_TERM:

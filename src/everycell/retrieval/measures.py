@@ -68,10 +68,11 @@ def _explain_unsupported(measure: Measure) -> str | None:
         is_allowed, description = _ALLOWED.get(name, (lambda value: True, ""))
         if not is_allowed(value):
             return f"{name} is {value!r}, but must be {description}"
-    if "max_rel" in measure.params and measure["min_rel"] >= measure["max_rel"]:
-        return f"min_rel is {measure['min_rel']}, but must be below max_rel"
-    if "max_rel" in measure.params and measure.params.get("cutoff", 1) > _CWL_DEPTH:
-        return f"cwl-eval reads only {_CWL_DEPTH} documents per list, so use a smaller cut-off"
+    if {"min_rel", "max_rel"} <= measure.SUPPORTED_PARAMS.keys():
+        if measure["min_rel"] >= measure["max_rel"]:
+            return f"min_rel is {measure['min_rel']}, but must be below max_rel"
+        if measure.params.get("cutoff", 1) > _CWL_DEPTH:
+            return f"cwl-eval reads only {_CWL_DEPTH} documents per list, so use a smaller cut-off"
     if measure.NAME in {supported.NAME for supported in ir_measures.pyndeval.SUPPORTED_MEASURES}:
         return "it needs judgements per subtopic, which everycell's qrels do not have"
     if _uses_gdeval(measure) and "cutoff" not in measure.params:
@@ -89,15 +90,16 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
     """Parse a measure in the notation of `ir_measures`."""
     import ir_measures
 
-    from everycell.metrics.ir_measures_provider import register_measures
+    from everycell.metrics.ir_measures_provider import register_provider
 
-    register_measures()
+    register_provider()
     check_level(relevance_level)
     try:
         parsed = ir_measures.parse_measure(measure)  # pyrefly: ignore[bad-argument-type]  accepts both
         if "rel" in parsed.SUPPORTED_PARAMS and "rel" not in parsed.params:
             if parsed.NAME == "RBP" or (relevance_level > 1 and parsed.NAME != "NumRet"):
                 parsed = parsed(rel=relevance_level)
+        _check_required(parsed)
         parsed.validate_params()
     except (ValueError, NameError, TypeError, AssertionError) as error:
         raise ValueError(
@@ -107,6 +109,13 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
     if (reason := _explain_unsupported(parsed)) is not None:
         raise ValueError(f"The measure {str(measure)!r} cannot be computed: {reason}.")
     return parsed
+
+
+def _check_required(measure: Measure) -> None:
+    """Raise an error that says what a missing parameter is; that of ir_measures names it only."""
+    for name, info in measure.SUPPORTED_PARAMS.items():
+        if info.required and name not in measure.params:
+            raise ValueError(f"it needs {name}: {info.desc}")
 
 
 def evaluate_measures(
@@ -199,7 +208,7 @@ def _compute(
     try:
         if _uses_gdeval(first):
             return _compute_with_gdeval(first, qrels, run)
-        return list(ir_measures.iter_calc(measures, qrels, run))
+        return list(ir_measures.iter_calc(measures, _add_grade_zero(qrels), run))
     except Exception as error:
         # The libraries do not document which errors they raise.
         raise ValueError(
@@ -207,6 +216,18 @@ def _compute(
             f"({type(error).__name__}: {error}); choose other measures, or install the package "
             "that the error names."
         ) from error
+
+
+def _add_grade_zero(qrels: _Nested) -> _Nested:
+    """Add an unretrieved document of relevance 0 to topics that have only negative relevance.
+
+    pytrec_eval hangs or crashes on such topics. No measure changes: none of their documents counts
+    as relevant.
+    """
+    return {
+        query: judged if max(judged.values()) >= 0 else judged | {"": 0}
+        for query, judged in qrels.items()
+    }
 
 
 def _compute_with_gdeval(measure: Measure, qrels: _Nested, run: _Nested) -> list[Metric]:

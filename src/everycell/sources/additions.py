@@ -20,7 +20,7 @@ from everycell.engine.registry_entries import SourceError
 from everycell.engine.untrusted import has_secret, max_unpacked_size
 from everycell.engine.validation import describe_fault
 from everycell.sources.download import MIN_BYTES_PER_SECOND, DownloadError, finishes_in_time
-from everycell.sources.fetch import OWN_DATA
+from everycell.sources.fetch import LOCAL_FILE_NOTE, OWN_DATA
 
 _HEADER = """\
 # yaml-language-server: $schema=../../workflow/schemas/registry.schema.json
@@ -33,8 +33,6 @@ MAX_BYTES = 2**30
 _PAGE = re.compile(
     rb"(?>\s+|<!--(?>.*?-->)|<\?xml(?>.*?\?>))*+<(!doctype html|html|head|body)\b", re.S | re.I
 )
-#: Note of an entry without a URL.
-LOCAL_FILE_NOTE = "a local file without a public URL"
 
 
 def add_file(

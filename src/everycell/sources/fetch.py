@@ -49,6 +49,8 @@ logger = logging.getLogger(__name__)
 
 #: Folder of data files committed to the repository, by their keys.
 OWN_DATA = Path("data")
+#: Note of an entry without a URL.
+LOCAL_FILE_NOTE = "a local file without a public URL"
 #: Seconds to wait for another process before a warning is logged.
 PATIENCE = 10.0
 
@@ -136,9 +138,9 @@ def fetch_set(
 
 
 def changed_data(paper: Path) -> list[str]:
-    """Describe the files in `data/` whose hashes differ from the registry of a paper.
+    """Describe the files of `data/` that are missing or differ from the registry of a paper.
 
-    A run does not notice such an edit while the cache contains the file.
+    A run does not notice this while the cache contains the file.
     """
     registry, folder = paper / "registry.yaml", paper.parents[1] / OWN_DATA
     if not (registry.is_file() and folder.is_dir()):
@@ -150,6 +152,10 @@ def changed_data(paper: Path) -> list[str]:
             digest, accepted = sha256(path), accepted_contents(path, entry)
             if digest not in accepted:
                 messages.append(_mismatch_message(key, path, digest, accepted))
+        elif entry.note == LOCAL_FILE_NOTE:
+            messages.append(
+                f"{path} is missing, but {registry} has it; restore it, or remove its entry."
+            )
     return messages
 
 

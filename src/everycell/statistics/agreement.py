@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as _fleiss_kappa
@@ -34,7 +35,8 @@ def percent_agreement(first: Labels, second: Labels) -> float:
     Raises
     ------
     ValueError
-        No cases, or different numbers of labels.
+        No cases, different numbers of labels, a missing label (None, NaN or an empty string), or
+        strings beside other labels.
 
     Examples
     --------
@@ -61,7 +63,8 @@ def cohens_kappa(first: Labels, second: Labels) -> float:
     Raises
     ------
     ValueError
-        No cases, or different numbers of labels.
+        No cases, different numbers of labels, a missing label (None, NaN or an empty string), or
+        strings beside other labels.
 
     Examples
     --------
@@ -93,33 +96,63 @@ def fleiss_kappa(labels: npt.ArrayLike) -> float:
     Raises
     ------
     ValueError
-        No cases, fewer than two people, or cases with different numbers of labels.
+        No cases, fewer than two people, cases with different numbers of labels, a missing label
+        (None, NaN or an empty string), or strings beside other labels.
 
     Examples
     --------
     >>> round(fleiss_kappa([[1, 1, 0], [0, 0, 0], [1, 1, 1]]), 3)
     0.55
     """
-    try:
-        table = np.asarray(labels)
-    except ValueError:
-        table = np.empty((0, 0))
+    table = _as_objects(labels)
     if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
         raise ValueError(
             "The labels are not a table of cases by people; give the same number of labels, two or "
             "more, for every case."
         )
-    counts, _ = aggregate_raters(table)
+    _check_labels(table)
+    counts, _ = aggregate_raters(np.array(table.tolist()))
     with np.errstate(invalid="ignore"):
         return float(_fleiss_kappa(counts))
 
 
 def _paired_labels(first: Labels, second: Labels) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    arrays = np.asarray(first), np.asarray(second)
+    arrays = _as_objects(first), _as_objects(second)
     shapes = [array.shape for array in arrays]
     if len(shapes[0]) != 1 or shapes[0] != shapes[1] or not shapes[0][0]:
         raise ValueError(
             f"The labels have the shapes {shapes[0]} and {shapes[1]}; give two lists of the same "
             "length, with one case or more."
         )
-    return arrays
+    _check_labels(np.stack(arrays))
+    return np.array(arrays[0].tolist()), np.array(arrays[1].tolist())
+
+
+def _as_objects(labels: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Labels as objects, which keep their types and missing values; ragged rows stay lists."""
+    if isinstance(labels, np.ma.MaskedArray):
+        objects = labels.data.astype(object)
+        objects[np.ma.getmaskarray(labels)] = None
+        return objects
+    try:
+        return np.asarray(labels, dtype=object)
+    except ValueError:
+        return np.empty(0, dtype=object)
+
+
+def _check_labels(labels: npt.NDArray[Any]) -> None:
+    """Refuse missing labels, and strings beside numbers."""
+    is_text = np.array([isinstance(label, str) for label in labels.flat])
+    is_missing = pd.isna(labels).ravel()
+    is_missing |= np.array([isinstance(label, str) and not label.strip() for label in labels.flat])
+    if is_missing.any():
+        label = labels.flat[int(is_missing.argmax())]
+        raise ValueError(
+            f"A label is {label!r}, which is missing: give a label from every person for every "
+            "case, or leave out the cases without one."
+        )
+    if is_text.any() and not is_text.all():
+        raise ValueError(
+            f"The labels are strings, such as {labels.flat[int(is_text.argmax())]!r}, and others, "
+            f"such as {labels.flat[int(is_text.argmin())]!r}: use one type."
+        )

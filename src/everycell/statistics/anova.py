@@ -64,7 +64,7 @@ def anova(
         Numeric column, finite in every row.
     factors : sequence of str
         Columns of any type, which are treated as categories. The string ``"None"`` is an ordinary
-        level; a missing value is an error. The order matters only for type I.
+        level; a missing value or an empty string is an error. The order matters only for type I.
     typ : {1, 2, 3}
         Type of the sums of squares: sequential (1), each term given all terms that do not contain
         it (2), or each term given all other terms, with sum-to-zero codes (3).

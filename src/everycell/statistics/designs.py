@@ -58,7 +58,8 @@ def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
         )
     for factor in factors:
         _check_column(data, factor)
-        missing = data[factor].isna().to_numpy()
+        # With keep_default_na=False, pandas reads a missing value as an empty string.
+        missing = (data[factor].isna() | data[factor].eq("")).to_numpy(dtype=bool)
         if missing.any():
             raise ValueError(
                 f"The factor {factor!r} is missing in row {_list_rows(missing, data.index)}: "

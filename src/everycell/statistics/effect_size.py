@@ -154,7 +154,7 @@ class EffectScale:
     Raises
     ------
     ValueError
-        If the cut-points do not decrease.
+        If the cut-points do not decrease, or one is not finite.
 
     Examples
     --------
@@ -173,7 +173,11 @@ class EffectScale:
     def __post_init__(self) -> None:
         """Reject cut-points that are not in decreasing order."""
         bounds = [bound for bound, _ in self.cut_points]
-        if not bounds or any(a <= b for a, b in zip(bounds, bounds[1:], strict=False)):
+        if (
+            not np.isfinite(bounds).all()
+            or not bounds
+            or any(a <= b for a, b in zip(bounds, bounds[1:], strict=False))
+        ):
             raise ValueError(
                 f"The cut-points of effect scale {self.name!r} are {bounds}: give at least one, "
                 "ordered from the highest to the lowest, without repeats."

@@ -34,6 +34,11 @@ def _sample(samples: Mapping[str, npt.ArrayLike], name: str) -> FloatArray:
     return values
 
 
+def _check_share(name: str, value: float) -> None:
+    if not 0 < value < 1:
+        raise ValueError(f"{name} is {value}: give a number above 0 and below 1.")
+
+
 def _check_lengths(a: str, first: FloatArray, b: str, second: FloatArray) -> None:
     if len(first) != len(second):
         raise ValueError(
@@ -95,7 +100,7 @@ def t_tests(
     ------
     ValueError
         For an unknown name or correction, no pair, fewer than two values, a value that is not
-        finite, or paired samples of different lengths.
+        finite, paired samples of different lengths, or an alpha outside (0, 1).
 
     Notes
     -----
@@ -110,6 +115,7 @@ def t_tests(
     """
     if correction not in ("holm", "bonferroni", "none"):
         raise ValueError(f"correction is {correction!r}: give 'holm', 'bonferroni' or 'none'.")
+    _check_share("alpha", alpha)
     compared_pairs = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
     if not compared_pairs:
         raise ValueError(
@@ -171,7 +177,8 @@ def pearson(
     ------
     ValueError
         For an unknown name, values that are not finite, samples of different lengths, fewer than
-        two values or a constant sample (its correlation is undefined).
+        two values, a constant sample (its correlation is undefined), or a confidence outside
+        (0, 1).
 
     Notes
     -----
@@ -182,6 +189,7 @@ def pearson(
     >>> pearson({"x": [1, 2, 3, 4], "y": [1, 3, 2, 4]})[["n", "r", "p"]].round(3).values.tolist()
     [[4.0, 0.8, 0.2]]
     """
+    _check_share("confidence", confidence)
     compared_pairs = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
     rows = []
     for x, y in compared_pairs:

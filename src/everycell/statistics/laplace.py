@@ -59,7 +59,8 @@ def fisher_diagonal(
     Raises
     ------
     ValueError
-        Vectors that do not fit the head or are not finite, labels other than 0 and 1.
+        Vectors that do not fit the head, vectors or weights that are not finite, labels other than
+        0 and 1.
 
     Notes
     -----
@@ -207,6 +208,8 @@ def _with_ones(head: LastLayer, vectors: npt.ArrayLike) -> FloatArray:
             f"The head has weights of shape {shape} and a bias of shape {np.shape(head.bias)}: "
             "give one or two logits, with a bias for each."
         )
+    if not np.isfinite(_weights_and_bias(head)).all():
+        raise ValueError("The head has a weight that is not finite: train it again.")
     if rows.ndim != 2 or rows.shape[1] != shape[1] or not np.isfinite(rows).all():
         raise ValueError(
             f"The vectors have the shape {rows.shape}, expected a row of {shape[1]} finite "
@@ -218,10 +221,10 @@ def _with_ones(head: LastLayer, vectors: npt.ArrayLike) -> FloatArray:
 def _variances(head: LastLayer, fisher: npt.ArrayLike, prior: float) -> FloatArray:
     information = np.asarray(fisher, dtype=float)
     expected = _weights_and_bias(head).shape
-    if information.shape != expected or not (information >= 0).all():
+    if information.shape != expected or not ((information >= 0) & np.isfinite(information)).all():
         raise ValueError(
             f"The Fisher information has the shape {information.shape}, or a negative value: the "
-            f"head requires numbers of 0 or more in the shape {expected}."
+            f"head requires finite numbers of 0 or more in the shape {expected}."
         )
     if not prior > 0:
         raise ValueError(f"The prior precision is {prior}: give a number above 0.")

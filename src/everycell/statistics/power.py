@@ -39,8 +39,10 @@ class PowerAnalysis:
 
 
 def _check_arguments(groups: int, alpha: float, power: float | None = None) -> None:
-    if groups < 2:
-        raise ValueError(f"groups is {groups}: a one-way ANOVA needs at least 2 groups.")
+    if not groups >= 2 or groups % 1:
+        raise ValueError(
+            f"groups is {groups}: a one-way ANOVA needs at least 2 groups, a whole number."
+        )
     if not 0 < alpha < 1:
         raise ValueError(f"alpha is {alpha}: give a number between 0 and 1, such as 0.05.")
     if power is not None and not alpha < power < 1:
@@ -84,7 +86,7 @@ def anova_power(effect: float, groups: int, per_group: float, *, alpha: float = 
     0.805
     """
     _check_arguments(groups, alpha)
-    if not effect >= 0 or not per_group > 1:
+    if not 0 <= effect < math.inf or not 1 < per_group < math.inf:
         raise ValueError(
             f"The effect is {effect} and the group size {per_group}: give an effect of 0 or more "
             "and more than 1 observation per group."
@@ -130,7 +132,7 @@ def required_per_group(
     2.0
     """
     _check_arguments(groups, alpha, power)
-    if not effect > 0:
+    if not 0 < effect < math.inf:
         raise ValueError(f"The effect is {effect}: give an effect above 0.")
     # The solver finds no root if the smallest groups are already large enough.
     if anova_power(effect, groups, 2, alpha=alpha) >= power:
@@ -185,7 +187,7 @@ def power_from_f(
     181
     """
     _check_arguments(groups, alpha, power)
-    if not f_value > 0 or per_group < 2:
+    if not 0 < f_value < math.inf or not 2 <= per_group < math.inf:
         raise ValueError(
             f"F is {f_value} with {per_group} observations per group: give an F above 0 and 2 "
             "observations or more per group."

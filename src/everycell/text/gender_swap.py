@@ -21,6 +21,11 @@ A pronoun stands alone in three cases:
   conjunction, pronoun, auxiliary, or one of certain adverbs and verbs: `ALONE_BEFORE`);
 - it follows a form of let, make or give.
 
+In a pair, the other pronoun decides: "his/her", "his or her" and "his (her)" become "her/his", "her
+or his" and "her (his)", "him/her" becomes "her/him", and "his-and-hers" becomes "hers-and-his".
+"Her and his" is a pair only at the start of a clause, since "saw her and his friend" is more common
+elsewhere. Short forms of both genders ("s/he", "(s)he", "(wo)man") remain.
+
 These rules make mistakes. They take "run" in "see her run" for a noun, which gives "see his run".
 "told him stories" becomes "told his stories" when swapped twice. "made her dinner" always becomes
 "made him dinner", even if it was her dinner.
@@ -62,16 +67,45 @@ ALONE_BEFORE = frozenset(
 )
 
 _WORD = re.compile(r"[^\W\d_]+")
-#: Characters that may occur between a pronoun and its noun.
-_BEFORE_A_NOUN = re.compile(r"\s+[\"'“‘(\[]?(?P<next>[^\W_]+)")
+#: Marks around a pronoun that is emphasised: "(her) own car".
+_OPENING, _CLOSING = "\"'“‘([*_", "\"'”’)]*_"
+#: Characters that may occur between a pronoun and its noun; an empty line ends a text.
+_BEFORE_A_NOUN = re.compile(r"(?P<blank>\s+)[\"'“‘(\[]?(?P<next>[^\W_]+)")
+_PARAGRAPH = re.compile(r"\n\s*\n|\u2029")
 _GOVERNOR = re.compile(
     r"\b(?:let|lets|letting|make|makes|made|making|give|gives|gave|given|giving)\s+$", re.IGNORECASE
 )
-#: Number of characters before a pronoun that are searched for a governor.
-_REACH = 12
+#: Number of characters before a pronoun that are searched for a governor or another pronoun.
+_REACH = 24
 _PRONOUNS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {"her": ("his", "him"), "his": ("her", "hers"), "him": ("her", "her"), "hers": ("his", "his")}
 )
+_BEFORE = dict.fromkeys(("my", "your", "our", "their", "its"), True)
+#: Whether a pronoun is before a noun if it is paired with another, as in "his/her".
+_IN_PAIR: Mapping[str, Mapping[str, bool]] = MappingProxyType(
+    {
+        "his": _BEFORE | {"her": True} | dict.fromkeys(("hers", "mine", "ours", "theirs"), False),
+        "her": _BEFORE | {"his": True} | dict.fromkeys(("him", "me", "us", "them"), False),
+    }
+)
+_GAP, _HYPHEN = r"[\s\"'“”‘’*_]", "[-\u2010\u2011\u2013]"
+_SLASH = (
+    rf"(?:{_GAP}*[/\\|&+]{_GAP}*|{_HYPHEN}(?:(?:and|or){_HYPHEN})?"
+    rf"|{_GAP}*[(\[]{_GAP}*(?:/|(?:and|or)\b)?{_GAP}*)"
+)
+_CONJUNCTION = rf"(?:,?{_GAP}+(?P<or>or|and/or|nor),?{_GAP}+|{_GAP}+and{_GAP}+)"
+_OTHER = r"(?P<other>hers?|his|him|my|me|mine|yours?|ours?|us|theirs?|them|its)"
+_PAIR_AFTER = re.compile(
+    rf"(?:(?P<slash>{_SLASH})|{_CONJUNCTION}){_OTHER}(?![^\W_])", re.IGNORECASE
+)
+_PAIR_BEFORE = re.compile(
+    rf"(?<![^\W_]){_OTHER}(?:(?P<slash>{_SLASH})|{_CONJUNCTION})$", re.IGNORECASE
+)
+_CLOSED = re.compile(rf"{_GAP}*[)\]]")
+_START_OF_CLAUSE = re.compile(r"(?:^|[.!?:;,\n(\[])[\s\"'“‘*_]*$")
+#: Short forms of both genders, and the beginnings that they have.
+_SHORT_FORMS = frozenset(["he", "man", "men", "male", "males"])
+_SHORT_BEGINNING = re.compile(r"(?:(?<![\w'’])(?:s|wo|fe)/|[(\[](?:s|wo|fe)[)\]])$", re.IGNORECASE)
 _PAIRS = Path(__file__).with_name("gender_pairs.yaml")
 
 
@@ -129,11 +163,42 @@ def _match_case(word: str, model: str) -> str:
 
 def _stands_alone(text: str, pronoun: re.Match[str]) -> bool:
     """Whether a pronoun stands alone, instead of before its noun."""
-    next_word = _BEFORE_A_NOUN.match(text, pronoun.end())
+    is_before_noun = _role_in_pair(text, pronoun)
+    if is_before_noun is not None:
+        return not is_before_noun
+    start, end = pronoun.span()
+    emphasis = _OPENING.find(text[start - 1 : start] or " ")
+    end += emphasis >= 0 and text[end : end + 1] == _CLOSING[emphasis]
+    next_word = _BEFORE_A_NOUN.match(text, end)
     if next_word is None or next_word["next"].lower() in ALONE_BEFORE:
         return True
-    before = text[max(pronoun.start() - _REACH, 0) : pronoun.start()]
-    return _GOVERNOR.search(before) is not None
+    is_governed = _GOVERNOR.search(text, max(start - _REACH, 0), start) is not None
+    return is_governed or _PARAGRAPH.search(next_word["blank"]) is not None
+
+
+def _role_in_pair(text: str, pronoun: re.Match[str]) -> bool | None:
+    """Whether a pronoun in a pair such as "his/her" is before a noun; None if not in a pair."""
+    (start, end), word = pronoun.span(), pronoun[0].lower()
+    earliest = max(start - _REACH, 0)
+    before = _PAIR_BEFORE.search(text, earliest, start)
+    after = _PAIR_AFTER.match(text, end)
+    for pair in filter(None, (before, after)):
+        other = pair["other"].lower()
+        is_before_noun = _IN_PAIR.get(word, {}).get(other)
+        if is_before_noun is None:
+            continue
+        if pair["slash"] is not None:
+            in_brackets = pair["slash"].strip()[0] in "(["
+            if not in_brackets or _CLOSED.match(text, end if pair is before else pair.end()):
+                return is_before_noun
+        elif is_before_noun and (
+            pair["or"] is not None
+            or (word == "his" and pair is after and other == "her")
+            or (word == "her" and pair is before)
+            or (pair is after and _START_OF_CLAUSE.search(text, earliest, start))
+        ):
+            return is_before_noun
+    return None
 
 
 def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
@@ -147,6 +212,10 @@ def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
             before_noun, alone = _PRONOUNS[lower]
             pronoun = alone if _stands_alone(text, match) else before_noun
             return _match_case(pronoun, word)
+        if lower in _SHORT_FORMS and _SHORT_BEGINNING.search(
+            text, max(match.start() - len("(wo)"), 0), match.start()
+        ):
+            return word
         if lower in known.words:
             return _match_case(known.words[lower], word)
         name = word if word in known.names else word.capitalize()

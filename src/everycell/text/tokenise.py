@@ -1,8 +1,23 @@
 """The five tokenisations in Table 2.2 of abolghasemi2026, from texts to lists of index terms.
 
 SA, STM1 and STM2 reproduce Elasticsearch's standard and whitespace tokenizers; the other two split
-text into the word pieces of BERT and SciBERT. Terms do not contain white space, so they can be
-joined with spaces and indexed unchanged.
+text into the word pieces of BERT and SciBERT. Terms do not contain white space as Java defines it,
+so they can be joined with spaces and indexed unchanged.
+
+A character separates two tokens, is a part of a token, or is removed, which joins its neighbours.
+"blank" is the default of `everycell.metrics.term_counts.count_terms`, which first removes the
+characters of the last two rows; inside a word, it keeps joiners and replaces U+200B by a space.
+
+========================================  =========  =========  =========  =============
+character                                 blank      SA, STM2   STM1       BERT, SciBERT
+========================================  =========  =========  =========  =============
+space, tab, LF, CR, other Unicode spaces  separates  separates  separates  separates
+no-break spaces U+00A0, U+2007, U+202F    separates  separates  is a part  separates
+next line U+0085                          separates  separates  is a part  removed
+VT, FF, U+001C to U+001F                  separates  separates  separates  removed
+zero-width space U+200B                   is a part  separates  is a part  removed
+soft hyphen, joiners, byte order mark     is a part  is a part  is a part  removed
+========================================  =========  =========  =========  =============
 
 SA and STM2 follow the grammar of Lucene's StandardTokenizer, with three exceptions:
 
@@ -45,8 +60,9 @@ _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 # The results of a batch are larger than its texts, so the number of texts per batch is limited.
 _BATCH = 1000
 
-# Java's Character.isWhitespace, which excludes no-break spaces and U+0085 (unlike str.split).
-_WHITESPACE_TOKEN = re.compile(
+#: Text without Java's white space (Character.isWhitespace). Unlike that of `str.split`, this does
+#: not include no-break spaces and U+0085.
+JAVA_TOKEN = re.compile(
     r"[^\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+"
 )
 # Both patterns also match, outside their group, a run of underscores that no letter or digit
@@ -179,7 +195,7 @@ def standard_tokens(text: str) -> list[str]:
 
 def whitespace_tokens(text: str) -> list[str]:
     """Split a text at white space, as Lucene's WhitespaceTokenizer does."""
-    return _cut_tokens(_WHITESPACE_TOKEN.findall(text))
+    return _cut_tokens(JAVA_TOKEN.findall(text))
 
 
 def lower(text: str) -> str:

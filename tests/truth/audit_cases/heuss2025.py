@@ -7,6 +7,9 @@ BIASED = {"query": "biased"}
 
 #: What would have to be printed for an inconsistency to go away.
 MENDED: dict[str, list[Edit]] = {
+    "audit_heuss2025_deterministic_utility": [
+        ("table_2_2", DETERMINISTIC | {"metric": "NDCG@10"}, "", "marker")
+    ],
     "audit_heuss2025_repeated_column": [
         (
             "table_2_1",

@@ -7,6 +7,17 @@ QUALITY = {"row": "Explanation Quality", "conditions": "EC1-EC8", "metric": "p_v
 
 #: What would have to be printed for an inconsistency to go away.
 MENDED: dict[str, list[Edit]] = {
+    "audit_lajewska2025_table_4_12_query": [
+        (
+            "table_4_12",
+            {"study": "Answerability", "independent_variable": "Query", "metric": "effect_size"},
+            "L",
+        )
+    ],
+    "audit_lajewska2025_table_5_1_wages": [
+        ("table_5_1", {"row": "MTurk regular", "metric": "cost_usd"}, "2.00"),
+        ("table_5_1", {"row": "MTurk master", "metric": "cost_usd"}, "2.00"),
+    ],
     "audit_lajewska2025_table_3_2_drop": [
         (
             "table_3_2",

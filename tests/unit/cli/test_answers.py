@@ -191,3 +191,83 @@ def test_texts_may_contain_unicode_line_separators(tmp_path):
     path.write_bytes(json.dumps(line, ensure_ascii=False).encode() + b"\r\n")
     rows = said_in_json("citations", str(path), "--per-query")["rows"]
     assert [row["question"] for row in rows] == [line["question"]]
+
+
+def noted(write, *answers, relevant=1, documents=3):
+    lines = [
+        {"question": f"q{number}", "documents": documents, "relevant": [relevant]}
+        | ({"answer": answer} if isinstance(answer, str) else answer)
+        for number, answer in enumerate(answers)
+    ]
+    code, out, err = call("citations", write(lines), "--format", "json")
+    assert code == 0
+    return json.loads(out)["rows"][0], err
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "<think>Foxes [2]?</think>Owls hunt [1].",
+        "Foxes [2]?</think>\nOwls hunt [1].",
+        "<|channel|>analysis<|message|>[2]<|end|><|start|>assistant<|channel|>final<|message|>[1].",
+        {"answer": "Owls hunt [1].", "reasoning_content": "Foxes [2]?"},
+        "Owls hunt [1], as `owls[2]` says.\n```\nfoxes[3]\n```",
+        "Owls hunt [1].\n\nSources:\n[1] Owls.\n[2] Foxes.\n[3] Bees.",
+        "Owls hunt in [0, 1] [1].",
+    ],
+)
+def test_citations_counts_only_the_answer(write, answer):
+    row, _ = noted(write, answer)
+    assert (row["precision"], row["recall"], row["citations"]) == (1, 1, 1)
+
+
+def test_citations_probabilities_after_reasoning(write):
+    tokens = [["<think>[", -9.0], ["2", -9.0], ["]</think>[", -9.0], ["1", math.log(0.5)]]
+    tokens += [["]", -math.inf]]
+    answer = {"answer": "<think>[2]</think>[1]", "tokens": tokens}
+    row, _ = noted(write, answer)
+    assert row["confidence"] == pytest.approx(0.5) and row["confidence in others"] is None
+    tokens[3][1] = -math.inf
+    assert noted(write, answer)[0]["confidence"] == 0
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ['(cite index="2-1">', "(2)", "owl¹", "<co: 2>", "<sup>2</sup>", "`[2]`", "[2](https://a.b)"],
+)
+def test_citations_reports_unread_marks(write, mark):
+    _, err = noted(write, f"Owls hunt {mark}.", "Foxes sleep [1].")
+    assert f"not read as citations: 1: {mark}." in err
+
+
+def test_citations_reports_lists_of_sources(write):
+    _, err = noted(write, "Owls hunt [1].\n\nSources:\n[1] Owls.", "Foxes [1].")
+    assert "Lists of sources not read as citations: 1, such as 'Sources: [1] Owls.'" in err
+
+
+def test_citations_counts_empty_and_cut_off_answers(write):
+    row, err = noted(
+        write,
+        *["Owls [1]."] * 3,
+        {"answer": "", "finish_reason": "length"},
+        {"answer": "<think>So", "finish": "length"},
+        {"answer": "Owls [1", "finish": "length"},
+        {"answer": " ", "finish": None},
+        *["Owls [1]."] * 3,
+    )
+    assert (row["empty"], row["cut off"]) == (0.3, 0.1)
+    assert "3 of 10 answers are empty" in err and "token limit reached in reasoning: 1" in err
+    assert "1 are cut off (token limit: 1)" in err and "More than 20% of the answers" in err
+    _, err = noted(write, *["Owls [1]."] * 4, "")
+    assert "1 of 5 answers are empty (no text: 1)" in err and "More than" not in err
+    assert "empty" not in noted(write, "Owls [1].")[1]
+
+
+def test_satisfaction_counts_the_dissatisfied(write):
+    """Two of three users are dissatisfied, whatever is predicted."""
+    labels = [("a", False, True), ("b", False, False), ("c", True, True)]
+    lines = [
+        {"id": name, "satisfied": label, "predicted": answer} for name, label, answer in labels
+    ]
+    (row,) = said_in_json("satisfaction", write(lines))["rows"]
+    assert (row["samples"], row["dissatisfied"]) == (3, 2)

@@ -163,7 +163,98 @@ def test_answers_that_cannot_be_forged_are_reported(files, server):
     command = ("answers.jsonl", "passages.jsonl", "--model", "gpt")
     assert "No answer has a statement of at most 8 words" in refused(*command)
     Path("answers.jsonl").write_text(f"{json.dumps(ANSWERS[0])}\n")
+    silent["answer"] = "An owl (1)."
+    Path("answers.jsonl").write_text(f"{json.dumps(long)}\n{json.dumps(silent)}\n")
+    assert "1 marks look like citations and are not read, such as '(1)'" in refused(*command)
+    Path("answers.jsonl").write_text(f"{json.dumps(ANSWERS[0])}\n")
     assert "number of answered questions is 1; give at least two" in refused(*command)
     Path("answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in ANSWERS))
     assert "There is no language model 'none'" in refused(*command[:-1], "none")
     assert not server.seen
+
+
+def empty(handler, body):
+    return reply_of(None, "length", message={"content": None, "reasoning_content": "Owls, so"})
+
+
+def test_cite_check_refuses_mostly_empty_answers(files, server):
+    server.replies = [empty]
+    code, out, message = check()
+    assert (code, out, message.count("everycell: ")) == (2, "", 1)
+    assert "4 of 4 answers are empty (token limit reached in reasoning: 4)" in message
+    assert "largest_empty_share" in message
+
+
+def allow_empty(share):
+    config = json.loads(Path("config.yaml").read_text())
+    config["language_models"]["largest_empty_share"] = share
+    Path("config.yaml").write_text(json.dumps(config))
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (empty, "token limit reached in reasoning"),
+        (reply_of("", "length"), "token limit"),
+        (reply_of("<think>So", "length"), "token limit reached in reasoning"),
+        (reply_of("<think>So</think>"), "only reasoning"),
+        (reply_of("", "content_filter"), "content filter"),
+        ({"choices": [{"message": {"content": None, "refusal": "No."}}]}, "refusal"),
+        (reply_of(None, "tool_calls"), "tool call"),
+        (reply_of(""), "no text"),
+        (reply_of([], "stop"), "no text"),
+    ],
+)
+def test_cite_check_counts_empty_answers_by_reason(files, server, reply, reason):
+    server.replies = [reply, reply_of("The night [1", "length"), from_words]
+    allow_empty(1)
+    code, out, err = check("--format", "json")
+    requests = json.loads(out)["requests"]
+    assert code == 0 and requests["empty"] == {reason: 1}
+    assert requests["cut_off"] == {"token limit": 1} and requests["answers"] == len(server.seen)
+    assert f"gpt: 1 of {len(server.seen)} answers are empty ({reason}: 1)" in err
+    assert reason in check()[1]
+
+
+def with_reasoning(handler, body):
+    reply = from_documents(handler, body)
+    message = reply["choices"][0]["message"]
+    message["content"] = "<think>The night, honey [1][2][3].</think>" + message["content"]
+    return reply
+
+
+def test_cite_check_ignores_reasoning(files, server):
+    server.replies = [from_documents]
+    expected = check("--format", "json")[1]
+    server.replies = [with_reasoning]
+    code, out, _ = check("--format", "json", "--record", "reasoning")
+    assert code == 0 and out == expected
+
+
+def test_cite_check_content_as_parts(files, server):
+    def parts(handler, body):
+        reply = from_words(handler, body)
+        text = reply["choices"][0]["message"]["content"]
+        thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "No [9]."}]}
+        content = [thinking, {"type": "text", "text": text}]
+        reply["choices"][0]["message"]["content"] = content
+        return reply
+
+    server.replies = [from_words]
+    expected = check("--format", "json")[1]
+    server.replies = [parts]
+    assert check("--format", "json", "--record", "parts")[1] == expected
+
+
+def test_cite_check_reports_unread_marks(files, server):
+    lines = [ANSWERS[0] | {"answer": "The night (1).\n\nSources:\n[1] Owls."}, ANSWERS[1]]
+    lines += [{"question": "Who?", "documents": ["ant"], "answer": "", "finish": "length"}]
+    lines += [{"question": "What?", "documents": ["bee"], "answer": "Honey [1].", "finish": "stop"}]
+    Path("answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    server.replies = [reply_of("The night (1). Honey <sup>x2</sup>.")]
+    code, _, err = check()
+    assert code == 0
+    assert "answers.jsonl: Bracketed marks and superscripts not read as citations: 1: (1)." in err
+    assert "answers.jsonl: Lists of sources not read as citations: 1" in err
+    assert "answers.jsonl: 1 of 4 answers are empty (token limit: 1)" in err
+    assert "gpt: Bracketed marks and superscripts not read as citations: 8" in err

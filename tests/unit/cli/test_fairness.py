@@ -402,6 +402,26 @@ def test_the_overlap_of_two_runs(files):
     assert json.loads(out)["rows"] == [{"queries": 2, "CRBO": 0.25, "lowest": 0.0}]
 
 
+@pytest.mark.parametrize(
+    ("swapped", "depth", "unchanged"),
+    [
+        # The last two of 400 documents are swapped: CRBO is 1 up to rounding.
+        ([*range(398), 399, 398], 400, 0.5),
+        ([*range(398), 399, 398], 398, 1.0),
+        # The list lacks its last document, of which CRBO extrapolates that it agrees.
+        ([*range(399)], 400, 0.5),
+        ([*range(400)], 400, 1.0),
+    ],
+)
+def test_overlap_unchanged_lists(files, swapped, depth, unchanged):
+    for name, documents in (("a.run", range(400)), ("b.run", swapped)):
+        lines = [f"q1 Q0 d{d} 1 {400 - rank} t" for rank, d in enumerate(documents)]
+        (files / name).write_text("\n".join([*lines, "q2 Q0 d1 1 1 t"]) + "\n")
+    _, out, _ = call("overlap", "a.run", "b.run", "--depth", depth, "--format", "json")
+    (row,) = json.loads(out)["rows"]
+    assert (row["unchanged"], row["CRBO"]) == (unchanged, pytest.approx(1, abs=1e-9))
+
+
 @pytest.mark.fault("users_file")
 def test_control_characters_of_names_and_files_are_not_printed(files):
     name = "a\x1b[31m.run"
@@ -546,3 +566,22 @@ def test_equivalent_word_lists_count_the_same(files, change):
     code, _, err = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet")
     assert (code, err) == (0, "")
     assert read_counts("d.parquet").equals(read_counts("c.parquet"))
+
+
+def test_count_terms_header_hint_needs_three_groups(files):
+    """Two groups of one term are no sign of a header; a third group with one term is."""
+    words = files / "short.txt"
+    for text, has_hint in (("she,f\nhe,m\n", False), ("lemma2,x\nshe,f\nhe,m\n", True)):
+        words.write_text(text)
+        arguments = ("docs.tsv", "--words", "short.txt", "--out", "short.parquet", "--force")
+        code, out, _ = call("count-terms", *arguments)
+        assert code == 0 and ("if that is a header, remove it" in out) == has_hint
+
+
+def test_find_most_neutral_ties_in_file_order(tmp_path):
+    frame = pd.DataFrame({"length": 9, "f": [0, 4] * 100, "m": 0})
+    frame.index = pd.Index([f"d{n}" for n in range(200)], name="document_id")
+    path = tmp_path / "counts.parquet"
+    frame.reset_index().to_parquet(path)
+    expected = [f"d{n}" for n in (*range(0, 200, 2), *range(1, 21, 2))]
+    assert find_most_neutral(path, 110).index.tolist() == expected

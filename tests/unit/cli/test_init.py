@@ -224,6 +224,15 @@ def test_errors_are_one_sentence_and_leave_no_files(folder, options, table, mess
     assert sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.parametrize("values", ["table.csv", "copy.csv"])
+def test_init_refuses_published_values_as_reproduced_ones(folder, values):
+    shutil.copy("table.csv", "copy.csv")
+    message = refused("init", "smith2026", "--values", values, "--table", "table.csv")
+    assert values in message and "--values" in message and not Path("smith2026").exists()
+    Path("copy.csv").write_text(TABLE.replace("0.71", "0.7123"))
+    assert call("init", "smith2026", "--values", "copy.csv", "--table", "table.csv")[0] == 0
+
+
 def test_values_of_other_cells_are_refused(folder):
     (folder / "values.csv").write_text(TABLE + "Third,MAP,0.4\n")
     options = ("--values", "values.csv", "--table", "table.csv")

@@ -24,6 +24,7 @@ from everycell.engine.registry import load_registry
 from everycell.retrieval.evaluation import evaluate
 from everycell.sources.additions import add_file
 from everycell.sources.download import DownloadError
+from everycell.sources.fetch import OWN_DATA
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
 
@@ -328,3 +329,16 @@ def test_many_comments_are_read_in_linear_time():
 
     assert not _PAGE.match(b"<!-- line -->\n" * 50 + b"<data>")
     assert _PAGE.match(b"<!-- line -->\n" * 50 + b"<html>")
+
+
+def test_add_data_url_replaces_an_own_file(project, server, tmp_path):
+    """A local file would take precedence over the URL that replaces it."""
+    host, _ = server
+    (project / OWN_DATA).mkdir(parents=True)
+    (tmp_path / "a.run").write_bytes(RUN * 2)
+    command = ["paper", "add-data", "toy", "--set", "toy-runs"]
+    assert call(*command, tmp_path / "a.run")[0] == 0
+    own = project / OWN_DATA / "toy-runs/a.run"
+    assert own.read_bytes() == RUN * 2
+    assert call(*command, f"{host}/a.run", "--replace")[0] == 0
+    assert not own.exists()

@@ -115,3 +115,12 @@ def test_a_conversion_that_fails_leaves_nothing_behind(beir, tmp_path):
     message = refused(str(target), "--beir", str(beir))
     assert message.startswith("everycell: No question has a relevant passage")
     assert [path.name for path in tmp_path.iterdir() if path != beir] == []
+
+
+def test_a_judgement_of_0_is_not_relevant(beir, tmp_path):
+    qrels = beir / "qrels/test.tsv"
+    before = convert_beir(beir, tmp_path / "before")
+    qrels.write_text(qrels.read_text() + "test0\td1\t0\ntest0\td2\t-1\n")
+    assert convert_beir(beir, tmp_path / "after") == before
+    first, second = (read_cited_questions(tmp_path / name) for name in ("before", "after"))
+    assert second.relevant.equals(first.relevant)

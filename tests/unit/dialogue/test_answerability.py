@@ -377,3 +377,9 @@ def test_levels_of_chatgpt_are_those_of_the_print(files):
     assert round((passage.truth == passage.predicted).mean(), 3) == 0.787
     assert len(ranking.truth) == 4539
     assert round((ranking.truth == ranking.predicted).mean(), 3) == 0.839
+
+
+def test_best_threshold_lowest_of_equal():
+    """Every threshold above .2 and up to .8 decides both cases correctly."""
+    assert best_threshold([0.2, 0.8], [False, True]) == 0.25
+    assert best_threshold([0.2, 0.8], [True, True]) == 0.05

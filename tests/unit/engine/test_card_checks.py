@@ -23,6 +23,7 @@ def test_a_sound_paper_has_no_faults(tmp_path):
     assert check(tmp_path) == []
 
 
+MISSING = "missing: [{kind: experiment, name: users}]"
 #: Lines added to the sound card, and what the one fault says.
 ADDED = {
     "unknown row of a tolerance": (
@@ -273,7 +274,8 @@ def test_cells_that_cannot_be_used(tmp_path, kind):
 
 
 def test_a_card_that_points_at_no_cells(tmp_path):
-    card = CARD + "    errata: [{id: e, where: copy, cells: [{row: a}], finding: It is wrong., "
+    card = CARD + "    unpublished: true\n"
+    card += "    errata: [{id: e, where: copy, cells: [{row: a}], finding: It is wrong., "
     card += "evidence: It cannot be.}]\n"
     faults = check(tmp_path, card, cells=None)
     assert faults == [
@@ -284,7 +286,8 @@ def test_a_card_that_points_at_no_cells(tmp_path):
 
 
 def test_claims_without_printed_numbers_need_a_run(tmp_path):
-    card = CARD + "    conclusions: [{id: up, claim: It goes up., source: p. 1, holds_if: "
+    card = CARD + "    unpublished: true\n"
+    card += "    conclusions: [{id: up, claim: It goes up., source: p. 1, holds_if: "
     card += "[{cells: {row: a}, op: '>', value: 0}]}]\n"
     assert check(tmp_path, card, cells=None) == []
     faults = check(tmp_path, card.replace("state: rebuilt", "state: quoted"), cells=None)
@@ -399,7 +402,8 @@ def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
     ],
 )
 def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, conclusions, fault):
-    declared = f"not_testable: {{conclusions: {conclusions}, because: Toys are no users.}}"
+    reason = f"{MISSING}, because: Toys are no users."
+    declared = f"not_testable: {{conclusions: {conclusions}, {reason}}}"
     state = "{state: stand_in, name: toys, needs: nothing%s}"
     state %= "" if conclusions is None else f", {declared}"
     card = CARD.replace("{state: rebuilt, needs: nothing}", state)
@@ -409,15 +413,54 @@ def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, conclusion
 
 
 def test_nothing_is_untestable_without_a_claim(tmp_path):
-    state = "{state: stand_in, name: toys, needs: nothing, not_testable: {because: Toys it is.}}"
+    excluded = f"not_testable: {{{MISSING}, because: Toys it is.}}"
+    state = f"{{state: stand_in, name: toys, needs: nothing, {excluded}}}"
     [fault] = check(tmp_path, CARD.replace("{state: rebuilt, needs: nothing}", state))
     assert "toy/table_1: `not_testable`" in fault
 
 
 def test_what_is_rebuilt_is_tested(tmp_path):
-    declared = "{state: rebuilt, needs: nothing, not_testable: {because: Toys are no users.}}"
+    excluded = f"not_testable: {{{MISSING}, because: Toys are no users.}}"
+    declared = f"{{state: rebuilt, needs: nothing, {excluded}}}"
     with pytest.raises(CardError, match="not_testable"):
         check(tmp_path, CARD.replace("{state: rebuilt, needs: nothing}", declared), LABELLED)
+
+
+UNTESTED = """\
+untested:
+  - {source: p. 2, claim: Users find row b comparable., reason: There are no users here.,
+     missing: [{kind: KIND, name: NAME}]}
+"""
+REGISTRY = """\
+repositories: {o/r: {commit: COMMIT, licence: MIT}}
+sets: {toys: {authors: N. N., paper: Toys, licence: MIT, feeds: [toy/table_1]}}
+files:
+  toys/answers_of_users.csv:
+    mirror: {path: toys/answers_of_users.csv, size: 3, sha256: HASH}
+    note: ours
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "fault"),
+    [
+        ("file", "answers of users", "toys/answers_of_users.csv"),
+        ("system", "answers", "toys/answers_of_users.csv"),
+        ("file", "answers of experts", ""),
+        ("definition", "comparable", ""),
+        ("definition", "roughly", "roughly"),
+        ("experiment", "answers of users", ""),
+    ],
+)
+def test_check_cards_looks_for_what_untested_claims_lack(tmp_path, kind, name, fault):
+    card = CARD + UNTESTED.replace("KIND", kind).replace("NAME", name)
+    folder = write_paper(tmp_path, card)
+    registry = REGISTRY.replace("COMMIT", "a" * 40).replace("HASH", "b" * 64)
+    (folder / "toy" / "registry.yaml").write_text(registry)
+    faults = check_cards(load_papers(folder))
+    assert bool(faults) == bool(fault)
+    if fault:
+        assert fault in faults[0] and "ch1.yaml, line 11" in faults[0]
 
 
 def test_no_place_in_a_text_begins_with_a_line_that_nobody_else_has():

@@ -541,3 +541,10 @@ def test_tests_that_must_agree(limits, expected):
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=parts,
                        tests_must_agree=True)  # fmt: skip
     assert evaluate(claim, MANY).outcome == expected
+
+
+def test_evaluate_other_cell_of_a_figure_with_intervals():
+    figure = table(a=1, b=2).assign(low=[0.5, 1.5], high=[1.5, 2.5])
+    assert outcome(figure, {"cells": {"system": "a"}, "op": "<", "other": {"system": "b"}}) == (
+        "holds"
+    )

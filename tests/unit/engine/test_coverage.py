@@ -28,7 +28,8 @@ CLAIMS = """\
       - {id: larger, claim: Row b is larger than a., source: p. 1,
          holds_if: [{cells: {row: b, metric: n}, op: ">", other: {row: a}}]}
 untested:
-  - {source: p. 2, claim: Users like row b., reason: There are no users here.}
+  - {source: p. 2, claim: Users like row b., missing: [{kind: file, name: answers of users}],
+     reason: There are no users here.}
 """
 TIERS = (
     "{embedded: {state: stand_in, name: toys, needs: nothing}, released: {state: rebuilt, "
@@ -112,7 +113,9 @@ def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, 
 def test_what_surrogate_data_cannot_test_counts_as_untestable(
     tmp_path, claims_field, holding, varies
 ):
-    declared = f"name: toys{varies}, not_testable: {{because: Toys have no size.{claims_field}}}"
+    missing = "missing: [{kind: experiment, name: toys with a size}]"
+    reason = f"{missing}, because: Toys have no size.{claims_field}"
+    declared = f"name: toys{varies}, not_testable: {{{reason}}}"
     card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
     papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
     message = entry(papers, "embedded", 1, 2, 2, 3)
@@ -132,7 +135,8 @@ def test_an_untested_claim_says_why(tmp_path):
     for missing in (
         "source: p. 2, ",
         "claim: Users like row b., ",
-        ", reason: There are no users here.",
+        "missing: [{kind: file, name: answers of users}],\n     ",
+        "\n     reason: There are no users here.",
     ):
         text = CARD + CLAIMS.replace(missing, "")
         with pytest.raises(CardError, match=r"untested.0"):
@@ -205,7 +209,8 @@ def test_claims_frame_and_list_agree(papers):
 
 
 def test_excluded_frame_says_what_the_test_gives(tmp_path):
-    declared = "name: toys, not_testable: {because: Toys have no size.}"
+    missing = "missing: [{kind: experiment, name: toys with a size}]"
+    declared = f"name: toys, not_testable: {{{missing}, because: Toys have no size.}}"
     card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
     papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
     frame = excluded_frame([entry(papers, "embedded", 1, 2, 2, 3)])

@@ -583,7 +583,8 @@ def test_report_contradicted_claim_stays_contradicted(tmp_path, where):
 
 
 def test_report_claim_that_surrogate_data_cannot_decide(tmp_path):
-    declared = {"because": "Toys have no size of their own."}
+    missing = [{"kind": "experiment", "name": "toys with a size"}]
+    declared = {"missing": missing, "because": "Toys have no size of their own."}
     tier = {"state": "stand_in", "needs": "nothing", "name": "toys", "not_testable": declared}
     artefact = toy(tmp_path, conclusions=[CLAIM], tiers={"embedded": tier})
     for values, outcome in ((REBUILT, "holds"), (["0.9", *REBUILT[1:]], "fails")):

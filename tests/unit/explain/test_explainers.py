@@ -181,5 +181,5 @@ def test_checks_ties_of_many_features():
         requests.append(coalitions[0])
         return coalitions.sum(axis=1).astype(float)
 
-    checks(game, np.zeros(100), [3])
-    assert np.flatnonzero(requests[0]).tolist() == [0, 1, 2]
+    checks(game, np.array([0.5, 0.9] * 50), [52])
+    assert np.flatnonzero(requests[0]).tolist() == sorted([*range(1, 100, 2), 0, 2])

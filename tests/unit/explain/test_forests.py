@@ -15,11 +15,13 @@ from everycell.explain.value_functions import kendall, ranks_of
 FEATURES = 8
 
 
-def trained(objective="lambdarank", rows=600, **options):
+def trained(objective="lambdarank", rows=600, missing=0.0, labels=None, **options):
     rng = np.random.default_rng(1)
     vectors = rng.normal(size=(rows, FEATURES)).round(1)
-    labels = np.digitize(vectors @ np.arange(FEATURES), [-5, 0, 5, 15])
-    data = lightgbm.Dataset(vectors, labels, group=[30] * (rows // 30))
+    grades = np.digitize(vectors @ np.arange(FEATURES), [-5, 0, 5, 15])
+    grades = grades if labels is None else labels(grades)
+    vectors[rng.random(vectors.shape) < missing] = np.nan
+    data = lightgbm.Dataset(vectors, grades, group=[30] * (rows // 30))
     parameters = {"objective": objective, "verbose": -1, "num_threads": 1} | options
     return lightgbm.train(parameters, data, num_boost_round=20), vectors
 
@@ -78,9 +80,121 @@ def test_a_game_is_the_same_by_the_walk_and_by_prediction(ranker):
 def test_a_missing_zero_goes_its_own_way(tmp_path):
     model, vectors = trained(zero_as_missing=True)
     forest = read_forest(saved(model, tmp_path))
-    assert (forest.zero_goes >= 0).any()
+    assert (forest.zeros_left != (forest.thresholds >= 0)).any()
     vectors[::3, ::2] = 0
     assert forest(vectors) == pytest.approx(model.predict(vectors), abs=1e-12)
+
+
+OBJECTIVES = ("regression", "regression_l1", "huber", "lambdarank", "rank_xendcg")
+#: Values at which LightGBM's rules for missing values, zeros and infinity differ.
+SPECIAL = [np.nan, 0.0, -0.0, 1e-36, -1e-36, 1e-35, -1e-35, 1.1e-35, -1.1e-35]
+SPECIAL += [1e300, -1e300, 1e305, np.inf, -np.inf]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    objective=st.sampled_from(OBJECTIVES),
+    boosting=st.sampled_from(["gbdt", "dart"]),
+    use_missing=st.booleans(),
+    zero_as_missing=st.booleans(),
+    missing=st.sampled_from([0.0, 0.3]),
+    zeros=st.sampled_from([0.0, 0.4]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_read_forest_missing_values(
+    tmp_path_factory, objective, boosting, use_missing, zero_as_missing, missing, zeros, seed
+):
+    rng = np.random.default_rng(seed)
+    # Columns of positive, of negative and of all numbers, one constant.
+    vectors = rng.normal(size=(300, 5))
+    vectors[:, :3] = np.abs(vectors[:, :3]) * [1, -1, 1]
+    vectors[:, 4] = 1
+    labels = np.digitize(vectors[:, :4] @ [1, 2, 3, 4], [0, 2, 4]).astype(float)
+    vectors[rng.random(vectors.shape) < zeros] = 0
+    vectors[rng.random(vectors.shape) < missing] = np.nan
+    data = lightgbm.Dataset(vectors, labels, group=[30] * 10)
+    parameters = {
+        "objective": objective,
+        "boosting": boosting,
+        "use_missing": use_missing,
+        "zero_as_missing": zero_as_missing,
+        "min_data_in_leaf": 5,
+        "num_leaves": 8,
+        "verbose": -1,
+        "num_threads": 1,
+    }
+    model = lightgbm.train(parameters, data, num_boost_round=6)
+    forest = read_forest(saved(model, tmp_path_factory.mktemp("forest")))
+    unseen = rng.normal(size=(200, 5))
+    special = rng.random(unseen.shape) < 0.4
+    unseen[special] = rng.choice(SPECIAL, size=int(special.sum()))
+    assert forest(vectors) == pytest.approx(model.predict(vectors), abs=1e-9)
+    assert forest(unseen) == pytest.approx(model.predict(unseen), abs=1e-9)
+    documents, background = unseen[:4], unseen[4:7]
+    coalitions = rng.random((70, 5)) < 0.5
+    assert forest.masked_scores(documents, background, coalitions) == pytest.approx(
+        masked_scores(model.predict, documents, background, coalitions), abs=1e-9
+    )
+
+
+def test_listwise_game_missing_values(tmp_path):
+    rng = np.random.default_rng(3)
+    model, vectors = trained(missing=0.3)
+    forest = read_forest(saved(model, tmp_path))
+    documents, background = vectors[:6], vectors[rng.choice(600, 10)]
+    assert np.isnan(documents).any()
+    assert np.isnan(background).any()
+    value = kendall(ranks_of(model.predict(documents)))
+    result = ListwiseGame(forest, documents, background, value)(all_coalitions(FEATURES))
+    peer = [
+        value(ranks_of(s))
+        for s in masked_scores(model.predict, documents, background, all_coalitions(FEATURES))
+    ]
+    assert result == pytest.approx(np.mean(peer, axis=0), abs=1e-12)
+    with pytest.raises(ValueError, match="row 1 of the documents is nan"):
+        ListwiseGame(model.predict, documents, background, value)
+    with pytest.raises(ValueError, match="documents is inf"):
+        ListwiseGame(forest, np.full((2, FEATURES), np.inf), background, value)
+
+
+def test_tree_shapley_values_missing_values(tmp_path):
+    model, vectors = trained(missing=0.3)
+    forest = read_forest(saved(model, tmp_path))
+    full = np.nan_to_num(vectors)
+    assert tree_shapley_values(forest, full[:2], full[5:9]) == pytest.approx(
+        pointwise_shapley_values(forest, full[:2], full[5:9]), abs=1e-5
+    )
+    for documents, background in ((vectors, full), (full, vectors)):
+        with pytest.raises(ValueError, match="is nan: give finite numbers"):
+            tree_shapley_values(forest, documents[:9], background[:9])
+    model, vectors = trained(zero_as_missing=True)
+    with pytest.raises(ValueError, match="treats 0 as missing"):
+        tree_shapley_values(read_forest(saved(model, tmp_path)), vectors[:2], vectors[5:9])
+
+
+def test_ranks_of_missing_score():
+    with pytest.raises(ValueError, match="NaN"):
+        ranks_of([0.5, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objective": "binary"}, "objective 'binary sigmoid:1' transforms"),
+        ({"objective": "cross_entropy"}, "objective 'cross_entropy' transforms"),
+        ({"objective": "poisson"}, "objective 'poisson"),
+        ({"objective": "gamma"}, "objective 'gamma' transforms"),
+        ({"objective": "tweedie"}, "objective 'tweedie"),
+        ({"objective": "regression", "reg_sqrt": True}, "objective 'regression sqrt' transforms"),
+        ({"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.5}, "random forest"),
+    ],
+)
+def test_read_forest_transformed_scores(tmp_path, options, message):
+    model, _ = trained(
+        **options, labels=lambda labels: (labels > 2) + 0.5 * (options.get("objective") == "gamma")
+    )
+    with pytest.raises(ValueError, match=message):
+        read_forest(saved(model, tmp_path))
 
 
 def test_pointwise_values_are_those_of_the_tree_explainer(ranker):

@@ -106,5 +106,5 @@ def test_nfairr_is_one_at_best_and_missing_where_nothing_is_neutral():
 
 def test_best_by_assignment_many_equal_scores():
     """Without a binding constraint, equal scores keep their order."""
-    result = best_by_assignment([0.5] * 50, [1.0] * 50, 0.5)
-    assert result.ranking.tolist() == list(range(50))
+    result = best_by_assignment([0.5, 0.9] * 50, [1.0] * 100, 0.5)
+    assert result.ranking.tolist() == [*range(1, 100, 2), *range(0, 100, 2)]

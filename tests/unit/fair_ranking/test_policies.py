@@ -74,4 +74,5 @@ def test_bad_input_is_named():
 
 
 def test_deterministic_many_equal_scores():
-    assert deterministic([0.5] * 100, 5).rankings.tolist() == [[0, 1, 2, 3, 4]]
+    ranking = [*range(1, 100, 2), *range(0, 100, 2)]
+    assert deterministic([0.5, 0.9] * 50, 100).rankings.tolist() == [ranking]

@@ -755,3 +755,32 @@ def test_a_request_has_the_documents_in_one_message():
         ValueError, match="2 messages have documents; put all documents in one message"
     ):
         Request(prompt=(message, message), decoding=Decoding())
+
+
+@pytest.mark.parametrize("value", [-float("inf"), float("nan"), None, -1e308, -9999.0])
+def test_endpoint_asks_once_about_an_unusual_log_probability(server, tmp_path, value):
+    logprobs = {"content": [{"token": "In", "logprob": -0.5}, {"token": " H", "logprob": value}]}
+    server.replies = [reply_of("In H", logprobs=logprobs)]
+    request = Request(prompt=ASKED.prompt, decoding=Decoding(logprobs=True))
+    for _ in range(2):
+        with Record(tmp_path / "a.jsonl") as record:
+            endpoint = Endpoint(server.settings())
+            model = Recorded(record, endpoint.identity, lambda endpoint=endpoint: endpoint)
+            assert model.answer(request).text == "In H"
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "received"),
+    [
+        ({"error": {"message": "overloaded"}}, "no `choices`"),
+        ({"choices": []}, "`choices` is empty"),
+        ({"choices": [{"delta": {"content": "In"}}]}, "neither `message` nor `text`"),
+        (reply_of([{"type": "image_url"}]), "'image_url'"),
+    ],
+)
+def test_endpoint_says_what_it_received(server, reply, received):
+    server.replies = [reply]
+    with pytest.raises(EndpointError) as error:
+        Endpoint(server.settings(retries=0)).answer(ASKED)
+    assert received in str(error.value) and "127.0.0.1" in str(error.value)

@@ -91,3 +91,12 @@ def test_newer_models_get_no_field_that_they_refuse():
     assert extra["claude-haiku"] == {"top_p": None}
     assert extra["gpt-5-5"].keys() >= {"temperature", "top_p", "reasoning_effort"}
     assert LanguageModels().endpoints["gpt-5-5"].length_parameter == "max_completion_tokens"
+
+
+def test_requirements_tokens_beyond_context():
+    """The keys and values of a prompt fill at most the context: 65,536 numbers per token."""
+    source = "meta-llama/Meta-Llama-3-8B-Instruct"
+    settings = LanguageModels(local={"llama": LocalSettings(source=source)})
+    memory = [requirements("llama", settings, tokens=tokens).gpu_gb for tokens in (1, 8192, 10**6)]
+    # 8.03 billion parameters and 8,192 tokens of four bytes per number, and 1.5 GB.
+    assert memory == [33.6, 35.8, 35.8]

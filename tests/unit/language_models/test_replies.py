@@ -1,6 +1,7 @@
 """Replies of servers: the shapes that differ between them, and bytes that are none."""
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -245,3 +246,146 @@ def test_whatever_comes_is_an_answer_or_is_refused(choices, chat_request):
     except (InvalidReplyError, LanguageModelError):
         return
     assert isinstance(answer, Answer)
+
+
+LOGPROBS = [-math.inf, -1e308, -9999.0, -1e5]
+PLAIN = Request(prompt=CHAT.prompt, decoding=Decoding())
+
+
+def parse(choice, request=CHAT, **more):
+    return parse_answer(json.dumps({"choices": [choice]} | more).encode(), request, MODEL)
+
+
+@pytest.mark.parametrize("value", LOGPROBS)
+def test_parse_answer_impossible_token(value):
+    """A probability of 0, in whatever way it is written; the record is valid JSON."""
+    answer = parse({"message": {"content": "Yes"}, "logprobs": tokens_of("Yes", logprob=value)})
+    assert math.exp(answer.logprob) == 0 and math.isfinite(answer.logprob)
+    assert json.loads(answer.model_dump_json())["tokens"][0]["logprob"] == answer.logprob
+    text = {"text": "a", "logprobs": {"tokens": ["a"], "token_logprobs": [value]}}
+    assert parse(text, TEXT_LOGPROBS).logprob == answer.logprob
+
+
+TEXT_LOGPROBS = Request(prompt="1 + 1 =", decoding=Decoding(logprobs=True))
+
+
+@pytest.mark.parametrize("value", [math.nan, None, "NaN"])
+def test_parse_answer_unknown_probability_of_one_token(value):
+    logprobs = {"content": [{"token": "Y", "logprob": -0.5}, {"token": "es", "logprob": value}]}
+    answer = parse({"message": {"content": "Yes"}, "logprobs": logprobs})
+    assert [token.logprob for token in answer.tokens] == [-0.5, None]
+    with pytest.raises(NotOfferedError, match="log-probabilities"):
+        _ = answer.logprob
+    # No token at all has one: the server does not offer them.
+    with pytest.raises(NotOfferedError, match="h sent no log-probabilities of m"):
+        parse({"message": {"content": "Yes"}, "logprobs": tokens_of("Yes", logprob=value)})
+
+
+def test_parse_answer_score_without_a_probability():
+    logprobs = {"tokens": ["1 + 1 =", " 2"], "token_logprobs": [None, math.nan]}
+    logprobs |= {"text_offset": [0, 7]}
+    with pytest.raises(NotOfferedError, match="no log-probabilities"):
+        parse({"text": "1 + 1 = 2", "logprobs": logprobs}, SCORED)
+
+
+TEXT_PART = {"type": "text", "text": "Yes"}
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "finish", "reasoned"),
+    [
+        ([TEXT_PART], "Yes", "stop", False),
+        (["Yes"], "Yes", "stop", False),
+        ([{"text": "Yes"}], "Yes", "stop", False),
+        ([{"type": "output_text", "text": "Ye"}, {"text": "s"}], "Yes", "stop", False),
+        ([{"type": "thinking", "thinking": [{"type": "text", "text": "No [2]"}]}, TEXT_PART],
+         "Yes", "stop", True),
+        ([{"type": "reasoning", "text": "No [2]"}, TEXT_PART], "Yes", "stop", True),
+        ([{"type": "thinking", "thinking": "No"}], "", "stop", True),
+        ([{"type": "refusal", "refusal": "No."}], "No.", "refusal", False),
+        ([TEXT_PART, {"type": "tool_use", "id": "a"}], "Yes", "stop", False),
+        ([], "", "stop", False),
+        ([{"type": "text", "text": None}], "", "stop", False),
+    ],
+)  # fmt: skip
+def test_parse_answer_content_as_parts(content, text, finish, reasoned):
+    answer = parse({"message": {"content": content}, "finish_reason": "stop"}, PLAIN)
+    assert (answer.text, answer.finish, answer.reasoned) == (text, finish, reasoned)
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "thinking"])
+def test_parse_answer_reasoning_in_its_own_field(field):
+    answer = parse({"message": {"content": "Yes", field: "No [2]"}}, PLAIN)
+    assert (answer.text, answer.reasoned) == ("Yes", True)
+    message = {"content": None, field: "No [2]"}
+    answer = parse({"message": message, "finish_reason": "length"}, PLAIN)
+    assert (answer.text, answer.finish, answer.reasoned) == ("", "length", True)
+    # With log-probabilities, an empty answer is empty, not an error.
+    assert parse({"message": message, "finish_reason": "length"}).tokens is None
+
+
+def test_parse_answer_tokens_of_reasoning_come_first():
+    message = {"content": "Yes", "reasoning_content": "No"}
+    answer = parse({"message": message, "logprobs": tokens_of("No", "</think>", "Y", "es", "</s>")})
+    assert [token.text for token in answer.tokens] == ["Y", "es", "</s>"]
+
+
+@pytest.mark.parametrize(
+    ("choice", "text", "finish"),
+    [
+        ({"message": {"content": None, "refusal": "No."}}, "No.", "refusal"),
+        ({"message": {"content": None, "tool_calls": [{}]}, "finish_reason": "tool_calls"},
+         "", "tool_calls"),
+        ({"message": {"content": None}, "finish_reason": "content_filter"}, "", "content_filter"),
+        ({"message": {"content": "Yes"}, "finish_reason": "MAX_TOKENS"}, "Yes", "length"),
+        ({"message": {"content": "Yes"}, "finish_reason": "end_turn"}, "Yes", "stop"),
+        ({"message": {"content": "Yes"}, "finish_reason": None}, "Yes", "unknown"),
+        # A server that answers a chat with a text.
+        ({"text": "Yes", "finish_reason": "stop"}, "Yes", "stop"),
+        ({"text": None, "finish_reason": "length"}, "", "length"),
+    ],
+)  # fmt: skip
+def test_parse_answer_variations(choice, text, finish):
+    answer = parse(choice, PLAIN)
+    assert (answer.text, answer.finish) == (text, finish)
+
+
+def test_parse_answer_logprobs_of_texts_in_a_chat():
+    logprobs = {"tokens": ["Y", "es"], "token_logprobs": [-0.5, -0.25], "top_logprobs": None}
+    assert parse({"message": {"content": "Yes"}, "logprobs": logprobs}).logprob == -0.75
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [{"token": "bytes:\\xc3", "logprob": -1}, {"token": "bytes:\\xa9", "logprob": -1}],
+        [{"token": "bytes:\\xc3\\xa9", "logprob": -2}],
+        [{"token": None, "logprob": -2, "bytes": [0xC3, 0xA9]}],
+        [{"token": "token_id:7", "logprob": -2, "bytes": [0xC3, 0xA9]}],
+    ],
+)
+def test_parse_answer_tokens_as_bytes(tokens):
+    answer = parse({"message": {"content": "é"}, "logprobs": {"content": tokens}})
+    assert "".join(token.text for token in answer.tokens) == "é" and answer.logprob == -2
+
+
+@pytest.mark.parametrize(
+    ("content", "received"),
+    [
+        (b"", "not JSON"),
+        (b"<html>busy</html>", "not JSON"),
+        (b"{}", "an empty object"),
+        (b'{"error": {"message": "busy"}, "id": 1}', "'error'"),
+        (b'{"choices": []}', "`choices` is empty"),
+        (b'{"choices": null}', "choices"),
+        (b'{"choices": [{"delta": {"content": "Yes"}}]}', "neither `message` nor `text`"),
+        (b'{"choices": [{"message": "Yes"}]}', "message"),
+        (b'{"choices": [{"message": {"content": {"text": "Yes"}}}]}', "content"),
+        (b'{"choices": [{"message": {"content": [{"type": "image_url"}]}}]}', "'image_url'"),
+        (b'{"choices": [{"message": {"content": 3}}]}', "content"),
+    ],
+)
+def test_parse_answer_says_what_was_received(content, received):
+    with pytest.raises(InvalidReplyError) as error:
+        parse_answer(content, PLAIN, MODEL)
+    assert received in str(error.value) and "\n" not in str(error.value)

@@ -66,3 +66,10 @@ def test_rows_are_mapped_from_the_file_which_is_replaced(tmp_path):
 def test_what_cannot_be_drawn(tmp_path, changed, message):
     with pytest.raises(ValueError, match=message):
         draw(tmp_path, **changed)
+
+
+def test_ranking_examples_do_not_depend_on_the_order_of_candidates(tmp_path, monkeypatch):
+    expected = list(draw(tmp_path, "a.arrow"))
+    shuffled = FRAMES["candidates"].sample(frac=1, random_state=1)
+    monkeypatch.setitem(FRAMES, "candidates", shuffled)
+    assert list(draw(tmp_path, "b.arrow")) == expected

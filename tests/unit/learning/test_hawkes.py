@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -20,7 +22,13 @@ from everycell.learning.asap import (
     number_utterances,
     trained_vectors,
 )
-from everycell.learning.hawkes import Asap, AsapConfig, HawkesLayer, asap_from_encoder
+from everycell.learning.hawkes import (
+    Asap,
+    AsapConfig,
+    HawkesLayer,
+    _positions,
+    asap_from_encoder,
+)
 from everycell.learning.satisfaction import macro_f1
 from everycell.learning.training import train
 from everycell.learning.training_record import TrainingOptions
@@ -203,3 +211,14 @@ def test_an_encoder_is_trained_along_and_starts_as_it_was(tmp_path):
     torch.testing.assert_close(
         Asap.from_pretrained(tmp_path / "model").state_dict(), model.state_dict()
     )
+
+
+def test_positions_by_hand():
+    """Vaswani et al. (2017), 3.5: sin and cos of the position by 10000 ^ (2i / size)."""
+    result = _positions(3, 4)
+    angles = [(turn, turn / 100) for turn in range(3)]
+    expected = [
+        [math.sin(first), math.cos(first), math.sin(second), math.cos(second)]
+        for first, second in angles
+    ]
+    np.testing.assert_allclose(result, expected)

@@ -1,5 +1,8 @@
 """Measures of group fairness as measures of ir_measures: parsed, computed and averaged by it."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -7,6 +10,14 @@ import pytest
 
 import everycell
 from everycell.metrics.fairness_report import fairness_report
+from everycell.metrics.ir_measures_provider import EverycellProvider
+from everycell.metrics.ir_measures_provider.definition import (
+    CUTOFF,
+    SUPPORTED_MEASURES,
+    RunMeasure,
+    register,
+)
+from everycell.public import NAMES
 from everycell.trec.runs import trec_order, write_run
 
 
@@ -113,19 +124,93 @@ def test_group_fairness_and_relevance_is_that_of_gfr(tmp_path):
     path.write_text("document,a,b\nd1,1,0\nd2,0,1\n")
     run = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d2": 1.0}}
     qrels = {"q1": {"d2": 1, "d9": 2}, "q2": {"d2": 2}, "q3": {"d1": 1}}
-    measure = everycell.GFR(groups=str(path), utility="iRBU") @ 3
+    measure = everycell.GFR(groups=str(path), max_rel=3, utility="iRBU") @ 3
     values = everycell.evaluate(run, qrels, measure)[str(measure)]
     shares = [[[1, 0], [0, 1], [0.5, 0.5]], [[0, 1], [0, 1], [0, 1]]]
     expected = everycell.gfr(
         [[0, 1, 0], [2, 0, 0]],
         {"a": shares},
         {"a": everycell.AttributeSet((0.5, 0.5), "JSD")},
-        max_gain=2,
+        max_gain=3,
         utility="iRBU",
         listed=[[True] * 3, [True, False, False]],
     ).combined[:, -1]
-    # A query without documents has the value 0.
+    # A query without documents has the value 0, which counts in the mean.
     assert values.tolist() == pytest.approx([*expected, 0])
+    frames = [
+        pd.DataFrame(
+            [(q, d, value) for q, items in data.items() for d, value in items.items()],
+            columns=["query_id", "doc_id", column],
+        )
+        for data, column in ((qrels, "relevance"), (run, "score"))
+    ]
+    assert ir_measures.calc_aggregate([measure], *frames)[measure] == pytest.approx(values.mean())
+
+
+@pytest.mark.parametrize(("max_rel", "value"), [(1, 0.4222), (3, 0.2111)])
+def test_gfr_other_queries(tmp_path, max_rel, value):
+    """The highest level is a parameter, so judgements of other queries do not matter."""
+    path = tmp_path / "groups.csv"
+    path.write_text("document,drama,comedy\nd1,1,0\nd2,0,1\n")
+    measure = everycell.GFR(groups=str(path), max_rel=max_rel) @ 5
+    run = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d2": 1.0}}
+    qrels = {"q1": {"d1": 1}}
+    for level in (1, 3):
+        more = qrels | {"q2": {"d2": min(level, max_rel)}}
+        for judgements in (qrels, more):
+            values = everycell.evaluate(run, judgements, measure)[str(measure)]
+            assert values["q1"] == pytest.approx(value, abs=5e-5)
+
+
+def test_gfr_relevance_above_the_scale(tmp_path):
+    path = tmp_path / "groups.csv"
+    path.write_text("document,a,b\nd1,1,0\n")
+    measure = everycell.GFR(groups=str(path), max_rel=2) @ 5
+    with pytest.raises(ValueError, match="'d9' of query 'q' has the relevance 3, .*max_rel=2"):
+        everycell.evaluate({"q": {"d1": 1.0}}, {"q": {"d1": 1, "d9": 3}}, measure)
+    with pytest.raises(ValueError, match="cannot be parsed .*max_rel: highest relevance level"):
+        everycell.evaluate({"q": {"d1": 1.0}}, {"q": {"d1": 1}}, f"GFR(groups='{path}')@5")
+    with pytest.raises(ValueError, match="max_rel is 0"):
+        everycell.evaluate({"q": {"d1": 1.0}}, {"q": {"d1": 1}}, measure(max_rel=0))
+
+
+def test_provider_unregistered_measure():
+    """A measure of the provider's classes that is not registered is an error, not another measure.
+
+    Registering it is all that is needed to compute it.
+    """
+
+    class _TopScore(RunMeasure):
+        __name__ = NAME = "TopScore"
+        SUPPORTED_PARAMS = {"cutoff": CUTOFF}
+
+        def by_query(self, run, qrels):
+            return run.groupby("query")["score"].max().to_dict()
+
+    measure = _TopScore() @ 1
+    qrels, run = [ir_measures.Qrel("q", "d", 1)], [ir_measures.ScoredDoc("q", "d", 7.0)]
+    provider = EverycellProvider()
+    for unknown in (measure, ir_measures.AP, ir_measures.nDCG @ 5):
+        assert not provider.supports(unknown)
+        with pytest.raises(ValueError, match=f"^The measure {unknown} is not registered"):
+            provider.calc([everycell.RBO(run="x") @ 3, unknown], qrels, run)
+    register(_TopScore)
+    try:
+        assert everycell.evaluate(run, qrels, "TopScore@1").squeeze() == 7.0
+        assert ir_measures.calc_aggregate([measure, ir_measures.RR], qrels, run)[measure] == 7.0
+    finally:
+        del ir_measures.measures.registry["TopScore"]
+        SUPPORTED_MEASURES.pop()
+
+
+def test_measures_of_the_provider_are_all_imported():
+    package = import_module("everycell.metrics.ir_measures_provider")
+    modules = {module.name for module in iter_modules(package.__path__)}
+    defining = {type(measure).__module__.rpartition(".")[2] for measure in SUPPORTED_MEASURES}
+    assert modules == defining | {"definition"}
+    assert {NAMES[str(measure.NAME)][0] for measure in SUPPORTED_MEASURES} == {
+        type(measure).__module__ for measure in SUPPORTED_MEASURES
+    }
 
 
 @pytest.mark.parametrize(
@@ -140,7 +225,7 @@ def test_group_fairness_and_relevance_is_that_of_gfr(tmp_path):
 )
 def test_a_wrong_file_of_groups_is_refused(tmp_path, text, message):
     (tmp_path / "groups.csv").write_text(text)
-    measure = everycell.GFR(groups=str(tmp_path / "groups.csv")) @ 3
+    measure = everycell.GFR(groups=str(tmp_path / "groups.csv"), max_rel=1) @ 3
     with pytest.raises(ValueError, match=rf"groups.csv.*{message}"):
         everycell.evaluate({"q": {"d1": 1.0}}, {"q": {"d1": 1}}, measure)
 
@@ -153,8 +238,8 @@ def test_a_wrong_file_of_groups_is_refused(tmp_path, text, message):
         ("TExFAIR(counts='c.parquet',tau=1)@5", "tau"),
         ("AWRF(counts='c.parquet',unknown='drop')@5", "unknown"),
         ("RBO@5", "run"),
-        ("GFR(groups='g.csv')", "cutoff"),
-        ("GFR(groups='g.csv',divergence='KL')@5", "divergence"),
+        ("GFR(groups='g.csv',max_rel=1)", "cutoff"),
+        ("GFR(groups='g.csv',max_rel=1,divergence='KL')@5", "divergence"),
     ],
 )
 def test_measures_with_other_parameters_are_refused(files, text, says):

@@ -25,19 +25,44 @@ def counted(texts, path, words=WORDS, **options):
 
 def test_counts_are_those_of_the_nfairr_authors_reading(tmp_path):
     texts = ["She said he saw MARY", "she, he. Mary's", "", "  she  he ", "she\the"]
-    assert counted(texts, tmp_path) == [[5, 2, 1], [3, 0, 0], [0, 0, 0], [2, 1, 1], [1, 0, 0]]
+    assert counted(texts, tmp_path) == [[5, 2, 1], [3, 0, 0], [0, 0, 0], [2, 1, 1], [2, 1, 1]]
+
+
+#: White space of Unicode, CRLF, and the zero-width space.
+SPACES = ["\r\n", *"\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\u200b"]
+SPACES += [chr(code) for code in range(0x2000, 0x200B)]
+INVISIBLE = "\u00ad\u2060\ufeff\u200e\u200f\u061c\u202a\u202c\u2066\u2069"
+
+
+@pytest.mark.parametrize("tokenise", [blank_tokens, tokeniser("SA")])
+def test_count_terms_white_space(tmp_path, tokenise):
+    texts = [f"she{space}Mary{space}{space}HE" for space in SPACES]
+    assert counted(texts, tmp_path, tokenise=tokenise) == [[3, 2, 1]] * len(texts)
+
+
+@pytest.mark.parametrize("tokenise", [blank_tokens, tokeniser("SA")])
+def test_count_terms_invisible_characters(tmp_path, tokenise):
+    texts = [f"{one}s{one}he {one}he{one} x" for one in INVISIBLE]
+    texts += ["she\u200d \u200che x", "\u200dshe he\u200c x", "she\u200b he \u200bx"]
+    assert counted(texts, tmp_path, tokenise=tokenise) == [[3, 1, 1]] * len(texts)
+    # Joiners inside a word belong to it, as in Persian.
+    words = {"f": ["\u0645\u06cc\u200c\u062e"], "m": ["he"]}
+    assert counted(["\u0645\u06cc\u200c\u062e", "\u0645\u06cc\u062e"], tmp_path, words) == [
+        [1, 1, 0],
+        [1, 0, 0],
+    ]
 
 
 @settings(max_examples=40)
 @given(
-    texts=st.lists(st.text("seh SHEma ry", max_size=30), min_size=1, max_size=8),
+    texts=st.lists(st.text("seh SHEma\t\n\u00a0\u3000ry", max_size=30), min_size=1, max_size=8),
     batch=st.integers(1, 9),
 )
 def test_the_batch_changes_nothing(tmp_path_factory, texts, batch):
     folder = tmp_path_factory.mktemp("counts")
     expected = []
     for text in texts:
-        tokens = [token for token in re.split(" +", text.lower()) if token]
+        tokens = [token for token in re.split(r"\s+", text.lower()) if token]
         expected.append(
             [len(tokens), tokens.count("she") + tokens.count("mary"), tokens.count("he")]
         )

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.rag.answers import is_correct, normalise_answer, without_punctuation
+from everycell.rag.answers import (
+    is_correct,
+    normalise_answer,
+    normalise_as_squad,
+    without_punctuation,
+)
+from everycell.rag.interventions import same_words, shared_words, without_statement
 
 
 @pytest.mark.parametrize(
@@ -20,7 +26,124 @@ from everycell.rag.answers import is_correct, normalise_answer, without_punctuat
     ],
 )
 def test_normalised_as_in_squad(text, normal):
+    assert normalise_as_squad(text) == normal
+
+
+#: Numbers that are different, in pairs.
+DIFFERENT = [
+    ("3.5", "35"),
+    ("3,5", "35"),
+    ("3.5", "3,5"),
+    ("3.5", "5"),
+    ("1/2", "12"),
+    ("1⁄2", "12"),
+    ("-5", "5"),
+    ("\u22125", "5"),
+    ("–5", "5"),
+    ("-0.5", "0.5"),
+    (".5", "5"),
+    ("2:1", "21"),
+    ("10:30", "1030"),
+    ("1,000.5", "10005"),
+    ("1.000", "1000"),
+    ("1,00", "100"),
+    ("50%", "50"),
+    ("50 %", "50"),
+    ("$5", "5"),
+    ("$5", "€5"),
+    ("-$5", "$5"),
+    ("9/11", "911"),
+    ("2020-05-12", "20200512"),
+    ("12/05/2020", "12052020"),
+    ("1.2.3", "123"),
+    ("v1.2.3", "v12.3"),
+    ("2-1", "21"),
+    ("2–1", "21"),
+    ("1,2,3", "123"),
+    ("2^10", "210"),
+    ("1e-5", "1e5"),
+    ("5'10", "510"),
+    ("<5", ">5"),
+    ("1\u202f000", "1"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), DIFFERENT)
+def test_is_correct_different_numbers(first, second):
+    for form in ("{}", "about {} kg", "It is {}.", "({})", "[{}], so", "“{}”"):
+        texts = [form.format(number) for number in (first, second)]
+        for output, gold in (texts, texts[::-1]):
+            assert not is_correct(output, [gold])
+            assert not is_correct(output, [gold], match="whole")
+            assert not same_words(output, gold)
+            assert is_correct(output, [output])
+            assert normalise_answer(output) == normalise_answer(normalise_answer(output))
+    assert not shared_words(1)(first, second)
+    for removed, other in ((first, second), (second, first)):
+        assert without_statement(f"It has {other} kg.", removed) == f"It has {other} kg."
+        removed_text = without_statement(f"It has {other} kg.", other)
+        assert not any(character.isdigit() for character in removed_text)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("1,000", "1000"),
+        ("1,234,567.5", "1234567.5"),
+        ("1\u202f000", "1000"),
+        ("1'000", "1000"),
+        ("$1,000", "$1000"),
+        ("\u22125", "-5"),
+        ("2–1", "2-1"),
+        (".5", "0.5"),
+        ("50 %", "50%"),
+        ("$ 5", "$5"),
+        ("5.", "5"),
+        ("(5)", "5!"),
+        ("1990's", "1990s"),
+        ("COVID-19", "covid19"),
+        ("May 5, 2020", "may 5 2020"),
+        ("5 - 10", "5 10"),
+        ("Delft–Leiden 7 – 8", "Delft-Leiden 7 8"),
+        ("-> 5", "5"),
+        ("no--5", "no5"),
+    ],
+)
+def test_is_correct_same_numbers(first, second):
+    for output, gold in ((first, second), (second, first)):
+        assert is_correct(output, [gold], match="whole")
+        assert is_correct(f"It is {output}, or so.", [gold])
+        assert same_words(output, gold)
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("5%-10% or $5-$10", "5% 10% or $5 $10"),
+        ("1999[2].", "1999 2"),
+        ("May 5,2020", "may 5,2020"),
+        ("pp. 5–7, see b.-5", "pp 5-7 see b -5"),
+        ("5(3) and 53", "5 3 and 53"),
+        ("The U.S. had a 3-year, 2.5% rise", "us had 3year 2.5% rise"),
+    ],
+)
+def test_normalise_answer_numbers(text, normal):
     assert normalise_answer(text) == normal
+
+
+@given(st.text(alphabet="05e 1,.-–−%<>=/:'\"()[]a+~^\u202f’—", max_size=12))
+def test_normalise_answer_twice(text):
+    assert normalise_answer(normalise_answer(text)) == normalise_answer(text)
+
+
+@given(st.text(alphabet="ab the.,-'\"$%", max_size=20))
+def test_normalise_answer_without_numbers(text):
+    assert normalise_answer(text) == normalise_as_squad(text)
+
+
+def test_is_correct_squad():
+    assert is_correct("35 kg", ["3.5 kg"], match="squad")
+    assert not is_correct("35 kg", ["3.6 kg"], match="squad")
 
 
 def test_an_empty_answer_is_wrong():

@@ -175,3 +175,14 @@ def test_the_imitation_learns_and_its_measures_are_those_of_their_library():
 def test_shares_are_of_each_response():
     rows = pd.DataFrame({"run": list("aab"), "topic": ["1", "1", "1"]})
     assert supported_shares(rows, [1, 0, 1]).to_dict() == {("a", "1"): 0.5, ("b", "1"): 1.0}
+
+
+def test_imitation_absolute_difference_of_runs():
+    """Differences of +.5 and -.25 per run: .125 on average, .375 in absolute value."""
+    rows = pd.DataFrame(
+        {"run": list("aaaabbbb"), "topic": ["1", "1", "2", "2"] * 2}
+        | {"support": ["support", "not_support"] * 2 + ["support", "support"] * 2}
+    )
+    measured = imitation(rows, [1, 1, 1, 1, 0.5, 1, 0.5, 1])
+    assert measured["difference"] == pytest.approx(0.125)
+    assert measured["absolute difference"] == pytest.approx(0.375)

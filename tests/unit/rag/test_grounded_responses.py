@@ -16,7 +16,7 @@ from everycell.dialogue.spans import mark_characters
 from everycell.rag.grounded.clusters import density_clusters, lsa_clusters, stems
 from everycell.rag.grounded.detection import agreed_spans, marked_spans, nuggets_frame
 from everycell.rag.grounded.provenance import pieces, provenance, provenance_page
-from everycell.rag.grounded.ranking import bm25_scores, vector_scores
+from everycell.rag.grounded.ranking import bm25_scores, order, vector_scores
 from everycell.rag.grounded.responses import (
     Response,
     Sentence,
@@ -204,3 +204,7 @@ def test_provenance_of_another_run_is_refused(responses_page):
     with pytest.raises(ValueError, match="are not the text of nugget 1"):
         moved = nuggets.assign(start=nuggets["start"] + 1)
         provenance([Response("1", ())], moved, passages, questions)
+
+
+def test_order_many_equal_scores():
+    assert order([0.5, 0.9] * 50) == [*range(1, 100, 2), *range(0, 100, 2)]

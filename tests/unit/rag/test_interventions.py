@@ -241,3 +241,10 @@ def test_statements_that_entail_each_other() -> None:
     assert mutual_entailment(infer, 0.2)("an old owl", "an owl")
     with pytest.raises(ValueError, match="from 0 to 1"):
         mutual_entailment(infer, 1.5)
+
+
+def test_share_level_of_the_interval():
+    from scipy.stats import binomtest
+
+    exact = binomtest(116, 936).proportion_ci(confidence_level=0.8, method="exact")
+    assert share(116, 936, level=0.8)[1:] == pytest.approx((100 * exact.low, 100 * exact.high))

@@ -202,3 +202,12 @@ def test_the_committed_record_passes_on_no_long_text_that_was_turned_down(reposi
     assert withheld and all(entry.answer.text == "" for entry in withheld)
     # What is left of the attempts is short or was changed.
     assert 0.1 < len(withheld) / len(entries) < 0.9
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [(1, "too short"), (2, ""), (8, ""), (9, "too long")]
+)
+def test_fault_lengths_at_the_limits(words, expected):
+    """Half and twice the length of the original are allowed."""
+    text = " ".join(["ducks"] * words)
+    assert fault(text, "geese swim in ponds", [], Limits(copied=1.0)) == expected

@@ -348,6 +348,16 @@ def test_bad_documents(tmp_path, documents, message):
     assert not list(tmp_path.iterdir())
 
 
+def test_terms_with_no_break_spaces_are_indexed(tmp_path):
+    """Java, and so the tokeniser STM1, does not count them as white space."""
+    terms = ["a\u00a0b", "c\u0085", "d\u202fe"]
+    build_index([("d", terms), ("e", ["a", "b"])], tmp_path / "index")
+    with Index(tmp_path / "index") as index:
+        assert index.statistics().tokens == 5
+        for term in terms:
+            assert index.search({"q": [term]}, BM25(1, 1), 2)["document"].tolist() == ["d"]
+
+
 def test_the_longest_term_is_indexed(tmp_path):
     build_index([("d", ["é" * 16_383, "b"])], tmp_path / "index")
     with Index(tmp_path / "index") as index:

@@ -10,6 +10,7 @@ from scipy import stats
 from everycell.retrieval.ranker_fairness import (
     counterfactual_overlap,
     measure_rankers,
+    overlap_by_query,
     ranker_means,
     restrict_to_common_queries,
 )
@@ -172,3 +173,25 @@ def test_a_query_that_one_ranker_does_not_answer_is_left_out_for_all():
     for name, frame in full.items():
         pd.testing.assert_frame_equal(result[name], frame)
     assert set(ranker_means(result)["n"]) == {2}
+
+
+@pytest.mark.parametrize(("factor", "mark"), [(0.99, ""), (1.01, "mark")])
+def test_ranker_means_level_of_both_tests(factor, mark):
+    """A level just below or above p, of the correlation and of the paired t-test."""
+    near = system(3, 0.2)
+    p = stats.pearsonr(near["NFaiRR"], near["TExFAIR"]).pvalue
+    table = ranker_means({"near": near}, correlated=("NFaiRR", "TExFAIR"), level=factor * p)
+    assert table.set_index("metric").loc["r", "marker"] == ("†" if mark else "")
+    p = stats.ttest_rel(near["NFaiRR"], SYSTEMS["BM25"]["NFaiRR"]).pvalue
+    table = ranker_means(
+        {"BM25": SYSTEMS["BM25"], "near": near}, baseline="BM25", level=factor * p
+    ).set_index(["system", "metric"])
+    assert table.loc[("near", "NFaiRR"), "marker"] == ("‡" if mark else "")
+
+
+def test_overlap_by_query_persistence():
+    original, counterfactual = run_of(q1="ab", q2="cd"), run_of(q1="ba", q2="cd")
+    for p in (0.5, 0.8):
+        result = overlap_by_query(original, counterfactual, COUNTS, k=2, p=p)
+        # Agreement 0 at rank 1 and 1 from rank 2 on: 1 - (1 - p).
+        assert result["CRBO"].tolist() == pytest.approx([p, 1])

@@ -213,3 +213,12 @@ def test_faults_of_changes():
         change_ranges(means, {"x": []})
     with pytest.raises(ValueError, match="contains 'c', which is not among the systems"):
         change_ranges(means, {"x": [("a", "c")]})
+
+
+def test_paired_tests_at_a_level_equal_to_p():
+    """The papers' tests are p < level: a p equal to the level is not significant."""
+    data = values(n=8, effects=(0.0, 0.2))
+    p = paired_tests(data)["p_corrected"].item()
+    assert 0 < p < 1
+    assert paired_tests(data, level=p)["better"].item() is None
+    assert paired_tests(data, level=np.nextafter(p, 1))["better"].item() == "s1"

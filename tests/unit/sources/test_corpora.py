@@ -22,7 +22,11 @@ from everycell.collections.msmarco import read_judgements, read_queries, stream_
 from everycell.collections.scidocs import read_scidocs
 from everycell.collections.squad import read_squad
 from everycell.sources.corpora import CORPORA, EXTRA_DOWNLOADS, SOURCE, fetch_corpus
-from everycell.sources.published_files import CorpusError, find_published_file
+from everycell.sources.published_files import (
+    CorpusError,
+    check_disk_space,
+    find_published_file,
+)
 
 QA = "/msmarco/dev_v2.1.json.gz"
 
@@ -220,3 +224,17 @@ def test_every_corpus_stands_in_a_dictionary_with_hash_and_size(tmp_path, monkey
             assert entry.size > 0 or name == "scidocs"
             assert entry.url.startswith("https://")
     assert not set(EXTRA_DOWNLOADS) & set(ir_datasets.util.DownloadConfig.contents())
+
+
+@pytest.mark.parametrize(("free", "is_enough"), [(1000, True), (999, False)])
+def test_check_disk_space_adds_folders_of_one_disk(tmp_path, monkeypatch, free, is_enough):
+    """A download of 600 bytes and its content of 400 need 1,000 bytes, if the disk is the same."""
+    usage = SimpleNamespace(total=1, used=1, free=free)
+    monkeypatch.setattr("everycell.sources.published_files.shutil.disk_usage", lambda _: usage)
+    (tmp_path / "cache").mkdir()
+    needed = {tmp_path: 600, tmp_path / "cache": 400}
+    if is_enough:
+        check_disk_space("the corpus", needed)
+        return
+    with pytest.raises(CorpusError, match="The corpus needs"):
+        check_disk_space("the corpus", needed)

@@ -90,3 +90,13 @@ def test_a_difference_that_rounding_leaves_without_sign_is_open():
 def test_bad_input_is_named(ask, message):
     with pytest.raises(ValueError, match=message):
         ask()
+
+
+def test_decide_at_another_level():
+    """p = .03: significant at .05 and not at .01, whether the sums are known or bounded."""
+    squares = critical_sum_of_squares(5, 30, alpha=0.03)
+    assert p_value(paired_t(5, squares, 30), 30) == pytest.approx(0.03)
+    assert decide((5, 5), (squares, squares), 30) == "yes"
+    assert decide((5, 5), (squares, squares), 30, alpha=0.01) == "no"
+    assert decide((5, 5), (squares, squares), 30, alpha=0.1) == "yes"
+    assert decide((4, 6), (0.9 * squares, 1.1 * squares), 30, alpha=0.2) == "yes"

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from everycell.statistics.power import anova_power, power_from_f, required_per_group
 
@@ -65,3 +66,17 @@ def test_no_effect_has_the_power_of_chance():
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+def test_power_from_f_equals_noncentral_f(alpha):
+    """F = 2.5 of three groups of 20: f² = 2 F / 57, and the noncentrality is 60 f²."""
+    result = power_from_f(2.5, groups=3, per_group=20, alpha=alpha, power=0.9)
+    critical = stats.f.isf(alpha, 2, 57)
+    assert result.achieved_power == pytest.approx(stats.ncf.sf(critical, 2, 57, 60 * 5 / 57))
+    # The smallest whole group size with a power of .9.
+    powers = [
+        stats.ncf.sf(stats.f.isf(alpha, 2, 3 * n - 3), 2, 3 * n - 3, 3 * n * 5 / 57)
+        for n in (result.per_group_needed - 1, result.per_group_needed)
+    ]
+    assert powers[0] < 0.9 <= powers[1]

@@ -86,3 +86,20 @@ def test_ratings_that_are_the_same_for_each_worker_leave_no_residual():
     frame = study(0)
     frame["rating"] = frame.groupby("worker")["rating"].transform("mean")
     assert intraclass_correlation(frame["rating"], frame["worker"]) == pytest.approx(1)
+
+
+def test_intraclass_correlation_of_unequal_groups_by_hand():
+    """Means 2, 6, 6 of 2, 3, 4 values: 12.444 between, 2.333 within, a mean size of 2.889."""
+    values = pd.Series([1.0, 3, 4, 6, 8, 5, 5, 7, 7])
+    groups = pd.Series(list("aabbbcccc"))
+    between, within, size = 12.4444, 14 / 6, (9 - 29 / 9) / 2
+    expected = (between - within) / (between + (size - 1) * within)
+    assert intraclass_correlation(values, groups) == pytest.approx(expected, abs=1e-4)
+
+
+def test_cluster_means_anova_equals_scipy_of_unequal_clusters():
+    frame = study(1, effect=0.5, workers=9).drop(index=range(5, 22))
+    means = frame.groupby("worker").mean()
+    expected = stats.f_oneway(*(part["rating"] for _, part in means.groupby("mode")))
+    result = cluster_means_anova(frame, "rating", "mode", "worker")
+    assert (result["F"], result["p"]) == pytest.approx((expected.statistic, expected.pvalue))

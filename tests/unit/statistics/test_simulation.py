@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from everycell.statistics.simulation import rejection_rates, simulate_ratings
 from everycell.studies.lajewska2025.designs import (
@@ -136,3 +137,22 @@ def test_bad_arguments_are_named(options, message):
     arguments = {"effects": [0.0], "solution": "supported", **options}
     with pytest.raises(ValueError, match=message):
         rates(viewpoints_study(), **arguments)
+
+
+@pytest.mark.parametrize("interval", ["wilson", "beta"])
+@pytest.mark.parametrize("confidence", [0.8, 0.99])
+def test_rejection_rates_interval_equals_statsmodels(interval, confidence):
+    table = rates(
+        answerability_study(), [0.2], interval=interval, confidence=confidence, n_studies=200
+    )
+    count = (200 * table["rejection_rate"]).round()
+    low, high = proportion_confint(count, 200, alpha=1 - confidence, method=interval)
+    np.testing.assert_allclose(table[["low", "high"]], np.column_stack([low, high]), atol=1e-12)
+
+
+def test_rejection_rates_at_another_level():
+    """Without an effect, a test at level .3 rejects in 30 % of the studies."""
+    table = rates(answerability_study(), [0.0], alpha=0.3, n_studies=1000)
+    assert table["expected_power"].to_numpy() == pytest.approx(0.3)
+    # Five standard errors.
+    assert table["rejection_rate"].to_numpy() == pytest.approx(0.3, abs=0.073)

@@ -49,6 +49,83 @@ def test_swaps(text, swapped):
     assert swap_gender(text) == swapped
 
 
+@pytest.mark.parametrize(
+    ("text", "swapped"),
+    [
+        # Another pronoun decides, with any marks between the two.
+        ("his/her choice", "her/his choice"),
+        ("the choice is his/her.", "the choice is her/his."),
+        ("Her / his choice", "His / her choice"),
+        ("HIS/HER CHOICE", "HER/HIS CHOICE"),
+        ("His/Her choice", "Her/His choice"),
+        ("his\\her choice", "her\\his choice"),
+        ("his|her choice", "her|his choice"),
+        ("his/\nher choice", "her/\nhis choice"),
+        ("“his/her” choice", "“her/his” choice"),
+        ("(his/her) choice", "(her/his) choice"),
+        ("'his' or 'her' choice", "'her' or 'his' choice"),
+        ("his/her/their choice", "her/his/their choice"),
+        ("her/their choice", "his/their choice"),
+        ("his/your choice", "her/your choice"),
+        ("his-her choice", "her-his choice"),
+        ("his–her choice", "her–his choice"),
+        ("him/her", "her/him"),
+        ("told him/her stories", "told her/him stories"),
+        ("told him/her.", "told her/him."),
+        ("them/her books", "them/him books"),
+        ("his/hers", "hers/his"),
+        ("'his/hers'", "'hers/his'"),
+        ("hers/his towels", "his/hers towels"),
+        ("his-and-hers towels", "hers-and-his towels"),
+        ("hers-and-his towels", "his-and-hers towels"),
+        ("theirs/his towels", "theirs/hers towels"),
+        ("his or hers", "hers or his"),
+        ("his or her choice", "her or his choice"),
+        ("her or his choice", "his or her choice"),
+        ("his or her.", "her or his."),
+        ("his, or her, choice", "her, or his, choice"),
+        ("his and/or her choice", "her and/or his choice"),
+        ("neither his nor her choice", "neither her nor his choice"),
+        ("his or their choice", "her or their choice"),
+        ("his & her choice", "her & his choice"),
+        ("his and her choice", "her and his choice"),
+        ("Her and his choice", "His and her choice"),
+        ("saw her and his friend", "saw him and her friend"),
+        ("with him and her friend", "with her and his friend"),
+        ("his (or her) choice", "her (or his) choice"),
+        ("his [or her] choice", "her [or his] choice"),
+        ("his (her) choice", "her (his) choice"),
+        ("saw her (his friend) leave", "saw him (her friend) leave"),
+        ("gave her his car", "gave him her car"),
+        ("saw her, his friend", "saw him, her friend"),
+        ("she/her/hers, he/him/his", "he/him/his, she/her/hers"),
+        ("he/she, he or she, HE/SHE", "she/he, she or he, SHE/HE"),
+        ("him/herself, himself/herself", "her/himself, herself/himself"),
+        # Short forms of both genders have no counterpart.
+        ("s/he said, S/he, (s)he's", "s/he said, S/he, (s)he's"),
+        ("(wo)man, fe/male, [s]he", "(wo)man, fe/male, [s]he"),
+        ("the boy's/he", "the girl's/she"),
+        # Emphasis, brackets and ends of texts.
+        ("(her) own car", "(his) own car"),
+        ("*her* car", "*his* car"),
+        ('"her" car', '"his" car'),
+        ('called it "her" again', 'called it "him" again'),
+        ('"I saw her" and left', '"I saw him" and left'),
+        ("(I saw her) owls left", "(I saw him) owls left"),
+        ("her [sic] car", "his [sic] car"),
+        ("I saw her!", "I saw him!"),
+        ("I saw her… She left", "I saw him… He left"),
+        ("I saw her\n\nSequel", "I saw him\n\nSequel"),
+        ("her\ncar", "his\ncar"),
+        ("her\u00a0car", "his\u00a0car"),
+    ],
+)
+def test_swap_gender_pairs_and_marks(text, swapped):
+    assert swap_gender(text) == swapped
+    if "and his friend" not in text + swapped:
+        assert swap_gender(swapped) == text
+
+
 def test_every_pair_of_the_list_is_replaced_both_ways():
     pairs = default_pairs()
     assert len(pairs.words) >= 150
@@ -150,3 +227,9 @@ def test_accuracy_on_the_pairs_of_grepbiasir(mirror):
     assert (sum(her), len(her)) == (41, 44)
     assert (sum(full), len(full)) == (791, 928)
     assert (sum(back), len(back)) == (926, 928)
+
+
+@pytest.mark.parametrize("governor", ["let", "letting", "making", "given", "gave"])
+def test_swap_gender_object_of_a_governor(governor):
+    """After such a verb the pronoun is an object, also if a noun could follow."""
+    assert swap_gender(f"They are {governor} her win.") == f"They are {governor} him win."

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from everycell.collections.answerability import FILES
 from everycell.sources import fetch
-from everycell.text.sentences import sentence_spans
+from everycell.text.sentences import sentence_spans, sentences_with
 
 TEXT = st.text(st.sampled_from("aB .?!,'”“\n\u00a01é()"), max_size=40)
 
@@ -84,3 +84,12 @@ def test_passages_are_cut_as_by_the_authors(released, quotes, otherwise):
     """But for lone punctuation marks, under straight quotes; some passages stand twice."""
     different = [text for text, cut in released.items() if cut != sentences(text, quotes=quotes)]
     assert len(different) == otherwise
+
+
+def test_sentences_with_any_of_the_parts():
+    text = "Owls hunt mice. Foxes sleep. Mice sleep."
+    assert list(sentences_with(text, ["mice", "Foxes"])) == [
+        ("Owls hunt mice.", True),
+        ("Foxes sleep.", True),
+        ("Mice sleep.", False),
+    ]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 
 from everycell.engine.registry import load_registry
+from everycell.metrics.term_counts import blank_tokens
 from everycell.sources import fetch
 from everycell.text.tokenise import (
     _UNICODE_TOKEN,
@@ -146,6 +147,43 @@ def test_white_space_is_what_java_calls_so():
         and code not in {0xA0, 0x2007, 0x202F}
     }
     assert blank == java | {9, 10, 11, 12, 13} | set(range(0x1C, 0x20))
+
+
+def every_space(*, without=""):
+    """Characters with the property White_Space, and the four separators of ASCII."""
+    separators = {*map(chr, [*range(9, 14), *range(0x1C, 0x21), 0x85])}
+    characters = (chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000)
+    separators |= {one for one in characters if unicodedata.category(one) in ("Zs", "Zl", "Zp")}
+    return sorted(separators - set(without))
+
+
+CONTROLS = "\v\f\x1c\x1d\x1e\x1f\x85"
+NO_BREAK = "\u00a0\u2007\u202f"
+#: The table of the module: tokenisations, characters, and the tokens of "un" + character + "un".
+SEPARATE, JOINED = ["un", "un"], "un{}un"
+SPACES = [
+    (("blank", "SA", "STM2"), every_space(), SEPARATE),
+    (("STM1",), every_space(without=NO_BREAK + "\x85"), SEPARATE),
+    (("STM1",), NO_BREAK + "\x85", JOINED),
+    (("BERT-Token", "SciBERT-Token"), every_space(without=CONTROLS), SEPARATE),
+    (("BERT-Token", "SciBERT-Token"), CONTROLS, ["unun"]),
+    (("SA", "STM2"), "\u200b", SEPARATE),
+    (("blank", "STM1"), "\u200b", JOINED),
+    (("blank", "SA", "STM1", "STM2"), "\u200c\u200d\u00ad\u2060\ufeff\u200e", JOINED),
+    (("BERT-Token", "SciBERT-Token"), "\u200b\u200c\u200d\u00ad\u2060\ufeff\u200e", ["unun"]),
+]
+
+
+@pytest.mark.parametrize(("names", "characters", "tokens"), SPACES)
+def test_tokeniser_white_space(names, characters, tokens, tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join([*PIECES, "unun"]), encoding="utf-8")
+    for name in names:
+        vocabulary = path if name in VOCABULARIES else None
+        tokenise = blank_tokens if name == "blank" else tokeniser(name, vocabulary)
+        for character in [*characters, "\r\n" if tokens is SEPARATE else characters[0]]:
+            expected = [JOINED.format(character)] if tokens is JOINED else tokens
+            assert tokenise([f"un{character}un"]) == [expected], (name, character)
 
 
 def test_lower_case_keeps_the_length_of_every_character():

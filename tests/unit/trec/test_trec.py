@@ -396,3 +396,20 @@ def test_a_number_that_is_too_large_is_named_as_the_file_has_it(tmp_path, text):
     path.write_text(f"q Q0 c 1 3 t\nq  Q0 d 2 {text} t\n")
     with pytest.raises(ValueError, match=f"Line 2 of .* score '{text}'"):
         read_run(path)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_relevance_in_memory_has_at_most_nine_digits(sign):
+    frame = pd.DataFrame({"query": ["q"], "document": ["d"], "relevance": [sign * 999_999_999]})
+    assert check_qrels(frame)["relevance"].tolist() == [sign * 999_999_999]
+    with pytest.raises(ValueError, match="relevance"):
+        check_qrels(frame.assign(relevance=sign * 1_000_000_000))
+
+
+def test_restrict_run_missing_score_has_32_bits():
+    run = pd.DataFrame({"query": ["q"], "document": ["d"], "score": [1.0]})
+    candidates = pd.DataFrame({"query": ["q", "q"], "document": ["d", "e"]})
+    lowest = -float(np.finfo(np.float32).max)
+    assert restrict_run(run, candidates, missing=lowest)["score"].tolist() == [1, lowest]
+    with pytest.raises(ValueError, match="missing"):
+        restrict_run(run, candidates, missing=10 * lowest)

@@ -118,6 +118,8 @@ use rule table as lajewska2025_ch4_comments with:
 use rule figure as lajewska2025_ch4_ratings_by_query with:
     input:
         **LIMITATIONS_RATINGS,
+    output:
+        **figure_files(tables=["summary"]),
     pathvars:
         result="released/lajewska2025/figure_4_3",
     params:

@@ -61,7 +61,7 @@ use rule table as lajewska2025_ch7_text with:
         comments=CH7_COMMENTS,
         pilot=CH7_PILOT,
     output:
-        **table_files(tables=["power"]),
+        **table_files(tables=["power", "themes", "familiarity"]),
     pathvars:
         result="released/lajewska2025/text_7_3",
     params:

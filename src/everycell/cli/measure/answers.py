@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import pandas as pd
 import typer
 
+from everycell.cli.answer_notes import report_endings, report_unread
 from everycell.cli.named_files import Input
 from everycell.cli.options import Format, PerQuery, Seed
 from everycell.cli.printing import print_measures
@@ -17,7 +18,7 @@ def citations(
     answers: Annotated[
         Path,
         typer.Argument(
-            help="JSON lines: question, answer, documents, relevant; optional: arm, tokens."
+            help="JSON lines: question, answer, documents, relevant; optional: arm, tokens, finish."
         ),
         Input(("answers",)),
     ],
@@ -41,6 +42,8 @@ def citations(
 
     docs/attribution.md describes the file and the measures (abolghasemi2026, chapter 5).
     """
+    from everycell.language_models.endings import count_reasons
+    from everycell.language_models.settings import LARGEST_EMPTY_SHARE
     from everycell.rag.citation_report import (
         answer_frame,
         arm_differences,
@@ -59,11 +62,10 @@ def citations(
             tests = arm_differences(cited_answers, pairs, strays=strays, seed=seed)
             frames = {"arms": frames, "differences": tests}
     unread = [mark for answer in cited_answers for mark in answer.unread]
-    examples = ": " + ", ".join(list(dict.fromkeys(unread))[:10]) if unread else ""
-    typer.echo(
-        f"Bracketed marks and superscripts not read as citations: {len(unread)}{examples}.",
-        err=True,
-    )
+    lists = [answer.source_list for answer in cited_answers if answer.source_list]
+    report_unread(unread, lists)
+    endings = count_reasons((answer.empty, answer.cut) for answer in cited_answers)
+    report_endings(endings, LARGEST_EMPTY_SHARE)
     settings = {"answers": str(answers), "forms": forms, "strays": strays, "seed": seed}
     print_measures(frames, form, settings)
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from everycell.cli.answer_notes import report_endings, report_unread
 from everycell.cli.named_files import Input
 from everycell.cli.options import Format, Seed
 from everycell.cli.printing import (
@@ -65,8 +66,10 @@ def cite_check(
     """
     from everycell.config import read_config
     from everycell.language_models.answering import open_language_model
+    from everycell.language_models.endings import count_reasons
     from everycell.language_models.generation import Request
     from everycell.language_models.settings import Decoding
+    from everycell.rag.citations import source_list_of, unread_marks
     from everycell.rag.cite_checks import forged_instances, read_answers, read_passages, try_all
     from everycell.rag.citing_styles import citing_style
     from everycell.rag.interventions import outcomes, same_words, shared_words
@@ -93,9 +96,25 @@ def cite_check(
             ]
 
         cases = try_all(instances, ask_all, seed=seed, same=is_same)
+        texts = [entry.answer.without_reasoning().text for entry in language_model.used]
+        model_endings = language_model.endings
+    report_unread(
+        [mark for answer in cited_answers for mark in answer.unread],
+        [answer.source_list for answer in cited_answers if answer.source_list],
+        whose=f"{answers}: ",
+    )
+    largest_share = config.language_models.largest_empty_share
+    endings = count_reasons((answer.empty, answer.cut) for answer in cited_answers)
+    report_endings(endings, largest_share, whose=f"{answers}: ")
+    if style == "sentences":
+        lists = [source for text in texts if (source := source_list_of(text))]
+        unread = [mark for text in texts for mark in unread_marks(text)]
+        report_unread(unread, lists, whose=f"{model}: ")
+    report_endings(model_endings, largest_share, whose=f"{model}: ")
     shares = outcomes(cases)
     if form == "json":  # with all cases
-        print_json({"shares": records(shares), "cases": cases})
+        counts = {"answers": model_endings.answers} | model_endings.summary()
+        print_json({"shares": records(shares), "cases": cases, "requests": counts})
     elif form != "table":
         print_for_programs(shares, form)
     else:
@@ -103,4 +122,5 @@ def cite_check(
         console.print(
             f"{len(cited_answers)} answers, {len(instances)} forged documents; model {model}."
         )
+        console.print(f"Model: {model_endings}.")
         print_frame(console, shares)

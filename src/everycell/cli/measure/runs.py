@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -12,6 +12,9 @@ from everycell.cli.named_files import RUN, Output
 from everycell.cli.options import Format, Level, Measures, PerQuery, Persistence, Qrels, Run, Seed
 from everycell.cli.printing import print_measures
 from everycell.engine.published_cells import CardError
+
+if TYPE_CHECKING:
+    from everycell.retrieval.interpolated_runs import MissingScore
 
 
 def compare(
@@ -132,8 +135,18 @@ def interpolate(
     noise: Annotated[int, typer.Option(help="Repetitions of the noise control.", min=1)] = 20,
     candidates: Annotated[
         Literal["either", "both"],
-        typer.Option(help="Rank the documents that are in either run, or only those in both."),
+        typer.Option(
+            help="Rank the documents that are in either run, or only those in both, at weights "
+            "between 0 and 1."
+        ),
     ] = "either",
+    missing_score: Annotated[
+        str,
+        typer.Option(
+            help="Score in a run of a document that only the other run has: lowest (the run's "
+            "lowest score for the topic), or a number."
+        ),
+    ] = "lowest",
     scale: Annotated[
         Literal["query", "run"],
         typer.Option(help="Standardise scores per query, or over the entire run."),
@@ -167,6 +180,7 @@ def interpolate(
         seed=seed,
         noise_seeds=noise,
         candidates=candidates,
+        missing_score=_parse_missing_score(missing_score),
         over=scale,
         relevance_level=level,
         missing_topics=missing,
@@ -183,8 +197,18 @@ def interpolate(
         "seed": seed,
         "noise": noise,
         "candidates": candidates,
+        "missing score": missing_score,
         "scale": scale,
         "missing": missing,
     }
     rows = interpolated.by_topic.reset_index() if per_query else interpolated.means
     print_measures(rows, form, settings)
+
+
+def _parse_missing_score(text: str) -> MissingScore:
+    if text == "lowest":
+        return "lowest"
+    numbers = parse_numbers("missing-score", text, "0, or lowest")
+    if len(numbers) != 1:
+        raise CardError(f"--missing-score is {text!r}; expected a number, or lowest.")
+    return numbers[0]

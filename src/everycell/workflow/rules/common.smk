@@ -4,6 +4,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from everycell.cli.project import faults_at_start
 from everycell.config import parse_config
 from everycell.config import read_config
 from everycell.config import refuse_templates
@@ -46,6 +47,8 @@ ROOT = Path(workflow.basedir)
 
 
 onstart:
+    if faults := faults_at_start():
+        refuse("\neverycell: ".join(faults))
     remove_start_limit()
     folders = map(Path, ("results", "work", "published", "recorded", config["cache"]))
     if number := reset_future_times(folders):

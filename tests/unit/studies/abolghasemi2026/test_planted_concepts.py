@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
 from everycell.collections.benchmark import judgements
 from everycell.collections.planted_concepts import (
@@ -157,3 +157,17 @@ def test_bm25_adds_to_a_ranker_what_only_bm25_knows(planted, tmp_path):
     assert len(table) == len(COMBINED)
     assert (table[SHORT, "low"] > 0).all()
     assert (table[UNNAMED_SHORT, "low"] <= 0).all()
+
+
+def test_weight_checks_interval_by_hand(planted):
+    """Fisher's z with the standard error of Bonett and Wright, at 95 %."""
+    draw = np.random.default_rng(5)
+    weights = planted.mentions["weight"] + 0.8 * draw.normal(size=len(planted.mentions))
+    table = weight_checks({"reads": encoded(planted, weights)}, planted.mentions)
+    for task, rows in table.set_index("metric").groupby("task"):
+        r, low, high = rows["value"][["value", "low", "high"]]
+        n = planted.mentions.loc[planted.mentions["task"] == task, "cue"].nunique()
+        error = np.sqrt((1 + r**2 / 2) / (n - 3))
+        assert np.arctanh([low, high]) == pytest.approx(
+            np.arctanh(r) + stats.norm.interval(0.95, scale=error), abs=1e-3
+        )

@@ -261,3 +261,15 @@ def test_what_learned_from_counterfactuals_is_shown_beside_the_chosen_setup():
         "Zephyr + counterfactuals": AUGMENTED,
     }
     assert select_answers(answers({"main": (1, 1, 1, 1)}, setup="w/o up-sampling"), names).empty
+
+
+@pytest.mark.parametrize(
+    ("cf", "expected"), [((0, 0, 1, 29), (100 / 30, 0, 100)), ((0, 0, 29, 1), (2900 / 30, 0, 100))]
+)
+def test_growing_share_interval_of_the_orders(cf, expected):
+    """One counterfactual is added, and one in 30 differs: more than 2.5 %, fewer than 5 %."""
+    frame = answers({"main": (9, 0, 0, 0), "cf": cf})
+    table = growing_share(frame, orders=3000, seed=0).set_index(["metric", "percent"])
+    row = table.loc[("recall of dissatisfaction", 10)]
+    assert (row["low"], row["high"]) == expected[1:]
+    assert row["value"] == pytest.approx(expected[0], abs=1.5)

@@ -128,3 +128,10 @@ def test_planted_sets_have_the_size_of_what_a_judge_sees_flipped():
     assert table["Main"].to_dict() == {"Satisfaction": 6, "Dissatisfaction": 6, "Total": 12}
     assert table["CF", "Satisfaction"] + table["CF", "Dissatisfaction"] == table["CF", "Total"]
     assert 0 < table["CF", "Total"] <= 12
+
+
+def test_flip_intervals_newcombe_by_hand():
+    """Newcombe (1998): 56/70 - 48/80, method 10: .0524 to .3339."""
+    counts = {("Satisfaction", "toy"): (56, 70), ("Dissatisfaction", "toy"): (48, 80)}
+    table = flip_intervals(counts).set_index(["row", "metric"])["value"][DIFFERENCE]
+    assert table[["share", "low", "high"]].tolist() == pytest.approx([20, 5.24, 33.39], abs=5e-3)

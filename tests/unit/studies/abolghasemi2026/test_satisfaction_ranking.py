@@ -74,3 +74,28 @@ def test_a_benchmark_without_counterfactuals_has_one_test_set():
     frame = answers(knows)
     result = ranking_quality(frame[frame["part"] == "main"], draws=100, seed=0)
     assert set(result["test_data"]) == {"Main"} and result["metric"].tolist() == list(RANKED)
+
+
+def test_ranking_quality_interval_by_hand():
+    """Of four dissatisfied samples one is ranked first and three are last.
+
+    The AUROC of a resample is the share of the first among its dissatisfied samples.
+    """
+    n = 60
+    frame = pd.DataFrame(
+        {"part": "main", "id": [str(number) for number in range(n)], "satisfied": True}
+    )
+    frame["probability"] = 0.2
+    # Four dissatisfied samples: three at the bottom (AUROC 0), one at the top (AUROC 100).
+    frame.loc[:3, "satisfied"] = False
+    frame.loc[:2, "probability"], frame.loc[3, "probability"] = 0.1, 0.3
+    frame = frame.assign(predicted=True, benchmark="toy", model="BERT", setup="x1", seed=0)
+    result = ranking_quality(frame, draws=4000, seed=1)
+    result = result[result["test_data"] == "Main"].set_index("metric")["value"]
+    assert result["AUROC"] == pytest.approx(25)
+    # The share of the good one among the dissatisfied of a resample, by simulation.
+    counts = np.random.default_rng(5).multinomial(n, np.full(n, 1 / n), size=20_000)[:, :4]
+    shares = counts[:, 3] / np.where(counts.any(axis=1), counts.sum(axis=1), np.nan)
+    low, high = 100 * np.nanquantile(shares, [0.025, 0.975])
+    assert (result["low"], result["high"]) == pytest.approx((low, high), abs=3)
+    assert high - 100 * np.nanquantile(shares, 0.95) > 6

@@ -224,3 +224,13 @@ def test_scores_that_are_equal_by_hand_tie(schools):
         for required in (0, 1):
             scores = model(np.array([[*row[:4], required] for row in rows]))
             assert len(set(scores.tolist())) == 1
+
+
+def test_attribution_deviations_of_two_draws(biased, people, schools):
+    """The sample standard deviation of two values is their distance by the root of 2."""
+    rng = np.random.default_rng(3)
+    draws = [background(schools, 50, rng) for _ in range(2)]
+    first, second = (list_attributions(biased, people, samples)["value"] for samples in draws)
+    result = attribution_deviations(biased, people, draws)["value"]
+    assert result.tolist() == pytest.approx((first - second).abs().div(np.sqrt(2)).tolist())
+    assert result.max() > 0

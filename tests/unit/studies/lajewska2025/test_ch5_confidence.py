@@ -169,3 +169,24 @@ def test_figure_marks_interval_by_hand():
     workers = figure_marks(annotations).query("part == 'workers'").set_index("name")
     assert workers.loc["w2", columns].tolist() == pytest.approx([5, 0.5, 0.5, 0.5])
     assert workers["level"].to_dict() == pytest.approx({"w1": 4.2, "w2": 2.6})
+
+
+def test_clustered_correlation_interval_of_two_clusters_by_hand():
+    """Resamples: either cluster twice (1/4 each), or both (1/2)."""
+    draw = np.random.default_rng(2)
+    x = draw.normal(size=40)
+    noise = np.repeat([0.2, 2.0], 20) * draw.normal(size=40)
+    data = pd.DataFrame({"x": x, "y": x + noise, "of": np.repeat([0, 1], 20)})
+    first, second = (
+        stats.pearsonr(part["x"], part["y"]).statistic for _, part in data.groupby("of")
+    )
+    both = stats.pearsonr(data["x"], data["y"]).statistic
+    assert second < both < first
+    # The quantiles .2 and .8 are outside the half of the resamples that have both clusters.
+    for confidence, expected in (
+        (0.95, (second, first)),
+        (0.6, (second, first)),
+        (0.4, (both,) * 2),
+    ):
+        result = clustered_correlation(data, "x", "y", "of", confidence=confidence)
+        assert (result["low"], result["high"]) == pytest.approx(expected)

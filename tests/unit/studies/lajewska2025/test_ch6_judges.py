@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from everycell.collections.nugget_labels import JUDGES, SYSTEMS, NuggetLabels
+from everycell.studies.lajewska2025.ch6.inference import FAITHFUL, spread_cells
 from everycell.studies.lajewska2025.ch6.judges import READINGS, judge_tables, released_scores
 
 RUNS = dict(list(SYSTEMS.items())[:2]) | {
@@ -76,3 +77,14 @@ def test_lists_of_judges_share_what_both_wrote(tables):
 
 def test_rewriting_is_tested_for_each_judge_and_their_mean(tables):
     assert set(tables.rewriting["judge"]) == {*JUDGES, "avg LLM"}
+
+
+def test_spread_cells_by_hand():
+    """Values of 0.5, 1 and 1: a mean of .8333, and a sample deviation of .2887."""
+    scores = pd.DataFrame(
+        {"system": "a", "topic": ["1", "2", "3"], "metric": FAITHFUL, "value": [0.5, 1.0, 1.0]}
+    )
+    cells = spread_cells(scores, "a").set_index("metric")["value"]
+    assert cells.to_dict() == pytest.approx(
+        {f"{FAITHFUL} mean": 2.5 / 3, f"{FAITHFUL} sd": 0.288675}, abs=1e-6
+    )

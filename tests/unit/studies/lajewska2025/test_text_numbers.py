@@ -9,6 +9,7 @@ from everycell.studies.lajewska2025.ch7.text_numbers import (
     THEMES,
     power_analysis,
     text_numbers,
+    themes_by_condition,
 )
 from everycell.studies.lajewska2025.chB.data_sets import (
     answers_by_file,
@@ -93,6 +94,15 @@ def test_the_text_counts_workers_answers_and_themes(pilot):
     assert values["study", "one condition"] == 1
     assert (values["gender", "other"], values["gender", "male"]) == (2, 0)
     assert [values["comments", theme] for theme in THEMES] == [1, 1, 1]
+
+
+def test_themes_by_condition_counts_workers_without_a_theme_as_zero():
+    marks = dict(zip(THEMES, (("x", None), (None, None), (None, "other remark")), strict=True))
+    columns = {THEMES[theme][0]: entries for theme, entries in marks.items()}
+    comments = pd.DataFrame({"answers_ids": ["EC2", "EC10"], **columns}, dtype=object)
+    cells = themes_by_condition(comments).set_index(["theme", "condition"])["value"]
+    assert cells["explanations helped to see limits"].to_dict() == {"EC2": 1, "EC10": 0}
+    assert cells.sum() == 1
 
 
 @pytest.mark.parametrize(("fee", "numbers"), [(None, 3), (0.2, 6)])

@@ -4,7 +4,7 @@ import pandas as pd
 
 from everycell.engine.render.panels import box_panels
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch4.ratings import both_studies
+from everycell.studies.lajewska2025.ch4.ratings import both_studies, summarise_ratings
 
 with ResultJob(snakemake) as job:
     parts, panels = [], []
@@ -24,6 +24,7 @@ with ResultJob(snakemake) as job:
         .rename("value")
         .reset_index()
     )
+    job.write_supplement(summarise_ratings(observed), "summary", {"median": 1, "percent high": 1})
     observed["panel"] = observed["study"] + ": " + observed["dimension"]
     observed["panel"] = pd.Categorical(observed["panel"], panels, ordered=True)
     job.write_figure(

@@ -8,7 +8,11 @@ from everycell.collections.rating_files import read_table
 from everycell.collections.user_studies import read_transparency
 from everycell.collections.user_study_materials import read_pilot
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch7.text_numbers import power_analysis, text_numbers
+from everycell.studies.lajewska2025.ch7.text_numbers import (
+    power_analysis,
+    text_numbers,
+    themes_by_condition,
+)
 
 with ResultJob(snakemake) as job:
     files, params = snakemake.input, snakemake.params
@@ -18,6 +22,17 @@ with ResultJob(snakemake) as job:
     answers = read_table(Path(files.ratings)).drop_duplicates("worker_ids")
     comments = read_table(Path(files.comments))
     job.write_table(text_numbers(pilot, power, ratings, answers, comments))
+    familiarity = ratings["Topic Familiarity"].astype(int)
+    summary = {"mean": familiarity.mean(), "median": familiarity.median()}
+    job.write_supplement(
+        pd.DataFrame(
+            [("Topic Familiarity", metric, value) for metric, value in summary.items()],
+            columns=["rating", "metric", "value"],
+        ),
+        "familiarity",
+        {"mean": 2, "median": 1},
+    )
+    job.write_supplement(themes_by_condition(comments), "themes", {"workers": 0})
     job.write_supplement(
         power,
         "power",

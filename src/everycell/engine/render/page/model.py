@@ -178,6 +178,7 @@ def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str
         "cells": {group: groups[group] for group in GROUPS},
         "claimed": counts.claimed,
         "headlines": headlines(counts),
+        "numbers_not_run": counts.verdicts(kind="number", origin="none").total(),
         "claim_lines": claim_lines(counts),
         "untestable": counts.untestable,
         "contradicted": counts.contradicted,

@@ -110,9 +110,12 @@ def _render(template: str, scripts: Sequence[str], model: Mapping[str, Any]) -> 
 
 
 def _badge(model: Mapping[str, Any]) -> bytes:
-    """Badge for a README: how many numbers computed from data equal the published ones."""
+    """Badge for a README: how many numbers equal the published ones, and how many were not run."""
     verdicts = model["headlines"].get(next(iter(HEADLINES)), Counter())
-    label, message = "everycell", f"{verdicts['equal']} of {verdicts.total()} numbers reproduced"
+    not_run = model["numbers_not_run"]
+    label = "everycell"
+    message = f"{verdicts['equal']} of {verdicts.total() + not_run} numbers reproduced"
+    message += f"; {not_run} not run" * bool(not_run)
     if verdicts["too_noisy"]:
         message += f"; {verdicts['too_noisy']} too noisy to judge"
     left, right = (12 + 7 * len(text) for text in (label, message))

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
+from pandas.api.types import is_scalar
 
 from everycell.engine.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
@@ -35,6 +36,7 @@ def write_table(
     names: Mapping[str, str] = {},
 ) -> list[Path]:
     r"""Write a tidy frame as ``stem.csv``, ``stem.md``, ``stem.tex`` and ``stem.html``."""
+    _require_scalars(frame, stem)
     displayed = frame.assign(value=_displayed_values(frame, "value", decimals))
     if {"low", "high"} <= set(frame.columns) - {*layout_rows, *layout_columns}:
         intervals = zip(
@@ -59,6 +61,17 @@ def write_table(
     return [
         write_atomically(stem.with_name(stem.name + suffix), text) for suffix, text in texts.items()
     ]
+
+
+def _require_scalars(frame: pd.DataFrame, stem: Path) -> None:
+    """Refuse cells such as lists, arrays and frames, which no published value can equal."""
+    for column in frame.columns:
+        for row, cell in enumerate(frame[column]):
+            if not is_scalar(cell):
+                raise ValueError(
+                    f"{stem.name}, row {row + 1}: the column {column!r} has a "
+                    f"{type(cell).__name__}, expected a number or a text; write one row per value."
+                )
 
 
 def _displayed_values(frame: pd.DataFrame, column: str, decimals: Decimals) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from everycell.rag.answers import Match, is_correct, usable_answers
-from everycell.rag.citations import Cited, Forms, without_citations
+from everycell.rag.citations import Cited, Forms, uncited_text
 
 #: How to treat a citation of a non-existent document.
 Strays = Literal["ignored", "wrong"]
@@ -47,13 +47,13 @@ class Reading(NamedTuple):
         Examples
         --------
         >>> text, gold = "Two, of the parties [2].", ("the art", "art")
-        >>> Reading().is_right(text, gold, k=2), Reading(match="words").is_right(text, gold, k=2)
+        >>> Reading().is_right(text, gold, k=2), Reading(match="squad").is_right(text, gold, k=2)
         (True, False)
         """
         usable = usable_answers(gold, match=self.match)
         if not usable:
             return None
-        answer = text if self.match == "substring" else without_citations(text, k=k)
+        answer = text if self.match == "substring" else uncited_text(text, k)
         return is_correct(answer, usable, match=self.match)
 
 
@@ -62,7 +62,7 @@ DEFAULT = Reading()
 READINGS: Mapping[str, Reading] = {
     "library": Reading(forms="plain"),
     "default": DEFAULT,
-    "strict": Reading(strays="wrong", match="words"),
+    "strict": Reading(strays="wrong", match="squad"),
 }
 #: Columns of the table of readings -> digits shown.
 READ = dict.fromkeys(READINGS, 3)

@@ -52,7 +52,7 @@ class ReadAnswers(Settings):
     strays: Literal["ignored", "wrong"] = Field(
         "ignored", description="Treatment of a citation of a non-existent document."
     )
-    match: Literal["substring", "words", "whole"] = Field(
+    match: Literal["substring", "words", "whole", "squad"] = Field(
         "substring", description="Method of matching a correct answer in a generated answer."
     )
 

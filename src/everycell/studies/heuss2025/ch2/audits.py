@@ -58,3 +58,14 @@ def audit_heuss2025_deterministic_unmarked(cells: Cells) -> Finding:
             )
             faults.append(f"{cell}, {smallest:.3f} with marker")
     return holds_if_any(faults, "all differences that exceed a marked one are marked")
+
+
+def audit_heuss2025_deterministic_utility(cells: Cells) -> Finding:
+    """§ 2.6: FELIX keeps NDCG@10 compared with all baselines on TREC20; Table 2.2."""
+    table = rows_where(cells("table_2_2"), dataset="TREC20", metric="NDCG@10")
+    own = published_number(table, row="FELIX_iter=20")
+    better = table[(table["value"].astype(float) > own) & (table["marker"] == "*")]
+    return holds_if_any(
+        (f"{row.row}: {row.value}*, FELIX {own}" for row in better.itertuples()),
+        "no baseline is significantly better",
+    )

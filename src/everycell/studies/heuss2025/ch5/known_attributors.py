@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.rag.answers import normalise_answer
+from everycell.rag.answers import normalise_as_squad
 from everycell.rag.draws import named_draws
 from everycell.rag.interventions import Answerer, instances, try_instance
 
@@ -61,8 +61,8 @@ def select_questions(
 
 
 def _contains_answer(text: str, answer: str) -> bool:
-    words = normalise_answer(answer)
-    return bool(words) and f" {words} " in f" {normalise_answer(text)} "
+    words = normalise_as_squad(answer)
+    return bool(words) and f" {words} " in f" {normalise_as_squad(text)} "
 
 
 def run_trials(

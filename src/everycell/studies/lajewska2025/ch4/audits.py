@@ -64,3 +64,14 @@ def check_lajewska2025_correlation_range(cells: Cells) -> Finding:
     """§ 4.4.2: correlations with overall satisfaction are between 0.6 and 0.8; Table 4.11."""
     r = cells("table_4_11")["value"].astype(float)
     return Finding(bool(r.between(0.6, 0.8).all()), f"from {r.min()} to {r.max()}")
+
+
+def audit_lajewska2025_table_4_12_query(cells: Cells) -> Finding:
+    """§ 4.4.3: the effect of the query on all response dimensions is high; Table 4.12."""
+    table = rows_where(cells("table_4_12"), study="Answerability", independent_variable="Query")
+    sizes = rows_where(table, metric="effect_size")
+    smaller = sizes[(sizes["value"] != "L") & (sizes["dependent_variable"] != "Familiarity")]
+    return holds_if_any(
+        (f"{row.dependent_variable}: {row.value}" for row in smaller.itertuples()),
+        "all effects of the query are large",
+    )

@@ -23,6 +23,18 @@ def both_studies(files: Any) -> Iterator[tuple[Study, pd.DataFrame]]:
         yield study, read_response_limitations(Path(path), study)
 
 
+def summarise_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Median and share of ratings of 3 or 4 per study, dimension and query, and over queries."""
+    over_queries = ratings.assign(query="all")
+    groups = pd.concat([ratings.astype({"query": str}), over_queries]).groupby(
+        ["study", "dimension", "query"], sort=False
+    )["rating"]
+    summary = pd.DataFrame(
+        {"median": groups.median(), "percent high": 100 * groups.agg(lambda own: (own >= 3).mean())}
+    )
+    return summary.melt(var_name="metric", ignore_index=False).reset_index()
+
+
 def exact_quotient(count: int, size: int, unit: str) -> int:
     """Divide a count by a size; a remainder is an error, since the design is balanced."""
     if count % size:

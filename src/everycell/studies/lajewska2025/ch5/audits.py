@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, holds_if_none, published_number, rows_where
+from everycell.engine.audits import (
+    Cells,
+    Finding,
+    holds_if_any,
+    holds_if_none,
+    published_number,
+    rows_where,
+)
+
+#: US federal minimum wage in USD per hour.
+_MINIMUM_WAGE = 7.25
+
+
+def audit_lajewska2025_table_5_1_wages(cells: Cells) -> Finding:
+    """§ 5.3.3: payments on MTurk exceed the minimum wage; Table 5.1 has costs and times."""
+    table, below = cells("table_5_1"), []
+    for row in ("MTurk regular", "MTurk master"):
+        for variant in ("Paragraph", "Sentence"):
+            own = rows_where(table, row=row, task_variant=variant)
+            hours = published_number(own, metric="median_time_s") / 3600
+            wage = published_number(own, metric="cost_usd") / hours
+            if wage < _MINIMUM_WAGE:
+                below.append(f"{row}, {variant.lower()}: {wage:.2f} USD per hour")
+    return holds_if_any(below, f"all pay at least {_MINIMUM_WAGE} USD per hour")
 
 
 def check_lajewska2025_answerability_counts(cells: Cells) -> Finding:

@@ -90,3 +90,15 @@ def text_numbers(
         for theme, (column, entry) in THEMES.items()
     ]
     return pd.DataFrame(rows, columns=["part", "item", "metric", "value"])
+
+
+def themes_by_condition(comments: pd.DataFrame) -> pd.DataFrame:
+    """Number of workers per condition whose comments have each theme, including zero."""
+    conditions = sorted(comments["answers_ids"].unique(), key=lambda name: int(name[2:]))
+    rows = [
+        (theme, condition, "workers", int((own[column].str.strip() == entry).sum()))
+        for theme, (column, entry) in THEMES.items()
+        for condition in conditions
+        for own in [comments[comments["answers_ids"] == condition]]
+    ]
+    return pd.DataFrame(rows, columns=["theme", "condition", "metric", "value"])

@@ -1,0 +1,114 @@
+"""Public functions refuse missing and impossible values, as their docstrings say."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from everycell.dialogue.satisfaction import fitting_confusions
+from everycell.fair_ranking.exposure_measures import exposure_error
+from everycell.fair_ranking.fa_ir import fa_ir, failure_probability
+from everycell.fair_ranking.uncertainty import pufr
+from everycell.metrics.attribution import attribution_confidence, paired_difference, ratio_interval
+from everycell.metrics.group_fairness import achieved_distributions, combine
+from everycell.metrics.rank_overlap import rbo
+from everycell.metrics.reading_weights import position_weight
+from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_agreement
+from everycell.statistics.anova import anova, design_support
+from everycell.statistics.effect_size import EffectScale
+from everycell.statistics.hypothesis_tests import pearson, t_tests
+from everycell.statistics.laplace import LastLayer, fisher_diagonal, log_odds_distribution
+from everycell.statistics.power import anova_power, power_from_f, required_per_group
+
+NAN, INF = math.nan, math.inf
+#: Missing labels among numbers, and among strings.
+MISSING = [
+    *[(1, 0, missing) for missing in (None, NAN, np.float64("nan"), pd.NA, pd.NaT, "", " ")],
+    *[("a", "b", missing) for missing in (None, NAN, pd.NA, "", "\t")],
+]
+PAIR = {"a": [1.0, 2, 3], "b": [1.0, 2, 4]}
+HEAD = LastLayer(np.ones((1, 1)), np.zeros(1))
+
+
+@pytest.mark.parametrize(("first", "second", "missing"), MISSING)
+def test_agreement_missing_label(first, second, missing):
+    labels = [[first, first], [second, second], [first, missing]]
+    for table in (labels, pd.DataFrame(labels), np.array(labels, dtype=object)):
+        with pytest.raises(ValueError, match="missing"):
+            fleiss_kappa(table)
+    columns = list(zip(*labels, strict=True))
+    for measure in (percent_agreement, cohens_kappa):
+        for pair in (columns, columns[::-1], map(pd.Series, columns)):
+            with pytest.raises(ValueError, match="missing"):
+                measure(*pair)
+
+
+def test_agreement_masked_label():
+    labels = np.ma.array([[1, 1], [1, 0], [0, 0]], mask=[[0, 0], [0, 1], [0, 0]])
+    with pytest.raises(ValueError, match="None"):
+        fleiss_kappa(labels)
+    with pytest.raises(ValueError, match="None"):
+        cohens_kappa(labels[:, 0], labels[:, 1])
+
+
+def test_agreement_strings_and_numbers():
+    with pytest.raises(ValueError, match="'1'.* 1: use one type"):
+        fleiss_kappa([["1", 1], ["1", 1]])
+    for measure in (percent_agreement, cohens_kappa):
+        with pytest.raises(ValueError, match="use one type"):
+            measure([1, 0], ["1", "0"])
+        assert measure([1, 0], [True, False]) == measure([1.0, 0.0], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "options"),
+    [
+        (t_tests, (PAIR,), {"alpha": 5}),
+        (t_tests, (PAIR,), {"alpha": NAN}),
+        (pearson, (PAIR,), {"confidence": 95}),
+        (pearson, (PAIR,), {"confidence": NAN}),
+        (anova_power, (INF, 3, 10), {}),
+        (anova_power, (0.2, NAN, 10), {}),
+        (anova_power, (0.2, 2.5, 10), {}),
+        (anova_power, (0.2, 3, INF), {}),
+        (required_per_group, (INF, 3), {}),
+        (required_per_group, (0.2, NAN), {}),
+        (power_from_f, (INF, 3, 5), {}),
+        (power_from_f, (2.0, 3, NAN), {}),
+        (EffectScale, ("x", ((NAN, "L"), (0.1, "S"))), {}),
+        (EffectScale, ("x", ((0.2, "L"), (NAN, "S"))), {}),
+        (fisher_diagonal, (LastLayer(np.array([[NAN]]), np.zeros(1)), [[1.0]]), {}),
+        (log_odds_distribution, (HEAD, [[INF, 1]], [[1.0]]), {}),
+        (anova, (pd.DataFrame({"y": [1, 2, 3, 4], "f": ["a", "a", "b", ""]}), "y", ["f"]), {}),
+        (design_support, (pd.DataFrame({"f": ["a", "b", ""]}), ["f"]), {}),
+        (paired_difference, ([0.5, 0.2], [0.5, 0.1]), {"seed": 0, "confidence": 95}),
+        (ratio_interval, ([1, NAN], [1, 2]), {"seed": 0}),
+        (ratio_interval, ([1, 2], [1, NAN]), {"seed": 0}),
+        (ratio_interval, ([1, 2], [1, -2]), {"seed": 0}),
+        (ratio_interval, ([1, 2], [0, 0]), {"seed": 0}),
+        (ratio_interval, ([1, 2], [1, 2, 3]), {"seed": 0}),
+        (attribution_confidence, ([[None]], [[True]]), {}),
+        (achieved_distributions, (["1", None], [1.0, 1.0], [[0.5, 0.5]] * 2), {}),
+        (combine, (NAN, 0.5), {}),
+        (combine, (0.5, NAN), {}),
+        (position_weight, (5, NAN), {}),
+        (rbo, ([1, NAN], [1, 2]), {}),
+        (rbo, ([1, 2], [1, None]), {}),
+        (rbo, ([1, pd.NA], [1, 2]), {}),
+        (rbo, ([1, {2, None}], [1, 2]), {}),
+        (rbo, ([1, 2], ["1", "2"]), {}),
+        (fitting_confusions, ({"accuracy": NAN}, 5, 5), {}),
+        (exposure_error, ([NAN, 1], [1, 1]), {}),
+        (failure_probability, ([2, 1], 0.5), {}),
+        (failure_probability, ([0, 1, 0], 0.5), {}),
+        (fa_ir, ([1, 2], [True, NAN], [0, 0]), {}),
+        (fa_ir, ([1, 2], [True, None], [0, 0]), {}),
+        (fa_ir, ([1, 2], ["True", "False"], [0, 0]), {}),
+        (pufr, ([1, 2], [1, 1], [True, None], 1), {}),
+        (pufr, ([1, 2], [1, 1], [2, 0], 1), {}),
+    ],
+)
+def test_invalid_value(function, arguments, options):
+    with pytest.raises(ValueError, match=r"\w+.*[:;] \w+"):
+        function(*arguments, **options)
