@@ -46,7 +46,8 @@ class ClaimClass(NamedTuple):
     outcome: str = ""
     #: Empty if the claim has no test.
     on_published: str = ""
-    #: Cause of an outcome ``fails``: `Where` of the erratum, or ``undecided`` without one.
+    #: Cause of a contradiction on the paper's own data: `Where` of the erratum, or ``undecided``
+    #: without one.
     cause: str = ""
     #: ``quoted`` if computed values are compared with quoted ones.
     flag: str = ""
@@ -251,7 +252,7 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
     causes = {erratum.id: erratum.where for erratum in artefact.card.errata}
     return [
         claim._replace(cause=causes.get(conclusion.erratum or "", "undecided"))
-        if "fails" in (claim.outcome, claim.on_published)
+        if is_contradicted(claim)
         else claim
         for claim, conclusion in zip(classes, conclusions, strict=True)
     ]
@@ -426,7 +427,8 @@ def _describe_outcomes(outcomes: Mapping[tuple[str, str], int], line: ClaimLine)
     for outcome in (*TESTED, "no_numbers"):
         unknown = outcomes.get((outcome, "undecided"), 0)
         if numbers[outcome] or (outcome == "fails" and numbers.keys() & set(TESTED)):
-            cause = f" (of these {unknown} with unknown cause)" if numbers["fails"] else ""
+            has_cause = numbers["fails"] and "surrogate data" not in line.where.get("basis", ())
+            cause = f" (of these {unknown} with unknown cause)" if has_cause else ""
             parts.append(
                 f"{numbers[outcome]} {OUTCOME_NAMES[outcome]}{cause * (outcome == 'fails')}"
             )

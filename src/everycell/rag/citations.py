@@ -192,7 +192,7 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
     >>> [citation.number for citation in find_citations("[1, 2][3]", forms="plain")]
     [3]
     """
-    return [citation for mark in read_marks(text, forms=forms) for citation in mark.citations]
+    return [citation for mark in citation_marks(text, forms=forms) for citation in mark.citations]
 
 
 class Mark(NamedTuple):
@@ -207,7 +207,7 @@ class Mark(NamedTuple):
     is_word: bool = False
 
 
-def read_marks(text: str, *, forms: Forms = "all") -> list[Mark]:
+def citation_marks(text: str, *, forms: Forms = "all") -> list[Mark]:
     """Marks of a text that are read as citations, in order; no two have the same citation."""
     if forms == "plain":
         return [
@@ -215,7 +215,7 @@ def read_marks(text: str, *, forms: Forms = "all") -> list[Mark]:
             for match in _PLAIN.finditer(hide_reasoning(text))
             if len(match[1]) <= LONGEST_NUMBER
         ]
-    return read_answer(text).marks
+    return answer_parts(text).marks
 
 
 class AnswerParts(NamedTuple):
@@ -239,7 +239,7 @@ class AnswerParts(NamedTuple):
     hidden: list[str]
 
 
-def read_answer(text: str) -> AnswerParts:
+def answer_parts(text: str) -> AnswerParts:
     """Divide an answer into its parts."""
     visible, hidden = hide_code_and_links(
         hide_reasoning(text), lambda content: bool(_parse_list(content, 0))
@@ -318,9 +318,9 @@ def unread_marks(text: str, *, forms: Forms = "all") -> list[str]:
     """
     if forms == "plain":
         visible, hidden, lists = hide_reasoning(text), [], []
-        marks = read_marks(text, forms=forms)
+        marks = citation_marks(text, forms=forms)
     else:
-        visible, marks, lists, hidden = read_answer(text)
+        visible, marks, lists, hidden = answer_parts(text)
     starts = [citation.start for mark in marks for citation in mark.citations]
     ignored = sorted([*lists, *((mark.start, mark.end) for mark in marks)])
     firsts = [start for start, _ in ignored]
@@ -346,7 +346,7 @@ def source_list_of(text: str) -> str:
     >>> source_list_of("Owls hunt [1].\n\nSources:\n[1] Owls. [2] Foxes.")
     'Sources:\n[1] Owls. [2] Foxes.'
     """
-    return "\n".join(text[start:end] for start, end in read_answer(text).lists)
+    return "\n".join(text[start:end] for start, end in answer_parts(text).lists)
 
 
 def _value(written: str) -> int | None:
@@ -454,7 +454,7 @@ def uncited_text(text: str, k: int) -> str:
     >>> uncited_text("<think>[2]?</think>Owls hunt [1] in [1984].", k=2)
     'Owls hunt in [1984].'
     """
-    parts = read_answer(text)
+    parts = answer_parts(text)
     return remove_spans(
         text, [*reasoning_spans(text), *parts.lists, *spans_to_remove(parts, text, k)]
     )

@@ -129,7 +129,15 @@ def test_find_citations_headings(word):
         ("Owls hunt.\n\nSources: [1], [2]", [1, 2]),
         ("Owls hunt.\n\nSource: Document 2.", [2]),
         ("Owls hunt.\n\nSources: [1] Owls; [2] Foxes", []),
+        # A line of sources below each paragraph.
+        ("Owls hunt.\nSource: [1]\n\nFoxes sleep.\nSource: [2]", [1, 2]),
+        ("Owls hunt.\n(Sources: [1], [2])\n\nFoxes sleep.\n(Source: [3])", [1, 2, 3]),
+        ("Owls [1].\n\nFoxes [2].\n\n(Sources: [1], [2], [3])", [1, 2]),
         # Without a heading.
+        ("Owls [1].\n\n[Document 1]: Owls.\n[Document 2]: Foxes.", [1]),
+        ("Owls [1].\n\n**Document 1:** Owls.\n**Document 2:** Foxes.", [1]),
+        ("Owls [1].\n\nDocument 1: Owls.\nDocument 3: Foxes.", [1]),
+        ("Owls [1].\n\n- **[1]** Owls.\n- **[2]** Foxes.", [1]),
         (f"Owls hunt [1].\n\n{SOURCES}", [1]),
         (f"Owls hunt [1].\n{SOURCES}\n", [1]),
         ("Owls hunt [1].\n\n- [1] Owls.\n- [2] Foxes.", [1]),
@@ -143,6 +151,7 @@ def test_find_citations_headings(word):
         ("Reasons [3]:\n1. Owls hunt [1].\n2. Foxes sleep [2].", [3, 1, 2]),
         ("Owls [1].\n\n**Cited documents:**\n- Document 2\n- Document 3: Bees", [1]),
         ("Owls [1].\n\n**Note:**\nFoxes sleep [2].", [1, 2]),
+        ("Owls [1].\n\nEvidence:\n- Foxes sleep [2].\n- Bees buzz [3].", [1, 2, 3]),
         # Not a heading.
         ("Sources say that owls hunt [1].\nThey do [2].", [1, 2]),
         ("**Sources** say so [1].", [1]),
