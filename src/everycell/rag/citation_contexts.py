@@ -49,15 +49,15 @@ HEADINGS = (
 _WEAK = ("documents", "passages")
 _BEFORE = (
     r"(?:(?:here (?:are|is)|list of|the|all|key|main|cited|used|relevant|supporting|primary|my|"
-    r"additional|source|selected)[ \t]{1,3}){0,3}"
+    r"i used|additional|following|source|selected)[ \t]{1,3}){0,3}"
 )
 _WORDS = "|".join(map(re.escape, sorted(HEADINGS, key=len, reverse=True)))
 # Quantifiers are bounded, so that the running time is linear.
-_DECORATION = r"[ \t#>*_=\-–—•(]{0,12}(?:\d{1,2}[.)][ \t]{1,3})?[*_]{0,3}"
+_DECORATION = r"[ \t#<>*_=\-–—•(]{0,12}(?:\d{1,2}[.)][ \t]{1,3})?[*_]{0,3}"
 _HEADING = re.compile(
     rf"(?P<before>{_DECORATION})(?:{_BEFORE}(?P<word>{_WORDS})|{_BEFORE}(?P<weak>{'|'.join(_WEAK)}))"
     r"(?P<after>(?:[ \t]{1,3}[\w()]{1,30}){0,4})[ \t]{0,3}"
-    r"(?P<mark>[*_]{0,3}[ \t]{0,3}[:：]?[ \t]{0,3}[*_]{0,3})(?P<content>[^\n]*)",
+    r"(?P<mark>[*_>]{0,3}[ \t]{0,3}[:：]?[ \t]{0,3}[*_]{0,3})(?P<content>[^\n]*)",
     re.IGNORECASE,
 )
 # An item of a list: bullet, number, mark, "Document 2", or address.
@@ -68,9 +68,10 @@ _ITEM = re.compile(
 )
 _NOUN = r"(?:document|doc|passage|source|reference)\.?"
 _MARKED_LINE = re.compile(
-    rf"[ \t>]*(?:[-*•][ \t]+)?[*_]{{0,2}}(?:\[(?:{_NOUN}[ \t])?[#^]?(?P<number>\d{{1,4}})\]"
+    r"[ \t>]*(?:(?:[-*•|]|\d{1,2}[.)])[ \t]+)?[*_]{0,2}"
+    rf"(?:\[(?:{_NOUN}[ \t])?[#^]?(?P<number>\d{{1,4}})\]"
     rf"|【(?P<wide>\d{{1,4}})[^】\n]{{0,20}}】|{_NOUN}[ \t]#?(?P<named>\d{{1,4}})(?=[*_]{{0,2}}:))"
-    r"[*_]{0,2}[ \t]*[:.)–—-]?[*_]{0,2}[ \t]*(?=\S*\w)",
+    r"[*_]{0,2}[ \t]*[:.)|–—-]?[*_]{0,2}[ \t]*(?=\S*\w)",
     re.IGNORECASE,
 )
 # A word or number that is neither a citation nor a noun before one.
@@ -243,7 +244,8 @@ def _list_length(text: str, lines: list[Span], index: int, heading: re.Match[str
         has_colon or any(mark in heading["before"] for mark in "#*_")
     ):
         return 0
-    if content and (not has_colon or heading["weak"] or heading["after"]):
+    is_plain = not (heading["weak"] or heading["after"])
+    if content and not (has_colon and (is_plain or _ITEM.match(content))):
         return 0
     end = index
     for number in range(index + 1, len(lines)):

@@ -32,6 +32,7 @@ These are not citations:
                                     ``[Human]``, ``[1:]``, ``[1,000]``, ``[Delft, 1]``
 ``[0, 1]``, the interval ``[2, 5]``  two numbers of which the first is 0, or after the sign ∈ or
                                     one of `RANGES`
+``a = [1, 2]``, ``f([1, 2])``       several numbers after an equals sign or a function
 ``(2)``, ``{2}``, ``^2^``, ``①``     may be items of an enumeration
 ``<cite index="2-1">``, ``<co: 2>``  tags, whose numbers may begin at 0 or count sentences
 〔2〕, «2», <2>                     in other brackets
@@ -124,6 +125,7 @@ _NAMED = re.compile(rf"\b(?:{_NOUN}|citation|cite)s?\b", re.IGNORECASE)
 _BEFORE_INTERVAL = re.compile(
     rf"(?:∈|\\in|\b(?:{'|'.join(RANGES)})s?(?:[ ](?:of|from|is|over))?:?)\s?\Z", re.IGNORECASE
 )
+_BEFORE_CODE = re.compile(r"(?:\w\(|=\s?)\Z")
 _INTERVAL = re.compile(r"\s*\d+\s*[,;]\s*\d+\s*")
 _TAGS = "cite|citation|ref|reference|source|sources|doc|document|footnote|fn|note|co|sup"
 # What looks like a citation: brackets, superscripts, tags, parentheses, braces, ...
@@ -297,11 +299,14 @@ def _without_repetitions(marks: list[Mark]) -> list[Mark]:
 
 
 def _is_interval(text: str, match: re.Match[str]) -> bool:
-    """Whether brackets have the bounds of an interval, such as [0, 1]."""
+    """Whether brackets have the bounds of an interval, such as [0, 1], or a list in code."""
+    before = text[max(0, match.start() - 30) : match.start()]
+    # "array([1, 2])", "a = [1, 2]"
+    if re.search(r"\d\s*[,;]\s*\d", match[1]) and _BEFORE_CODE.search(before):
+        return True
     if not _INTERVAL.fullmatch(match[1]):
         return False
     first, second = (int(digits[:9]) for digits in re.findall(r"\d+", match[1]))
-    before = text[max(0, match.start() - 30) : match.start()]
     return first < second and (first == 0 or _BEFORE_INTERVAL.search(before) is not None)
 
 
