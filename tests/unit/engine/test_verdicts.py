@@ -244,7 +244,7 @@ def test_a_tolerance_gives_its_reason(tmp_path):
 @pytest.mark.parametrize("values", [REBUILT, CELLS["value"].tolist()])
 def test_a_quoted_cell_is_never_compared(tmp_path, values):
     artefact = toy(tmp_path, quoted=[{"cells": {"row": "c"}, "because": "from another paper"}])
-    result = report(artefact, "embedded", CELLS.assign(value=values))
+    result = report(artefact, "embedded", CELLS.assign(value=values)[:4])
     for cell in result.cells[4:]:
         assert cell.verdict == "quoted" and cell.rebuilt is None
         assert cell.why == "from another paper"
@@ -756,7 +756,7 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
             unreachable |= artefact.select(part.cells)
     for column, values in artefact.card.tiers[tier].lacks.items():
         unreachable |= artefact.cells[column].isin(values)
-    runs = [None, as_rebuilt(artefact)[~unreachable]]
+    runs = [None] if unreachable.all() else [None, as_rebuilt(artefact)[~unreachable]]
     for rebuilt in runs:
         result = judged(artefact, tier, rebuilt)
         cells = 0 if artefact.card.tiers[tier].state == "stand_in" else len(artefact.cells)
