@@ -56,7 +56,8 @@ _WORDS = "|".join(map(re.escape, sorted(HEADINGS, key=len, reverse=True)))
 _DECORATION = r"[ \t#>*_=\-–—•]{0,12}(?:\d{1,2}[.)][ \t]{1,3})?[*_]{0,3}"
 _HEADING = re.compile(
     rf"(?P<before>{_DECORATION})(?:{_BEFORE}(?P<word>{_WORDS})|{_BEFORE}(?P<weak>{'|'.join(_WEAK)}))"
-    r"(?P<after>(?:[ \t]{1,3}[\w()]{1,30}){0,4})[ \t]{0,3}"
+    # Not "sources of error".
+    r"(?P<after>(?:[ \t]{1,3}(?!(?:of|to|for|that|between|on)\b)[\w()]{1,30}){0,4})[ \t]{0,3}"
     r"(?P<mark>[*_]{0,3}[ \t]{0,3}[:：]?[ \t]{0,3}[*_]{0,3})(?P<content>[^\n]*)",
     re.IGNORECASE,
 )
