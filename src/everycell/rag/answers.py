@@ -39,7 +39,7 @@ _DIGIT = re.compile(r"\d")
 #: Hyphens, dashes up to the en dash and the minus sign; the slash of fractions; longer dashes, which
 #: separate words; quotation marks.
 _SPELLINGS = str.maketrans(
-    "\u2010\u2011\u2012\u2013\u2212\u2044\u2014\u2015“”„«»‘’", "-----/  \"\"\"\"\"''"
+    "\u2010\u2011\u2012\u2013\u2212\u2044\u2014\u2015“”„«»‘’", '-----/  """""\'\''
 )
 #: Separators of thousands, also no-break and thin spaces; "5,202" in "May 5,2020" has none.
 _THOUSANDS = re.compile(

@@ -57,10 +57,13 @@ _DECORATION = r"[ \t#>*_=\-–—•]{0,12}(?:\d{1,2}[.)][ \t]{1,3})?[*_]{0,3}"
 _HEADING = re.compile(
     rf"(?P<before>{_DECORATION})(?:{_BEFORE}(?P<word>{_WORDS})|{_BEFORE}(?P<weak>{'|'.join(_WEAK)}))"
     # Not "sources of error".
-    r"(?P<after>(?:[ \t]{1,3}(?!(?:of|to|for|that|between|on)\b)[\w()]{1,30}){0,4})[ \t]{0,3}"
+    r"(?P<after>(?![ \t]{1,3}(?:of|to|for|that|between|on)\b)(?:[ \t]{1,3}[\w()]{1,30}){0,4})"
+    r"[ \t]{0,3}"
     r"(?P<mark>[*_]{0,3}[ \t]{0,3}[:：]?[ \t]{0,3}[*_]{0,3})(?P<content>[^\n]*)",
     re.IGNORECASE,
 )
+# "[1], [2]" on the line of a heading.
+_NUMBERS = re.compile(r"[\W\d]*\[\d[\W\d]*")
 # An item of a list: bullet, number, mark, "Document 2", or address.
 _ITEM = re.compile(
     r"[ \t>]*(?:[-*•–—+]\s|\(?\d{1,3}[.):\]]|\[\^?[^\]\n]{1,20}\]|【[^】\n]{1,20}】|<?https?:|www\."
@@ -140,8 +143,14 @@ def hide_code_and_links(text: str, is_citation: Callable[[str], bool]) -> tuple[
             if not is_citation(match[1].strip())
         ],
     )
+    unread += [
+        match[0]
+        for match in _INLINE.finditer(text)
+        if match[0][1] in "^[" and is_citation(match[0].strip("$^{}[] "))
+    ]
     text = _hide_matches(text, _INLINE)
-    text = _hide_matches(text, _DEFINITION)
+    # Definitions are not sentences.
+    text = _DEFINITION.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     # "[1](Human)" is a citation with a label.
     links = [match for match in _LINK.finditer(text) if re.search(r"[/.#:(]", match["target"])]
     linked = [link[0] for link in links if is_citation(link["text"].strip("^[] "))]
@@ -210,8 +219,7 @@ def source_lists(text: str, citations: list[Span]) -> list[Span]:
     """
     ends = list(itertools.accumulate(len(line) + 1 for line in text.split("\n")))
     lines = [(start, end - 1) for start, end in zip([0, *ends], ends, strict=False)]
-    first_citation = citations[0][0] if citations else len(text)
-    spans: list[Span] = []
+    found: list[tuple[Span, bool]] = []
     index = 0
     while index < len(lines):
         start, end = lines[index]
@@ -222,10 +230,15 @@ def source_lists(text: str, citations: list[Span]) -> list[Span]:
             first = heading.start("content")
             read = [(begin - first, end - first) for begin, end in _between(citations, first, stop)]
             is_bare = not _NAME.search(hide(text[first:stop], read))
-            if not is_bare or first_citation < start:
-                spans.append((start, stop))
+            found.append(((start, stop), is_bare))
         index += max(1, length)
-    return spans or _headless(text, lines, citations)
+    # The first citation outside lists: "Source: [1]" below each paragraph cites if there is none.
+    spans = [span for span, _ in found]
+    first_citation = next(
+        (start for start, _ in citations if not any(a <= start < b for a, b in spans)), len(text)
+    )
+    lists = [span for span, is_bare in found if not is_bare or first_citation < span[0]]
+    return lists or _headless(text, lines, citations)
 
 
 def _between(spans: list[Span], start: int, end: int) -> list[Span]:
@@ -241,6 +254,8 @@ def _list_length(text: str, lines: list[Span], index: int, heading: re.Match[str
         has_colon or any(mark in heading["before"] for mark in "#*_")
     ):
         return 0
+    if content and has_colon and _NUMBERS.fullmatch(content):
+        return 1
     if content and (not has_colon or heading["weak"] or heading["after"]):
         return 0
     end = index
