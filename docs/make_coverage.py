@@ -8,9 +8,11 @@ text between markers in the README.
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pandas as pd
 
+from everycell.cli.checks import ORIGIN
 from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.cell_classes import CellClass, classify_cells
 from everycell.engine.counting import (
@@ -25,7 +27,8 @@ from everycell.engine.counting import (
     headlines,
     total,
 )
-from everycell.engine.reports import JudgedCell
+from everycell.engine.origins import origins_of_cells
+from everycell.engine.reports import CellOrigin, JudgedCell
 from everycell.engine.results import Result, collect
 from everycell.engine.tiers import Tier
 
@@ -48,16 +51,19 @@ def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[Result]
             entry.artefact.card.tiers[entry.tier].state,
         )
         rows = rows_by_result.get((artefact.id, tier))
-        # A result without cells and compared claims has no rows.
-        has_no_rows = state == "stand_in" or (state == "rebuilt" and artefact.cells.empty)
-        if rows is None and (tier == "full" or not has_no_rows):
+        # A result on surrogate data without compared claims has no rows.
+        if rows is None and (tier == "full" or state != "stand_in"):
             continue
         verdicts = {} if rows is None else dict(rows[["key", "verdict"]].itertuples(index=False))
+        origin = _origin(artefact, tier, verdicts) if state == "rebuilt" else "none"
+        origins = origins_of_cells(artefact, tier, origin) if state == "rebuilt" else None
         # Cells on surrogate data have no verdicts.
         cells = [
             _cell(row, artefact.key_columns, cell_class, verdicts)
             for row, cell_class in zip(
-                artefact.cells.to_dict("records"), classify_cells(artefact, tier), strict=True
+                artefact.cells.to_dict("records"),
+                classify_cells(artefact, tier, origins),
+                strict=True,
             )
             if state == "rebuilt"
         ]
@@ -65,9 +71,19 @@ def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[Result]
             claim.model_copy(update={"on_rebuilt": _outcome(claim.id, verdicts, artefact, tier)})
             for claim in entry.report.conclusions
         ]
-        report = {"state": state, "cells": cells, "conclusions": claims}
+        report = {"state": state, "origin": origin, "cells": cells, "conclusions": claims}
         results.append(replace(entry, report=entry.report.model_copy(update=report)))
     return results
+
+
+def _origin(artefact: Artefact, tier: Tier, verdicts: Mapping[str, str]) -> CellOrigin:
+    """Origin of the values of a result, which follows from the files that its job read."""
+    if ORIGIN not in verdicts:
+        raise ValueError(
+            f"{EXPECTED} has no {ORIGIN} of {artefact.id} ({tier}). Reproduce the results, then "
+            f"run `everycell check-verdicts {EXPECTED} --update`."
+        )
+    return cast(CellOrigin, verdicts[ORIGIN])
 
 
 def _outcome(claim: str, verdicts: Mapping[str, str], artefact: Artefact, tier: Tier) -> str:
@@ -86,15 +102,16 @@ def _cell(
 ) -> JudgedCell:
     key = {name: row[name] for name in keys}
     name = " / ".join(key.values())
+    if cell_class.kind == "empty":
+        verdicts = {name: "quoted"}
     if name not in verdicts:
         raise ValueError(
             f"{EXPECTED} has no verdict of the cell {name}. Reproduce the results, then run "
             f"`everycell check-verdicts {EXPECTED} --update`."
         )
     judged = cell_class.with_verdict(verdicts[name].split(" ")[0])
-    fields = {name: value or None for name, value in judged._asdict().items()}
-    # The sensitivity of a cell is in a file of its own.
-    del fields["sensitivity"]
+    names = ("kind", "origin", "flag", "verdict")
+    fields = {name: getattr(judged, name) or None for name in names}
     return JudgedCell(key=key, printed=row["value"], rebuilt=None, why=None, **fields)
 
 
@@ -141,7 +158,7 @@ def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts
         if counts.states["drawing"] == counts.artefacts:
             continue
         verdicts = counts.verdicts(origin=("data", "published inputs"))
-        names = ("equal", "close", "explained", "differs")
+        names = ("equal", "close", "too_noisy", "explained", "differs")
         cells = [
             f"`{paper}_ch{chapter}`",
             papers[paper].chapters[chapter],

@@ -8,6 +8,10 @@ of a cache. It also refuses files of ``--configfile`` that Snakemake would run a
 
 from __future__ import annotations
 
+import atexit
+import os
+import re
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -34,6 +38,14 @@ CHATTER = (
     "Touching output file ",
     "Elapsed time: ",
 )
+#: What Snakemake says at the end of a failed run.
+ECHOES = (
+    "Exiting because a job execution failed.",
+    "WorkflowError:\nAt least one job did not complete successfully.",
+    "At least one job did not complete successfully.",
+)
+#: What Snakemake says on Ctrl-C.
+STOPPING = "Terminating processes on user request"
 #: Events that the lines stand for.
 REPLACED = {
     LogEvent.WORKFLOW_STARTED,
@@ -97,6 +109,16 @@ class LogHandler(LogHandlerBase):
         )
         self._verbose = settings.verbose
         self._as_usual = settings.dryrun or settings.verbose or bool(settings.quiet)
+        self._is_stopped = False
+        if not self._as_usual:
+            from snakemake.shell import shell
+
+            # A script that is still being loaded would answer Ctrl-C with a traceback; `stop_jobs`
+            # ends it. Once it is loaded, the class Job reacts to Ctrl-C again.
+            shell.prefix("set -euo pipefail; trap '' INT; ")
+            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                signal.signal(signal.SIGINT, _interrupt_once)
+            atexit.register(self._leave)
         self._began = time.time()
         self._begun = self._done = self._total = 0
         #: Jobs that run, and jobs that failed: number -> what it is for; what it was for -> logs.
@@ -111,11 +133,26 @@ class LogHandler(LogHandlerBase):
                 if self._verbose or not is_about_caching(record):
                     self._usual.handle(record)
                 return
+            if str(record.msg).startswith(STOPPING):
+                self._is_stopped = True
+                stop_jobs()
             self._note(record)
-            if not (getattr(record, "event", None) in REPLACED or is_chatter(record)):
+            if not (
+                self._is_stopped
+                or getattr(record, "event", None) in REPLACED
+                or is_chatter(record)
+                or is_explained(record)
+            ):
                 self._usual.handle(record)
         except Exception:
             self.handleError(record)
+
+    def _leave(self) -> None:
+        """Exit as a shell does after Ctrl-C; Snakemake's code is that of a failure."""
+        if self._is_stopped:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(128 + signal.SIGINT)
 
     def _note(self, record: LogRecord) -> None:
         event, values = getattr(record, "event", None), vars(record)
@@ -144,7 +181,9 @@ class LogHandler(LogHandlerBase):
             print(
                 f"{self._done} of {self._total} jobs done in {took}.", file=sys.stderr, flush=True
             )
-            # Snakemake says it too, twenty lines for each job, above much else.
+            if self._is_stopped:
+                print("Stopped; run the same command again to resume.", file=sys.stderr, flush=True)
+                self._failed = {}
             for message, logs in self._failed.items():
                 print(f"Failed: {message}{_last_words(logs)}", file=sys.stderr, flush=True)
             self._total = 0
@@ -179,11 +218,50 @@ class LogHandler(LogHandlerBase):
 def _last_words(logs: Sequence[str]) -> str:
     """The last line of a job's log, where a job that fails says why."""
     for log in logs:
-        with suppress(OSError):
-            lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
-            if stripped := [line.strip() for line in lines if line.strip()]:
-                return f": {stripped[-1][:1000]}"
+        if stripped := [line.strip() for line in _read_log(log).split("\n") if line.strip()]:
+            return f": {stripped[-1][:1000]}"
     return ""
+
+
+def _interrupt_once(number: int, frame: Any) -> None:
+    """Stop Snakemake; a second Ctrl-C would disturb it while it stops."""
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def is_explained(record: LogRecord) -> bool:
+    """Whether the line "Failed: ..." at the end says all of this message.
+
+    The log of a failed script ends with a sentence, unless it has a traceback.
+    """
+    if getattr(record, "event", None) == LogEvent.JOB_ERROR:
+        texts = [_read_log(log) for log in vars(record).get("log") or []]
+        has_traceback = any("Traceback (most recent call last)" in text for text in texts)
+        return any(texts) and not has_traceback and not vars(record).get("shellcmd")
+    text = str(record.msg)
+    is_failed_script = text.startswith("RuleException:") and "/.snakemake/scripts/" in text
+    return is_failed_script or text.startswith(ECHOES)
+
+
+def stop_jobs() -> None:
+    """End the processes of running jobs: as by Ctrl-C if they react to it, otherwise at once."""
+    import psutil
+
+    processes = psutil.Process().children(recursive=True)
+    # In a terminal, they have the signal already, and a second one would disturb their clean-up.
+    for number in (None, signal.SIGINT, signal.SIGTERM):
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                if number is not None:
+                    process.send_signal(number)
+        _, processes = psutil.wait_procs(processes, timeout=2)
+
+
+def _read_log(log: str) -> str:
+    try:
+        return Path(log).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def is_chatter(record: LogRecord) -> bool:
@@ -191,6 +269,8 @@ def is_chatter(record: LogRecord) -> bool:
     if is_about_caching(record):
         return True
     text = str(record.msg)
+    if re.match(r"Failed to setup log file: \[Errno (13|30)\]", text):
+        return True  # the rules refuse a folder that cannot be written
     has_event = getattr(record, "event", None) is not None
     return record.levelno <= INFO and not has_event and text.startswith(CHATTER)
 

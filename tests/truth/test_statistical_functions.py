@@ -53,7 +53,13 @@ FURTHER = ("retrieval.significance", "retrieval.reproduction_measures", "retriev
 #: Names of functions that check input, or prepare it.
 HELPERS = {
     *("checked_weights", "checked_ideal", "check_lengths", "checked_gains", "checked_merits"),
-    *("checked_rank_weights", "checked_scores", "checked_marginals", "register_measures"),
+    *(
+        "checked_rank_weights",
+        "checked_scores",
+        "checked_flags",
+        "checked_marginals",
+        "register_measures",
+    ),
     *("check_level", "parse_measures", "parse_measure", "select_topics", "sum_last_axis"),
 }
 #: Test file below tests/ and its test -> the functions that it compares.

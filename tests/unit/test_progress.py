@@ -2,9 +2,11 @@
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -146,6 +148,64 @@ def test_snakemake_finds_it_and_still_prints_the_log_of_a_failed_job(tmp_path):
     assert "\x1b" not in done.stderr and "Reason:" not in done.stderr
     [log] = (tmp_path / ".snakemake/log").iterdir()
     assert str(log) in done.stderr and "Reason: Missing output files" in log.read_text()
+
+
+SLEEPING = """\
+rule a:
+    output: "a.txt"
+    message: "Sleeping"
+    {how}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.fault("interrupted_run")
+@pytest.mark.parametrize("send", [os.kill, os.killpg])
+@pytest.mark.parametrize("how", ['shell: "sleep 100; touch {output}"', 'script: "sleep.py"'])
+def test_stop_jobs_interrupt(tmp_path, send, how):
+    """Ctrl-C, also twice and in the middle of an import, is one line and leaves no process."""
+    (tmp_path / "Snakefile").write_text(SLEEPING.replace("{how}", how))
+    (tmp_path / "sleep.py").write_text("import time\ntime.sleep(100)\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "everycell"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if "Sleeping" in line:
+            time.sleep(1)
+            send(process.pid, signal.SIGINT)
+            time.sleep(0.5)
+            send(process.pid, signal.SIGINT)
+    assert process.wait(60) == 130
+    assert lines[-1] == "Stopped; run the same command again to resume.\n"
+    assert "Traceback" not in "".join(lines) and "Error" not in "".join(lines)
+    assert not (tmp_path / "a.txt").exists()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+def test_is_explained(tmp_path):
+    """A sentence in the log of a script is shown once; a traceback and a shell's log are shown."""
+    log = tmp_path / "a.log"
+    failed = {"jobid": 1, "rule_name": "a", "log": [str(log)], **JOB_ERROR}
+    for text, command, expected in (
+        ("Fetching.\nThe network is missing.\n", None, True),
+        ("Traceback (most recent call last):\nValueError: 3\n", None, False),
+        ("", None, False),
+        ("The disk is full.\n", "exit 1", False),
+    ):
+        log.write_text(text)
+        one = record(LogEvent.JOB_ERROR, **failed | {"shellcmd": command})
+        assert plugin.is_explained(one) == expected
+    assert plugin.is_explained(record(None, "Exiting because a job execution failed. Look above"))
+    assert not plugin.is_explained(record(None, "Nothing to be done"))
 
 
 def test_a_dry_run_leaves_out_the_offers_of_a_cache(capsys):

@@ -498,7 +498,8 @@ READERS = _readers()
 #: Functions of such names that read no foreign file of their own, by why.
 NOT_HERE = {
     "reads what jobs of the project wrote": """
-        studies.heuss2025.ch3.inputs.read_lists engine.reports.read_report""",
+        studies.heuss2025.ch3.inputs.read_lists engine.reports.read_report
+        engine.sensitivity.read_sensitivity""",
     "reads the project's own files": """
         engine.full_runs.load_full_tier engine.publications.read_publication
         engine.registry.load_registry engine.registry.read_part""",
@@ -509,9 +510,10 @@ NOT_HERE = {
         rag.grounded_template.read_grounded rag.grounded.autonuggetizer.read_facts
         rag.grounded.autonuggetizer.read_labels""",
     "reads with a function of the table, or one of the table with it": """
+        trec.runs.read_tag
         studies.heuss2025.ch3.inputs.read_trained engine.artefacts.read_card_file
         engine.yaml_files.read_model engine.artefacts.load_paper trec.lines.read_lines
-        collections.smart_files.read_text_lines
+        collections.smart_files.read_text_lines trec.runs.read_tag
         collections.rows.read_lines collections.rows.read_objects collections.rating_files.read_csv
         studies.lajewska2025.annotations.read_group
         studies.lajewska2025.ch6.inputs.read_human_marks engine.text_files.read_text_file

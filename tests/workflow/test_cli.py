@@ -13,12 +13,13 @@ from everycell.cli import app
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.cell_classes import classify_cells
 from everycell.engine.conclusions import OUTCOME_NAMES
+from everycell.engine.counting import TESTED
 from everycell.engine.reports import STATES, VERDICTS
 from everycell.engine.tiers import TIERS
 
 #: What claims are tested on, and outcomes, in `list`.
 BASES = ("reproduced", "other_cells", "surrogate_data")
-OUTCOMES = [name for key, name in OUTCOME_NAMES.items() if key != "varies"]
+OUTCOMES = [OUTCOME_NAMES[key] for key in (*TESTED, "not_testable", "not_run")]
 
 
 @pytest.fixture

@@ -201,6 +201,25 @@ def test_a_results_folder_that_cannot_be_written(clean):
 
 
 @pytest.mark.slow
+@pytest.mark.fault("full_disk")
+def test_a_project_folder_that_cannot_be_written(clean):
+    """One sentence, from Snakemake and from everycell."""
+    for folder in (clean.folder, clean.folder / ".snakemake"):
+        if folder.exists():
+            folder.chmod(0o555)
+    if os.geteuid() == 0:
+        clean.prefix = ["setpriv", "--bounding-set", "-dac_override"]
+    try:
+        output = refused(clean, "-n")
+        assert "cannot be written, and Snakemake keeps its records there" in output
+        assert output.count("cannot be written") == 1
+        done = clean.everycell("make", FAIRNESS)
+        assert done.returncode == 2 and "cannot be written" in done.stdout.splitlines()[-1]
+    finally:
+        clean.folder.chmod(0o755)
+
+
+@pytest.mark.slow
 @pytest.mark.fault("clock")
 def test_a_clock_set_back_and_a_failing_job_leave_the_page(clean):
     target, script = "sakai2023_table_1", clean.folder / "src/everycell/workflow/scripts/page.py"

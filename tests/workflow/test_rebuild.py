@@ -146,7 +146,7 @@ def assert_like(project: Project, built: Project) -> None:
 @pytest.mark.fault("interrupted_run")
 @pytest.mark.slow
 def test_after_ctrl_c_a_rerun_finishes(built, clean):
-    stopped_in_the_middle(clean, signal.SIGINT)
+    assert stopped_in_the_middle(clean, signal.SIGINT) == 130
     assert_not_taken_for_finished(clean)
     clean.build(f"{SIMULATED}.verdicts.json")
     assert_like(clean, built)

@@ -43,6 +43,8 @@ from everycell.studies.discovery import audits_of
 #: Name of the reproduction page in a results folder.
 PAGE = "index.html"
 EXPECTED_COLUMNS = ["tier", "artefact", "key", "verdict"]
+#: Key of the row with the origin of a result's values.
+ORIGIN = "origin of the values"
 
 
 def has_files(artefact: Artefact, tier: Tier, results: Path) -> bool:
@@ -273,6 +275,13 @@ def _verdicts() -> dict[tuple[str, str, str], str]:
         for result in results
         if result.report.state == "rebuilt"
         for cell in result.report.cells
+        if cell.kind != "empty"
+    }
+    # The origin of the values follows from the files of the job, which the records do not have.
+    cells |= {
+        (result.tier, result.artefact.id, ORIGIN): result.report.origin
+        for result in results
+        if result.report.state == "rebuilt"
     }
     return cells | {
         (result.tier, result.artefact.id, f"conclusion {conclusion.id}"): conclusion.on_rebuilt

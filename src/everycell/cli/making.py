@@ -131,6 +131,15 @@ def run_snakemake(arguments: Sequence[str]) -> int:
             err=True,
         )
         return 2
+    own_folder = project.ROOT / ".snakemake"
+    own_folder = own_folder if own_folder.exists() else project.ROOT
+    if not os.access(own_folder, os.W_OK | os.X_OK):
+        echo(
+            f"everycell: {own_folder.absolute()} cannot be written, and Snakemake keeps its "
+            "records there; run it in a copy of the project, or correct the permissions.",
+            err=True,
+        )
+        return 2
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     process: subprocess.Popen[bytes] | None = None
     is_ending = False

@@ -42,6 +42,7 @@ from everycell.studies.discovery import audits_of
 SIGNS: dict[Verdict, tuple[str, str]] = {
     "equal": ("=", "green"),
     "close": ("~", "yellow"),
+    "too_noisy": ("?", "yellow"),
     "differs": ("x", "red"),
     "explained": ("!", "magenta"),
     "consistent": ("+", "cyan"),

@@ -15,6 +15,7 @@ import numpy as np
 
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, Turn
 from everycell.language_models.generation import Answer, Message, NotOfferedError
+from everycell.language_models.reasoning import without_reasoning
 
 SATISFIED, DISSATISFIED = "Satisfied", "Dissatisfied"
 _INSTRUCTION = (
@@ -63,7 +64,7 @@ def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
 def parse_label(answer: str) -> bool | None:
     """Whether an answer says that the user is satisfied; None if it is unclear."""
     labels: set[bool | None] = set()
-    for match in _LABEL.finditer(answer):
+    for match in _LABEL.finditer(without_reasoning(answer)):
         negated, satisfied = match["negated"] is not None, match["satisfied"] is not None
         labels.add(satisfied and not negated if satisfied or not negated else None)
     return labels.pop() if len(labels) == 1 else None

@@ -31,6 +31,9 @@ from everycell.engine.yaml import line_of
 from everycell.engine.yaml_files import read_model
 
 ARTEFACT_ID = re.compile(r"(table|figure|text)_([0-9A-Z]+)(_[0-9A-Z]+)*")
+#: Values of cells without a number, and the marker for them.
+DASHES = ("-", "\u2013", "\u2014", "\u2212")
+NOT_REPORTED = "not_reported"
 _Content = TypeVar("_Content", bound=CardFileModel)
 
 
@@ -114,6 +117,24 @@ class Artefact(CardFileModel):
                 precisions[row] = CellPrecision(decimals, entry.measured)
         return precisions
 
+    @cached_property
+    def empty_rows(self) -> list[int]:
+        """Rows of cells that have only a dash, for a value that the paper does not report.
+
+        A dash is a value of its own where the metric is text, such as an effect size.
+        """
+        markers = self.cells.get("marker", pd.Series("", self.cells.index))
+        declared = pd.Series(False, index=self.cells.index)
+        for selector in self.card.kinds.get("empty", ()):
+            declared |= self.select(selector)
+        rows = zip(self.cells["value"], self.precisions, markers, declared, strict=True)
+        return [
+            row
+            for row, (value, (digits, _), marker, is_declared) in enumerate(rows)
+            if is_declared
+            or (value.strip() in DASHES and (digits != "text" or marker == NOT_REPORTED))
+        ]
+
     def sensitivity(self, tier: str, key: Mapping[str, str]) -> Sensitivity:
         """Data with which a reproduced value moves, from ``published/sensitivity.csv``."""
         cell = (tier, self.id, " / ".join(key.values()))
@@ -134,6 +155,7 @@ class Artefact(CardFileModel):
             *(entry.cells for entry in self.card.quoted if tier in entry.tiers),
         ]
         mask = pd.Series(True, index=self.cells.index)
+        mask.iloc[self.empty_rows] = False
         for selector in excluded:
             mask &= ~self.select(selector)
         return mask

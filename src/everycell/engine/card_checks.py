@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pandas as pd
 import everycell
 from everycell.engine.artefacts import (
     ARTEFACT_ID,
+    DASHES,
+    NOT_REPORTED,
     Artefact,
     Paper,
     all_artefacts,
@@ -41,7 +44,7 @@ from everycell.engine.record_schemas import model_of
 from everycell.engine.registry import read_part
 from everycell.engine.registry_entries import RegistryError
 from everycell.engine.spread import SEEDS
-from everycell.engine.tolerances import is_rounded
+from everycell.engine.tolerances import is_rounded, limits_by_row
 from everycell.engine.untrusted import text_of
 from everycell.engine.verdicts import report
 from everycell.engine.yaml import line_of
@@ -274,7 +277,6 @@ def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...]
             "tolerances",
             "quoted",
             "derived",
-            "published_inputs",
             "not_run",
         )
         for number, entry in enumerate(getattr(card, field))
@@ -294,16 +296,23 @@ def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...]
             selectors.append((("errata", number, "cells", part), selector))
             if not selector_fault(artefact, selector):
                 explained |= artefact.select(selector)
-        for part, value in enumerate(erratum.gives):
-            keys = ("errata", number, "gives", part, "cells")
+        for part, value in enumerate(erratum.yields):
+            keys = ("errata", number, "yields", part, "cells")
             selectors.append((keys, value.cells))
             if not selector_fault(artefact, value.cells) and (
                 (artefact.select(value.cells) & ~explained).any()
             ):
                 yield (
                     keys,
-                    f"erratum {erratum.id} gives a value for {value.cells}, which its `cells` do "
+                    f"erratum {erratum.id} yields a value for {value.cells}, which its `cells` do "
                     "not select; add a selector for them.",
+                )
+            unknown = sorted(value.at.keys() - set(artefact.key_columns))
+            if value.beside is None and unknown:
+                yield (
+                    ("errata", number, "yields", part, "at"),
+                    f"erratum {erratum.id} has the unknown column {unknown[0]!r} in `at`; the key "
+                    f"columns are {artefact.key_columns}.",
                 )
     for keys, selector in selectors:
         if fault := selector_fault(artefact, selector):
@@ -311,10 +320,20 @@ def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...]
 
 
 def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
-    """Check the tiers and cells of tolerances that are derived from seeds."""
+    """Check the size of declared tolerances, and the tiers and cells of those from seeds."""
     card = artefact.card
     for number, tolerance in enumerate(card.tolerances):
         keys = ("tolerances", number, "from_spread")
+        if tolerance.within is not None and not selector_fault(artefact, tolerance.cells):
+            limits = limits_by_row(artefact)
+            for row in artefact.select(tolerance.cells).to_numpy().nonzero()[0]:
+                limit, reason = limits.get(row, (math.inf, ""))
+                if tolerance.within > limit * (1 + 1e-9):
+                    yield (
+                        int(row),
+                        f"the tolerance of {tolerance.within:g} exceeds {reason}, so it cannot "
+                        "judge the value; reduce `within`, or exclude the cell from its `cells`.",
+                    )
         if not tolerance.from_spread:
             continue
         for tier in tolerance.from_spread:
@@ -367,11 +386,17 @@ def _check_decimals(artefact: Artefact) -> Iterator[Fault]:
                 )
     rows = zip(cells.to_dict("records"), artefact.precisions, strict=True)
     for number, (row, (digits, _)) in enumerate(rows):
+        if row.get("marker") == NOT_REPORTED and row["value"].strip() not in DASHES:
+            yield (
+                number,
+                f"{row['value']!r} has the marker {NOT_REPORTED}; a value that is not reported is "
+                "a dash. Write a dash or remove the marker.",
+            )
         if digits == "text":
             continue
         value = row["value"]
         # A cell that is not reported has a dash instead of a number.
-        if row.get("marker") == "not_reported":
+        if row.get("marker") == NOT_REPORTED:
             continue
         if not is_number(value):
             # Without declared decimals, a metric may mix numbers and text.

@@ -188,14 +188,31 @@ class NotRun(CardFileModel):
     needs: str = Field(min_length=3, description="What computing them would require.")
 
 
-class Gives(CardFileModel):
-    """Correct value that an erratum gives for published cells; it explains an equal result."""
+class Yields(CardFileModel):
+    """Where the value is found that the cause of an erratum yields for published cells.
+
+    It is computed by the rule: a cell of the reproduced table, or of a supplementary one. Only if
+    it equals the published value after rounding is the cell explained.
+    """
 
     cells: Selector = Field(description="Selector of some of the erratum's cells.")
-    value: str = Field(
-        min_length=1,
-        description="Reproduced value at the published precision; other values are not explained.",
+    at: dict[str, str] = Field(
+        {}, description="Key columns in which the cell that has the value differs."
     )
+    beside: str | None = Field(
+        None,
+        pattern=r"^((table|figure|text)_\w+\.)?\w+$",
+        description="Table that has the value; by default the artefact's own.",
+    )
+
+    @model_validator(mode="after")
+    def _is_another_cell(self) -> Yields:
+        if not self.at and self.beside is None:
+            raise ValueError(
+                "`yields` needs `at` or `beside`, since the reproduced value of the cell itself "
+                "cannot explain why the published one differs"
+            )
+        return self
 
 
 class Erratum(CardFileModel):
@@ -210,9 +227,10 @@ class Erratum(CardFileModel):
     cells: list[Selector] = Field(
         [], description="Selectors of the cells that it explains; empty if the text is wrong."
     )
-    gives: list[Gives] = Field(
+    yields: list[Yields] = Field(
         [],
-        description="Reproduced values that it explains; cells with any other value differ.",
+        description="Values that the cause yields. A cell is explained only if its value equals "
+        "the published one after rounding; without `yields`, or with an unknown cause, it differs.",
     )
     finding: str = Field(min_length=10, description="What is wrong.")
     evidence: str = Field(min_length=10, description="Evidence for the finding.")
@@ -277,14 +295,14 @@ class Card(CardFileModel):
     derived: list[Derived] = Field(
         [], description="Cells that a tier computes from other published values."
     )
-    published_inputs: list[Derived] = Field(
-        [], description="Cells computed by the paper's method from inputs that the paper publishes."
-    )
-    kinds: dict[Literal["number", "category", "identifier", "check"], list[Selector]] = Field(
-        {},
-        description="Kinds of cells; by default, numeric values are a `number` and other values a "
-        "`category`. A `check` does not count as a cell: the paper does not publish it in this "
-        "form (such as a hash).",
+    kinds: dict[Literal["number", "category", "identifier", "check", "empty"], list[Selector]] = (
+        Field(
+            {},
+            description="Kinds of cells; by default, numeric values are a `number`, others a "
+            "`category`. A `check` does not count as a cell: the paper does not publish it in this "
+            "form (such as a hash). Nor does an `empty` cell; a dash among numbers, or with the "
+            "marker `not_reported`, is empty without a declaration.",
+        )
     )
     not_run: list[NotRun] = Field(
         [], description="Cells that a tier cannot compute although it reproduces other cells."
@@ -302,12 +320,19 @@ class Card(CardFileModel):
         """Supplementary tables that verdicts of a tier read, as predicates name them."""
         rules = self.tiers[tier].speaks_if if tier in self.tiers else []
         seeds = {SEEDS} if any(tier in entry.from_spread for entry in self.tolerances) else set()
-        return seeds | {
-            predicate.beside
-            for entry in (*self.conclusions, *rules)
-            for predicate in entry.holds_if
-            if predicate.beside is not None
+        yielded = {
+            entry.beside for erratum in self.errata for entry in erratum.yields if entry.beside
         }
+        return (
+            seeds
+            | yielded
+            | {
+                predicate.beside
+                for entry in (*self.conclusions, *rules)
+                for predicate in entry.holds_if
+                if predicate.beside is not None
+            }
+        )
 
     def artefacts_with_tables_read(self, tier: Tier) -> set[str]:
         """Other artefacts whose tables the claims or conditions of a tier read."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from everycell.engine.artefacts import Artefact
-from everycell.engine.cards import Derived
 from everycell.engine.published_cells import is_number
 from everycell.engine.reports import CellFlag, CellKind, CellOrigin, Verdict
 from everycell.engine.sensitivity import State
@@ -38,8 +37,14 @@ class CellClass(NamedTuple):
         return self._replace(origin=uncomputed.get(verdict, self.origin), verdict=verdict)
 
 
-def classify_cells(artefact: Artefact, tier: Tier | None) -> list[CellClass]:
-    """Classify the published cells, as computed in a tier, in the order of `cells`."""
+def classify_cells(
+    artefact: Artefact, tier: Tier | None, origins: Sequence[CellOrigin] | None = None
+) -> list[CellClass]:
+    """Classify the published cells, as computed in a tier, in the order of `cells`.
+
+    `origins` are those of the values that the tier computes, from
+    `everycell.engine.origins.origins_of_cells`; without them, no value is computed.
+    """
     table, card = artefact.cells, artefact.card
     if table.empty:
         return []
@@ -47,21 +52,14 @@ def classify_cells(artefact: Artefact, tier: Tier | None) -> list[CellClass]:
         "category" if digits == "text" and not is_number(value) else "number"
         for value, (digits, _) in zip(table["value"], artefact.precisions, strict=True)
     ]
-    origins: list[CellOrigin] = ["data"] * len(table)
     for kind, selectors in card.kinds.items():
         for selector in selectors:
             for row in artefact.select(selector).to_numpy().nonzero()[0]:
                 kinds[row] = kind
-    declared: tuple[tuple[CellOrigin, Sequence[Derived]], ...] = (
-        ("published inputs", card.published_inputs),
-        ("other cells", card.derived),
-    )
-    for origin, entries in declared:
-        for entry in entries:
-            if tier in entry.tiers:
-                for row in artefact.select(entry.cells).to_numpy().nonzero()[0]:
-                    origins[row] = origin
+    for row in artefact.empty_rows:
+        kinds[row] = "empty"
     metrics = table["metric"] if "metric" in table else [""] * len(table)
+    origins = ["none"] * len(table) if origins is None else origins
     return [
         CellClass(kind, origin, _flag(kind, metric, value))
         for kind, origin, metric, value in zip(kinds, origins, metrics, table["value"], strict=True)

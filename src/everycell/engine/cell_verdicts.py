@@ -5,19 +5,21 @@ Verdicts are two-sided: a score above the published one differs as much as one b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from everycell.engine.artefacts import Artefact, CellPrecision
-from everycell.engine.cards import Erratum, State, Where
+from everycell.engine.cards import Erratum, State, Where, Yields
 from everycell.engine.cell_classes import classify_cells
+from everycell.engine.comparisons import Cells
 from everycell.engine.conclusions import FindTable
 from everycell.engine.judging import judge
+from everycell.engine.origins import DERIVED
 from everycell.engine.published_cells import CardError, Selector, as_number
-from everycell.engine.reports import JudgedCell, Verdict
+from everycell.engine.reports import CellOrigin, JudgedCell, Verdict
 from everycell.engine.tiers import Tier
-from everycell.engine.tolerances import AllowedDistance, tolerances_by_row
+from everycell.engine.tolerances import AllowedDistance, is_rounded, tolerances_by_row
 
 
 class _Ruling(NamedTuple):
@@ -40,20 +42,23 @@ class _Cell:
     excluded: _Ruling | None
     #: How the cell follows from other published values, if it does.
     derived: str | None
-    #: Correct value with the erratum that gives it.
-    erratum: tuple[str, Erratum] | None
+    #: Erratum about the cell, and the value that its cause yields, if it yields one.
+    erratum: tuple[Erratum, Any] | None
     #: State and requirements of the tier.
     state: State
     needs: str
 
-    def compared_with(self, published: str, tolerance: float = 0.0) -> Verdict:
+    def compare(self, value: Any, tolerance: float = 0.0) -> Verdict:
+        """Compare a value with the published one: equal, close or differs."""
         digits, measured = self.precision
-        return judge(published, self.value, digits, tolerance, measured=measured)
+        return judge(self.published, value, digits, tolerance, measured=measured)
 
     @property
-    def comparison(self) -> Verdict:
-        """Comparison with the published value: equal, close or differs."""
-        return self.compared_with(self.published, self.tolerance.within)
+    def unit(self) -> float | None:
+        """One unit of the last published digit of a measurement."""
+        if not is_rounded(self.precision) or self.precision.decimals == "text":
+            return None
+        return 10.0**-self.precision.decimals
 
 
 def _check_exclusion(cell: _Cell) -> _Ruling | None:
@@ -67,25 +72,38 @@ def _check_value(cell: _Cell) -> _Ruling | None:
 
 
 def _check_erratum(cell: _Cell) -> _Ruling | None:
-    """Rule on cells with an erratum: only the exact correct value is explained."""
-    consistent = ("equal", "close") if cell.derived else ("equal",)
-    if cell.erratum is None or cell.comparison in consistent:
+    """Rule on unequal cells with an erratum: only what yields the published value explains it."""
+    judged = _compare(cell).verdict
+    if cell.erratum is None or judged in ("equal", "consistent"):
         return None
-    correct_value, erratum = cell.erratum
-    if cell.compared_with(correct_value) != "equal":
+    erratum, yielded = cell.erratum
+    known = erratum.where != "undecided"
+    if cell.derived:
+        cause = "" if known else "Cause unknown; candidate: "
+        return _Ruling("inconsistent", cause + erratum.finding, erratum.where)
+    if known and yielded is not None and cell.compare(yielded) == "equal":
+        return _Ruling("explained", erratum.finding, erratum.where)
+    if judged != "differs":
         return None
-    unknown = erratum.where == "undecided"
-    verdict: Verdict = "inconsistent" if cell.derived else "differs" if unknown else "explained"
-    return _Ruling(verdict, "Cause unknown; candidate: " * unknown + erratum.finding, erratum.where)
+    return _Ruling("differs", f"Cause unknown; candidate: {erratum.finding}", "undecided")
 
 
 def _compare(cell: _Cell) -> _Ruling:
-    verdict, tolerance = cell.comparison, cell.tolerance
-    has_cause = verdict == "close" or (verdict == "differs" and tolerance.derived)
-    why = tolerance.because if has_cause else ""
+    verdict, tolerance = cell.compare(cell.value), cell.tolerance
+    why = tolerance.because if verdict == "close" or tolerance.derived else ""
+    if verdict == "differs" and cell.compare(cell.value, tolerance.within) == "close":
+        verdict, why = "close", tolerance.because
+        if tolerance.one_sided:
+            verdict, why = "differs", f"{tolerance.one_sided} {tolerance.because}"
+        elif tolerance.within > tolerance.limit * (1 + 1e-9):
+            verdict = "too_noisy"
+            why = f"The tolerance exceeds {tolerance.limited_by}. {tolerance.because}"
+    if verdict == "equal":
+        why = ""
     if cell.derived:
         why = f"{cell.derived} {why}".strip()
-        verdict = "inconsistent" if verdict == "differs" else "consistent"
+        derived: dict[Verdict, Verdict] = {"differs": "inconsistent", "too_noisy": "too_noisy"}
+        verdict = derived.get(verdict, "consistent")
     return _Ruling(verdict, why)
 
 
@@ -104,6 +122,7 @@ def judge_cells(
     state: State,
     find_table: FindTable,
     reading: str,
+    origins: Sequence[CellOrigin],
 ) -> list[JudgedCell]:
     """Judge published cells against reproduced `values` by key (empty without a run)."""
     if artefact.cells.empty:
@@ -111,18 +130,20 @@ def judge_cells(
     keys = artefact.key_columns
     cells = zip(
         artefact.cells[keys].to_dict("records"),
-        _with_declarations(artefact, tier, values, state, find_table),
-        classify_cells(artefact, tier),
+        _with_declarations(artefact, tier, values, state, find_table, origins),
+        classify_cells(artefact, tier, origins),
         strict=True,
     )
     judged_cells = []
     for key, cell, cell_class in cells:
         verdict, why, source = next(filter(None, (rule(cell) for rule in _RULES)))
         value = None if verdict in ("quoted", "not_run") else cell.value
+        yielded = None
         if value is not None:
             why = f"{reading} {why}".strip()
-            number = as_number(value)
-            value = str(value) if cell.precision.decimals == "text" or number is None else number
+            value = _number_or_text(value, cell.precision)
+            if source is not None and cell.erratum is not None and cell.erratum[1] is not None:
+                yielded = _number_or_text(cell.erratum[1], cell.precision)
         judged_cells.append(
             JudgedCell(
                 key={str(column): name for column, name in key.items()},
@@ -134,10 +155,44 @@ def judge_cells(
                 kind=cell_class.kind,
                 origin=cell_class.with_verdict(verdict).origin,
                 flag=cell_class.flag,
+                unit=None if value is None else cell.unit,
                 tolerance=None if value is None else cell.tolerance.within or None,
+                yielded=yielded,
             )
         )
     return judged_cells
+
+
+def _number_or_text(value: Any, precision: CellPrecision) -> float | str:
+    number = as_number(value)
+    return str(value) if precision.decimals == "text" or number is None else number
+
+
+def _yielded_value(
+    artefact: Artefact,
+    entry: Yields,
+    key: Mapping[str, str],
+    values: Mapping[tuple[str, ...], Any],
+    find_table: FindTable,
+) -> Any:
+    """Value that the cause of an erratum yields for a cell; None if it was not computed."""
+    where = f"{artefact.id}: `yields` of the cell {' / '.join(key.values())}"
+    if entry.beside is None:
+        return values.get(tuple({**key, **entry.at}.values()))
+    table = find_table(entry.beside)
+    if table is None:
+        return None
+    cells = Cells.of(table, list(table.columns)[: list(table.columns).index("value")])
+    selector = {column: entry.at.get(column, key.get(column)) for column in cells.keys}
+    matches = cells.select(
+        {c: name for c, name in selector.items() if name is not None}, cells.names
+    )
+    if len(matches) != 1 or not entry.at.keys() <= set(cells.keys):
+        raise CardError(
+            f"{where} selects {len(matches)} cells of the table {entry.beside!r}; it must select "
+            f"one, by its columns {cells.keys}."
+        )
+    return cells.read(matches[0])
 
 
 def _with_declarations(
@@ -146,6 +201,7 @@ def _with_declarations(
     values: Mapping[tuple[str, ...], Any],
     state: State,
     find_table: FindTable,
+    origins: Sequence[CellOrigin],
 ) -> Iterator[_Cell]:
     """Published cells in their order, with their declarations in the record."""
     card, table, declared = artefact.card, artefact.cells, artefact.card.tiers[tier]
@@ -175,16 +231,26 @@ def _with_declarations(
                     "`quoted`, so that the value is compared."
                 )
             excluded[row] = _Ruling("quoted", quoted.because)
-    derived: dict[int, str] = {}
+    derived = {
+        row: "Computed from other published values."
+        for row, origin in enumerate(origins)
+        if origin == DERIVED
+    }
     for origin in card.derived:
         if tier in origin.tiers:
             derived |= dict.fromkeys(rows(origin.cells), origin.because)
-    errata = {
-        row: (gives.value, erratum)
-        for erratum in card.errata
-        for gives in erratum.gives
-        for row in rows(gives.cells)
-    }
+    for row in artefact.empty_rows:
+        excluded[row] = _Ruling("quoted", "The paper reports no value.")
+    errata: dict[int, tuple[Erratum, Any]] = {}
+    for erratum in card.errata if values else ():
+        for selector in erratum.cells:
+            for row in rows(selector):
+                errata.setdefault(row, (erratum, None))
+        for entry in erratum.yields:
+            for row in rows(entry.cells):
+                key = dict(zip(artefact.key_columns, keys[row], strict=True))
+                yielded = _yielded_value(artefact, entry, key, values, find_table)
+                errata[row] = (erratum, yielded)
     tolerances = tolerances_by_row(artefact, tier, find_table, values)
     for row, (key, content) in enumerate(zip(keys, table.to_dict("records"), strict=True)):
         value = values.get(key)

@@ -8,15 +8,22 @@ from typing import NamedTuple
 import pandas as pd
 
 from everycell.engine.artefacts import Artefact
-from everycell.engine.cards import Card, State
+from everycell.engine.cards import State
 from everycell.engine.claims import Conclusion, Predicate
 from everycell.engine.comparisons import Cells
 from everycell.engine.published_cells import key_columns
-from everycell.engine.reports import JudgedCell
-from everycell.engine.tiers import Tier
+from everycell.engine.reports import CellOrigin, JudgedCell
 
 #: Bases of tests of claims, from best to worst.
-BASES = ("data", "published inputs", "other cells", "quoted values", "surrogate data")
+BASES = (
+    "data",
+    "published inputs",
+    "given",
+    "other cells",
+    "constants",
+    "quoted values",
+    "surrogate data",
+)
 
 
 class Basis(NamedTuple):
@@ -27,23 +34,19 @@ class Basis(NamedTuple):
     with_quoted: bool = False
 
 
-def basis_of_table(card: Card, tier: Tier, state: State, cells: Sequence[JudgedCell]) -> str:
-    """Basis of a result: the best origin among its cells."""
+def basis_of_table(state: State, cells: Sequence[JudgedCell], origin: CellOrigin) -> str:
+    """Basis of a result: the best origin among its cells, or that of its values without cells."""
     if state == "stand_in":
         return "surrogate data"
-    origins = {cell.origin for cell in cells}
-    for basis in ("data", "published inputs"):
-        if basis in origins:
-            return basis
-    derived = any(tier in origin.tiers for origin in card.derived)
-    return "other cells" if origins or derived else "data"
+    origins = {cell.origin for cell in cells} or {origin}
+    return next((basis for basis in BASES if basis in origins), "other cells")
 
 
 def bases_of_claims(
-    artefact: Artefact, tier: Tier, state: State, cells: Sequence[JudgedCell]
+    artefact: Artefact, state: State, cells: Sequence[JudgedCell], origin: CellOrigin
 ) -> list[Basis]:
     """Basis of each claim of an artefact, from the judged cells of its result."""
-    table_basis = basis_of_table(artefact.card, tier, state, cells)
+    table_basis = basis_of_table(state, cells, origin)
     origins = None if state == "stand_in" or not cells else _origins_of_cells(artefact, cells)
     return [_basis_of_claim(claim, table_basis, origins) for claim in artefact.card.conclusions]
 

@@ -15,18 +15,24 @@ Fault = tuple[tuple[str | int, ...] | int, str]
 
 
 def check_supplements(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
-    """Find supplementary tables that predicates read but no record declares."""
-    for keys, predicate in _predicates(artefact):
-        if predicate.beside is None:
+    """Find supplementary tables that predicates or errata read but no record declares."""
+    tables: list[tuple[tuple[str | int, ...], str, str | None]] = [
+        (keys, "a predicate", predicate.beside) for keys, predicate in _predicates(artefact)
+    ]
+    for number, erratum in enumerate(artefact.card.errata):
+        for part, entry in enumerate(erratum.yields):
+            tables.append((("errata", number, "yields", part), "an erratum", entry.beside))
+    for keys, reader, table in tables:
+        if table is None:
             continue
-        owner, suffix = split_supplement_name(predicate.beside)
+        owner, suffix = split_supplement_name(table)
         card = paper.artefacts[owner].card if owner in paper.artefacts else None
         card = card if owner else artefact.card
         if card is None or (suffix and suffix not in card.beside):
             yield (
                 (*keys, "beside"),
-                f"a predicate reads the table {predicate.beside!r}, which no record of "
-                f"{paper.key} declares; add it to `beside` of a record.",
+                f"{reader} reads the table {table!r}, which no record of {paper.key} declares; "
+                "add it to `beside` of a record.",
             )
 
 

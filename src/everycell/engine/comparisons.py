@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,6 +121,20 @@ def _compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     if predicate.op in ("<", ">") and math.isclose(first, second, abs_tol=1e-9):
         return False
     return _NUMERIC[predicate.op](first, second)
+
+
+def compared_pairs(predicate: Predicate, cells: Cells) -> Iterator[tuple[Key, Key]]:
+    """Pairs of published cells whose values a predicate compares or subtracts."""
+    if predicate.beside is not None or predicate.reads != "value":
+        return
+    if "printed" not in predicate.tested_on:
+        return
+    moves = [*filter(None, (predicate.other, predicate.minus)), *predicate.rivals]
+    for key in cells.select(predicate.cells, cells.names):
+        for move in moves:
+            other = cells.override_key(key, move)
+            if other is not None and other != key and other in cells.columns["value"]:
+                yield key, other
 
 
 def _has_position(predicate: Predicate, cells: Cells, key: Key) -> bool | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -59,6 +59,12 @@ def evaluate(
     """Test a claim on a tidy table of cells."""
     # A reproduced figure may have the bounds of an interval after its values.
     keys = [column for column in key_columns(table) if column not in ("low", "high")]
+    for name, columns, required in (
+        ("table", table.columns, ["value"]),
+        ("published table", keys if published is None else published.columns, keys),
+    ):
+        if missing := [column for column in required if column not in columns]:
+            return Decision("undecided", _no_column(name, missing[0], columns))
     cells = Cells.of(table, keys)
     expected = [] if published is None else Cells.of(published, cells.keys).names
     unmet = [
@@ -78,7 +84,7 @@ def evaluate(
     if not parts:
         return Decision("undecided", "not tested on " + _TABLES[kind])
     results = [
-        _evaluate(part, *_table_of(part, cells, expected, find_table), lacks or {}, unmet)
+        _evaluate(part, _table_of(part, cells, expected, find_table), lacks or {}, unmet)
         for part in parts
     ]
     if conclusion.vague:
@@ -133,31 +139,39 @@ def _adapt_predicate(predicate: Predicate, kind: Kind) -> Predicate:
 
 def _table_of(
     predicate: Predicate, cells: Cells, expected: Sequence[Key], find_table: FindTable
-) -> tuple[Cells | None, Sequence[Key]]:
+) -> tuple[Cells, Sequence[Key]] | str:
+    """Table of a predicate and its expected cells, or why there is none."""
     if predicate.beside is None:
         return cells, expected
     table = find_table(predicate.beside)
-    if table is None or "value" not in table:
-        return None, ()
-    return Cells.of(table, list(table.columns)[: list(table.columns).index("value")]), ()
+    if table is None:
+        return f"the supplementary table {predicate.beside!r} is missing"
+    columns = list(table.columns)
+    if "value" not in columns:
+        return _no_column(f"supplementary table {predicate.beside!r}", "value", columns)
+    return Cells.of(table, columns[: columns.index("value")]), ()
+
+
+def _no_column(table: str, column: str, columns: Iterable[str]) -> str:
+    return f"the {table} has no column {column!r}; its columns are {', '.join(columns)}"
 
 
 def _is_testable(rule: SpeaksIf, cells: Cells, kind: Kind, find_table: FindTable) -> bool:
     results = [
-        _evaluate(part, *_table_of(part, cells, (), find_table), {}, ()) for part in rule.holds_if
+        _evaluate(part, _table_of(part, cells, (), find_table), {}, ()) for part in rule.holds_if
     ]
     return all(result.outcome == "holds" for result in results)
 
 
 def _evaluate(
     predicate: Predicate,
-    cells: Cells | None,
-    expected: Sequence[Key],
+    table: tuple[Cells, Sequence[Key]] | str,
     lacks: Mapping[str, Sequence[str]],
     unmet: Sequence[SpeaksIf],
 ) -> Decision:
-    if cells is None:
-        return Decision("undecided", f"the supplementary table {predicate.beside!r} is missing")
+    if isinstance(table, str):
+        return Decision("undecided", table)
+    cells, expected = table
     selector, without = {}, ""
     for column, value in predicate.cells.items():
         all_names = [value] if isinstance(value, str) else value
@@ -165,11 +179,13 @@ def _evaluate(
         selector[column] = present
         if len(present) < len(all_names):
             without += f", without {column} {', '.join(sorted(set(all_names) - set(present)))}"
-    absent = sorted(set(selector) - set(cells.keys))
+    used = [*selector, *(column for override in predicate.moves for column in override)]
+    absent = [column for column in used if column not in cells.keys]
+    bounds = ["low", "high"] if predicate.interval else []
+    absent += [column for column in (predicate.reads, *bounds) if column not in cells.columns]
     if absent:
-        return Decision("undecided", f"the table has no column {absent[0]!r}")
-    if predicate.reads not in cells.columns:
-        return Decision("undecided", f"the table has no column {predicate.reads!r}")
+        name = "table" if predicate.beside is None else f"supplementary table {predicate.beside!r}"
+        return Decision("undecided", _no_column(name, absent[0], [*cells.keys, *cells.columns]))
     selected = cells.select(selector, dict.fromkeys([*cells.names, *expected]))
     for column, names in selector.items():
         present_names = {key[cells.keys.index(column)] for key in selected}

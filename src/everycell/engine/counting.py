@@ -18,6 +18,7 @@ from everycell.engine.conclusions import OUTCOME_NAMES, decide_on_published
 from everycell.engine.reports import (
     ON_REBUILT,
     STATES,
+    UNCOUNTED,
     VERDICT_NAMES,
     VERDICTS,
     Report,
@@ -45,7 +46,8 @@ class ClaimClass(NamedTuple):
     outcome: str = ""
     #: Empty if the claim has no test.
     on_published: str = ""
-    #: Cause of an outcome ``fails``: `Where` of the erratum, or ``undecided`` without one.
+    #: Cause of a contradiction on the paper's own data: `Where` of the erratum, or ``undecided``
+    #: without one.
     cause: str = ""
     #: ``quoted`` if computed values are compared with quoted ones.
     flag: str = ""
@@ -185,7 +187,7 @@ def count_chapters(
             counts.artefacts += 1
             entry = best.get(artefact.id)
             classes = cells_of(artefact, entry)
-            counts.cells.update(cell for cell in classes if cell.kind != "check")
+            counts.cells.update(cell for cell in classes if cell.kind not in UNCOUNTED)
             counts.claims.update(claims_of(artefact, entry))
             if entry is None:
                 states = {tier.state for tier in artefact.card.tiers.values()}
@@ -194,13 +196,13 @@ def count_chapters(
                 continue
             counts.states[entry.report.state] += 1
             report = entry.report
-            basis = basis_of_table(artefact.card, entry.tier, report.state, report.cells)
+            basis = basis_of_table(report.state, report.cells, report.origin)
             counts.artefacts_without_data += basis == "other cells"
     return chapters
 
 
 def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
-    """Class of each published cell, including checks, in the result that counts."""
+    """Class of each published cell, including uncounted ones, in the result that counts."""
     if entry and entry.report.state == "rebuilt" and entry.report.cells:
         return [
             CellClass(
@@ -229,7 +231,7 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
     else:
         report, varies = entry.report, artefact.card.tiers[entry.tier].varies
         judged = report.conclusions
-        bases = bases_of_claims(artefact, entry.tier, report.state, report.cells)
+        bases = bases_of_claims(artefact, report.state, report.cells, report.origin)
         classes = [
             ClaimClass(UNTESTABLE)
             if claim.on_rebuilt == "not_testable"
@@ -250,7 +252,7 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
     causes = {erratum.id: erratum.where for erratum in artefact.card.errata}
     return [
         claim._replace(cause=causes.get(conclusion.erratum or "", "undecided"))
-        if "fails" in (claim.outcome, claim.on_published)
+        if is_contradicted(claim)
         else claim
         for claim, conclusion in zip(classes, conclusions, strict=True)
     ]
@@ -346,6 +348,8 @@ HEADLINES: dict[str, CellFilter] = {
     "categories computed from data": {"kind": "category", "origin": "data"},
     "categories computed from published inputs": {"kind": "category", "origin": "published inputs"},
     "identifiers computed from data": {"kind": "identifier", "origin": "data"},
+    "values computed elsewhere and given here": {"origin": "given"},
+    "values computed from settings that the paper states, without data": {"origin": "constants"},
     "values derived from other published values": {"origin": "other cells"},
     "settings and values from other publications, quoted and not compared": {"origin": "quoted"},
     "values in tables run on surrogate data, not compared": {"origin": "surrogate data"},
@@ -369,6 +373,8 @@ CLAIM_LINES: dict[str, ClaimLine] = {
     "of them only on values derived from other published values": ClaimLine(
         {"basis": ("other cells",)}
     ),
+    "of them only on values computed from stated settings": ClaimLine({"basis": ("constants",)}),
+    "of them only on values that were given": ClaimLine({"basis": ("given",)}),
     "of them only on quoted values": ClaimLine({"basis": ("quoted values",)}),
     "of them only on surrogate data": ClaimLine({"basis": ("surrogate data",)}),
     "of them not run": ClaimLine({"basis": (NOT_RUN,)}),
@@ -421,7 +427,8 @@ def _describe_outcomes(outcomes: Mapping[tuple[str, str], int], line: ClaimLine)
     for outcome in (*TESTED, "no_numbers"):
         unknown = outcomes.get((outcome, "undecided"), 0)
         if numbers[outcome] or (outcome == "fails" and numbers.keys() & set(TESTED)):
-            cause = f" (of these {unknown} with unknown cause)" if numbers["fails"] else ""
+            has_cause = numbers["fails"] and "surrogate data" not in line.where.get("basis", ())
+            cause = f" (of these {unknown} with unknown cause)" if has_cause else ""
             parts.append(
                 f"{numbers[outcome]} {OUTCOME_NAMES[outcome]}{cause * (outcome == 'fails')}"
             )

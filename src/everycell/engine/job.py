@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import signal
 import sys
 import time
 import traceback
@@ -77,6 +78,9 @@ class Job:
         logging.captureWarnings(True)
         sys.excepthook = lambda *error: None
         end_with_snakemake()
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            # The logger plugin ignores Ctrl-C while a script is being loaded.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             self._check_inputs()
             #: Hash of each input before the job.
@@ -186,6 +190,8 @@ class Job:
         """Text for the log: a sentence, or a traceback of an unexpected error."""
         if is_user_error(error):
             return f"{error}\n"
+        if isinstance(error, KeyboardInterrupt):
+            return "The job was stopped.\n"
         if isinstance(error, OSError) and error.errno in CANNOT_WRITE:
             if error.filename is None and self.snakemake.output:
                 error.filename = f"{self.snakemake.output[0]}, or another output of this job"

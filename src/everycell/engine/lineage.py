@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -58,17 +58,12 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
     Each output has a JSON file, whose name is the output's path in base 64; a long name is split
     into folders. Records of incomplete jobs are skipped.
     """
-    folder = project / ".snakemake" / "metadata"
     outputs: dict[tuple, list[str]] = {}
     # End of each job, and Snakemake's hashes of its small inputs.
     ends: dict[tuple, float] = {}
     checksums: dict[tuple, dict[str, str]] = {}
-    for path in folder.rglob("*"):
-        if not path.is_file():
-            continue
-        pieces = [part.removeprefix("@") for part in path.relative_to(folder).parts]
+    for output, path in _snakemake_records(project).items():
         try:
-            output = urlsafe_b64decode("".join(pieces)).decode()
             record = parse_json(text_of(path))
             # Each log belongs to one job.
             parts = (tuple(sorted(record[key])) for key in ("input", "params", "log"))
@@ -98,6 +93,45 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
     ]
     hashes.save()
     return records
+
+
+def _snakemake_records(project: Path) -> dict[str, Path]:
+    """Snakemake's record of each output."""
+    folder = project / ".snakemake" / "metadata"
+    records = {}
+    for path in folder.rglob("*"):
+        if not path.is_file():
+            continue
+        pieces = [part.removeprefix("@") for part in path.relative_to(folder).parts]
+        try:
+            records[urlsafe_b64decode("".join(pieces)).decode()] = path
+        except ValueError:
+            continue
+    return records
+
+
+def job_finder(results: Path, project: Path) -> Callable[[str], list[str] | None]:
+    """Return a function that finds the inputs of the job that made a file, if it is recorded.
+
+    For results of the project, Snakemake's records come first; `lineage.json` is written last.
+    """
+    jobs = {output: list(job.inputs) for job in read_lineage(results) for output in job.outputs}
+    records = _snakemake_records(project) if is_own(results, project) else {}
+
+    def find(path: str) -> list[str] | None:
+        # A job may have made the file itself or one of its parent folders.
+        for name in (path, *map(str, PurePosixPath(path).parents)):
+            try:
+                record = parse_json(text_of(records[name]))
+                if not record.get("incomplete"):
+                    return list(record["input"])
+            except (KeyError, ValueError, TypeError, AttributeError, OSError):
+                pass
+            if name in jobs:
+                return jobs[name]
+        return None
+
+    return find
 
 
 class _Hashes:

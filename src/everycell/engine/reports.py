@@ -15,7 +15,7 @@ from pydantic import (
     model_serializer,
 )
 
-from everycell.engine.cards import Card, State, Where
+from everycell.engine.cards import State, Where
 from everycell.engine.conclusions import Outcome
 from everycell.engine.published_cells import is_number
 from everycell.engine.tiers import Tier
@@ -23,23 +23,43 @@ from everycell.engine.untrusted import parse_json, text_of
 from everycell.engine.validation import describe_fault
 
 Verdict = Literal[
-    "equal", "close", "differs", "explained", "consistent", "inconsistent", "quoted", "not_run"
+    "equal",
+    "close",
+    "too_noisy",
+    "differs",
+    "explained",
+    "consistent",
+    "inconsistent",
+    "quoted",
+    "not_run",
 ]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-CellKind = Literal["number", "category", "identifier", "check"]
-CellOrigin = Literal["data", "published inputs", "other cells", "quoted", "surrogate data", "none"]
+CellKind = Literal["number", "category", "identifier", "check", "empty"]
+#: Kinds that are no published values: a `check` of ours, and a dash for a value not reported.
+UNCOUNTED: tuple[CellKind, ...] = ("check", "empty")
+CellOrigin = Literal[
+    "data",
+    "published inputs",
+    "given",
+    "other cells",
+    "constants",
+    "quoted",
+    "surrogate data",
+    "none",
+]
 CellFlag = Literal["effectiveness", "saturated"]
 #: Displayed names of verdicts.
 VERDICT_NAMES: dict[Verdict, str] = {
     **{verdict: verdict for verdict in VERDICTS},
     "close": "within tolerance",
+    "too_noisy": "too noisy to judge",
     "differs": "different",
     "not_run": "not run",
 }
 #: Verdicts on a reproduced value.
-ON_REBUILT: tuple[Verdict, ...] = ("equal", "close", "differs", "explained")
+ON_REBUILT: tuple[Verdict, ...] = ("equal", "close", "too_noisy", "differs", "explained")
 #: Verdicts on a value that differs from the published one.
-UNEQUAL: tuple[Verdict, ...] = ("close", "differs", "explained", "inconsistent")
+UNEQUAL: tuple[Verdict, ...] = ("close", "too_noisy", "differs", "explained", "inconsistent")
 #: Displayed names of the causes of errata. Only the first is an error of the paper.
 CAUSE_NAMES: dict[Where, str] = {
     "print": "error in print",
@@ -100,8 +120,12 @@ class JudgedCell(_Part):
     #: Origin of the reproduced value.
     origin: CellOrigin = "data"
     flag: CellFlag | None = None
-    #: Distance within which the values count as close, if it exceeds rounding.
+    #: One unit of the last published digit, if the value is a measurement: the smallest tolerance.
+    unit: float | None = None
+    #: Distance from a stated cause within which the values count as close.
     tolerance: float | None = None
+    #: Value that the cause of an erratum yields; equal to the published one if it is explained.
+    yielded: float | str | None = None
     #: Set only if both tables have markers and at least one marker is not empty.
     markers: Markers | None = None
 
@@ -140,14 +164,26 @@ class JudgedCell(_Part):
         if self.verdict not in UNEQUAL or self.difference is None:
             return self.why or ""
         allowed = f"; tolerance {self.tolerance:.4g}" if self.tolerance else ""
-        if self.verdict == "close" and not self.tolerance:
-            allowed = "; one unit of the last digit"
+        if self.verdict == "close" and self.unit and not self.tolerance:
+            allowed = f"; tolerance {self.unit:.4g}, one unit of the last digit"
+        if self.yielded is not None:
+            allowed += f"; the cause yields {self.yielded_text}"
         return f"difference {self.difference:+.4g}{allowed}. {self.why or ''}".strip()
+
+    @property
+    def yielded_text(self) -> str | None:
+        """Value that the cause of an erratum yields, with six digits."""
+        return f"{self.yielded:.6g}" if isinstance(self.yielded, float) else self.yielded
+
+    @property
+    def allowed(self) -> float | None:
+        """Largest difference for the verdict `close`; None for counts, labels and text."""
+        return max(self.unit or 0, self.tolerance or 0) or None
 
     @model_serializer(mode="wrap")
     def _drop_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         content: dict[str, Any] = handler(self)
-        for name in ("source", "markers", "flag", "tolerance"):
+        for name in ("source", "markers", "flag", "unit", "tolerance", "yielded"):
             if content[name] is None:
                 content.pop(name)
         return content
@@ -195,6 +231,8 @@ class Report(_Part):
     artefact: str
     tier: Tier
     state: State
+    #: Origin of the reproduced values, from the files behind them; that of some cells may be less.
+    origin: CellOrigin = "none"
     cells: list[JudgedCell]
     #: Number of cells by verdict, including verdicts without cells.
     verdicts: dict[Verdict, int]
@@ -211,16 +249,16 @@ class Report(_Part):
     seal: str = ""
 
 
-def reproduces_no_cell(card: Card, report: Report) -> bool:
-    """Whether a reproduced result is based only on published values.
+def reproduces_no_cell(report: Report) -> bool:
+    """Whether a reproduced result is based only on published values, or on no file at all.
 
     This is the case if all of its cells are derived or quoted, or if it has no published cells and
-    its record declares it as derived.
+    the files behind it allow no better origin.
     """
     if report.state != "rebuilt":
         return False
     if not report.cells:
-        return any(report.tier in entry.tiers for entry in card.derived)
+        return report.origin not in ("data", "published inputs")
     return not any(cell.verdict in ON_REBUILT for cell in report.cells)
 
 

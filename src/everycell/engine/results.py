@@ -18,6 +18,7 @@ from everycell.engine.cards import RUNNABLE, split_supplement_name
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.conclusions import FindTable
 from everycell.engine.files import sha256
+from everycell.engine.origins import sources_of
 from everycell.engine.published_cells import CardError, plain_minus
 from everycell.engine.receipts import ReceiptError, read_receipt, write_json
 from everycell.engine.reports import Report, read_report
@@ -107,11 +108,12 @@ def seal_of(report: Report, artefact: Artefact, results: Path) -> str:
     for name in sorted(card.tables_read(report.tier)):
         owner, suffix = split_supplement_name(name)
         tables.append(stem.with_name(".".join(filter(None, (owner or stem.name, suffix, "csv")))))
+    receipt = read_receipt(stem.with_name(f"{stem.name}.receipt.json"))
     content = {
         "code": _judging_code(),
         "card": card.model_dump(),
         "tables": [sha256(path) if path.exists() else None for path in tables],
-        "files": read_receipt(stem.with_name(f"{stem.name}.receipt.json"))["outputs"],
+        "files": [receipt["inputs"], receipt["outputs"]],
         "report": report.model_dump(exclude={"seal"}),
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -176,6 +178,7 @@ def result_of(
             audits=chapter_audits,
             find_table=find_supplements(artefact, tier, results, root),
             foreign=stored.foreign if stored else UNIDENTIFIED * (tier == "full"),
+            sources=sources_of(receipt, results, root),
         )
     except (ValueError, CardError, ReceiptError) as error:
         return without_values(

@@ -23,11 +23,14 @@ from everycell.engine.conclusions import (
     evaluate,
     no_table,
 )
+from everycell.engine.origins import Sources, origin_of, origins_of_cells
 from everycell.engine.published_cells import CardError
 from everycell.engine.readings import select_reading
 from everycell.engine.reports import (
+    UNCOUNTED,
     VERDICTS,
     AuditOutcome,
+    CellOrigin,
     JudgedCell,
     JudgedConclusion,
     JudgedErratum,
@@ -80,8 +83,13 @@ def report(
     audits: Mapping[str, Audit] = NO_AUDITS,
     find_table: FindTable = no_table,
     foreign: str = "",
+    sources: Sources | None = None,
 ) -> Report:
-    """Compute verdicts, outcomes of claims and errata of an artefact in a tier."""
+    """Compute verdicts, outcomes of claims and errata of an artefact in a tier.
+
+    `sources` are the files behind the reproduced values, from which their origin follows; without
+    them, it is data, or what the record declares.
+    """
     if tier not in artefact.card.tiers:
         raise CardError(
             f"{artefact.id} has no tier {tier!r}; its record declares "
@@ -106,20 +114,26 @@ def report(
             markers = dict(zip(values, rebuilt["marker"].fillna(""), strict=True))
         columns = [column for column in ("value", "marker") if column in rebuilt]
         rebuilt = rebuilt[[*artefact.key_columns, *columns]]
+    origin: CellOrigin = "none"
+    origins: list[CellOrigin] = ["none"] * len(artefact.cells)
+    if rebuilt is not None and state == "rebuilt":
+        origin = "data" if sources is None else origin_of(artefact, tier, sources)
+        origins = origins_of_cells(artefact, tier, origin, sources)
     cells = (
         []
         if declared.state == "stand_in"
-        else judge_cells(artefact, tier, values, state, find_table, reading)
+        else judge_cells(artefact, tier, values, state, find_table, reading, origins)
     )
     cells = _with_markers(artefact, cells, markers)
-    counts = Counter(cell.verdict for cell in cells if cell.kind != "check")
+    counts = Counter(cell.verdict for cell in cells if cell.kind not in UNCOUNTED)
     return Report(
         artefact=artefact.id,
         tier=tier,
         state=state,
+        origin=origin,
         cells=cells,
         verdicts={verdict: counts[verdict] for verdict in VERDICTS},
-        conclusions=_conclusions(artefact, tier, state, rebuilt, cells, find_table),
+        conclusions=_conclusions(artefact, tier, state, rebuilt, cells, origin, find_table),
         errata=judge_errata(artefact, audits),
         files=sorted(files or []),
         foreign=foreign,
@@ -167,6 +181,7 @@ def _conclusions(
     state: State,
     rebuilt: pd.DataFrame | None,
     cells: list[JudgedCell],
+    origin: CellOrigin,
     find_table: FindTable,
 ) -> list[JudgedConclusion]:
     if not artefact.card.conclusions:
@@ -189,7 +204,7 @@ def _conclusions(
             quoted = [cell.verdict == "quoted" for cell in cells]
             rebuilt = pd.concat([rebuilt, published[quoted]])
     judged_claims = []
-    bases = bases_of_claims(artefact, tier, state, cells)
+    bases = bases_of_claims(artefact, state, cells, origin)
     for conclusion, basis, on_printed in zip(
         artefact.card.conclusions, bases, decide_on_published(artefact), strict=True
     ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal, Protocol
@@ -114,6 +115,17 @@ class Request(_Model):
 #: Log-probability of a token that is too improbable to state, as in OpenAI's protocol; JSON has no
 #: minus infinity, and exp(-9999) is 0.
 LEAST_LOGPROB = -9999.0
+
+
+def bound_logprob(value: float | None) -> float | None:
+    """A log-probability from `LEAST_LOGPROB` to 0, or None if it is unknown (NaN).
+
+    Examples
+    --------
+    >>> [bound_logprob(value) for value in (-0.5, 1e-9, -math.inf, math.nan, None)]
+    [-0.5, 0.0, -9999.0, None, None]
+    """
+    return None if value is None or math.isnan(value) else min(0.0, max(LEAST_LOGPROB, value))
 
 
 class Token(_Model):

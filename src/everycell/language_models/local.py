@@ -30,6 +30,7 @@ from everycell.language_models.generation import (
     Identity,
     Request,
     Token,
+    bound_logprob,
     folder_identity,
 )
 from everycell.language_models.prompt_tokens import PromptTokens
@@ -249,7 +250,10 @@ class LocalModel:
         stream = DecodeStream(skip_special_tokens=True)
         backend = self._tokenizer.backend_tokenizer
         return tuple(
-            Token(text=self._tags.get(number) or stream.step(backend, number) or "", logprob=value)
+            Token(
+                text=self._tags.get(number) or stream.step(backend, number) or "",
+                logprob=bound_logprob(value),
+            )
             for number, value in zip(ids, logprobs, strict=True)
         )
 

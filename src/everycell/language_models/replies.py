@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import itertools
-import math
 import re
 from typing import Annotated, Any, TypeVar
 
@@ -14,7 +13,6 @@ from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.engine.validation import describe_fault
 from everycell.language_models.endings import normalise_finish
 from everycell.language_models.generation import (
-    LEAST_LOGPROB,
     Answer,
     Identity,
     LanguageModelError,
@@ -22,6 +20,7 @@ from everycell.language_models.generation import (
     Request,
     Token,
     TokenCount,
+    bound_logprob,
 )
 
 # Largest number of commas and brackets in a reply. Each may be a value, which takes several hundred
@@ -53,12 +52,10 @@ _List = Annotated[list[_Item], Field(fail_fast=True)]
 
 def _logprob(value: float | None) -> float | None:
     """A log-probability of at most 0, or None if the server does not know it."""
-    if value is None or math.isnan(value):
-        return None
     # Some servers report log-probabilities slightly above 0.
-    if value > 0.01:
+    if value is not None and value > 0.01:
         raise ValueError("a log-probability is at most 0")
-    return min(0.0, max(LEAST_LOGPROB, value))
+    return bound_logprob(value)
 
 
 _LogProbability = Annotated[float | None, AfterValidator(_logprob)]

@@ -36,8 +36,8 @@ Match = Literal["substring", "words", "whole", "squad"]
 MATCHES = ("substring", "words", "whole", "squad")
 
 _DIGIT = re.compile(r"\d")
-#: Hyphens, dashes up to the en dash and the minus sign; the slash of fractions; longer dashes, which
-#: separate words; quotation marks.
+#: Hyphens, dashes up to the en dash and the minus sign; the slash of fractions; longer dashes,
+#: which separate words; quotation marks.
 _SPELLINGS = str.maketrans(
     "\u2010\u2011\u2012\u2013\u2212\u2044\u2014\u2015“”„«»‘’", '-----/  """""\'\''
 )

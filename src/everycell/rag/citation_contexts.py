@@ -14,7 +14,7 @@ a list of sources below the answer            see `source_lists`
 Lists of sources have a heading (``Sources:``, ``## References``, ``**Bibliography**``, a word of
 `HEADINGS` in several languages), or are the last two or more lines, each with a mark at its
 beginning, below text with citations. A heading with nothing but numbers (``Sources: [1], [2]``)
-cites them if the text above cites nothing, since the answer then has no other citations.
+cites them if the text above it, up to the previous such line, cites nothing.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ HEADINGS = (
     *("참고 문헌", "참고문헌", "출처"),
 )
 # Words that are headings only with a colon or as a Markdown heading.
-_WEAK = ("documents", "passages", "notes", "note", "evidence", "links")
+_WEAK = ("documents", "passages")
 _BEFORE = (
     r"(?:(?:here (?:are|is)|list of|the|all|key|main|cited|used|relevant|supporting|primary|my|"
-    r"additional|source|selected)[ \t]{1,3}){0,3}"
+    r"i used|additional|following|source|selected)[ \t]{1,3}){0,3}"
 )
 _WORDS = "|".join(map(re.escape, sorted(HEADINGS, key=len, reverse=True)))
 # Quantifiers are bounded, so that the running time is linear.
-_DECORATION = r"[ \t#>*_=\-–—•]{0,12}(?:\d{1,2}[.)][ \t]{1,3})?[*_]{0,3}"
+_DECORATION = r"[ \t#<>*_=\-–—•(]{0,12}(?:\d{1,2}[.)][ \t]{1,3})?[*_]{0,3}"
 _HEADING = re.compile(
     rf"(?P<before>{_DECORATION})(?:{_BEFORE}(?P<word>{_WORDS})|{_BEFORE}(?P<weak>{'|'.join(_WEAK)}))"
     # Not "sources of error".
     r"(?P<after>(?![ \t]{1,3}(?:of|to|for|that|between|on)\b)(?:[ \t]{1,3}[\w()]{1,30}){0,4})"
     r"[ \t]{0,3}"
-    r"(?P<mark>[*_]{0,3}[ \t]{0,3}[:：]?[ \t]{0,3}[*_]{0,3})(?P<content>[^\n]*)",
+    r"(?P<mark>[*_>]{0,3}[ \t]{0,3}[:：]?[ \t]{0,3}[*_]{0,3})(?P<content>[^\n]*)",
     re.IGNORECASE,
 )
 # "[1], [2]" on the line of a heading.
@@ -70,9 +70,13 @@ _ITEM = re.compile(
     r"|[⁰¹²³⁴⁵⁶⁷⁸⁹]+|(?:document|doc|passage|source|reference)s?\.?[ \t]*[#:]?[ \t]*\d)",
     re.IGNORECASE,
 )
+_NOUN = r"(?:document|doc|passage|source|reference)\.?"
 _MARKED_LINE = re.compile(
-    r"[ \t>]*(?:[-*•][ \t]+)?(?:\[\^?(?P<number>\d{1,4})\]|【(?P<wide>\d{1,4})[^】\n]{0,20}】)"
-    r"[ \t]*[:.)–—-]?[ \t]*(?=\S*\w)"
+    r"[ \t>]*(?:(?:[-*•|]|\d{1,2}[.)])[ \t]+)?[*_]{0,2}"
+    rf"(?:\[(?:{_NOUN}[ \t])?[#^]?(?P<number>\d{{1,4}})\]"
+    rf"|【(?P<wide>\d{{1,4}})[^】\n]{{0,20}}】|{_NOUN}[ \t]#?(?P<named>\d{{1,4}})(?=[*_]{{0,2}}:))"
+    r"[*_]{0,2}[ \t]*[:.)|–—-]?[*_]{0,2}[ \t]*(?=\S*\w)",
+    re.IGNORECASE,
 )
 # A word or number that is neither a citation nor a noun before one.
 _NAME = re.compile(
@@ -219,8 +223,8 @@ def source_lists(text: str, citations: list[Span]) -> list[Span]:
     """
     ends = list(itertools.accumulate(len(line) + 1 for line in text.split("\n")))
     lines = [(start, end - 1) for start, end in zip([0, *ends], ends, strict=False)]
-    found: list[tuple[Span, bool]] = []
-    index = 0
+    spans: list[Span] = []
+    index, above = 0, 0
     while index < len(lines):
         start, end = lines[index]
         heading = _HEADING.fullmatch(text, start, end)
@@ -230,15 +234,11 @@ def source_lists(text: str, citations: list[Span]) -> list[Span]:
             first = heading.start("content")
             read = [(begin - first, end - first) for begin, end in _between(citations, first, stop)]
             is_bare = not _NAME.search(hide(text[first:stop], read))
-            found.append(((start, stop), is_bare))
+            if not is_bare or _between(citations, above, start):
+                spans.append((start, stop))
+            above = stop
         index += max(1, length)
-    # The first citation outside lists: "Source: [1]" below each paragraph cites if there is none.
-    spans = [span for span, _ in found]
-    first_citation = next(
-        (start for start, _ in citations if not any(a <= start < b for a, b in spans)), len(text)
-    )
-    lists = [span for span, is_bare in found if not is_bare or first_citation < span[0]]
-    return lists or _headless(text, lines, citations)
+    return spans or _headless(text, lines, citations)
 
 
 def _between(spans: list[Span], start: int, end: int) -> list[Span]:
@@ -254,9 +254,10 @@ def _list_length(text: str, lines: list[Span], index: int, heading: re.Match[str
         has_colon or any(mark in heading["before"] for mark in "#*_")
     ):
         return 0
-    if content and has_colon and _NUMBERS.fullmatch(content):
+    if has_colon and _NUMBERS.fullmatch(content):
         return 1
-    if content and (not has_colon or heading["weak"] or heading["after"]):
+    is_plain = not (heading["weak"] or heading["after"])
+    if content and not (has_colon and (is_plain or _ITEM.match(content))):
         return 0
     end = index
     for number in range(index + 1, len(lines)):
@@ -280,7 +281,7 @@ def _headless(text: str, lines: list[Span], citations: list[Span]) -> list[Span]
         line = text[slice(*span)]
         match = _MARKED_LINE.match(text, *span)
         if match:
-            items.append((span, int(match["number"] or match["wide"])))
+            items.append((span, int(match["number"] or match["wide"] or match["named"])))
         elif line.strip() and not (line.startswith((" ", "\t")) and not _ITEM.match(line)):
             break
     items.reverse()

@@ -31,7 +31,8 @@ These are not citations:
 ``[note 1 above]``, ``[-1]``        brackets that contain anything else, such as ``[a]``,
                                     ``[Human]``, ``[1:]``, ``[1,000]``, ``[Delft, 1]``
 ``[0, 1]``, the interval ``[2, 5]``  two numbers of which the first is 0, or after the sign ∈ or
-                                    before or after one of `RANGES`; lists after ``=``
+                                    before or after one of `RANGES`
+``a = [1, 2]``, ``f([1, 2])``       several numbers after an equals sign, a function or "array"
 ``(2)``, ``{2}``, ``^2^``, ``①``     may be items of an enumeration
 ``<cite index="2-1">``, ``<co: 2>``  tags, whose numbers may begin at 0 or count sentences
 〔2〕, «2», <2>                     in other brackets
@@ -125,11 +126,10 @@ _BEFORE_INTERVAL = re.compile(
     rf"(?:∈|\\in|\b(?:{'|'.join(RANGES)})s?(?:[ ](?:of|from|is|over))?:?)\s?\Z", re.IGNORECASE
 )
 _AFTER_INTERVAL = re.compile(rf"\s(?:{'|'.join(RANGES)})s?\b", re.IGNORECASE)
-_INTERVAL = re.compile(r"\s*\d+\s*[,;]\s*\d+\s*")
-_LIST_OF_VALUES = re.compile(rf"\s*\d+(?:\s*(?:[,;]|{_DASH})\s*\d+)+\s*")
 _BEFORE_VALUES = re.compile(
-    rf"(?:[=∈]|\\in|\b(?:array|vector|tuple|scale)(?:[ ](?:of|from|is))?:?)\s?\Z", re.IGNORECASE
+    r"(?:\w\(|=\s?|\b(?:array|vector|tuple)(?:[ ](?:of|is))?:?\s)\Z", re.IGNORECASE
 )
+_INTERVAL = re.compile(rf"\s*\d+\s*(?:[,;]|{_DASH})\s*\d+\s*")
 _SEPARATOR = re.compile(r"\s?(?:[,;&]|,? ?and)\s?|[ \t]?")
 _LEAD = rf"(?:see|cf|e\.g|{_NOUN}s?|citations?|cites?)[.:]?,?"
 #: What precedes and follows marks, and belongs to them.
@@ -138,8 +138,8 @@ _SURROUNDINGS = (
     (re.compile(rf"\(\s?(?:{_LEAD}\s?){{0,2}}\Z", re.IGNORECASE), re.compile(r"\s?\)")),
     (
         re.compile(
-            rf"(?:\A|(?<=\n)|(?<=[.!?]\s))[ \t*_]{{0,6}}(?:{_NOUN}|citation)s?[*_]{{0,2}}:[*_]{{0,2}}"
-            r"\s?\Z",
+            rf"(?:\A|(?<=\n)|(?<=[.!?]\s))[ \t*_]{{0,6}}(?:{_NOUN}|citation)s?"
+            r"[*_]{0,2}:[*_]{0,2}\s?\Z",
             re.IGNORECASE,
         ),
         re.compile(r"\.?[ \t]*(?=\n|\Z)"),
@@ -212,7 +212,7 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
     >>> [citation.number for citation in find_citations("[1, 2][3]", forms="plain")]
     [3]
     """
-    return [citation for mark in read_marks(text, forms=forms) for citation in mark.citations]
+    return [citation for mark in citation_marks(text, forms=forms) for citation in mark.citations]
 
 
 class Mark(NamedTuple):
@@ -227,7 +227,7 @@ class Mark(NamedTuple):
     is_word: bool = False
 
 
-def read_marks(text: str, *, forms: Forms = "all") -> list[Mark]:
+def citation_marks(text: str, *, forms: Forms = "all") -> list[Mark]:
     """Marks of a text that are read as citations, in order; no two have the same citation."""
     if forms == "plain":
         return [
@@ -235,7 +235,7 @@ def read_marks(text: str, *, forms: Forms = "all") -> list[Mark]:
             for match in _PLAIN.finditer(hide_reasoning(text))
             if len(match[1]) <= LONGEST_NUMBER
         ]
-    return read_answer(text).marks
+    return answer_parts(text).marks
 
 
 class AnswerParts(NamedTuple):
@@ -259,7 +259,7 @@ class AnswerParts(NamedTuple):
     hidden: list[str]
 
 
-def read_answer(text: str) -> AnswerParts:
+def answer_parts(text: str) -> AnswerParts:
     """Divide an answer into its parts."""
     visible, hidden = hide_code_and_links(
         hide_reasoning(text), lambda content: bool(_parse_list(content, 0))
@@ -354,13 +354,15 @@ def _without_repetitions(marks: list[Mark]) -> list[Mark]:
 def _is_interval(text: str, match: re.Match[str]) -> bool:
     """Whether brackets have the bounds of an interval, such as [0, 1], or other values."""
     before = text[max(0, match.start() - 30) : match.start()]
-    if _LIST_OF_VALUES.fullmatch(match[1]) and _BEFORE_VALUES.search(before):
+    # "array([1, 2])", "a = [1, 2]"
+    if re.search(r"\d\s*[,;]\s*\d", match[1]) and _BEFORE_VALUES.search(before):
         return True
     if not _INTERVAL.fullmatch(match[1]):
         return False
     first, second = (int(digits[:9]) for digits in re.findall(r"\d+", match[1]))
+    has_dash = re.search(_DASH, match[1]) is not None
     return first < second and (
-        first == 0
+        (first == 0 and not has_dash)
         or _BEFORE_INTERVAL.search(before) is not None
         or _AFTER_INTERVAL.match(text, match.end()) is not None
     )
@@ -379,9 +381,9 @@ def unread_marks(text: str, *, forms: Forms = "all") -> list[str]:
     """
     if forms == "plain":
         visible, hidden, lists = hide_reasoning(text), [], []
-        marks = read_marks(text, forms=forms)
+        marks = citation_marks(text, forms=forms)
     else:
-        visible, marks, lists, hidden = read_answer(text)
+        visible, marks, lists, hidden = answer_parts(text)
     starts = [citation.start for mark in marks for citation in mark.citations]
     ignored = sorted([*lists, *((mark.start, mark.end) for mark in marks)])
     firsts = [start for start, _ in ignored]
@@ -407,7 +409,7 @@ def source_list_of(text: str) -> str:
     >>> source_list_of("Owls hunt [1].\n\nSources:\n[1] Owls. [2] Foxes.")
     'Sources:\n[1] Owls. [2] Foxes.'
     """
-    return "\n".join(text[start:end] for start, end in read_answer(text).lists)
+    return "\n".join(text[start:end] for start, end in answer_parts(text).lists)
 
 
 def _value(written: str) -> int | None:
@@ -515,7 +517,7 @@ def uncited_text(text: str, k: int) -> str:
     >>> uncited_text("<think>[2]?</think>Owls hunt [1] in [1984].", k=2)
     'Owls hunt in [1984].'
     """
-    parts = read_answer(text)
+    parts = answer_parts(text)
     return remove_spans(
         text, [*reasoning_spans(text), *parts.lists, *spans_to_remove(parts, text, k)]
     )

@@ -29,8 +29,8 @@ from everycell.rag.citations import (
     AnswerParts,
     Citation,
     Mark,
+    answer_parts,
     documents,
-    read_answer,
     remove_spans,
     spans_to_remove,
 )
@@ -61,6 +61,8 @@ ABBREVIATIONS = (
 BEFORE_NUMBER = (
     *("no", "nos", "nr", "p", "pp", "sec", "sect", "ch", "chap", "vol", "art", "tab", "ver", "ca"),
     *("c", "al", "ed", "eds", "ref", "refs", "para", "app", "op", "etc", "jr", "sr", "inc", "ltd"),
+    *("co", "corp", "dept", "univ", "est", "min", "max", "avg", "b", "d", "r", "fl", "sp", "spp"),
+    *("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
 )
 _ABBREVIATION = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, ABBREVIATIONS))})\.\Z", re.I)
 _BEFORE_NUMBER = re.compile(rf"(?<![\w.])(?:{'|'.join(BEFORE_NUMBER)})\.\Z", re.IGNORECASE)
@@ -80,6 +82,8 @@ _EMPTY_LINE = re.compile(r"\n[ \t]*(?=\n)")
 # "owls (Strix sp.) hunt"
 _CLOSED = re.compile(r"[.!?][\"'”’)\]]+\Z")
 _LIST_MARKER = re.compile(r"(?:[-*•+–>#]+|\(?\d{1,3}[.)]|\(?[a-z]\))[ \t]+")
+# What is left of "(see [1])".
+_EMPTY_PARENTHESES = re.compile(r"\s?\((?:see|cf\.?|e\.g\.,?)?[\s,;]*\)", re.IGNORECASE)
 _WORD = re.compile(rf"\w|{MASK}")
 _BETWEEN = re.compile(r"\s?(?:[,;&]|,? ?and)\s?")
 
@@ -103,7 +107,7 @@ def split_answer(text: str) -> list[CitedSentence]:
     >>> [text[sentence.start : sentence.end] for sentence in split_answer(text)]
     ['Owls hunt. [1]', 'As Ode et al. [2] saw, foxes sleep.']
     """
-    return _sentences(text, read_answer(text))
+    return _sentences(text, answer_parts(text))
 
 
 def cited_sentences(text: str, k: int) -> CitedAnswer:
@@ -114,7 +118,7 @@ def cited_sentences(text: str, k: int) -> CitedAnswer:
     >>> cited_sentences("Owls hunt [1][9]. So do foxes.", 2).statements
     (Statement(text='Owls hunt.', documents=(0,)), Statement(text='So do foxes.', documents=()))
     """
-    parts = read_answer(text)
+    parts = answer_parts(text)
     removed = sorted([*reasoning_spans(text), *spans_to_remove(parts, text, k)])
     starts = [start for start, _ in removed]
     statements = []
@@ -125,7 +129,8 @@ def cited_sentences(text: str, k: int) -> CitedAnswer:
             for start, end in removed[first : bisect_left(starts, sentence.end)]
             if end > sentence.start
         ]
-        words = " ".join(remove_spans(text[sentence.start : sentence.end], own).split())
+        visible = _EMPTY_PARENTHESES.sub("", remove_spans(text[sentence.start : sentence.end], own))
+        words = " ".join(visible.split())
         statement = re.sub(rf"\A(?:{_LIST_MARKER.pattern})+", "", words)
         if statement:
             cited = documents(sentence.citations, k).documents

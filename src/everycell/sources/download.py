@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from everycell.engine.files import sha256
 from everycell.engine.registry_entries import Form, SourceError
@@ -60,16 +61,20 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
     # Imported here because only downloads need them, and they are slow to import.
     import pooch
     import requests
+    from urllib3.exceptions import MaxRetryError
 
     # Without "identity" a server may compress the response, and its length could not be checked.
     get = pooch.HTTPDownloader(
         timeout=timeout, chunk_size=1 << 16, headers={"Accept-Encoding": "identity"}
     )
     limit = 2 * timeout + origin.size / MIN_BYTES_PER_SECOND
-    what, cause = "was not requested", None
+    what = "was not requested"
+    cause: Exception | None = None
+    is_unreachable = False
     for attempt, pause in enumerate((*_PAUSES, None), start=1):
         retry = f", attempt {attempt} of {len(_PAUSES) + 1}" if attempt > 1 else ""
         logger.info("Fetching %s from %s (%d bytes%s).", key, url, origin.size, retry)
+        is_unreachable = False
         try:
             with _SizeLimitedFile(path, key, url, origin.size) as file:
                 if finishes_in_time(lambda file=file: get(url, file, None), lambda: limit):
@@ -85,12 +90,19 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
         except requests.Timeout as error:
             what, cause = f"did not respond within {timeout:g} s", error
         except requests.RequestException as error:
+            is_unreachable = any(isinstance(part, MaxRetryError) for part in error.args)
             what = f"failed before all {origin.size} bytes arrived: {_root_cause(error)}"
             cause = error
         except ValueError as error:
             what, cause = f"sent headers that cannot be read ({error})", error
         if pause is not None:
             time.sleep(pause)
+    if is_unreachable and cause is not None:
+        raise DownloadError(
+            f"{key} cannot be downloaded: {urlsplit(url).netloc} cannot be reached "
+            f"({_root_cause(cause)}); check the network and the proxy, or set `mirror:` in "
+            "config.yaml or EVERYCELL_MIRROR to a folder that contains the file."
+        ) from cause
     raise DownloadError(
         f"{url} {what}; expected {key} with {origin.size} bytes and sha256 {origin.sha256}; "
         f"{_NETWORK_ADVICE}."

@@ -26,6 +26,9 @@ MENDED: dict[str, list[Edit]] = {
         ("table_2_2", {"row": "Deterministic"}, "0.2"),
         ("table_2_3", {"row": "Deterministic"}, "0.2"),
     ],
+    "audit_heuss2025_deterministic_outliers": [
+        ("table_2_3", {"row": "Deterministic", "dataset": "TREC19", "metric": "P(u|pi)@10"}, "0.25")
+    ],
     "audit_heuss2025_deterministic_unmarked": [
         ("table_2_3", DETERMINISTIC | {"metric": metric}, "*", "marker")
         for metric in ("NDCG@5", "NDCG@10")

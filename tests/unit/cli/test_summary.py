@@ -78,9 +78,7 @@ def test_kinds_and_origins_are_declared_and_checks_do_not_count(tmp_path):
     card = actual.artefact.card.model_copy(
         update={
             "kinds": {"identifier": [{"row": "a", "metric": "n"}], "check": [{"row": "b"}]},
-            "published_inputs": [
-                Derived(cells={"metric": "AP"}, because="From the votes of p. 2.")
-            ],
+            "derived": [Derived(cells={"metric": "AP"}, because="The mean of two columns.")],
         }
     )
     artefact = actual.artefact.model_copy(update={"card": card})
@@ -89,6 +87,6 @@ def test_kinds_and_origins_are_declared_and_checks_do_not_count(tmp_path):
     counts = count_chapters(papers, [result])["toy", "1"]
     assert {(one.kind, one.origin) for one in counts.cells} == {
         ("identifier", "data"),
-        ("number", "published inputs"),
+        ("number", "other cells"),
     }
     assert counts.published == 2 == sum(result.report.verdicts.values())

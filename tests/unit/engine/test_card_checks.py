@@ -1,8 +1,10 @@
 """What `check_cards` finds on toy papers, and that it finds nothing on the real ones."""
 
+import json
 import re
 
 import pytest
+import yaml
 from harness import REPOSITORY, published
 from unit.toy_papers import CARD, CELLS, PAPER, write_paper
 
@@ -42,10 +44,35 @@ ADDED = {
         "evidence: It cannot be.}]",
         "no cell has row = 'c'",
     ),
-    "a value given for a cell that the erratum does not name": (
-        "errata: [{id: e, where: print, cells: [{row: a}], gives: [{cells: {row: b}, value: S}], "
+    "a value yielded for a cell that the erratum does not name": (
+        "errata: [{id: e, where: print, cells: [{row: a}], "
+        "yields: [{cells: {row: b}, at: {row: a}}], "
         "finding: It is wrong., evidence: It cannot be.}]",
-        "erratum e gives a value for {'row': 'b'}, which its `cells` do not select",
+        "erratum e yields a value for {'row': 'b'}, which its `cells` do not select",
+    ),
+    "a value yielded by an unknown column": (
+        "errata: [{id: e, where: print, cells: [{row: a}], yields: [{cells: {row: a}, "
+        "at: {system: b}}], finding: It is wrong., evidence: It cannot be.}]",
+        "erratum e has the unknown column 'system' in `at`; the key columns are ['row', 'metric']",
+    ),
+    "a value yielded by an unknown table": (
+        "errata: [{id: e, where: print, cells: [{row: a}], yields: [{cells: {row: a}, "
+        "beside: readings}], finding: It is wrong., evidence: It cannot be.}]",
+        "an erratum reads the table 'readings', which no record of toy declares",
+    ),
+    "a tolerance above half of the value": (
+        "tolerances: [{cells: {row: a, metric: AP}, within: 100, because: rounded inputs}]",
+        "table_1.csv, line 2: the tolerance of 100 exceeds 0.15, half of the published value",
+    ),
+    "a tolerance above a difference that a claim reads": (
+        "{tolerances: [{cells: {row: a, metric: AP}, within: 0.11, because: rounded inputs}], "
+        "conclusions: [{id: c, claim: Row b is better., source: p. 1, "
+        "holds_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]}",
+        "line 2: the tolerance of 0.11 exceeds 0.1, the smallest difference that a claim reads",
+    ),
+    "a tolerance of a count above half of it": (
+        "tolerances: [{cells: {row: b, metric: n}, within: 4, because: rounded inputs}]",
+        "line 5: the tolerance of 4 exceeds 3.5, half of the published value",
     ),
     "unknown row of a conclusion": (
         "conclusions: [{id: c, claim: Row c is good., source: p. 1, "
@@ -91,8 +118,28 @@ ADDED = {
 @pytest.mark.parametrize("kind", ADDED)
 def test_a_field_that_does_not_fit_the_cells(tmp_path, kind):
     field, sentence = ADDED[kind]
+    if field.startswith("{"):
+        fields = yaml.safe_load(field)
+        field = "\n    ".join(f"{name}: {json.dumps(entry)}" for name, entry in fields.items())
     [fault] = check(tmp_path, f"{CARD}    {field}\n")
     assert sentence in fault
+
+
+@pytest.mark.parametrize("within", [0.1, 0.15])
+def test_check_tolerance_up_to_its_limit(tmp_path, within):
+    tolerance = f"    tolerances: [{{cells: {{row: a, metric: AP}}, within: {within}, "
+    assert check(tmp_path, f"{CARD}{tolerance}because: rounded inputs}}]\n") == []
+    # One unit of the last digit is always allowed.
+    cells = CELLS.replace("a,AP,0.30", "a,AP,0.01")
+    card = f"{CARD}{tolerance.replace(str(within), '0.01')}because: rounded inputs}}]\n"
+    assert check(tmp_path, card, cells) == []
+
+
+def test_check_not_reported_with_a_value(tmp_path):
+    cells = "row,metric,value,marker\na,AP,0.3,\na,n,-,not_reported\nb,AP,0.4,\nb,n,7,{}\n"
+    assert check(tmp_path, CARD, cells.format("")) == []
+    [fault] = check(tmp_path, CARD, cells.format("not_reported"))
+    assert "line 5" in fault and "'7'" in fault and "not_reported" in fault
 
 
 LABELLED = "row,model,metric,value\na,BM25,AP,0.30\na,BM25,n,12\nb,TILDE,AP,0.4\nb,TILDE,n,7\n"

@@ -256,6 +256,39 @@ def test_cells_and_columns_that_are_not_there_decide_nothing(predicate):
     assert outcome(MANY, predicate) == "undecided"
 
 
+@pytest.mark.parametrize(
+    ("predicate", "column"),
+    [
+        (above(0, dataset="d"), "dataset"),
+        ({"cells": {}, "op": ">", "other": {"dataset": "d"}}, "dataset"),
+        ({"cells": {}, "op": ">", "value": 0, "minus": {"dataset": "d"}}, "dataset"),
+        ({"cells": {}, "op": ">", "value": 0, "over": {"dataset": "d"}}, "dataset"),
+        ({"cells": {}, "op": ">", "value": 0, "p": {"test": "p"}}, "test"),
+        ({"cells": {}, "op": ">", "value": 0, "low": {"end": "l"}, "high": {"end": "h"}}, "end"),
+        ({"cells": {}, "op": "contains", "value": "x", "reads": "marker"}, "marker"),
+        ({"cells": {}, "op": ">", "value": 0, "beside": "tests", "interval": True}, "low"),
+        ({"cells": {}, "op": "<", "value": 0, "beside": "tests", "reads": "p"}, "p"),
+        ({"cells": {}, "op": ">", "value": 0, "beside": "empty"}, "value"),
+    ],
+)
+def test_evaluate_missing_column(predicate, column):
+    """The reason names the column, the table and its columns."""
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[predicate])
+    tables = {"tests": MANY, "empty": MANY.drop(columns="value")}
+    result = evaluate(claim, MANY, kind="rebuilt", find_table=tables.get)
+    assert result.outcome == "undecided"
+    name = "supplementary table '" + predicate["beside"] + "'" if "beside" in predicate else "table"
+    assert f"the {name} has no column '{column}'; its columns are system, metric" in result.detail
+
+
+def test_evaluate_missing_column_of_the_table():
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(0)])
+    result = evaluate(claim, MANY.drop(columns="value"))
+    assert (result.outcome, "no column 'value'" in result.detail) == ("undecided", True)
+    result = evaluate(claim, MANY.assign(reading="a"), MANY, kind="rebuilt")
+    assert "the published table has no column 'reading'" in result.detail
+
+
 def test_a_table_without_rows_decides_nothing():
     assert outcome(MANY[:0], above(0, "none")) == "undecided"
 

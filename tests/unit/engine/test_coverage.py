@@ -186,6 +186,8 @@ def test_claim_lines_contradicted_claims_and_their_cause(tmp_path, where):
         parts = [count_claims(counts, CLAIM_LINES[name]).total() for name in lines]
         assert parts[:2] == [3, 3]
         assert counts.contradicted == 1
+        if entries and entries[0].tier == "embedded":
+            assert "unknown cause" not in lines["of them only on surrogate data"]
 
 
 def test_claims_frame_and_list_agree(papers):

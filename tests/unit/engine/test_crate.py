@@ -21,6 +21,7 @@ from everycell.engine.artefacts import find_artefact
 from everycell.engine.code import hash_of_sources
 from everycell.engine.crate import write_crate
 from everycell.engine.lineage import write_jobs, write_lineage
+from everycell.engine.origins import Sources
 from everycell.engine.receipts import ReceiptError, write_json, write_receipt
 from everycell.engine.registry import load_registry
 from everycell.engine.render.page.page_file import write_page
@@ -217,7 +218,14 @@ def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, reposi
     verdicts = folder / "table_1.verdicts.json"
     audits = audits_of("sakai2023", "1")
     result = sorted(f"table_1.{form}" for form in TABLE_FORMS)
-    judged = report(artefact, "embedded", read_result(table), files=result, audits=audits)
+    judged = report(
+        artefact,
+        "embedded",
+        read_result(table),
+        files=result,
+        audits=audits,
+        sources=Sources(),
+    )
     true = judged.model_dump()
     write_json(verdicts, true)
     only = {"sakai2023": papers["sakai2023"]}

@@ -9,6 +9,7 @@ from unit.toy_papers import CARD, write_paper
 
 from everycell.engine import results as module
 from everycell.engine.artefacts import load_papers
+from everycell.engine.origins import Sources
 from everycell.engine.receipts import write_receipt
 from everycell.engine.results import (
     files_of,
@@ -53,6 +54,7 @@ def folder(tmp_path):
         read_result(home / "table_1.csv"),
         files=files_of(receipt),
         find_table=find_supplements(artefact, "embedded", tmp_path / "results", tmp_path),
+        sources=Sources(),
     )
     write_report(home / "table_1.verdicts.json", actual, artefact, tmp_path / "results")
     return tmp_path

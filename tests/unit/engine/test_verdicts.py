@@ -11,16 +11,19 @@ import pytest
 from harness import published
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from unit.toy_papers import CARD, PAPER, write_paper
 
-from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
+from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact, load_papers
 from everycell.engine.audits import Finding, published_number
 from everycell.engine.cards import RUNNABLE, Card
 from everycell.engine.claims import Conclusion
 from everycell.engine.conclusions import evaluate
 from everycell.engine.counting import summary_row
 from everycell.engine.judging import judge
+from everycell.engine.origins import Sources
 from everycell.engine.published_cells import CardError, is_number
 from everycell.engine.reports import (
+    UNCOUNTED,
     VERDICTS,
     AuditOutcome,
     Markers,
@@ -241,7 +244,7 @@ def test_a_tolerance_gives_its_reason(tmp_path):
 @pytest.mark.parametrize("values", [REBUILT, CELLS["value"].tolist()])
 def test_a_quoted_cell_is_never_compared(tmp_path, values):
     artefact = toy(tmp_path, quoted=[{"cells": {"row": "c"}, "because": "from another paper"}])
-    result = report(artefact, "embedded", CELLS.assign(value=values))
+    result = report(artefact, "embedded", CELLS.assign(value=values)[:4])
     for cell in result.cells[4:]:
         assert cell.verdict == "quoted" and cell.rebuilt is None
         assert cell.why == "from another paper"
@@ -253,41 +256,72 @@ def test_a_quoted_artefact_is_quoted_in_every_cell(tmp_path):
     assert result.state == "quoted" and result.verdicts["quoted"] == 6
 
 
-def test_an_explanation_needs_an_erratum_that_gives_the_rebuilt_value(tmp_path):
-    def erratum(value):
-        return {
-            "id": "e",
-            "where": "print",
-            "cells": [{"metric": "AP"}],
-            "gives": [{"cells": {"row": "c", "metric": "AP"}, "value": value}],
-            "finding": "The column does not add up.",
-            "evidence": "The sum of the rows.",
-        }
+def erratum(where="method", **fields) -> dict:
+    """An erratum of the cell (c, AP), published as 0.5, which row b is said to explain."""
+    yielded = [{"cells": {"row": "c", "metric": "AP"}, "at": {"row": "b"}}]
+    return {
+        "id": "e",
+        "where": where,
+        "cells": [{"row": "c"}],
+        "yields": yielded,
+        "finding": "Two values are swapped.",
+        "evidence": "The authors' picture.",
+        **fields,
+    }
 
-    def cell_c(value, rebuilt="0.52"):
-        return verdicts(toy(tmp_path, errata=[erratum(value)]), [*REBUILT[:4], rebuilt, "L"])[4]
 
-    assert cell_c("0.52") == "explained"
-    assert cell_c("0.51", "0.509") == "explained"  # one unit off, and the erratum says so
-    assert cell_c("0.52", "0.504") == "equal"
-    assert cell_c("0.53") == "differs"  # an erratum excuses no other value than its own
-    without = erratum("0.52") | {"gives": []}
-    assert verdicts(toy(tmp_path, errata=[without]))[4] == "differs"
-    assert verdicts(toy(tmp_path))[4] == "differs"
-    assert verdicts(toy(tmp_path), [*REBUILT[:4], "0.509", "L"])[4] == "close"
+def test_judge_cells_explained_only_by_the_published_value(tmp_path):
+    def cell_c(yielded, reproduced="0.52", **fields):
+        values = [*REBUILT[:2], yielded, "M", reproduced, "L"]
+        artefact = toy(tmp_path, errata=[erratum(**fields)])
+        return report(artefact, "embedded", CELLS.assign(value=values)).cells[4]
+
+    # The published value is 0.5.
+    explained = cell_c("0.496")
+    assert (explained.verdict, explained.yielded) == ("explained", pytest.approx(0.496))
+    assert explained.why == "Two values are swapped."
+    assert "the cause yields 0.496" in explained.difference_text
+    # One unit of the last digit is not the published value, and neither is the reproduced one.
+    for yielded in ("0.506", "0.52"):
+        cell = cell_c(yielded)
+        assert (cell.verdict, cell.source) == ("differs", "undecided")
+        assert "Cause unknown" in cell.why and f"the cause yields {yielded}" in cell.difference_text
+    assert cell_c("0.496", "0.504").verdict == "equal"
+    assert cell_c("0.496", "0.509").verdict == "explained"
+    assert cell_c("0.6", "0.509").verdict == "close"
+    assert cell_c("0.5", yields=[]).verdict == "differs"
+
+
+def test_judge_cells_explained_by_a_supplementary_table(tmp_path):
+    where = {"cells": {"row": "c", "metric": "AP"}, "beside": "readings"}
+    supplement = pd.DataFrame(
+        [("c", "with fee", 0.52), ("c", "without fee", 0.499)], columns=["row", "fee", "value"]
+    )
+
+    def cell_c(fee, tables):
+        yielded = where | ({"at": {"fee": fee}} if fee else {})
+        artefact = toy(tmp_path, errata=[erratum(yields=[yielded])], beside={"readings": "Fees."})
+        table = CELLS.assign(value=REBUILT)
+        return report(artefact, "embedded", table, find_table=tables.get).cells[4].verdict
+
+    assert cell_c("without fee", {"readings": supplement}) == "explained"
+    assert cell_c("with fee", {"readings": supplement}) == "differs"
+    assert cell_c("without fee", {}) == "differs"
+    for fee in ("half of the fee", None):
+        with pytest.raises(CardError, match="'readings'"):
+            cell_c(fee, {"readings": supplement})
+
+
+def test_yields_the_cell_itself(tmp_path):
+    with pytest.raises(ValueError, match="needs `at` or `beside`"):
+        toy(tmp_path, errata=[erratum(yields=[{"cells": {"row": "c", "metric": "AP"}}])])
 
 
 @pytest.mark.parametrize("where", ["print", "copy", "method", "undecided"])
 def test_an_explained_cell_says_where_the_cause_is(tmp_path, where):
-    erratum = {
-        "id": "e",
-        "where": where,
-        "cells": [{"row": "c"}],
-        "gives": [{"cells": {"row": "c", "metric": "AP"}, "value": "0.52"}],
-        "finding": "Two values are swapped.",
-        "evidence": "The authors' picture.",
-    }
-    result = report(toy(tmp_path, errata=[erratum]), "embedded", CELLS.assign(value=REBUILT))
+    values = [*REBUILT[:2], "0.5", *REBUILT[3:]]
+    artefact = toy(tmp_path, errata=[erratum(where)])
+    result = report(artefact, "embedded", CELLS.assign(value=values))
     cell = result.cells[4]
     unknown = where == "undecided"
     why = "Cause unknown; candidate: " * unknown + "Two values are swapped."
@@ -302,15 +336,7 @@ def test_an_explained_cell_says_where_the_cause_is(tmp_path, where):
 
 def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path):
     derived = [{"cells": {"metric": "AP"}, "because": "the mean of two other columns"}]
-    erratum = {
-        "id": "e",
-        "where": "print",
-        "cells": [{"row": "c"}],
-        "gives": [{"cells": {"row": "c", "metric": "AP"}, "value": "0.52"}],
-        "finding": "Two values are swapped.",
-        "evidence": "The authors' picture.",
-    }
-    artefact = toy(tmp_path, derived=derived, errata=[erratum])
+    artefact = toy(tmp_path, derived=derived, errata=[erratum("print")])
     result = report(artefact, "embedded", CELLS.assign(value=REBUILT))
     assert [cell.verdict for cell in result.cells] == [
         "consistent", "equal", "consistent", "equal", "inconsistent", "differs",
@@ -318,9 +344,78 @@ def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path)
     assert result.cells[0].why == "the mean of two other columns"
     assert (result.cells[4].source, result.cells[4].why) == ("print", "Two values are swapped.")
     assert result.verdicts["equal"] == 2 and result.verdicts["consistent"] == 2
-    assert not reproduces_no_cell(artefact.card, result)
+    assert not reproduces_no_cell(result)
     elsewhere = toy(tmp_path, derived=[derived[0] | {"tiers": ["full"]}])
     assert verdicts(elsewhere)[0] == "equal"
+
+
+def test_report_origin_from_the_files_of_its_job(tmp_path):
+    def origins(sources, **fields):
+        result = report(toy(tmp_path, **fields), "embedded", table, sources=sources)
+        return result.origin, {cell.origin for cell in result.cells}
+
+    table = CELLS.assign(value=REBUILT)
+    derived = {"because": "the mean of two other columns"}
+    part = derived | {"cells": {"row": "a"}}
+    data = Sources(data=("resources/a.csv",))
+    both = data._replace(published=("published/toy/table_1.csv",))
+    assert origins(data) == ("data", {"data"})
+    assert origins(Sources()) == ("constants", {"constants"})
+    assert origins(Sources(given_values=("values.csv",))) == ("given", {"given"})
+    # A record may say less of a part of the cells than the files allow, and nothing else.
+    assert origins(both, derived=[part]) == ("data", {"data", "other cells"})
+    for sources, fields in (
+        (data, {"derived": [part]}),
+        (both, {"derived": [derived]}),
+        (Sources(), {"derived": [part]}),
+    ):
+        with pytest.raises(CardError, match=next(iter(fields))):
+            origins(sources, **fields)
+
+
+@pytest.mark.parametrize("observations", [False, True])
+def test_report_origin_from_published_values(tmp_path, observations):
+    quoted = {"cells": {"row": "a"}, "because": "votes", "is_input": True}
+    papers = write_paper(
+        tmp_path, f"{CARD}    quoted: [{json.dumps(quoted | {'observations': observations})}]\n"
+    )
+    artefact = load_papers(papers)["toy"].artefacts["table_1"]
+    sources = Sources(published=("published/toy/table_1.csv",))
+    result = report(artefact, "embedded", artefact.cells, sources=sources)
+    expected = "published inputs" if observations else "other cells"
+    assert result.origin == expected
+    assert [cell.origin for cell in result.cells] == ["quoted"] * 2 + [expected] * 2
+    # Facts that are no published values of an artefact are inputs of the method.
+    facts = Sources(published=("published/toy/queries.csv",))
+    (papers / "toy" / "paper.yaml").write_text(PAPER.replace("}", ", facts: [queries.csv]}"))
+    assert report(artefact, "embedded", artefact.cells, sources=facts).origin == "published inputs"
+
+
+def test_report_empty_cells_count_nowhere(tmp_path):
+    cells = "row,metric,value,marker\na,AP,0.30,\na,n,-,not_reported\nb,AP,\u2013,\nb,size,-,\n"
+    card = CARD.replace("n: 0}", "n: 0, size: text}")
+    artefact = load_papers(write_paper(tmp_path, card, cells))["toy"].artefacts["table_1"]
+    assert artefact.empty_rows == [1, 2]
+    table = pd.DataFrame(
+        [("a", "AP", 0.3), ("b", "AP", 0.1), ("b", "size", "-")], columns=["row", "metric", "value"]
+    )
+    result = report(artefact, "embedded", table)
+    assert [cell.kind for cell in result.cells] == ["number", "empty", "empty", "category"]
+    assert result.cells[2].rebuilt is None
+    assert sum(result.verdicts.values()) == result.verdicts["equal"] == 2
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [("data", False), ("published inputs", False), ("other cells", True), ("constants", True)],
+)
+def test_reproduces_no_cell_without_published_cells(tmp_path, origin, expected):
+    artefact = toy(tmp_path)
+    result = report(artefact, "embedded", CELLS.assign(value=REBUILT))
+    assert not reproduces_no_cell(result)
+    drawn = result.model_copy(update={"cells": [], "origin": origin})
+    assert reproduces_no_cell(drawn) is expected
+    assert not reproduces_no_cell(drawn.model_copy(update={"state": "stand_in"}))
 
 
 def test_what_is_rebuilt_on_other_data_is_a_stand_in_of_that_name(tmp_path):
@@ -333,23 +428,6 @@ def test_what_is_rebuilt_on_other_data_is_a_stand_in_of_that_name(tmp_path):
         [],
     )
     assert report(artefact, "embedded", values).state == "rebuilt"
-
-
-@pytest.mark.parametrize("state", ["rebuilt", "stand_in"])
-def test_a_result_that_rests_on_the_print_alone(tmp_path, state):
-    full = [{"because": "the mean of two other columns"}]
-    table = CELLS.assign(value=REBUILT)
-    without = state == "rebuilt"
-    derived, plain = toy(tmp_path, state, derived=full), toy(tmp_path, state)
-    assert reproduces_no_cell(derived.card, report(derived, "embedded", table)) is without
-    assert not reproduces_no_cell(plain.card, report(plain, "embedded", table))
-    assert not reproduces_no_cell(derived.card, report(derived, "embedded"))
-    derived.cells_path.unlink()  # as a figure, or what a table implies
-    for card, expected in ((full, without), ([], False)):
-        drawn = toy(tmp_path, state, derived=card)
-        drawn.cells_path.unlink()
-        result = report(drawn, "embedded", table)
-        assert reproduces_no_cell(drawn.card, result) is expected
 
 
 def test_cells_that_a_tier_cannot_reach(tmp_path):
@@ -672,13 +750,17 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
     for part in artefact.card.not_run:
         if part.tier == tier:
             unreachable |= artefact.select(part.cells)
+    # A rule may not make quoted cells.
+    for part in artefact.card.quoted:
+        if tier in part.tiers:
+            unreachable |= artefact.select(part.cells)
     for column, values in artefact.card.tiers[tier].lacks.items():
         unreachable |= artefact.cells[column].isin(values)
-    runs = [None, as_rebuilt(artefact)[~unreachable]]
+    runs = [None] if unreachable.all() else [None, as_rebuilt(artefact)[~unreachable]]
     for rebuilt in runs:
         result = judged(artefact, tier, rebuilt)
         cells = 0 if artefact.card.tiers[tier].state == "stand_in" else len(artefact.cells)
-        checks = sum(cell.kind == "check" for cell in result.cells)
+        checks = sum(cell.kind in UNCOUNTED for cell in result.cells)
         assert sum(result.verdicts.values()) + checks == len(result.cells) == cells
         assert tuple(result.verdicts) == VERDICTS
         row = summary_row(Result(artefact, tier, result))

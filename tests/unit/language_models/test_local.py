@@ -436,3 +436,22 @@ def test_a_damaged_gguf_file_is_named_and_leaves_nothing(tmp_path):
     with pytest.raises(ModelError, match="tiny.gguf cannot be read"):
         convert_gguf(file, tmp_path / "out/tiny", name="tiny")
     assert [path.name for path in tmp_path.iterdir()] == ["tiny.gguf"]
+
+
+def test_answer_keeps_tags_of_reasoning_that_are_special_tokens(monkeypatch):
+    """Without them, reasoning could not be told from the answer."""
+    tokenizer = make_tokenizer()
+    tokenizer.add_special_tokens({"additional_special_tokens": ["[THINK]", "[/THINK]", "<|end|>"]})
+    opening, closing, end = tokenizer.convert_tokens_to_ids(["[THINK]", "[/THINK]", "<|end|>"])
+    local = LocalModel(make_model(), tokenizer, Identity(name="toy"))
+    ids = [opening, *tokenizer("no")["input_ids"], closing, *tokenizer("yes")["input_ids"], end]
+    tokens = local._tokens(ids, [-0.5] * len(ids))
+    assert "".join(token.text for token in tokens) == "[THINK]no[/THINK]yes"
+
+
+def test_answer_begins_with_reasoning_that_the_prompt_opens(local):
+    request = ask("Where? <think>")
+    answer = local.answer(request)
+    assert answer.text.startswith("<think>")
+    assert answer.without_reasoning().text == "" and answer.answer_tokens <= 12
+    assert not local.answer(ask("Where?")).text.startswith("<think>")

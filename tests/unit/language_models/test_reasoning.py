@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everycell.dialogue.few_shot import parse_label
 from everycell.language_models.generation import Answer, Token
 from everycell.language_models.reasoning import (
     NAMES,
@@ -12,6 +13,12 @@ from everycell.language_models.reasoning import (
     reasoning_spans,
     without_reasoning,
 )
+from everycell.rag.answers import is_correct
+from everycell.rag.grounded import responses
+from everycell.rag.grounded.autonuggetizer import read_facts, read_labels
+from everycell.rag.grounded.detection import marked_spans
+from everycell.rag.paraphrase_checks import judge, withhold_quotation
+from everycell.rag.quotations import without_quotations
 
 ANSWER = "Owls hunt [1]."
 # Reasoning in the form of each model, before ANSWER.
@@ -150,3 +157,26 @@ def test_opening_tag():
 def test_is_reasoning_tag():
     assert all(map(is_reasoning_tag, ("[THINK]", "[/THINK]", "<|channel|>", "<|END_THINKING|>")))
     assert not any(map(is_reasoning_tag, ("<|im_end|>", "</s>", "[INST]")))
+
+
+REASONED = "<think>\n1. vital\n- Foxes\n<IN>owls</IN>\nAnswer: foxes\nDissatisfied</think>\n"
+
+
+def test_readers_of_answers_ignore_reasoning():
+    assert read_labels(f"{REASONED}1. okay", 1, ("vital", "okay")) == ("okay",)
+    assert read_facts(f"{REASONED}- Owls hunt") == ("Owls hunt",)
+    assert marked_spans("owls hunt", f"{REASONED}owls <IN>hunt</IN>").spans == ((5, 9),)
+    assert responses.without_reasoning(f"{REASONED}Answer: owls") == "owls"
+    assert responses.without_reasoning(f"{REASONED}owls") == ""
+    assert parse_label(f"{REASONED}Satisfied") is True
+    assert is_correct(f"{REASONED}Owls", ["owls"]) and not is_correct(f"{REASONED}Owls", ["foxes"])
+    paraphrase = judge(Answer(text=f"{REASONED}An owl hunts.", finish="stop"), "Owls hunt.", [])
+    assert paraphrase == ("An owl hunts.", "")
+
+
+def test_withhold_quotation_from_reasoning():
+    """A record that is published has no passage in its reasoning."""
+    passage = "Owls hunt at night in the old woods of the north."
+    answer = Answer(text=f"<think>{passage}</think>They fly.", finish="stop")
+    assert passage not in withhold_quotation(answer, passage, "").text
+    assert passage not in without_quotations(answer, [passage], []).text

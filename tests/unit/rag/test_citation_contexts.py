@@ -42,6 +42,7 @@ DECISIONS = [
     ("the interval [1, 5], a scale of [1, 7], x ∈ [2, 3], 95% CI [4, 9]", [], 4),
     ("As shown in [1, 2] and by others [3, 1].", [1, 2, 3, 1], []),
     ("[0] [0, 1, 2]", [0, 0, 1, 2], []),
+    ("a = [1, 2, 3], np.array([4, 5]), owls ([1, 2])", [1, 2], ["[1, 2, 3]", "[4, 5]"]),
     # Links and definitions.
     ("Owls [hunt](https://a.org/1) at night [1].", [1], []),
     ("Owls hunt [2](https://a.org).", [], ["[2](https://a.org)"]),
@@ -132,7 +133,22 @@ def test_find_citations_headings(word):
         ("Owls hunt.\n\nSources: [1], [2]", [1, 2]),
         ("Owls hunt.\n\nSource: Document 2.", [2]),
         ("Owls hunt.\n\nSources: [1] Owls; [2] Foxes", []),
+        ("Owls [1].\n\nSources used in this answer: [1], [2], [3]", [1]),
+        ("Owls [1].\n\nThe following documents were used:\n- Document 1\n- Document 2", [1]),
+        ("Owls [1].\n\nI used the following sources:\n[1] Owls\n[2] Foxes", [1]),
+        ("Owls [1].\n\n<references>\n[1] Owls\n[2] Foxes\n</references>", [1]),
+        ("Owls [1].\n\n| # | Source |\n|---|---|\n| [1] | Owls |\n| [2] | Foxes |", [1]),
+        ("Owls [1].\n\n1. [1] Owls.\n2. [2] Foxes.", [1]),
+        ("Sources used: Owls hunt [1].", [1]),
+        # A line of sources below each paragraph.
+        ("Owls hunt.\nSource: [1]\n\nFoxes sleep.\nSource: [2]", [1, 2]),
+        ("Owls hunt.\n(Sources: [1], [2])\n\nFoxes sleep.\n(Source: [3])", [1, 2, 3]),
+        ("Owls [1].\n\nFoxes [2].\n\n(Sources: [1], [2], [3])", [1, 2]),
         # Without a heading.
+        ("Owls [1].\n\n[Document 1]: Owls.\n[Document 2]: Foxes.", [1]),
+        ("Owls [1].\n\n**Document 1:** Owls.\n**Document 2:** Foxes.", [1]),
+        ("Owls [1].\n\nDocument 1: Owls.\nDocument 3: Foxes.", [1]),
+        ("Owls [1].\n\n- **[1]** Owls.\n- **[2]** Foxes.", [1]),
         (f"Owls hunt [1].\n\n{SOURCES}", [1]),
         (f"Owls hunt [1].\n{SOURCES}\n", [1]),
         ("Owls hunt [1].\n\n- [1] Owls.\n- [2] Foxes.", [1]),
@@ -146,6 +162,7 @@ def test_find_citations_headings(word):
         ("Reasons [3]:\n1. Owls hunt [1].\n2. Foxes sleep [2].", [3, 1, 2]),
         ("Owls [1].\n\n**Cited documents:**\n- Document 2\n- Document 3: Bees", [1]),
         ("Owls [1].\n\n**Note:**\nFoxes sleep [2].", [1, 2]),
+        ("Owls [1].\n\nEvidence:\n- Foxes sleep [2].\n- Bees buzz [3].", [1, 2, 3]),
         # Not a heading.
         ("## Sources of light\n- Owls [1]\n- Foxes [2]", [1, 2]),
         ("**References to owls:**\n- Owls [1]\n- Foxes [2]", [1, 2]),

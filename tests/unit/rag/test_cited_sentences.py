@@ -120,6 +120,14 @@ def test_cited_sentences_without_marks_and_list_markers():
     )
 
 
+def test_cited_sentences_leave_no_empty_parentheses():
+    statements = cited_sentences("Owls hunt (see [1]). Foxes (red ones) sleep ([2]).", 2).statements
+    assert [statement.text for statement in statements] == [
+        "Owls hunt.",
+        "Foxes (red ones) sleep.",
+    ]
+
+
 REASONED = "<think>Owls <co: 1>no</co: 1>. [2] Yes.</think>"
 
 
@@ -141,7 +149,8 @@ def test_citing_styles_read_no_reasoning():
          [("Owls hunt.", (0,)), ("Foxes sleep.", (1,))]),
         ("Owls hunt (see [1]). Foxes ([2]; [3]) sleep.",
          [("Owls hunt.", (0,)), ("Foxes sleep.", (1, 2))]),
-        ("Owls hunt **[1]**. Foxes sleep [2], [3].", [("Owls hunt.", (0,)), ("Foxes sleep.", (1, 2))]),
+        ("Owls hunt **[1]**. Foxes sleep [2], [3].",
+         [("Owls hunt.", (0,)), ("Foxes sleep.", (1, 2))]),
         ("**Owls hunt [1]**.", [("**Owls hunt**.", (0,))]),
         ("Owls hunt [1].\n\n[^1]: Owls of Europe.", [("Owls hunt.", (0,))]),
     ],

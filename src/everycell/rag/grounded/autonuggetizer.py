@@ -14,6 +14,7 @@ from string import Template
 
 from everycell.language_models import templates
 from everycell.language_models.generation import Message
+from everycell.language_models.reasoning import without_reasoning
 
 #: Largest number of facts, and of passages or facts per prompt.
 MAX_FACTS, BATCH = 30, 10
@@ -68,7 +69,7 @@ def read_facts(answer: str, limit: int = MAX_FACTS) -> tuple[str, ...]:
     ('Owls eat mice', 'Owls hunt at night')
     """
     facts: dict[str, str] = {}
-    for line in answer.splitlines():
+    for line in without_reasoning(answer).splitlines():
         match = re.match(r"\s*(?:[-*•]|\d{1,3}[.)])\s+(\S.*)", line)
         if match:
             text = " ".join(match[1].split())
@@ -79,6 +80,7 @@ def read_facts(answer: str, limit: int = MAX_FACTS) -> tuple[str, ...]:
 def read_labels(answer: str, count: int, allowed: Sequence[str]) -> tuple[str, ...]:
     """Labels of numbered facts; "" for a missing or invalid label."""
     labels = [""] * count
+    answer = without_reasoning(answer)
     for number, word in re.findall(r"^\W*(\d{1,3})\W+([A-Za-z_ ]+)", answer, flags=re.MULTILINE):
         label = "_".join(word.lower().split())
         if 1 <= int(number) <= count and label in allowed and not labels[int(number) - 1]:

@@ -18,6 +18,7 @@ import pandas as pd
 from everycell.collections.snippets import Span
 from everycell.language_models import templates
 from everycell.language_models.generation import Message
+from everycell.language_models.reasoning import without_reasoning
 
 #: Tags around a nugget.
 OPENING, CLOSING = "<IN>", "</IN>"
@@ -60,7 +61,7 @@ def marked_spans(passage: str, answer: str) -> Detection:
     strays = []
     offset = 0
     pattern = rf"{re.escape(OPENING)}((?:(?!{re.escape(OPENING)}).)*?){re.escape(CLOSING)}"
-    for text in re.findall(pattern, answer, flags=re.DOTALL):
+    for text in re.findall(pattern, without_reasoning(answer), flags=re.DOTALL):
         words = text.split()
         if not words:
             continue

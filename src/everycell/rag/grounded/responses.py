@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.language_models import templates
+from everycell.language_models import reasoning, templates
 from everycell.language_models.generation import Message
 from everycell.rag.grounded.clusters import stems
 from everycell.rag.grounded.ranking import order
@@ -185,8 +185,9 @@ def one_line(text: str) -> str:
 def without_reasoning(text: str) -> str:
     """The text after the last "Answer:" at the beginning of a line; empty if there is none.
 
-    The reasoning of a model that was cut off is not an answer.
+    The reasoning of a model that was cut off is not an answer, nor is reasoning in tags.
     """
+    text = reasoning.without_reasoning(text)
     marks = list(
         re.finditer(r"^[-#*_>\s]*answer[*_ ]*:[*_]*", text, flags=re.IGNORECASE | re.MULTILINE)
     )

@@ -22,6 +22,16 @@ if Version(snakemake_version) not in SpecifierSet(KNOWN_VERSIONS):
     )
 
 
+# Snakemake cannot even plan a run without this folder, but it can list rules.
+OWN_FOLDER = Path(".snakemake") if Path(".snakemake").exists() else Path()
+IS_LISTING = {"--list", "-l", "--list-target-rules", "--lt", "--lint"}.intersection(sys.argv)
+if not IS_LISTING and not os.access(OWN_FOLDER, os.W_OK | os.X_OK):
+    raise WorkflowError(
+        f"{OWN_FOLDER.absolute()} cannot be written, and Snakemake keeps its records there; run it "
+        "in a copy of the project, or correct the permissions."
+    )
+
+
 # Snakemake does not quote the path of Python in the command of a script. The path relative to the
 # repository might not have special characters.
 SPECIAL = re.compile(r"[^\w@%+=:,./-]")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from everycell.engine.artefacts import load_paper
 from everycell.engine.job import Job
+from everycell.engine.origins import sources_of
 from everycell.engine.receipts import ReceiptError
 from everycell.engine.results import files_of, find_supplements, read_result, write_report
 from everycell.engine.verdicts import report
@@ -30,6 +31,7 @@ with Job(snakemake) as job:
         foreign="; ".join(
             identity["difference"] for identity in identities if identity["difference"]
         ),
+        sources=sources_of(receipt, results, Path()),
     )
     verdicts = verdicts.model_copy(update={"notes": snakemake.params.notes})
     write_report(Path(snakemake.output.verdicts), verdicts, artefact, results)

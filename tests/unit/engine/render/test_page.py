@@ -1,3 +1,4 @@
+import io
 import json
 import re
 import shutil
@@ -470,6 +471,27 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
     assert len({f.artefact.id for f in result}) >= 170
     output = sum("v explained" == attrs.get("class") for _, attrs in tags)
     assert output == sum(len(artefact.cells) for artefact in all_artefacts(papers)) > 3_400
+
+
+def test_pages_of_size_and_verdict_of_tolerances(tmp_path):
+    """A cell that is too noisy has its own verdict everywhere, with its tolerance beside it."""
+    table = toys.toy_results(tmp_path / "published", tmp_path / "results")[1]
+    cells = table.report.model_dump()["cells"]
+    close = next(cell for cell in cells if cell["verdict"] == "close")
+    close |= {"verdict": "too_noisy", "tolerance": 0.262, "unit": 0.001, "why": "Seeds."}
+    explained = next(cell for cell in cells if cell["verdict"] == "explained")
+    explained |= {"yielded": 0.4291, "unit": 0.001}
+    message = toys.report(table.artefact, "released", "rebuilt", cells=cells)
+    result = toys.toy_results(tmp_path / "again", tmp_path / "results2")
+    result[1] = replace(table, report=message)
+    files = pages_of(tmp_path / "results2", result, load_papers(tmp_path / "published"))
+    page, index = (files[name].decode() for name in ("pages/toy2026_ch1.html", "index.html"))
+    assert 'data-t="0.262"' in page and "too noisy to judge" in page and "too noisy" in index
+    assert 'data-y="0.4291"' in page and 'data-t="0.001, one unit of the last digit"' in page
+    frame = pd.read_csv(io.BytesIO(files["cells.csv"]), dtype=str, keep_default_na=False)
+    [row] = frame[frame["verdict"] == "too_noisy"].to_dict("records")
+    assert row["tolerance"] == "0.262"
+    assert "1 too noisy to judge" in files["badge.svg"].decode()
 
 
 def test_values_that_are_not_equal_have_tolerance_and_cause_in_markdown_and_latex(tmp_path):

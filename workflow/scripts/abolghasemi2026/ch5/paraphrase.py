@@ -79,6 +79,7 @@ with Job(snakemake) as job:
             report=write_outlook,
         )
         write_json(Path(snakemake.output.provenance), model.provenance())
+        job.log.write(f"{model.identity.name}: {model.endings}.\n")
     write_atomically(Path(snakemake.output.record), record_lines(paraphraser.used.values()))
     frame = paraphrases_frame(paraphrases)
     job.write_frame(add_titles(frame, passages["title"]), "paraphrases")

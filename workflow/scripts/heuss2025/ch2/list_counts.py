@@ -9,4 +9,9 @@ with ResultJob(snakemake) as job:
         tuple(name.split("_")): read_fair_lists(path) for name, path in snakemake.input.items()
     }
     job.write_table(list_statistics(parts))
-    job.write_supplement(count_lists_by_size(parts), "lists", {"all": 0, "share below 40 items": 3})
+    decimals = {
+        "all": 0,
+        "share below 40 items": 3,
+        "relevant items per list of 20 items or more": 2,
+    }
+    job.write_supplement(count_lists_by_size(parts), "lists", decimals)

@@ -21,7 +21,7 @@ from everycell.engine.counting import (
 )
 from everycell.engine.render.page.vocabulary import PageEntry
 from everycell.engine.render.tables.layout import VALUE_COLUMNS
-from everycell.engine.reports import STATES, VERDICT_NAMES
+from everycell.engine.reports import STATES, UNCOUNTED, VERDICT_NAMES
 
 CELL_COLUMNS = [
     "paper",
@@ -173,7 +173,7 @@ def _rows_without_values(artefact: Artefact, entry: PageEntry | None) -> Iterato
     tier, declared = list(artefact.card.tiers.items())[-1]
     classes = cells_of(artefact, entry)
     for (key, published), cell in zip(_published_values(artefact).items(), classes, strict=True):
-        if cell.kind != "check":
+        if cell.kind not in UNCOUNTED:
             about = [
                 artefact.paper,
                 artefact.name,
@@ -198,12 +198,12 @@ def _rows(entry: PageEntry, folder: Path, *, counts: bool) -> Iterator[list[str]
         return
     for cell in report.cells:
         rebuilt = "" if cell.rebuilt is None else str(cell.rebuilt)
-        if cell.kind == "check":
+        if cell.kind in UNCOUNTED:
             continue
         content = [cell.printed, rebuilt, cell.verdict, cell.kind, cell.origin, cell.flag or ""]
         sensitivity = artefact.sensitivity(entry.tier, cell.key)
         content += [sensitivity.state, "; ".join(sensitivity.moves_with)]
-        distances = ["" if x is None else f"{x:.6g}" for x in (cell.difference, cell.tolerance)]
+        distances = ["" if x is None else f"{x:.6g}" for x in (cell.difference, cell.allowed)]
         yield [*about, _json(cell.key), *content, *distances, cell.cause, cell.why or ""]
 
 

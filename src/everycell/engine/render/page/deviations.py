@@ -17,8 +17,8 @@ from everycell.engine.reports import VERDICT_NAMES, JudgedCell, Verdict
 
 #: Marker of each verdict, in addition to its colour.
 _MARKERS: dict[Verdict, str] = {
-    "equal": "o", "close": "s", "differs": "X", "explained": "D", "consistent": "^",
-    "inconsistent": "v",
+    "equal": "o", "close": "s", "too_noisy": "P", "differs": "X", "explained": "D",
+    "consistent": "^", "inconsistent": "v",
 }  # fmt: skip
 #: Colours in the plot -> variables for the colours of the page, light or dark.
 _PLACEHOLDERS = {
@@ -47,17 +47,20 @@ class Deviation(NamedTuple):
 def deviation(cell: JudgedCell) -> float | None:
     """Reproduced minus published number, in units of the last published digit.
 
-    If the tolerance is larger than this unit, it is used as the unit.
+    If the cell is within a tolerance that is larger than this unit, it is used as the unit.
 
     Examples
     --------
     >>> cell = JudgedCell(key={"row": "a"}, printed="0.45", rebuilt=0.47, verdict="differs", why="")
-    >>> deviation(cell), deviation(cell.model_copy(update={"tolerance": 0.04}))
-    (2.0, 0.5)
+    >>> deviation(cell)
+    2.0
+    >>> deviation(cell.model_copy(update={"tolerance": 0.04, "verdict": "close"}))
+    0.5
     """
     if cell.difference is None or not math.isfinite(cell.difference):
         return None
-    unit = max(cell.tolerance or 0, 10.0 ** -count_decimals(cell.printed))
+    tolerance = (cell.verdict == "close" and cell.tolerance) or 0
+    unit = max(tolerance, 10.0 ** -count_decimals(cell.printed))
     return round(cell.difference / unit, 9)
 
 

@@ -11,7 +11,7 @@ from everycell.engine.counting import describe_verdicts
 from everycell.engine.render.page.failures import common_cause
 from everycell.engine.render.tables.latex import escape_tex, latex_document, latex_table
 from everycell.engine.render.tables.markdown import escape_markdown, table_as_markdown
-from everycell.engine.reports import VERDICT_NAMES
+from everycell.engine.reports import UNCOUNTED, VERDICT_NAMES
 
 _NONE = "No reproduced value of this chapter differs from the published one."
 
@@ -51,7 +51,7 @@ def _tables(
             rows = [
                 {"cell": cell["name"], **_row(cell, card.tolerances, notes)}
                 for cell in table["cells"]
-                if cell["is_different"] and cell["kind"] != "check"
+                if cell["is_different"] and cell["kind"] not in UNCOUNTED
             ]
             if rows:
                 title = f"{artefact['label']}: {card.title} ({describe_verdicts(counts)})"
@@ -63,7 +63,7 @@ def _row(cell: Mapping[str, Any], tolerances: Any, notes: dict[str, int]) -> dic
     judged = cell["judged"]
     # Each cause is listed once; the spread of each cell is in the table of seeds.
     cause = common_cause(judged.why, tolerances)
-    numbers = (judged.difference, judged.tolerance)
+    numbers = (judged.difference, judged.allowed)
     difference, tolerance = ("" if number is None else f"{number:.4g}" for number in numbers)
     note = f" ({notes.setdefault(cause, len(notes) + 1)})" if cause else ""
     return {

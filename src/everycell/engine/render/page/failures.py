@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from everycell.engine.cards import RUNNABLE, Tolerance
-from everycell.engine.reports import CAUSE_NAMES
+from everycell.engine.reports import CAUSE_NAMES, UNCOUNTED
 
 
 def common_cause(why: str | None, tolerances: Iterable[Tolerance]) -> str:
@@ -24,7 +24,7 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
     # Our transcription errors are not evidence against the paper, so they are listed separately.
     cells: dict[str, list[dict[str, Any]]] = {
-        name: [] for name in ("differs", "inconsistent", "explained", "copy")
+        name: [] for name in ("differs", "inconsistent", "explained", "copy", "too_noisy")
     }
     claims: dict[str, list[dict[str, Any]]] = {"rebuilt": [], "printed": [], "stand_in": []}
     errata, faults = [], []
@@ -38,7 +38,7 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             different_cells = [
                 cell
                 for cell in table["cells"]
-                if cell["kind"] != "check" and cell["verdict"] in cells
+                if cell["kind"] not in UNCOUNTED and cell["verdict"] in cells
             ]
             reasons: dict[str, dict[tuple, list]] = {}
             for cell in different_cells:

@@ -320,7 +320,7 @@ def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str
         "runnable": declared.state in RUNNABLE,
         "faults": entry.faults,
         "report": report,
-        "from_other_cells": reproduces_no_cell(artefact.card, report),
+        "from_other_cells": reproduces_no_cell(report),
         "command": f"snakemake --cores 2 results/{home}/{artefact.name}.csv",
         "receipt": f"{home}/{artefact.name}.receipt.json" if receipt else None,
         "inputs": input_files(receipt, jobs, load_registry()) if receipt else {},

@@ -59,6 +59,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 "verdict_text": cell.verdict_text,
                 "why": cell.why,
                 "distance": cell.difference_text if is_different else None,
+                "yielded": cell.yielded_text,
                 "markers": _markers(cell.markers),
                 "sensitivity": artefact.sensitivity(tier["name"], cell.key).text,
                 "is_different": is_different,
@@ -119,6 +120,7 @@ def surrogate_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
                 "verdict_text": f"published: {published.get(key, 'no such cell')}; "
                 "not compared: other data",
                 "markers": f"marker on surrogate data: {marker}" if marker else None,
+                "yielded": None,
                 "is_different": False,
                 "judged": None,
                 "number": len(cells) + 1,

@@ -16,8 +16,9 @@ from everycell.engine.reports import VERDICT_NAMES, Report, Verdict
 
 #: Light colours of cells, readable and easy to photocopy; all verdicts except `equal` have a sign.
 _COLOURS: dict[Verdict, str] = {
-    "equal": "D9EFE3", "close": "FFF0C2", "differs": "F9C4BB", "explained": "EAD2F2",
-    "consistent": "CDEBF0", "inconsistent": "ECD6B4", "quoted": "D8E6F7", "not_run": "E8EAED",
+    "equal": "D9EFE3", "close": "FFF0C2", "too_noisy": "E3DFC9", "differs": "F9C4BB",
+    "explained": "EAD2F2", "consistent": "CDEBF0", "inconsistent": "ECD6B4", "quoted": "D8E6F7",
+    "not_run": "E8EAED",
 }  # fmt: skip
 
 

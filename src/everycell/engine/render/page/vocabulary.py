@@ -17,12 +17,18 @@ VERDICTS: dict[Verdict, tuple[str, str, str]] = {
         "one unit of the last decimal away, or within a tolerance with a stated cause; "
         "counts and ranks must be equal",
     ),
+    "too_noisy": (
+        "∿",
+        "too noisy to judge",
+        "its tolerance exceeds half of the published value, or the smallest difference that the "
+        "paper reads from it: no evidence for or against",
+    ),
     "differs": ("✗", "different", "the reproduced value is different; the cause is unknown"),
     "explained": (
         "!",
         "explained",
-        "different, and an erratum gives the cause: an error in print, a transcription error of "
-        "ours, or the way in which the number was computed",
+        "different, and what the cause in an erratum yields equals the published value: an error "
+        "in print, a transcription error of ours, or the way in which the number was computed",
     ),
     "consistent": (
         "↔",

@@ -30,6 +30,20 @@ def audit_heuss2025_deterministic_differs(cells: Cells) -> Finding:
     )
 
 
+def audit_heuss2025_deterministic_outliers(cells: Cells) -> Finding:
+    """Tables 2.2 and 2.3: outliers in the same top ten, twice as frequent in one table."""
+    where = {"row": "Deterministic", "metric": "P(u|pi)@10"}
+    faults = []
+    for dataset in ("TREC19", "TREC20"):
+        shares = [
+            published_number(cells(table), dataset=dataset, **where)
+            for table in ("table_2_2", "table_2_3")
+        ]
+        if max(shares) >= 2 * min(shares):
+            faults.append(f"{dataset}: {shares[0]:.2f} in Table 2.2, {shares[1]:.2f} in Table 2.3")
+    return holds_if_any(faults, "the probabilities differ by less than a factor of 2")
+
+
 def audit_heuss2025_deterministic_unmarked(cells: Cells) -> Finding:
     """Table 2.3, TREC20: unmarked NDCG differences that exceed marked ones in the same column."""
     faults = []

@@ -42,7 +42,7 @@ def select_training_lists(lists: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_lists_by_size(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
-    """Numbers of lists by their size."""
+    """Numbers of lists by their size, and the relevant items of long ones."""
     rows = []
     for (dataset, split), lists in parts.items():
         sizes = lists.groupby("query").size()
@@ -53,5 +53,8 @@ def count_lists_by_size(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.Dat
             "more than 20 items": (sizes > 20).sum(),
             "share below 40 items": (sizes < 40).mean(),
         }
+        if counts["20 items or more"]:
+            relevant = keep_long_lists(lists, 20).groupby("query")["relevance"].sum().mean()
+            counts["relevant items per list of 20 items or more"] = relevant
         rows += [(DATASETS[dataset], split, name, float(value)) for name, value in counts.items()]
     return pd.DataFrame(rows, columns=["dataset", "split", "metric", "value"])

@@ -45,10 +45,9 @@
     const keys = keysOf(rows)[rows.indexOf(row)].map((key) => key.textContent);
     const name = [...keys, columnsOf(table)[[...row.querySelectorAll("td")].indexOf(cell)]].filter(Boolean);
     const { source, tier, receipt, command, on } = table.dataset;
-    const { p, r, v, d, t, o = r && "data", s, w } = cell.dataset;
+    const { p, r, v, d, t, y, o = r && "data", s, w } = cell.dataset;
     const link = new URL(`#${cell.id}`, location.href).href;
     const [verdict] = [...cell.classList].slice(1);
-    const allowed = { close: "one unit of the last digit", differs: "rounding only", explained: "rounding only" };
     const files = document.getElementById(`${table.dataset.id}-inputs`)?.cloneNode(true);
     if (files) {
       files.removeAttribute("id");
@@ -59,7 +58,8 @@
       [on ? "on surrogate data" : "reproduced", r],
       ["verdict", on ? "not compared" : v ?? verdict.replace("_", " ")],
       ["difference", d],
-      ["tolerance", t ?? (d && allowed[verdict])],
+      ["tolerance", t ?? (d && "none, since the value is a count or rank")],
+      ["the cause yields", y],
       ["reason", w],
       ["computed from", on ?? { "other cells": "other published values" }[o] ?? o],
       ["sensitivity", s],
