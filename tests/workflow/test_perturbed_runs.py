@@ -5,6 +5,9 @@ import json
 import pandas as pd
 import pytest
 
+from everycell.engine.sensitivity import Sensitivity
+from everycell.workflow.perturbed_runs import _sensitivity
+
 NAME = "embedded/sakai2023/table_2"
 CELLS = "published/sensitivity.csv"
 
@@ -46,3 +49,19 @@ def test_verify_perturb_writes_and_compares_sensitivity(with_result):
 def test_verify_perturb_without_results(clean):
     done = clean.everycell("verify", "--perturb", "lajewska2025/table_4_8")
     assert done.returncode == 2 and "everycell make" in done.stdout
+
+
+def test_sensitivity_of_a_refused_perturbation_is_unknown():
+    moves = {"ratings": {"a"}, "workers": {"b"}}
+
+    def sensitivity(cell: str, refused: set[str] = frozenset(), **options) -> Sensitivity:
+        return _sensitivity(cell, moves, refused, options.get("skipped", []), ())
+
+    assert sensitivity("a") == Sensitivity(("ratings",), ("workers",))
+    assert sensitivity("c").state == "insensitive"
+    unknown = sensitivity("c", {"ratings"})
+    assert unknown == Sensitivity((), ("workers",), "ratings: refused by the rule")
+    assert unknown.state == "not perturbed"
+    assert sensitivity("a", {"ratings"}) == Sensitivity(("ratings",), ("workers",))
+    assert _sensitivity("c", {}, set(), [], ()).note == "reads no data"
+    assert _sensitivity("a", moves, set(), [], {"a"}).state == "not perturbed"

@@ -99,10 +99,14 @@ def perturb_and_compare(
         write_sensitivity(path, {cell: merged[cell] for cell in ordered})
         echo(f"Wrote the sensitivity of {pluralise(len(cells), 'value')} to {path}.")
         return 0
+    known = {cell[:2] for cell in recorded}
+    unknown = [target for target in done if (target.tier, target.artefact.id) not in known]
+    if unknown:
+        echo(f"{path} does not have {', '.join(target.name for target in unknown)}.", err=True)
     stable = {
         (target.tier, target.artefact.id)
         for target in done
-        if not target.artefact.card.tiers[target.tier].varies
+        if target not in unknown and not target.artefact.card.tiers[target.tier].varies
     }
     return _report_differences(
         {cell: value for cell, value in recorded.items() if cell[:2] in stable},

@@ -334,6 +334,11 @@ HEADLINES: dict[str, CellFilter] = {
         "origin": "data",
         "sensitivity": "insensitive",
     },
+    "of them not perturbed": {
+        "kind": "number",
+        "origin": "data",
+        "sensitivity": "not perturbed",
+    },
     "numbers computed from published inputs": {"kind": "number", "origin": "published inputs"},
     "of them move when these inputs change": {
         "kind": "number",
@@ -384,7 +389,13 @@ CLAIM_LINES: dict[str, ClaimLine] = {
 
 def headlines(counts: Counts) -> dict[str, Counter[Verdict]]:
     """Headlines with their verdicts, without empty ones."""
-    lines = {name: counts.verdicts(**where) for name, where in HEADLINES.items()}
+    # Projects without `published/sensitivity.csv` have no lines on it.
+    is_measured = any(cell.sensitivity != "not perturbed" for cell in counts.cells)
+    lines = {
+        name: counts.verdicts(**where)
+        for name, where in HEADLINES.items()
+        if is_measured or "sensitivity" not in where
+    }
     return {name: verdicts for name, verdicts in lines.items() if verdicts.total()}
 
 

@@ -218,9 +218,9 @@ def _drop(rows: Rows, generator: random.Random, share: float) -> list[list[Any]]
 PERTURBATIONS: dict[str, Change] = {
     "permuted": permuted,
     "jittered": jittered,
+    "ordered": ordered,
     "thinned": thinned,
     "resampled": resampled,
-    "ordered": ordered,
     "moved": moved,
     "halved": halved,
 }
@@ -243,7 +243,7 @@ def _read_table(text: str) -> Rows:
 
     if "value" in names:
         value = names.index("value")
-        groups = [row[value - 1] if value else "" for row in values]
+        groups = _groups_of_published(values, value)
         keys = frozenset(range(len(names))) - {value}
         scores = frozenset({value})
         return Rows(values, keys, write, scores=scores, groups=groups, can_drop=False)
@@ -251,6 +251,20 @@ def _read_table(text: str) -> Rows:
     bound = columns(BOUND) if items else frozenset()
     groups = [tuple(row[column] for column in sorted(items)) for row in values] if bound else None
     return Rows(values, columns(KEYS) - bound, write, bound=bound, groups=groups)
+
+
+def _groups_of_published(rows: list[list[str]], value: int) -> list[Any]:
+    """Groups of published values that can be exchanged, from the keys before the value.
+
+    These are the values of a metric (the last key), for items that have the same metrics.
+    """
+    metrics: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        if value:
+            metrics.setdefault(tuple(row[: value - 1]), []).append(row[value - 1])
+    return [
+        (row[value - 1], *sorted(metrics[tuple(row[: value - 1])])) if value else "" for row in rows
+    ]
 
 
 def _read_list(text: str) -> Rows:

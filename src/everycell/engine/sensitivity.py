@@ -38,10 +38,10 @@ class Sensitivity(NamedTuple):
 
     @property
     def state(self) -> State:
-        """Whether the value moves with any of its data."""
+        """Whether the value moves with any of its data; unknown if some were not perturbed."""
         if self.moves_with:
             return "moves"
-        return "insensitive" if self.not_with else "not perturbed"
+        return "insensitive" if self.not_with and not self.note else "not perturbed"
 
     @property
     def text(self) -> str:
@@ -57,7 +57,8 @@ class Sensitivity(NamedTuple):
         moving, unmoving = _either(self.moves_with), _either(self.not_with)
         if moving:
             return f"moves when {moving} change" + f"; not when {unmoving} change" * bool(unmoving)
-        return f"insensitive: does not move when {unmoving} change" if unmoving else ""
+        insensitive = "insensitive: " * (self.state == "insensitive")
+        return f"{insensitive}does not move when {unmoving} change" if unmoving else ""
 
 
 def _either(names: tuple[str, ...]) -> str:

@@ -45,7 +45,7 @@ CONTROL = "none, to see what varies"
 #: A run on perturbed data may take so many times longer than the last one.
 TIMES_LONGER = 5
 #: Perturbations in a row that move no further cell of a result, after which it is left alone.
-PATIENCE = 3
+PATIENCE = 2
 #: Relative difference that counts as a difference.
 EPSILON = 1e-9
 
@@ -87,6 +87,8 @@ class Outcome:
 
     moved: dict[str, set[str]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    #: Results that were not made after each perturbation, so that a value may be sensitive to it.
+    refused: set[str] = field(default_factory=set)
     #: Whether no time was left.
     is_late: bool = False
 
@@ -296,9 +298,11 @@ def _perturb_unit(plan: Plan, unit: Unit, baselines: Mapping[str, Cells]) -> Out
                     scratch.run(jobs, changed, TIMES_LONGER * plan.limit)
                 except TimeoutError:
                     outcome.failures.append(f"{target.name}: {name}: too long")
+                    outcome.refused.add(target.name)
                     continue
                 except JobError as error:
                     outcome.failures.append(f"{target.name}: {name}: {error}")
+                    outcome.refused.add(target.name)
                     continue
                 done |= {job.outputs[0] for job in jobs}
                 table = read_result(scratch.folder / f"{target.stem}.csv")
@@ -359,6 +363,7 @@ def measure_sensitivity(
     }
     _work.update(plan=plan, baselines=baselines, end=time.monotonic() + seconds)
     moves: dict[str, dict[str, set[str]]] = {target.name: {} for target in plan.targets}
+    refused: dict[str, set[str]] = {}
     varying: dict[str, set[str]] = {}
     late: set[str] = set()
     with ProcessPoolExecutor(cores, multiprocessing.get_context("fork")) as pool:
@@ -382,14 +387,19 @@ def measure_sensitivity(
             for target, label in zip(unit.targets, unit.labels, strict=True):
                 if outcome.is_late:
                     late.add(target.name)
-                elif target.name in outcome.moved:
+                    continue
+                if target.name in outcome.moved:
                     moves[target.name][label] = outcome.moved[target.name]
-                else:
-                    skipped.setdefault(target.name, []).append(f"{label}: refused by the rule")
+                if target.name in outcome.refused:
+                    refused.setdefault(target.name, set()).add(label)
     return {
         target.name: {
             cell: _sensitivity(
-                cell, moves[target.name], skipped.get(target.name, []), varying.get(target.name, ())
+                cell,
+                moves[target.name],
+                refused.get(target.name, set()),
+                skipped.get(target.name, []),
+                varying.get(target.name, ()),
             )
             for cell in dict.fromkeys(baselines[target.name].names.values())
         }
@@ -404,16 +414,21 @@ def _files_of(target: Target, units: Iterable[Unit]) -> frozenset[str]:
 
 
 def _sensitivity(
-    cell: str, moves: Mapping[str, set[str]], skipped: Sequence[str], varying: Container[str]
+    cell: str,
+    moves: Mapping[str, set[str]],
+    refused: Collection[str],
+    skipped: Sequence[str],
+    varying: Container[str],
 ) -> Sensitivity:
+    """Sensitivity of a cell; it is not insensitive to data that the rule refused."""
     if cell in varying:
         return Sensitivity(note="varies from run to run")
-    labels = sorted(moves)
-    return Sensitivity(
-        tuple(label for label in labels if cell in moves[label]),
-        tuple(label for label in labels if cell not in moves[label]),
-        SEPARATOR.join(sorted(skipped)) or ("" if moves else "reads no data"),
-    )
+    moving = tuple(label for label in sorted(moves) if cell in moves[label])
+    unmoving = tuple(label for label in sorted({*moves} - {*refused, *moving}))
+    unknown = [f"{label}: refused by the rule" for label in {*refused} - {*moving}]
+    reads_data = moving or unmoving or unknown or skipped
+    note = SEPARATOR.join(sorted([*skipped, *unknown])) if reads_data else "reads no data"
+    return Sensitivity(moving, unmoving, note)
 
 
 def _describe(files: Collection[str]) -> str:

@@ -151,3 +151,10 @@ def test_perturbations_do_not_depend_on_global_random_state(changed):
     first = changed(RATINGS, "ratings.csv", "permuted")
     random.seed(2)
     assert changed(RATINGS, "ratings.csv", "permuted") == first
+
+
+def test_perturb_published_values_are_exchanged_between_items_with_the_same_metrics(changed):
+    cells = "item,metric,value\na,level,L1\na,words,30\nb,level,L2\nb,words,40\nc,level,L0\n"
+    for perturbation in PERTURBATIONS:
+        after = rows_of(changed(cells, "figure_5.csv", perturbation) or cells)
+        assert after[-1] == ["c", "level", "L0"]

@@ -31,6 +31,11 @@ def test_sensitivity_text():
     ]
 
 
+def test_sensitivity_is_unknown_if_some_data_were_not_perturbed():
+    cell = Sensitivity((), ("runs",), "models: no perturbation of such files")
+    assert (cell.state, cell.text) == ("not perturbed", "does not move when runs change")
+
+
 def test_write_sensitivity_is_read_again(tmp_path):
     write_sensitivity(tmp_path / NAME, CELLS)
     assert read_sensitivity(tmp_path / NAME) == CELLS == sensitivity_of(tmp_path)
