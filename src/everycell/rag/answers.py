@@ -36,8 +36,11 @@ Match = Literal["substring", "words", "whole", "squad"]
 MATCHES = ("substring", "words", "whole", "squad")
 
 _DIGIT = re.compile(r"\d")
-#: Hyphens, dashes up to the en dash and the minus sign; the slash of fractions.
-_SPELLINGS = str.maketrans("\u2010\u2011\u2012\u2013\u2212\u2044", "-----/")
+#: Hyphens, dashes up to the en dash and the minus sign; the slash of fractions; longer dashes,
+#: which separate words; quotation marks.
+_SPELLINGS = str.maketrans(
+    "\u2010\u2011\u2012\u2013\u2212\u2044\u2014\u2015“”„«»‘’", '-----/  """""\'\''
+)
 #: Separators of thousands, also no-break and thin spaces; "5,202" in "May 5,2020" has none.
 _THOUSANDS = re.compile(
     r"(?<![\w.,:'’])([1-9]\d{0,2})((?P<mark>[,'’\u00a0\u2009\u202f])\d{3}(?:(?P=mark)\d{3})*)"
@@ -47,6 +50,8 @@ _THOUSANDS = re.compile(
 _MARKS = re.compile(
     rf"(?:(?<=\d)|(?<=\de)(?=-))(?P<inside>[{re.escape(string.punctuation)}]+)(?=\d)"
     r"|(?<![\w%-])(?P<before>(?:[-<>=]|[$€£¥]\s?)+)(?=\.?\d)"
+    # "p < 0.05", "US$5"
+    r"|(?P<within>(?:(?<![-<>=])[<>]=?\s?|(?<=[^\W\d])[$€£¥])(?=[-$€£¥]?\.?\d))"
     r"|(?<![\w.])(?P<point>\.)(?=\d)"
     r"|(?<=\d)\s?(?P<after>[%‰])"
     rf"|[{re.escape(string.punctuation)}]"
@@ -61,7 +66,8 @@ def normalise_answer(text: str) -> str:
     """Normalise text as SQuAD does, except that numbers keep their marks.
 
     Kept are marks between digits, signs, comparisons and currencies before a number, and per cent
-    signs after it. Separators of thousands are removed. Dashes and minus signs are hyphens.
+    signs after it. Separators of thousands are removed. Minus signs and short dashes are hyphens;
+    longer dashes separate words.
 
     Examples
     --------
@@ -89,6 +95,8 @@ def _keep_mark(match: re.Match[str]) -> str:
         # A dash or an arrow is no sign.
         is_sign = "--" not in marks and not re.fullmatch("-+>|=+>?", marks)
         return " " + "".join(sorted(set(marks), key=_ORDER_BEFORE.index)) * is_sign
+    if match["within"]:
+        return " " + match["within"].strip()
     if match["point"]:
         previous = match.string[max(match.start() - 1, 0) : match.start()]
         return "0." if previous in _ORDER_BEFORE else " 0."

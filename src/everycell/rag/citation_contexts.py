@@ -56,10 +56,14 @@ _WORDS = "|".join(map(re.escape, sorted(HEADINGS, key=len, reverse=True)))
 _DECORATION = r"[ \t#<>*_=\-–—•(]{0,12}(?:\d{1,2}[.)][ \t]{1,3})?[*_]{0,3}"
 _HEADING = re.compile(
     rf"(?P<before>{_DECORATION})(?:{_BEFORE}(?P<word>{_WORDS})|{_BEFORE}(?P<weak>{'|'.join(_WEAK)}))"
-    r"(?P<after>(?:[ \t]{1,3}[\w()]{1,30}){0,4})[ \t]{0,3}"
+    # Not "sources of error".
+    r"(?P<after>(?![ \t]{1,3}(?:of|to|for|that|between|on)\b)(?:[ \t]{1,3}[\w()]{1,30}){0,4})"
+    r"[ \t]{0,3}"
     r"(?P<mark>[*_>]{0,3}[ \t]{0,3}[:：]?[ \t]{0,3}[*_]{0,3})(?P<content>[^\n]*)",
     re.IGNORECASE,
 )
+# "[1], [2]" on the line of a heading.
+_NUMBERS = re.compile(r"[\W\d]*\[\d[\W\d]*")
 # An item of a list: bullet, number, mark, "Document 2", or address.
 _ITEM = re.compile(
     r"[ \t>]*(?:[-*•–—+]\s|\(?\d{1,3}[.):\]]|\[\^?[^\]\n]{1,20}\]|【[^】\n]{1,20}】|<?https?:|www\."
@@ -143,8 +147,14 @@ def hide_code_and_links(text: str, is_citation: Callable[[str], bool]) -> tuple[
             if not is_citation(match[1].strip())
         ],
     )
+    unread += [
+        match[0]
+        for match in _INLINE.finditer(text)
+        if match[0][1] in "^[" and is_citation(match[0].strip("$^{}[] "))
+    ]
     text = _hide_matches(text, _INLINE)
-    text = _hide_matches(text, _DEFINITION)
+    # Definitions are not sentences.
+    text = _DEFINITION.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     # "[1](Human)" is a citation with a label.
     links = [match for match in _LINK.finditer(text) if re.search(r"[/.#:(]", match["target"])]
     linked = [link[0] for link in links if is_citation(link["text"].strip("^[] "))]
@@ -244,6 +254,8 @@ def _list_length(text: str, lines: list[Span], index: int, heading: re.Match[str
         has_colon or any(mark in heading["before"] for mark in "#*_")
     ):
         return 0
+    if has_colon and _NUMBERS.fullmatch(content):
+        return 1
     is_plain = not (heading["weak"] or heading["after"])
     if content and not (has_colon and (is_plain or _ITEM.match(content))):
         return 0

@@ -31,8 +31,8 @@ These are not citations:
 ``[note 1 above]``, ``[-1]``        brackets that contain anything else, such as ``[a]``,
                                     ``[Human]``, ``[1:]``, ``[1,000]``, ``[Delft, 1]``
 ``[0, 1]``, the interval ``[2, 5]``  two numbers of which the first is 0, or after the sign ∈ or
-                                    one of `RANGES`
-``a = [1, 2]``, ``f([1, 2])``       several numbers after an equals sign or a function
+                                    before or after one of `RANGES`
+``a = [1, 2]``, ``f([1, 2])``       several numbers after an equals sign, a function or "array"
 ``(2)``, ``{2}``, ``^2^``, ``①``     may be items of an enumeration
 ``<cite index="2-1">``, ``<co: 2>``  tags, whose numbers may begin at 0 or count sentences
 〔2〕, «2», <2>                     in other brackets
@@ -125,8 +125,26 @@ _NAMED = re.compile(rf"\b(?:{_NOUN}|citation|cite)s?\b", re.IGNORECASE)
 _BEFORE_INTERVAL = re.compile(
     rf"(?:∈|\\in|\b(?:{'|'.join(RANGES)})s?(?:[ ](?:of|from|is|over))?:?)\s?\Z", re.IGNORECASE
 )
-_BEFORE_CODE = re.compile(r"(?:\w\(|=\s?)\Z")
-_INTERVAL = re.compile(r"\s*\d+\s*[,;]\s*\d+\s*")
+_AFTER_INTERVAL = re.compile(rf"\s(?:{'|'.join(RANGES)})s?\b", re.IGNORECASE)
+_BEFORE_VALUES = re.compile(
+    r"(?:\w\(|=\s?|\b(?:array|vector|tuple)(?:[ ](?:of|is))?:?\s)\Z", re.IGNORECASE
+)
+_INTERVAL = re.compile(rf"\s*\d+\s*(?:[,;]|{_DASH})\s*\d+\s*")
+_SEPARATOR = re.compile(r"\s?(?:[,;&]|,? ?and)\s?|[ \t]?")
+_LEAD = rf"(?:see|cf|e\.g|{_NOUN}s?|citations?|cites?)[.:]?,?"
+#: What precedes and follows marks, and belongs to them.
+_SURROUNDINGS = (
+    (re.compile(r"(?P<mark>\*{1,3}|_{1,3})\Z"), re.compile(r"\*{1,3}|_{1,3}")),
+    (re.compile(rf"\(\s?(?:{_LEAD}\s?){{0,2}}\Z", re.IGNORECASE), re.compile(r"\s?\)")),
+    (
+        re.compile(
+            rf"(?:\A|(?<=\n)|(?<=[.!?]\s))[ \t*_]{{0,6}}(?:{_NOUN}|citation)s?"
+            r"[*_]{0,2}:[*_]{0,2}\s?\Z",
+            re.IGNORECASE,
+        ),
+        re.compile(r"\.?[ \t]*(?=\n|\Z)"),
+    ),
+)
 _TAGS = "cite|citation|ref|reference|source|sources|doc|document|footnote|fn|note|co|sup"
 # What looks like a citation: brackets, superscripts, tags, parentheses, braces, ...
 _MARK = re.compile(
@@ -135,7 +153,7 @@ _MARK = re.compile(
     rf"|[<(]\s?(?:\w{{1,20}}:)?(?:{_TAGS})\b[^<>()\n]{{0,80}}\d[^<>()\n]{{0,80}}[>)]"
     rf"|(?:(?<=[^\W\d_]{{4}})|(?<![\w\n]))(?<!\A)\(\s?\d{{1,3}}(?:\s?[,;–-]\s?\d{{1,3}})*\s?\)"
     rf"|\((?:{_NOUN}s?|[DEPRS])[ _-]?\d{{1,4}}\)"
-    r"|\{\{?\d{1,3}(?:\s?[,;]\s?\d{1,3})*\}?\}|\^\{?\d{1,3}\}?\^|[①-⓿❶-➓]"
+    r"|\{\{?\d{1,3}(?:\s?[,;]\s?\d{1,3})*\}?\}|\^\{?\d{1,3}\}?\^|(?<=[^\W\d_]{4})\$?\^\{?\d{1,2}\b\}?\$?|[①-⓿❶-➓]"
     r"|[〔⟦〖«⟨<⁽]\s?[\d⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}\s?[〕⟧〗»⟩>⁾]|\bcite[\ue000-\uf8ff]{0,3}turn\d\w{1,20}"
     r"|\\cite\w{0,10}\{[^{}\n]{1,60}\}"
     r"|(?<=[^\W\d_]{3}[.!?])\d{1,2}(?=\s+[A-Z]|\s*\Z)",
@@ -254,7 +272,42 @@ def answer_parts(text: str) -> AnswerParts:
         number = bisect_right(starts, mark.start)
         return number == 0 or mark.start >= lists[number - 1][1]
 
-    return AnswerParts(visible, [mark for mark in marks if is_outside(mark)], lists, hidden)
+    outside = _with_surroundings(visible, [mark for mark in marks if is_outside(mark)])
+    return AnswerParts(visible, outside, lists, hidden)
+
+
+def _with_surroundings(text: str, marks: list[Mark]) -> list[Mark]:
+    """Marks with what surrounds only them: "(see [1]; [2])", "**[1]**", "Source: [1]"."""
+    extended: list[Mark] = []
+    group: list[Mark] = []
+    for mark, following in zip(marks, [*marks, None][1:], strict=True):
+        group.append(mark)
+        if (
+            following is not None
+            and not (mark.is_word or following.is_word)
+            and _SEPARATOR.fullmatch(text, mark.end, following.start)
+        ):
+            continue
+        start, end = group[0].start, group[-1].end
+        if not mark.is_word:
+            start, end = _surroundings(text, start, end)
+        starts = [start, *(mark.start for mark in group[1:])]
+        ends = [*starts[1:], end]
+        extended += [
+            mark._replace(start=first, end=last)
+            for mark, first, last in zip(group, starts, ends, strict=True)
+        ]
+        group = []
+    return extended
+
+
+def _surroundings(text: str, start: int, end: int) -> tuple[int, int]:
+    for before, after in _SURROUNDINGS:
+        opening = before.search(text, max(0, start - 40), start)
+        closing = after.match(text, end)
+        if opening and closing and opening.groupdict().get("mark") in (None, closing[0]):
+            start, end = opening.start(), closing.end()
+    return start, end
 
 
 def _all_marks(text: str) -> list[Mark]:
@@ -299,15 +352,20 @@ def _without_repetitions(marks: list[Mark]) -> list[Mark]:
 
 
 def _is_interval(text: str, match: re.Match[str]) -> bool:
-    """Whether brackets have the bounds of an interval, such as [0, 1], or a list in code."""
+    """Whether brackets have the bounds of an interval, such as [0, 1], or other values."""
     before = text[max(0, match.start() - 30) : match.start()]
     # "array([1, 2])", "a = [1, 2]"
-    if re.search(r"\d\s*[,;]\s*\d", match[1]) and _BEFORE_CODE.search(before):
+    if re.search(r"\d\s*[,;]\s*\d", match[1]) and _BEFORE_VALUES.search(before):
         return True
     if not _INTERVAL.fullmatch(match[1]):
         return False
     first, second = (int(digits[:9]) for digits in re.findall(r"\d+", match[1]))
-    return first < second and (first == 0 or _BEFORE_INTERVAL.search(before) is not None)
+    has_dash = re.search(_DASH, match[1]) is not None
+    return first < second and (
+        (first == 0 and not has_dash)
+        or _BEFORE_INTERVAL.search(before) is not None
+        or _AFTER_INTERVAL.match(text, match.end()) is not None
+    )
 
 
 def unread_marks(text: str, *, forms: Forms = "all") -> list[str]:

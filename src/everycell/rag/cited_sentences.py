@@ -11,7 +11,9 @@ these rules, which hold for answers only; the papers' data keep Punkt's sentence
 - A sentence does not end after an abbreviation of `ABBREVIATIONS`, nor after one of `BEFORE_NUMBER`
   or "al." if a number, a parenthesis or a lower-case letter follows.
 - Sentences also end at 。！？ and at an ellipsis (…) before a capital letter.
-- Reasoning and lists of sources have no sentences.
+- Parentheses, emphasis and labels that surround only marks belong to them: "(see [1]; [2])",
+  "**[1]**", "Source: [1]".
+- Reasoning, lists of sources and definitions of links have no sentences.
 """
 
 from __future__ import annotations

@@ -192,7 +192,11 @@ def without_statement(text: str, statement: str) -> str:
     for word, following in pairwise(words):
         gap = statement[word.end() : following.start()]
         is_in_number = word[0][-1].isdigit() and following[0][0].isdigit() and gap.split() == [gap]
-        pattern += re.escape(word[0]) + (re.escape(gap) if is_in_number else r"\W+")
+        between = re.escape(gap) if is_in_number else r"\W+"
+        # "p < .05" is not "p > .05".
+        if "<" in gap or ">" in gap:
+            between = rf"\s*{re.escape(gap.strip())}\s*"
+        pattern += re.escape(word[0]) + between
     pattern += re.escape(words[-1][0])
     if words[0][0][0].isdigit():
         sign = _SIGN.search(statement[: words[0].start()])

@@ -64,6 +64,10 @@ DIFFERENT = [
     ("1e-5", "1e5"),
     ("5'10", "510"),
     ("<5", ">5"),
+    ("p<.05", "p>.05"),
+    ("p < 0.05", "p > 0.05"),
+    ("p<=0.05", "p>=0.05"),
+    ("US$5", "US5"),
     ("1\u202f000", "1"),
 ]
 
@@ -83,6 +87,11 @@ def test_is_correct_different_numbers(first, second):
         assert without_statement(f"It has {other} kg.", removed) == f"It has {other} kg."
         removed_text = without_statement(f"It has {other} kg.", other)
         assert not any(character.isdigit() for character in removed_text)
+
+
+def test_is_correct_comparison_before_a_blank():
+    assert not is_correct("It is < 5.", ["> 5"])
+    assert is_correct("It is < 5.", ["<5"])
 
 
 @pytest.mark.parametrize(
@@ -106,6 +115,11 @@ def test_is_correct_different_numbers(first, second):
         ("5 - 10", "5 10"),
         ("Delft–Leiden 7 – 8", "Delft-Leiden 7 8"),
         ("-> 5", "5"),
+        ("p<.05", "p < 0.05"),
+        ("US$5", "US $5"),
+        ("“35”", '"35"'),
+        ("1990’s", "1990's"),
+        ("built—1995—there", "built 1995 there"),
         ("no--5", "no5"),
     ],
 )

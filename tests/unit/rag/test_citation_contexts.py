@@ -126,7 +126,10 @@ def test_find_citations_headings(word):
         ("Owls hunt [1].\n\nSources: [1] Owls; [2] Foxes; [3] Bees", [1]),
         ("Owls hunt [1].\n\nSources: [1], [2], [3]", [1]),
         ("Owls hunt [1].\nSources:\n- [1]\n- [2]", [1]),
+        ("Owls hunt [1].\n\nDocuments used: [1], [2]", [1]),
+        ("Owls hunt [1].\nSources: [1]\nFoxes sleep [2].\nSources: [2]", [1, 2]),
         # The only citations of the answer.
+        ("Owls hunt.\nSource: [1]\n\nFoxes sleep.\nSource: [2]", [1, 2]),
         ("Owls hunt.\n\nSources: [1], [2]", [1, 2]),
         ("Owls hunt.\n\nSource: Document 2.", [2]),
         ("Owls hunt.\n\nSources: [1] Owls; [2] Foxes", []),
@@ -161,6 +164,8 @@ def test_find_citations_headings(word):
         ("Owls [1].\n\n**Note:**\nFoxes sleep [2].", [1, 2]),
         ("Owls [1].\n\nEvidence:\n- Foxes sleep [2].\n- Bees buzz [3].", [1, 2, 3]),
         # Not a heading.
+        ("## Sources of light\n- Owls [1]\n- Foxes [2]", [1, 2]),
+        ("**References to owls:**\n- Owls [1]\n- Foxes [2]", [1, 2]),
         ("Sources say that owls hunt [1].\nThey do [2].", [1, 2]),
         ("**Sources** say so [1].", [1]),
         ("Note: owls hunt [1].", [1]),

@@ -284,3 +284,18 @@ def test_plain_brackets_leave_other_marks_unread():
 def test_a_number_inside_a_range_is_not_written(text):
     cited = find_citations(text)
     assert [item.number for item in written_citations(cited, text)] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("Owls weigh [1, 5] range kg.", ["[1, 5]"]),
+        ("The array is [1, 2, 3] and x = [4, 5].", ["[1, 2, 3]", "[4, 5]"]),
+        ("On a scale of [1-5], it is a 3.", ["[1-5]"]),
+        ("Owls hunt$^{2}$ at night $[3]$.", ["$[3]$", "$^{2}$"]),
+        ("Owls hunt^1 at 10^2.", ["^1"]),
+    ],
+)
+def test_unread_marks_values_and_maths(text, marks):
+    assert find_citations(text) == []
+    assert unread_marks(text) == marks

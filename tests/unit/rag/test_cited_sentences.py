@@ -138,3 +138,23 @@ def test_citing_styles_read_no_reasoning():
     )
     grounded = read_grounded(f"{REASONED}Grounded answer: Owls <co: 0>hunt</co: 0>.", 2)
     assert grounded.answer.statements == (Statement("hunt", (0,)),) and grounded.sentences == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Owls hunt. (Source: [1])\nFoxes sleep. (Sources: [2], [3])",
+         [("Owls hunt.", (0,)), ("Foxes sleep.", (1, 2))]),
+        ("Owls hunt.\nSource: [1]\n\nFoxes sleep.\n**Source:** [2]",
+         [("Owls hunt.", (0,)), ("Foxes sleep.", (1,))]),
+        ("Owls hunt (see [1]). Foxes ([2]; [3]) sleep.",
+         [("Owls hunt.", (0,)), ("Foxes sleep.", (1, 2))]),
+        ("Owls hunt **[1]**. Foxes sleep [2], [3].",
+         [("Owls hunt.", (0,)), ("Foxes sleep.", (1, 2))]),
+        ("**Owls hunt [1]**.", [("**Owls hunt**.", (0,))]),
+        ("Owls hunt [1].\n\n[^1]: Owls of Europe.", [("Owls hunt.", (0,))]),
+    ],
+)  # fmt: skip
+def test_cited_sentences_surroundings_of_marks(text, expected):
+    statements = cited_sentences(text, 3).statements
+    assert [(statement.text, statement.documents) for statement in statements] == expected
