@@ -84,7 +84,7 @@ def perturb_and_compare(
         cells |= {(target.tier, target.artefact.id, key): value for key, value in values.items()}
     left_out = len(targets) - len(measured)
     if left_out:
-        echo(f"{pluralise(left_out, 'result')} left out: no time was left.", err=True)
+        echo(f"{pluralise(left_out, 'result')} left out, for lack of time.", err=True)
     path = project.PUBLISHED / NAME
     recorded = read_sensitivity(path)
     if update:

@@ -45,7 +45,7 @@ CONTROL = "none, to see what varies"
 #: A run on perturbed data may take so many times longer than the last one.
 TIMES_LONGER = 5
 #: Perturbations in a row that move no further cell of a result, after which it is left alone.
-PATIENCE = 2
+PATIENCE = 3
 #: Relative difference that counts as a difference.
 EPSILON = 1e-9
 
@@ -326,11 +326,14 @@ def _control(plan: Plan, target: Target, files: Iterable[str]) -> set[str]:
 _work: dict[str, Any] = {}
 
 
-def _run_control(target: Target, files: frozenset[str]) -> set[str] | str:
+def _run_control(target: Target, files: frozenset[str]) -> set[str] | str | None:
+    """Cells that vary, why the result cannot be made again, or None if that takes too long."""
     try:
         return _control(_work["plan"], target, files)
-    except (JobError, TimeoutError) as error:
-        return f"{target.name} cannot be made again: {str(error) or 'it takes too long'}"
+    except TimeoutError:
+        return None
+    except JobError as error:
+        return f"{target.name} cannot be made again: {error}"
 
 
 def _run_unit(unit: Unit) -> Outcome:
@@ -351,8 +354,8 @@ def measure_sensitivity(
 ) -> dict[str, dict[str, Sensitivity]]:
     """Sensitivity of the values of each result, by the names of the result and of the cell.
 
-    Inputs are perturbed one after the other. Results for whose inputs `seconds` do not suffice are
-    left out.
+    Inputs are perturbed one after the other. Results for whose inputs `seconds` do not suffice, or
+    that take much longer than in the last run, are left out.
     """
     for module in PRELOADED:
         import_module(module)
@@ -376,6 +379,9 @@ def measure_sensitivity(
         for task in as_completed(controls):
             name = controls[task].name
             result = task.result()
+            if result is None:
+                late.add(name)
+                continue
             if isinstance(result, str):
                 raise UnrepeatableError(f"{result}; run snakemake, then this command, again.")
             varying[name] = result
