@@ -144,7 +144,10 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
 def _check_untested(paper: Paper, folder: Path) -> Iterator[str]:
     """Find claims that are declared as not testable and lack nothing."""
     registry = folder / "registry.yaml"
-    files = list(read_part(registry).files) if registry.exists() else []
+    try:
+        files = list(read_part(registry).files) if registry.exists() else []
+    except RegistryError:  # `check_paper` reports it
+        return
     entries: list[tuple[str, list[str | int], Untested | NotTestable]] = []
     for chapter, claims in paper.untested.items():
         entries += [(chapter, ["untested", number], claim) for number, claim in enumerate(claims)]

@@ -116,17 +116,17 @@ def test_each_fault_of_a_record_has_its_line(tmp_path):
 @pytest.mark.parametrize(
     ("predicate", "sentence"),
     [
-        ("{op: '>'}", "needs either `value` or `other`"),
-        ("{op: '>', value: 1, other: {row: b}}", "needs either `value` or `other`"),
+        ("{op: '>'}", "needs one of `value`, `other` and `among`"),
+        ("{op: '>', value: 1, other: {row: b}}", "needs one of `value`, `other` and `among`"),
         ("{op: '>', value: 1, low: {row: b}}", "`low` and `high` must be used together"),
         ("{op: '>', other: {row: b}, low: {row: a}, high: {row: b}}", "requires a `value`"),
         (
             "{op: '>', value: 1, low: {row: a}, high: {row: b}, absolute: true}",
             "cannot be combined",
         ),
-        ("{op: in, value: S}", "must be a list for `in` and `not in`"),
-        ("{op: in, other: {row: b}}", "must be a list for `in` and `not in`"),
-        ("{op: '==', value: [S, M]}", "must be a list for `in` and `not in`"),
+        ("{op: in, value: S}", "must be a list for `in`, `not in` and `between`"),
+        ("{op: in, other: {row: b}}", "must be a list for `in`, `not in` and `between`"),
+        ("{op: '==', value: [S, M]}", "must be a list for `in`, `not in` and `between`"),
         ("{op: '<', value: '0.05'}", "`<` requires a number as `value`, without quotation marks"),
         ("{op: '=', value: 1}", "expected '<', '<='"),
         ("{op: '<', value: 1, quantifier: every}", "expected 'all', 'any'"),

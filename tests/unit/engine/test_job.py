@@ -106,7 +106,10 @@ def test_code_that_is_edited_after_the_run_began_stops_a_job(job, file, when):
     ("raised", "log"),
     [
         ("SourceError('No such file.')", "No such file.\n"),
-        ("OSError(28, 'No space left on device')", "A result cannot be written"),
+        (
+            "OSError(28, 'No space left on device')",
+            "table.csv, or another output of this job: No space left on device; ",
+        ),
         ("KeyError('x')", "Traceback"),
     ],
 )
@@ -115,7 +118,7 @@ def test_an_error_ends_the_script_with_its_log_and_nothing_on_the_terminal(tmp_p
         from types import SimpleNamespace as Names
         from everycell.engine.job import Job
         from everycell.engine.registry_entries import SourceError
-        names = {{"input": [], "params": {{}}, "log": ["job.log"], "config": {{"cache": "c"}}}}
+        names = {{"input": [], "output": ["table.csv"], "params": {{}}, "log": ["job.log"], "config": {{"cache": "c"}}}}
         with Job(Names(**names)):
             raise {raised}
         """

@@ -441,6 +441,7 @@ NO_NUMBERS = {
     "tabulate",
     "tenacity",
     "typer",
+    "urllib3",
 }
 #: Not in the environment of the tests: imported where somebody installed it.
 OPTIONAL = {"faiss": "faiss-cpu", "pyterrier": "pyterrier"}

@@ -125,7 +125,7 @@ def test_the_command_has_one_row_a_run_and_the_tests(files, reports):
 def test_runs_that_the_command_refuses(files):
     of = ("--counts", "c.parquet", "--k", 3)
     assert "give each run only once" in refused("measure", "fairness", "a.run", "a.run", *of)
-    assert "--baseline is x.run" in refused(
+    assert "--baseline: x.run does not exist" in refused(
         "measure", "fairness", "a.run", "b.run", "--baseline", "x.run", *of
     )
     assert "there must be at least two" in refused(

@@ -40,7 +40,7 @@ _TEX = str.maketrans(
         **{letter: f"${name}$" for letter, name in {
             "≤": r"\le", "≥": r"\ge", "≈": r"\approx", "≠": r"\ne", "−": "-", "→": r"\to",
             "←": r"\leftarrow", "↑": r"\uparrow", "↓": r"\downarrow", "✗": r"\times",
-            "↔": r"\leftrightarrow", "↮": r"\not\leftrightarrow", "≫": r"\gg",
+            "↔": r"\leftrightarrow", "↮": r"\not\leftrightarrow", "≫": r"\gg", "∿": r"\sim",
             "∞": r"\infty", "∈": r"\in", "∗": "{*}", "✓": r"\surd",
             "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\epsilon",
             "η": r"\eta", "κ": r"\kappa", "λ": r"\lambda", "μ": r"\mu", "π": r"\pi",
