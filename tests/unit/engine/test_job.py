@@ -118,7 +118,8 @@ def test_an_error_ends_the_script_with_its_log_and_nothing_on_the_terminal(tmp_p
         from types import SimpleNamespace as Names
         from everycell.engine.job import Job
         from everycell.engine.registry_entries import SourceError
-        names = {{"input": [], "output": ["table.csv"], "params": {{}}, "log": ["job.log"], "config": {{"cache": "c"}}}}
+        names = {{"input": [], "params": {{}}, "log": ["job.log"], "config": {{"cache": "c"}}}}
+        names["output"] = ["table.csv"]
         with Job(Names(**names)):
             raise {raised}
         """
