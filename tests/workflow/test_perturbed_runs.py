@@ -1,12 +1,17 @@
 """`everycell verify --perturb`: values are made again from perturbed data, beside the results."""
 
 import json
+import pickle
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
+from everycell.cli.perturbing import _report_differences
 from everycell.engine.sensitivity import Sensitivity
 from everycell.workflow.perturbed_runs import _sensitivity
+from everycell.workflow.planned_jobs import PlannedJob
+from everycell.workflow.scratch import JobError, Scratch, UnfinishedError, run_job
 
 NAME = "embedded/sakai2023/table_2"
 CELLS = "published/sensitivity.csv"
@@ -34,11 +39,15 @@ def test_verify_perturb_writes_and_compares_sensitivity(with_result):
     assert len(cells) > 40 and 0 < len(moving) <= len(cells)
     assert set(moving["moves_with"]) <= {"annotations", "targets", "annotations; targets"}
     assert with_result.everycell("verify", "--perturb", "sakai2023/table_2").returncode == 0
-    path.write_text(
-        path.read_text().replace(",annotations; targets,,", ",,annotations; targets,", 1)
-    )
+    row = moving.index[0]
+    cells.loc[row, ["moves_with", "not_with"]] = "", cells.loc[row, "moves_with"]
+    cells.to_csv(path, index=False)
     changed = with_result.everycell("verify", "--perturb", "sakai2023/table_2")
-    assert changed.returncode == 1 and "moves when annotations or targets change" in changed.stdout
+    assert changed.returncode == 1
+    assert f"sakai2023/table_2 {cells.loc[row, 'key']}: expected " in changed.stdout
+    # Without time, nothing is compared.
+    late = with_result.everycell("verify", "--perturb", "sakai2023/table_2", "--minutes", "0")
+    assert late.returncode == 0 and f"{NAME} is left out; no time is left." in late.stdout
     path.unlink()
     assert (with_result.hashes(), with_result.hashes("published")) == before
     receipts = (with_result.folder / "results").rglob("*.receipt.json")
@@ -49,6 +58,46 @@ def test_verify_perturb_writes_and_compares_sensitivity(with_result):
 def test_verify_perturb_without_results(clean):
     done = clean.everycell("verify", "--perturb", "lajewska2025/table_4_8")
     assert done.returncode == 2 and "everycell make" in done.stdout
+
+
+def test_report_differences_ignores_what_depends_on_the_machine(capsys):
+    def cells(value: Sensitivity) -> dict:
+        return {("released", "lajewska2025/table_4_8", "a"): value}
+
+    slow = Sensitivity(("ratings",), (), "features: takes over a minute")
+    for other in (
+        Sensitivity(("ratings",), ("features",)),
+        Sensitivity(("features", "ratings")),
+        Sensitivity(note="varies from run to run"),
+    ):
+        assert _report_differences(cells(slow), cells(other)) == 0
+        assert _report_differences(cells(other), cells(slow)) == 0
+    assert "released/lajewska2025/table_4_8: not compared, for lack of time: features" in (
+        capsys.readouterr().err
+    )
+    for other in (Sensitivity((), ("ratings",)), Sensitivity(("features",), ("ratings",))):
+        assert _report_differences(cells(slow), cells(other)) == 1
+        assert _report_differences(cells(other), cells(slow)) == 1
+
+
+def test_run_job_that_is_killed_or_late_refuses_nothing(tmp_path):
+    def run(script: str, limit: float = 30.0) -> None:
+        path = tmp_path / "job.py"
+        path.write_text(script)
+        (tmp_path / "scratch").mkdir(exist_ok=True)
+        context = pickle.dumps(SimpleNamespace(log=["job.log"]))
+        job = PlannedJob("rule", str(path), {}, ("results/a.csv",), context)
+        scratch = Scratch.__new__(Scratch)
+        scratch.folder = tmp_path / "scratch"
+        run_job(job, scratch, ("data.csv",), limit)
+
+    run("open('results/a.csv', 'w').close()")
+    with pytest.raises(JobError):
+        run("raise SystemExit('the data are wrong')")
+    with pytest.raises(UnfinishedError, match="signal 9"):
+        run("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    with pytest.raises(UnfinishedError):
+        run("import time; time.sleep(30)", 0.2)
 
 
 def test_sensitivity_of_a_refused_perturbation_is_unknown():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from everycell.cli import project
 from everycell.cli.names import Names
@@ -21,6 +23,9 @@ from everycell.engine.sensitivity import (
     read_sensitivity,
     write_sensitivity,
 )
+
+if TYPE_CHECKING:
+    from everycell.workflow.perturbed_runs import Target
 
 #: Longest run of the jobs of a result, in seconds, that are run again.
 LIMIT = 60.0
@@ -46,6 +51,7 @@ def perturb_and_compare(
     """
     from everycell.workflow.perturbed_runs import Plan, Target, measure_sensitivity
 
+    end = float("inf") if minutes is None else time.monotonic() + 60 * minutes
     papers = project.papers()
     selection = Names(papers).find(name)
     artefacts = list(all_artefacts(papers))
@@ -61,19 +67,27 @@ def perturb_and_compare(
         raise CardError(
             f"No result of {name!r} exists in {project.RESULTS}; run `everycell make` first."
         )
+    path = project.PUBLISHED / NAME
+    recorded = read_sensitivity(path)
+    results_with_rows = {cell[:2] for cell in recorded}
     if share < 1:
         seed = random.randrange(10**6) if seed is None else seed
-        number = max(1, round(share * len(targets)))
+        if not update:
+            comparable = [target for target in targets if _is_comparable(target, results_with_rows)]
+            left_out = len(targets) - len(comparable)
+            if left_out:
+                echo(
+                    f"{pluralise(left_out, 'result')} left out, which {path} does not have or "
+                    "whose records declare that they vary.",
+                    err=True,
+                )
+            targets = comparable
+        number = min(len(targets), max(1, round(share * len(targets))))
         targets = random.Random(seed).sample(targets, number)
         echo(f"Perturbing {pluralise(number, 'result')}, drawn with --seed {seed}.", err=True)
     cache = Path(read_config(Path("config.yaml")).cache)
     plan = Plan(project.ROOT.resolve(), cache.resolve(), targets, LIMIT)
-    measured = measure_sensitivity(
-        plan,
-        cores,
-        seconds=float("inf") if minutes is None else 60 * minutes,
-        notify=lambda line: echo(line, err=True),
-    )
+    measured = measure_sensitivity(plan, cores, end=end, notify=lambda line: echo(line, err=True))
     done = [target for target in targets if target.name in measured]
     cells: dict[Cell, Sensitivity] = {}
     for target in done:
@@ -82,13 +96,8 @@ def perturb_and_compare(
         counts = ", ".join(f"{states[state]} {state}" for state in sorted(states))
         echo(f"{target.name}: {counts}")
         cells |= {(target.tier, target.artefact.id, key): value for key, value in values.items()}
-    left_out = len(targets) - len(measured)
-    if left_out:
-        echo(f"{pluralise(left_out, 'result')} left out, for lack of time.", err=True)
-    path = project.PUBLISHED / NAME
-    recorded = read_sensitivity(path)
     if update:
-        names = {(target.tier, target.artefact.id) for target in done}
+        names = {target.result for target in done}
         other_cells = {
             cell: value
             for cell, value in recorded.items()
@@ -99,32 +108,49 @@ def perturb_and_compare(
         write_sensitivity(path, {cell: merged[cell] for cell in ordered})
         echo(f"Wrote the sensitivity of {pluralise(len(cells), 'value')} to {path}.")
         return 0
-    known = {cell[:2] for cell in recorded}
-    unknown = [target for target in done if (target.tier, target.artefact.id) not in known]
-    if unknown:
-        echo(f"{path} does not have {', '.join(target.name for target in unknown)}.", err=True)
-    stable = {
-        (target.tier, target.artefact.id)
-        for target in done
-        if target not in unknown and not target.artefact.card.tiers[target.tier].varies
-    }
+    without_rows = [target for target in done if target.result not in results_with_rows]
+    if without_rows:
+        echo(f"{path} does not have {', '.join(target.name for target in without_rows)}.", err=True)
+    compared = {target.result for target in done if _is_comparable(target, results_with_rows)}
     return _report_differences(
-        {cell: value for cell, value in recorded.items() if cell[:2] in stable},
-        {cell: value for cell, value in cells.items() if cell[:2] in stable},
+        {cell: value for cell, value in recorded.items() if cell[:2] in compared},
+        {cell: value for cell, value in cells.items() if cell[:2] in compared},
     )
+
+
+def _is_comparable(target: Target, results_with_rows: Container[tuple[str, str]]) -> bool:
+    """Whether the sensitivity of a result was recorded and is the same on each machine."""
+    varies = target.artefact.card.tiers[target.tier].varies
+    return not varies and target.result in results_with_rows
 
 
 def _report_differences(
     recorded: Mapping[Cell, Sensitivity], measured: Mapping[Cell, Sensitivity]
 ) -> int:
-    """Print the differences from the recorded sensitivity; return 1 if there are any."""
+    """Print the differences from the recorded sensitivity; return 1 if there are any.
+
+    Inputs that take too long here, or took too long when they were recorded, are not compared.
+    """
+    from everycell.workflow.perturbed_runs import VARIES, slow_inputs, without_inputs
+
+    ignored: dict[tuple[str, str], set[str]] = {}
+    for cell, value in [*recorded.items(), *measured.items()]:
+        ignored.setdefault(cell[:2], set()).update(slow_inputs(value))
+    for result, inputs in ignored.items():
+        if inputs:
+            names = ", ".join(sorted(inputs))
+            echo(f"{'/'.join(result)}: not compared, for lack of time: {names}.", err=True)
     nothing = Sensitivity(note="not recorded")
-    changes = [
-        f"{' '.join(cell)}: expected {_describe(recorded.get(cell, nothing))}, "
-        f"got {_describe(measured.get(cell, nothing))}"
-        for cell in dict.fromkeys([*recorded, *measured])
-        if recorded.get(cell) != measured.get(cell)
-    ]
+    changes = []
+    for cell in dict.fromkeys([*recorded, *measured]):
+        expected, got = recorded.get(cell, nothing), measured.get(cell, nothing)
+        if VARIES in (expected.note, got.note):
+            continue
+        inputs = ignored[cell[:2]]
+        if without_inputs(expected, inputs) != without_inputs(got, inputs):
+            changes.append(
+                f"{' '.join(cell)}: expected {_describe(expected)}, got {_describe(got)}"
+            )
     for change in changes[:SHOWN]:
         echo(change)
     if changes:

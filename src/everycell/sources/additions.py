@@ -20,7 +20,7 @@ from everycell.engine.registry_entries import SourceError
 from everycell.engine.untrusted import has_secret, max_unpacked_size
 from everycell.engine.validation import describe_fault
 from everycell.sources.download import MIN_BYTES_PER_SECOND, DownloadError, finishes_in_time
-from everycell.sources.fetch import LOCAL_FILE_NOTE, OWN_DATA
+from everycell.sources.fetch import LOCAL_FILE_NOTE, OWN_DATA, OWN_FILE_NOTE
 
 _HEADER = """\
 # yaml-language-server: $schema=../../workflow/schemas/registry.schema.json
@@ -68,6 +68,7 @@ def add_file(
     content = _read_content(registry)
     if key in content["files"] and not replace:
         raise SourceError(f"{registry} already has {key}; choose another name, or use --replace.")
+    data_folder = project / OWN_DATA
     cache.mkdir(parents=True, exist_ok=True)
     # The file is moved to its final path only after the new entry has been validated.
     with TemporaryDirectory(dir=cache, prefix=".added-") as folder:
@@ -87,13 +88,13 @@ def add_file(
         if is_url:
             content["files"][key] = {"origin": {"url": source, **form, "path": last}}
         else:
-            content["files"][key] = {"mirror": form, "note": LOCAL_FILE_NOTE}
+            note = OWN_FILE_NOTE if data_folder.is_dir() else LOCAL_FILE_NOTE
+            content["files"][key] = {"mirror": form, "note": note}
         set_facts = content["sets"].get(set_name, {})
         content["sets"][set_name] = set_facts | (facts or {})
         text = _render_checked(project, registry, content)
         target = cache / key
         target.parent.mkdir(parents=True, exist_ok=True)
-        data_folder = project / OWN_DATA
         if is_url:
             # An old copy would take precedence over the URL.
             (data_folder / key).unlink(missing_ok=True)

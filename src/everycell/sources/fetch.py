@@ -51,6 +51,8 @@ logger = logging.getLogger(__name__)
 OWN_DATA = Path("data")
 #: Note of an entry without a URL.
 LOCAL_FILE_NOTE = "a local file without a public URL"
+#: Note of a registry entry whose file lies in `data/`.
+OWN_FILE_NOTE = "a file of this repository, in data/"
 #: Seconds to wait for another process before a warning is logged.
 PATIENCE = 10.0
 
@@ -143,7 +145,7 @@ def changed_data(paper: Path) -> list[str]:
     A run does not notice this while the cache contains the file.
     """
     registry, folder = paper / "registry.yaml", paper.parents[1] / OWN_DATA
-    if not (registry.is_file() and folder.is_dir()):
+    if not registry.is_file():
         return []
     messages = []
     for key, entry in read_part(registry).files.items():
@@ -152,7 +154,7 @@ def changed_data(paper: Path) -> list[str]:
             digest, accepted = sha256(path), accepted_contents(path, entry)
             if digest not in accepted:
                 messages.append(_mismatch_message(key, path, digest, accepted))
-        elif entry.note == LOCAL_FILE_NOTE:
+        elif entry.note == OWN_FILE_NOTE:
             messages.append(
                 f"{path} is missing, but {registry} has it; restore it, or remove its entry."
             )

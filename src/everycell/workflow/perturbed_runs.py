@@ -26,7 +26,7 @@ from everycell.engine.results import read_result
 from everycell.engine.sensitivity import SEPARATOR, WHOLE, Sensitivity
 from everycell.engine.tiers import Tier
 from everycell.workflow.planned_jobs import CACHE, PlannedJob, maker_of, makers, planned_jobs
-from everycell.workflow.scratch import JobError, Scratch
+from everycell.workflow.scratch import JobError, Scratch, UnfinishedError
 
 #: Modules that most scripts import; forks of this process share them.
 PRELOADED = (
@@ -46,6 +46,10 @@ CONTROL = "none, to see what varies"
 TIMES_LONGER = 5
 #: Perturbations in a row that move no further cell of a result, after which it is left alone.
 PATIENCE = 3
+#: Why an input is not perturbed if the jobs that read it took long in the last run.
+TOO_LONG = "takes over a minute"
+#: Note of a value that moves without any perturbation.
+VARIES = "varies from run to run"
 #: Relative difference that counts as a difference.
 EPSILON = 1e-9
 
@@ -70,6 +74,11 @@ class Target(NamedTuple):
         """``TIER/KEY/table_1``."""
         return f"{self.tier}/{self.artefact.id}"
 
+    @property
+    def result(self) -> tuple[str, str]:
+        """Tier and artefact, as in `published/sensitivity.csv`."""
+        return self.tier, self.artefact.id
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -89,8 +98,8 @@ class Outcome:
     failures: list[str] = field(default_factory=list)
     #: Results that were not made after each perturbation, so that a value may be sensitive to it.
     refused: set[str] = field(default_factory=set)
-    #: Whether no time was left.
-    is_late: bool = False
+    #: Why nothing is known about a result, by its name.
+    unfinished: dict[str, str] = field(default_factory=dict)
 
 
 class Plan:
@@ -152,7 +161,7 @@ class Plan:
                     reason = "no perturbation of such files"
                     skipped.setdefault(target.name, []).append(f"{label}: {reason}")
                 elif self.known_seconds(self.downstream(target, files)) > self.limit:
-                    skipped.setdefault(target.name, []).append(f"{label}: takes over a minute")
+                    skipped.setdefault(target.name, []).append(f"{label}: {TOO_LONG}")
                 else:
                     by_files.setdefault(files, []).append((target, label))
         units = [
@@ -295,10 +304,10 @@ def _perturb_unit(plan: Plan, unit: Unit, baselines: Mapping[str, Cells]) -> Out
                     job for job in plan.downstream(target, changed) if job.outputs[0] not in done
                 ]
                 try:
-                    scratch.run(jobs, changed, TIMES_LONGER * plan.limit)
-                except TimeoutError:
-                    outcome.failures.append(f"{target.name}: {name}: too long")
-                    outcome.refused.add(target.name)
+                    scratch.run(jobs, changed, _seconds_left(plan))
+                except UnfinishedError as error:
+                    outcome.unfinished[target.name] = f"{name}: {error}"
+                    pending[target.name] = set()
                     continue
                 except JobError as error:
                     outcome.failures.append(f"{target.name}: {name}: {error}")
@@ -318,7 +327,7 @@ def _control(plan: Plan, target: Target, files: Iterable[str]) -> set[str]:
     cells = Cells(target, read_result(plan.project / f"{target.stem}.csv"))
     with tempfile.TemporaryDirectory(prefix="everycell-control-") as folder:
         scratch = Scratch(Path(folder), plan.project, plan.cache)
-        scratch.run(plan.downstream(target, files), (CONTROL,), TIMES_LONGER * plan.limit)
+        scratch.run(plan.downstream(target, files), (CONTROL,), _seconds_left(plan))
         return cells.moved(read_result(scratch.folder / f"{target.stem}.csv"))
 
 
@@ -326,19 +335,26 @@ def _control(plan: Plan, target: Target, files: Iterable[str]) -> set[str]:
 _work: dict[str, Any] = {}
 
 
-def _run_control(target: Target, files: frozenset[str]) -> set[str] | str | None:
-    """Cells that vary, why the result cannot be made again, or None if that takes too long."""
+def _seconds_left(plan: Plan) -> float:
+    """Seconds that the jobs of a result may take."""
+    return min(TIMES_LONGER * plan.limit, _work["end"] - time.monotonic())
+
+
+def _run_control(target: Target, files: frozenset[str]) -> Outcome:
+    """Run a result without a perturbation; the cells that move vary from run to run."""
+    if _seconds_left(_work["plan"]) <= 0:
+        return Outcome(unfinished={target.name: "no time is left"})
     try:
-        return _control(_work["plan"], target, files)
-    except TimeoutError:
-        return None
+        return Outcome(moved={target.name: _control(_work["plan"], target, files)})
+    except UnfinishedError as error:
+        return Outcome(unfinished={target.name: f"without a perturbation: {error}"})
     except JobError as error:
-        return f"{target.name} cannot be made again: {error}"
+        return Outcome(failures=[f"{target.name} cannot be made again: {error}"])
 
 
 def _run_unit(unit: Unit) -> Outcome:
-    if time.monotonic() > _work["end"]:
-        return Outcome(is_late=True)
+    if _seconds_left(_work["plan"]) <= 0:
+        return Outcome(unfinished={target.name: "no time is left" for target in unit.targets})
     try:
         return _perturb_unit(_work["plan"], unit, _work["baselines"])
     except PerturbationError as error:
@@ -349,13 +365,13 @@ def measure_sensitivity(
     plan: Plan,
     cores: int,
     *,
-    seconds: float = math.inf,
+    end: float = math.inf,
     notify: Callable[[str], None] = lambda line: None,
 ) -> dict[str, dict[str, Sensitivity]]:
     """Sensitivity of the values of each result, by the names of the result and of the cell.
 
-    Inputs are perturbed one after the other. Results for whose inputs `seconds` do not suffice, or
-    that take much longer than in the last run, are left out.
+    Inputs are perturbed one after the other. Results that are unfinished at `end`, a value of
+    `time.monotonic`, or that take much longer than in the last run, are left out.
     """
     for module in PRELOADED:
         import_module(module)
@@ -364,40 +380,46 @@ def measure_sensitivity(
         target.name: Cells(target, read_result(plan.project / f"{target.stem}.csv"))
         for target in plan.targets
     }
-    _work.update(plan=plan, baselines=baselines, end=time.monotonic() + seconds)
+    _work.update(plan=plan, baselines=baselines, end=end)
     moves: dict[str, dict[str, set[str]]] = {target.name: {} for target in plan.targets}
     refused: dict[str, set[str]] = {}
     varying: dict[str, set[str]] = {}
-    late: set[str] = set()
+    unfinished: dict[str, str] = {}
+    controls: dict[Future[Outcome], Target] = {}
+    tasks: dict[Future[Outcome], Unit] = {}
     with ProcessPoolExecutor(cores, multiprocessing.get_context("fork")) as pool:
-        controls = {
-            pool.submit(_run_control, target, files): target
-            for target in plan.targets
-            if (files := _files_of(target, units))
-        }
-        tasks: dict[Future[Any], Unit] = {pool.submit(_run_unit, unit): unit for unit in units}
-        for task in as_completed(controls):
-            name = controls[task].name
-            result = task.result()
-            if result is None:
-                late.add(name)
+        # Result by result, so that some are finished when the time is over.
+        pending = list(units)
+        for target in plan.targets:
+            if files := _files_of(target, units):
+                controls[pool.submit(_run_control, target, files)] = target
+            for unit in [unit for unit in pending if target in unit.targets]:
+                tasks[pool.submit(_run_unit, unit)] = unit
+                pending.remove(unit)
+        number = 0
+        for task in as_completed([*controls, *tasks]):
+            outcome = task.result()
+            unfinished |= outcome.unfinished
+            if task in controls:
+                if outcome.failures:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise UnrepeatableError(
+                        f"{outcome.failures[0]}; run snakemake, then this command, again."
+                    )
+                varying |= outcome.moved
                 continue
-            if isinstance(result, str):
-                raise UnrepeatableError(f"{result}; run snakemake, then this command, again.")
-            varying[name] = result
-        for number, task in enumerate(as_completed(tasks), start=1):
-            unit, outcome = tasks[task], task.result()
+            unit = tasks[task]
+            number += 1
             notify(f"{number} of {len(tasks)}: {_describe(unit.files)}")
             for failure in outcome.failures:
                 notify(f"    {failure}")
             for target, label in zip(unit.targets, unit.labels, strict=True):
-                if outcome.is_late:
-                    late.add(target.name)
-                    continue
                 if target.name in outcome.moved:
                     moves[target.name][label] = outcome.moved[target.name]
                 if target.name in outcome.refused:
                     refused.setdefault(target.name, set()).add(label)
+    for name, reason in unfinished.items():
+        notify(f"{name} is left out; {reason}.")
     return {
         target.name: {
             cell: _sensitivity(
@@ -410,7 +432,7 @@ def measure_sensitivity(
             for cell in dict.fromkeys(baselines[target.name].names.values())
         }
         for target in plan.targets
-        if target.name not in late
+        if target.name not in unfinished
     }
 
 
@@ -428,13 +450,30 @@ def _sensitivity(
 ) -> Sensitivity:
     """Sensitivity of a cell; it is not insensitive to data that the rule refused."""
     if cell in varying:
-        return Sensitivity(note="varies from run to run")
+        return Sensitivity(note=VARIES)
     moving = tuple(label for label in sorted(moves) if cell in moves[label])
     unmoving = tuple(label for label in sorted({*moves} - {*refused, *moving}))
     unknown = [f"{label}: refused by the rule" for label in {*refused} - {*moving}]
     reads_data = moving or unmoving or unknown or skipped
     note = SEPARATOR.join(sorted([*skipped, *unknown])) if reads_data else "reads no data"
     return Sensitivity(moving, unmoving, note)
+
+
+def slow_inputs(sensitivity: Sensitivity) -> set[str]:
+    """Inputs whose jobs took too long to be perturbed, which depends on the machine."""
+    ending = f": {TOO_LONG}"
+    notes = sensitivity.note.split(SEPARATOR)
+    return {note.removesuffix(ending) for note in notes if note.endswith(ending)}
+
+
+def without_inputs(sensitivity: Sensitivity, inputs: Collection[str]) -> Sensitivity:
+    """Sensitivity to the other inputs."""
+    notes = sensitivity.note.split(SEPARATOR)
+    return Sensitivity(
+        tuple(name for name in sensitivity.moves_with if name not in inputs),
+        tuple(name for name in sensitivity.not_with if name not in inputs),
+        SEPARATOR.join(note for note in notes if note.rpartition(": ")[0] not in inputs),
+    )
 
 
 def _describe(files: Collection[str]) -> str:

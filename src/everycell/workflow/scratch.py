@@ -77,13 +77,17 @@ class Scratch:
             self.link_inputs(job)
             left = limit - (time.monotonic() - started)
             if left <= 0:
-                raise TimeoutError
+                raise UnfinishedError("takes too long")
             run_job(job, self, perturbed, left)
         return time.monotonic() - started
 
 
 class JobError(Exception):
     """A job failed on perturbed data; the message is the last line of its log."""
+
+
+class UnfinishedError(Exception):
+    """A job took too long, or was killed: nothing is known about its data."""
 
 
 def run_job(job: PlannedJob, scratch: Scratch, perturbed: Collection[str], limit: float) -> None:
@@ -103,8 +107,10 @@ def run_job(job: PlannedJob, scratch: Scratch, perturbed: Collection[str], limit
         if time.monotonic() > end:
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
-            raise TimeoutError
+            raise UnfinishedError("takes too long")
         time.sleep(PAUSE)
+    if os.WIFSIGNALED(status):
+        raise UnfinishedError(f"was killed by signal {os.WTERMSIG(status)}")
     if status:
         log = scratch.folder / context.log[0]
         lines = log.read_text(encoding="utf-8").strip().splitlines() if log.exists() else []

@@ -1,0 +1,62 @@
+"""`snakemake` and `everycell verify` refuse an own paper whose records or data are at fault."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from command_line import call
+from workflow.project import Project
+
+OWN = Path("data/smith2026-data/first.run")
+RECORD = "published/smith2026/ch1.yaml"
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch) -> Project:
+    """A new project with results, whose data lie in `data/` and in the cache."""
+    monkeypatch.chdir(tmp_path)
+    code, _, err = call("init", "smith2026")
+    assert (code, err) == (0, "")
+    project = Project(tmp_path / "smith2026")
+    project.build()
+    assert (project.folder / "resources" / OWN.relative_to("data")).is_file()
+    return project
+
+
+def stops(project: Project, *names: str) -> None:
+    """Snakemake and `verify` must fail with some names, before any job."""
+    before = project.hashes()
+    done = project.snakemake("--forceall")
+    assert done.returncode != 0 and project.hashes() == before, done.stdout
+    for name in names:
+        assert name in done.stdout, done.stdout
+    assert "rule " not in done.stdout and "Finished" not in done.stdout
+
+
+def is_refused_by_verify(project: Project, *names: str) -> None:
+    done = project.everycell("verify")
+    assert done.returncode == 1 and all(name in done.stdout for name in names), done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.fault("users_file")
+def test_changed_data_stop_a_run_although_the_cache_has_a_copy(own):
+    assert own.everycell("verify").returncode == 0
+    path = own.folder / OWN
+    content = path.read_text()
+    path.write_text(content + "\n")
+    stops(own, f"{OWN} has sha256", "add-data")
+    is_refused_by_verify(own, f"{OWN} has sha256")
+    path.unlink()
+    stops(own, f"{OWN} is missing")
+    is_refused_by_verify(own, f"{OWN} is missing")
+    shutil.move(own.folder / "data", own.folder / "elsewhere")
+    stops(own, f"{OWN} is missing", "data/smith2026-data/qrels.txt is missing")
+    is_refused_by_verify(own, f"{OWN} is missing")
+    shutil.move(own.folder / "elsewhere", own.folder / "data")
+    path.write_text(content)
+    assert own.everycell("verify").returncode == 0
+    # A fault of `check` stops a run too.
+    (own.folder / "published/smith2026/table_1.csv").unlink()
+    assert "table_1" in own.everycell("check").stdout
+    stops(own, "published/smith2026/table_1.csv")
