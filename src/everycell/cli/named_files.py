@@ -65,8 +65,11 @@ def path_and_name(text: str) -> tuple[Path, str | None]:
     return next((pair for pair in pairs if pair[0].is_file()), pairs[0])
 
 
-def check_named_files(command: Callable[..., None], options: Mapping[str, Any]) -> None:
-    """Refuse missing, unreadable and swapped inputs, and outputs that cannot be created."""
+def check_named_files(command: Callable[..., None], options: Mapping[str, Any]) -> list[Path]:
+    """Refuse missing, unreadable and swapped inputs, and outputs that cannot be created.
+
+    Returns the folders of outputs that do not exist; commands create them.
+    """
     declarations = list(_declarations(command, options))
     inputs = [
         _read_named(parameter, value, declared)
@@ -81,11 +84,15 @@ def check_named_files(command: Callable[..., None], options: Mapping[str, Any]) 
         from everycell.trec.runs import check_tags
 
         check_tags(runs)
+    missing: dict[Path, None] = {}
     for parameter, value, declared in declarations:
         if isinstance(declared, Output):
+            if not value.parent.exists():
+                missing[value.parent] = None
             paths = [value.with_name(value.name + suffix) for suffix in declared.suffixes]
             for path in paths:
                 _check_output(parameter, path, inputs, force=bool(options.get("force")))
+    return list(missing)
 
 
 def _declarations(
@@ -163,8 +170,17 @@ def _check_output(parameter: str, path: Path, inputs: list[_Named], *, force: bo
             raise CardError(
                 f"{parameter}: {path} is also the file of {file.parameter}; choose another name."
             )
-    if path.is_dir() and force:
-        raise CardError(f"{parameter}: {path} is a folder; choose the name of a file.")
+    if path.is_dir():
+        # A new folder is the output of some commands, so the advice fits both.
+        advice = "choose the name of a file" if force else "choose a new name"
+        raise CardError(f"{parameter}: {path} is a folder; {advice}.")
+    # /dev/stdout may be redirected to a regular file.
+    is_stream = {"/dev", "/proc"} & {str(folder) for folder in path.absolute().parents}
+    if is_stream or (path.exists() and not path.is_file()):
+        raise CardError(
+            f"{parameter}: {path} is a pipe or device, expected a new file; choose the name of a "
+            "file, or copy that file to the device afterwards."
+        )
     if os.path.lexists(path) and not force:
         raise CardError(f"{parameter}: {path} already exists; remove it, or choose another name.")
     parent = next(folder for folder in path.absolute().parents if os.path.lexists(folder))

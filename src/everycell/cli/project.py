@@ -39,8 +39,11 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         try:
-            check_named_files(command, options)
+            missing = check_named_files(command, options)
             command(*arguments, **options)
+            for folder in missing:
+                if folder.is_dir():
+                    echo(f"Created the folder {folder}.", err=True)
         except Exception as error:
             is_own = type(error).__module__.startswith("everycell.")
             reads_files = command.__module__.startswith(

@@ -6,7 +6,8 @@ are three normalisations:
 
 - `normalise_answer`, the default: lower case, without articles and punctuation, but with the marks
   of numbers. "3.5", "1/2", "-5", "2:1", "50%" and "$5" differ from "35", "12", "5", "21", "50" and
-  "5"; "1,000" equals "1000".
+  "5"; "1,000" equals "1000", "½" equals "1/2" (but not "12"), "5 €" equals "€5", and full-width
+  digits ("３．５") and those of other scripts equal "3.5". Superscripts stay ("10²" is not "102").
 - `normalise_as_squad`: the same without any ASCII punctuation, so "3.5" equals "35". `Match`
   "squad" is for studies whose papers follow SQuAD.
 - `without_punctuation`: that of the library of abolghasemi2026, which searches the answer for the
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -36,6 +38,13 @@ Match = Literal["substring", "words", "whole", "squad"]
 MATCHES = ("substring", "words", "whole", "squad")
 
 _DIGIT = re.compile(r"\d")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+#: "½", also in "1½"; an amount with its currency behind it.
+_FRACTION = re.compile(r"(?P<whole>\d?)(?P<fraction>[¼-¾⅐-⅞↉])(?=(?P<next>\d?))")
+_AMOUNT = re.compile(
+    r"(?<![\w.,:/$€£¥])(?<!\d[-'])(?P<number>\d+(?:[.,]\d+)*)"
+    r"[ \u00a0\u2009\u202f]?(?P<currency>[€£¥$])(?![ ]?[-.]?\d)"
+)
 #: Hyphens, dashes up to the en dash and the minus sign; the slash of fractions; longer dashes,
 #: which separate words; quotation marks.
 _SPELLINGS = str.maketrans(
@@ -76,11 +85,37 @@ def normalise_answer(text: str) -> str:
     >>> normalise_as_squad("3.5 kg, 1/2")
     '35 kg 12'
     """
-    text = text.translate(_SPELLINGS)
+    text = _plain_digits(text.translate(_SPELLINGS))
     if not _DIGIT.search(text):
         return normalise_as_squad(text)
     text = _THOUSANDS.sub(lambda match: match[1] + match[2].replace(match["mark"], ""), text)
+    text = _AMOUNT.sub(r"\g<currency>\g<number> ", text)
     return " ".join(_ARTICLES.sub(" ", _MARKS.sub(_keep_mark, text.lower())).split())
+
+
+def _plain_digits(text: str) -> str:
+    """Text with fractions such as "1/2", and with full-width forms and other digits in ASCII.
+
+    Unlike NFKC, this keeps superscripts and separates "1½" as "1 1/2".
+    """
+    if text.isascii():
+        return text
+
+    def spell_out(match: re.Match[str]) -> str:
+        fraction = unicodedata.normalize("NFKC", match["fraction"]).replace("\u2044", "/")
+        return match["whole"] + " " * bool(match["whole"]) + fraction + " " * bool(match["next"])
+
+    return _NOT_ASCII.sub(_in_ascii, _FRACTION.sub(spell_out, text))
+
+
+def _in_ascii(match: re.Match[str]) -> str:
+    character = match[0]
+    if "\uff01" <= character <= "\uff5e" or character in "￡￥":
+        return unicodedata.normalize("NFKC", character)
+    if character in "٫٬":
+        return ".,"["٫٬".index(character)]
+    digit = unicodedata.decimal(character, None)
+    return character if digit is None else str(digit)
 
 
 def _keep_mark(match: re.Match[str]) -> str:

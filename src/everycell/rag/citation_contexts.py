@@ -14,7 +14,11 @@ a list of sources below the answer            see `source_lists`
 Lists of sources have a heading (``Sources:``, ``## References``, ``**Bibliography**``, a word of
 `HEADINGS` in several languages), or are the last two or more lines, each with a mark at its
 beginning, below text with citations. A heading with nothing but numbers (``Sources: [1], [2]``)
-cites them if the text above it, up to the previous such line, cites nothing.
+cites them if the text above it, up to the previous such line, cites nothing. Block tags of HTML
+(``<br>``, ``<li>``, ``<summary>``) separate lines, and ``<references>`` is a heading. A list may
+also follow a sentence with a citation on its line (``Owls [1]. References: [1] Owls. [2] Foxes.``).
+An answer that begins with a heading before text (``Sources: Owls hunt [1]``), or that is nothing
+but a list, is a text.
 """
 
 from __future__ import annotations
@@ -58,10 +62,27 @@ _HEADING = re.compile(
     rf"(?P<before>{_DECORATION})(?:{_BEFORE}(?P<word>{_WORDS})|{_BEFORE}(?P<weak>{'|'.join(_WEAK)}))"
     # Not "sources of error".
     r"(?P<after>(?![ \t]{1,3}(?:of|to|for|that|between|on)\b)(?:[ \t]{1,3}[\w()]{1,30}){0,4})"
-    r"[ \t]{0,3}"
-    r"(?P<mark>[*_>]{0,3}[ \t]{0,3}[:：]?[ \t]{0,3}[*_]{0,3})(?P<content>[^\n]*)",
+    r"[ \t]{0,12}"
+    r"(?P<mark>[*_>]{0,3}[ \t]{0,12}[:：]?[ \t]{0,3}[*_]{0,3})(?P<content>[^\n]*)",
     re.IGNORECASE,
 )
+# A list on the line of a sentence. "Source: [1]" is a citation of the sentence.
+_INLINE_HEADING = re.compile(
+    rf"(?:(?<=[.!?\])。！？”\"’*_])[ \t]|[。！？])(?=[ \t]?[*_]{{0,3}}{_BEFORE}"
+    rf"(?!(?:source|reference|quelle)\b)(?:{_WORDS})[^\W\d]{{0,1}}(?:[ \t]{{1,3}}\w{{1,30}}){{0,3}}"
+    r"[*_]{0,3}[ \t]?[:：][*_]{0,3}(?P<content>[^\n]{0,300}))",
+    re.IGNORECASE,
+)
+_ENTRY = re.compile(
+    r"[ \t*_(]*(?:[\[【［]\^?#?(?P<number>\d{1,4})[\]】］]|(?P<plain>\d{1,3})[.)][ \t])"
+)
+_BLOCK_TAG = re.compile(
+    r"<(?P<end>/?)(?P<name>br|p|div|li|ol|ul|dl|dt|dd|h[1-6]|hr|tr|table|section|footer|aside|summary"
+    r"|details|references?|sources|citations|bibliography)\b[^<>]{0,200}>",
+    re.IGNORECASE,
+)
+_INLINE_TAG = re.compile(r"</?(?:b|strong|i|em|u|span|small|font)\b[^<>]{0,200}>", re.IGNORECASE)
+_LIST_TAGS = ("references", "sources", "citations", "bibliography")
 # "[1], [2]" on the line of a heading.
 _NUMBERS = re.compile(r"[\W\d]*\[\d[\W\d]*")
 # An item of a list: bullet, number, mark, "Document 2", or address.
@@ -221,6 +242,8 @@ def source_lists(text: str, citations: list[Span]) -> list[Span]:
 
     The text is one of `hide_code_and_links`; the citations are the start and end of each mark.
     """
+    tags = [tag.span() for tag in _BLOCK_TAG.finditer(text)]
+    text = _with_line_breaks(text, citations)
     ends = list(itertools.accumulate(len(line) + 1 for line in text.split("\n")))
     lines = [(start, end - 1) for start, end in zip([0, *ends], ends, strict=False)]
     spans: list[Span] = []
@@ -229,6 +252,8 @@ def source_lists(text: str, citations: list[Span]) -> list[Span]:
         start, end = lines[index]
         heading = _HEADING.fullmatch(text, start, end)
         length = _list_length(text, lines, index, heading) if heading else 0
+        if heading and _begins_text(text[:start], heading["content"]):
+            length = 0
         if heading and length:
             stop = lines[index + length - 1][1]
             first = heading.start("content")
@@ -238,7 +263,52 @@ def source_lists(text: str, citations: list[Span]) -> list[Span]:
                 spans.append((start, stop))
             above = stop
         index += max(1, length)
-    return spans or _headless(text, lines, citations)
+    spans = spans or _headless(text, lines, citations)
+    # An answer that is nothing but a list would lose all citations.
+    if not re.search(r"\w", hide(text, spans)):
+        return []
+    return [_with_complete_tags(span, tags) for span in spans]
+
+
+def _with_complete_tags(span: Span, tags: list[Span]) -> Span:
+    start, end = span
+    for first, last in tags:
+        start = first if first < start < last else start
+        end = last if first < end < last else end
+    return start, end
+
+
+def _begins_text(above: str, content: str) -> bool:
+    """Whether a heading at the beginning of an answer is followed by text, not by an item."""
+    return bool(content.strip()) and not _ITEM.match(content) and not re.search(r"\w", above)
+
+
+def _with_line_breaks(text: str, citations: list[Span]) -> str:
+    """A text of the same length with line breaks for block tags and before lists on a line."""
+    text = _INLINE_TAG.sub(lambda match: " " * len(match[0]), _BLOCK_TAG.sub(_line_break, text))
+    headings = list(_INLINE_HEADING.finditer(text))
+    characters = list(text)
+    for match in headings:
+        if not citations or citations[0][0] >= match.start():
+            continue
+        first, last = match.span("content")
+        inside = [(start - first, end - first) for start, end in _between(citations, first, last)]
+        is_bare = not _NAME.search(hide(match["content"], inside))
+        if (is_bare and inside and len(headings) == 1) or (
+            not is_bare and _ENTRY.match(match["content"])
+        ):
+            characters[match.start()] = "\n"
+    return "".join(characters)
+
+
+def _line_break(tag: re.Match[str]) -> str:
+    name, length = tag["name"].lower(), len(tag[0])
+    if not tag["end"]:
+        if name in _LIST_TAGS:
+            return "\n" + name + ":" + " " * (length - len(name) - 2)
+        mark = {"li": "- ", "h": "## "}.get(name if name == "li" else name[:-1], "")
+        return " " * (length - 1 - len(mark)) + "\n" + mark
+    return " " * (length - 2) + ("\n\n" if name in ("ol", "ul", "details", *_LIST_TAGS) else " \n")
 
 
 def _between(spans: list[Span], start: int, end: int) -> list[Span]:

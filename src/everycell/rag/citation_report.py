@@ -45,7 +45,8 @@ class _Line(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
     question: Annotated[str, Field(min_length=1)]
-    answer: str
+    #: Null if the server sent no text, which is an empty answer.
+    answer: str | None
     documents: Annotated[list[str], Field(min_length=1)] | Annotated[int, Field(ge=1, le=1_000_000)]
     relevant: Annotated[list[str | int], Field(min_length=1)]
     arm: Annotated[str, Field(min_length=1)] = ARM
@@ -64,6 +65,10 @@ class _Line(BaseModel):
             ]
             return value | {"tokens": pairs}
         return value
+
+    @property
+    def text(self) -> str:
+        return self.answer or ""
 
 
 class CitedAnswer(NamedTuple):
@@ -118,11 +123,11 @@ def _parse_line(line: _Line, location: str, forms: Forms) -> CitedAnswer:
             f"{k} documents; give its id, or its number from 1 if `documents` is a number."
         )
     relevant = frozenset(names.index(document) + 1 for document in line.relevant)
-    citations = find_citations(line.answer, forms=forms)
+    citations = find_citations(line.text, forms=forms)
     cited = documents(citations, k)
     logprobs, cites_relevant = None, ()
     if line.tokens is not None:
-        if "".join(text for text, _ in line.tokens) != line.answer:
+        if "".join(text for text, _ in line.tokens) != line.text:
             raise ValueError(f"{location}: the tokens do not spell the answer; give its tokens.")
         invalid = [value for _, value in line.tokens if not value <= 0]
         if invalid:
@@ -134,12 +139,12 @@ def _parse_line(line: _Line, location: str, forms: Forms) -> CitedAnswer:
         tokens = tuple(
             Token(text=text, logprob=max(LEAST_LOGPROB, value)) for text, value in line.tokens
         )
-        answer = Answer(text=line.answer, finish="stop", tokens=tokens)
+        answer = Answer(text=line.text, finish="stop", tokens=tokens)
         logprobs = tuple(citation_logprobs(answer, citations))
-        written = written_citations(citations, line.answer)
+        written = written_citations(citations, line.text)
         cites_relevant = tuple(citation.number in relevant for citation in written)
-    unread = tuple(unread_marks(line.answer, forms=forms))
-    ended = Answer(text=line.answer, finish=normalise_finish(line.finish))
+    unread = tuple(unread_marks(line.text, forms=forms))
+    ended = Answer(text=line.text, finish=normalise_finish(line.finish))
     return CitedAnswer(
         line.question,
         line.arm,
@@ -149,7 +154,7 @@ def _parse_line(line: _Line, location: str, forms: Forms) -> CitedAnswer:
         logprobs,
         cites_relevant,
         unread,
-        source_list_of(line.answer) if forms == "all" else "",
+        source_list_of(line.text) if forms == "all" else "",
         why_empty(ended),
         why_cut(ended),
     )

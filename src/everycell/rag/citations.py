@@ -8,7 +8,8 @@ reads:
 ``[1]``, ``[1][2]``                 one number in brackets
 ``[1, 2]``, ``[1; 2]``, ``[1 2]``   several; also with "and", "&" and "/"
 ``[1-3]``, ``[1]-[3]``, ``[1 to 3]``  all numbers from 1 to 3, with a hyphen, a dash or "to"
-``[Document 2]``, ``[cite: 2]``     with a noun or "cite" before the number
+``[Document 2]``, ``[cite: 2]``     with a noun or "cite" before the number; ``[cite_start]`` is
+                                    removed
 ``(Document 2)``, ``(Source: 2)``   the same in parentheses
 ``[E1, E2]``                        with the letter D, E, P, R or S (document, evidence, ...)
 ``[[2]]``                           in nested brackets
@@ -145,6 +146,8 @@ _SURROUNDINGS = (
         re.compile(r"\.?[ \t]*(?=\n|\Z)"),
     ),
 )
+#: Beginning and end of a cited text in answers of Gemini.
+_CITED_SPAN = re.compile(r"\[cite_(?:start|end)\][ \t]?", re.IGNORECASE)
 _TAGS = "cite|citation|ref|reference|source|sources|doc|document|footnote|fn|note|co|sup"
 # What looks like a citation: brackets, superscripts, tags, parentheses, braces, ...
 _MARK = re.compile(
@@ -525,7 +528,7 @@ def uncited_text(text: str, k: int) -> str:
 
 def spans_to_remove(parts: AnswerParts, text: str, k: int) -> list[tuple[int, int]]:
     """Marks that are not part of a sentence, each with the blank before it."""
-    return [
+    return [match.span() for match in _CITED_SPAN.finditer(parts.visible)] + [
         (mark.start - (text[mark.start - 1 : mark.start] in (" ", "\t")), mark.end)
         for mark in parts.marks
         if not mark.is_word and not _has_year(mark.citations, k)

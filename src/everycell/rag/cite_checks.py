@@ -47,11 +47,16 @@ class _Statement(_InputLine):
 class _AnswerLine(_InputLine):
     question: Text
     documents: Annotated[list[str], Field(min_length=1)]
-    answer: str = ""
+    #: Null if the server sent no text, which is an empty answer.
+    answer: str | None = ""
     finish: Annotated[
         str | None, Field(validation_alias=AliasChoices("finish", "finish_reason"))
     ] = None
     statements: list[_Statement] | None = None
+
+    @property
+    def output(self) -> str:
+        return self.answer or ""
 
 
 class _PassageLine(_InputLine):
@@ -100,13 +105,13 @@ def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
                 )
         texts = tuple(passages[document] for document in line.documents)
         if line.statements is None:
-            ended = Answer(text=line.answer, finish=normalise_finish(line.finish))
+            ended = Answer(text=line.output, finish=normalise_finish(line.finish))
             answers[line.question] = GivenAnswer(
                 line.question,
                 texts,
-                cited_sentences(line.answer, len(texts)),
-                tuple(unread_marks(line.answer)),
-                source_list_of(line.answer),
+                cited_sentences(line.output, len(texts)),
+                tuple(unread_marks(line.output)),
+                source_list_of(line.output),
                 why_empty(ended),
                 why_cut(ended),
             )

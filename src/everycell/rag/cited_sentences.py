@@ -119,7 +119,7 @@ def cited_sentences(text: str, k: int) -> CitedAnswer:
     (Statement(text='Owls hunt.', documents=(0,)), Statement(text='So do foxes.', documents=()))
     """
     parts = answer_parts(text)
-    removed = sorted([*reasoning_spans(text), *spans_to_remove(parts, text, k)])
+    removed = sorted([*reasoning_spans(text), *parts.lists, *spans_to_remove(parts, text, k)])
     starts = [start for start, _ in removed]
     statements = []
     for sentence in _sentences(text, parts):
@@ -151,6 +151,9 @@ def _sentences(text: str, parts: AnswerParts) -> list[CitedSentence]:
     ]
     for start, end in hidden:
         blank[start:end] = [" " if character != "\n" else "\n" for character in text[start:end]]
+    # A list on the line of a sentence ends it.
+    for start, end in parts.lists:
+        blank[start : start + 2] = "\n\n"[: end - start]
     spans = [span for block in _blocks("".join(blank)) for span in block]
     spans = _with_marks(text, spans, marks)
     citations = [citation for mark in parts.marks for citation in mark.citations]

@@ -19,15 +19,19 @@ A pronoun stands alone in three cases:
 - the text or clause ends after it (with any mark except an opening quotation mark or bracket);
 - the next word cannot begin a noun phrase after "her" or "his" (an article, preposition,
   conjunction, pronoun, auxiliary, or one of certain adverbs and verbs: `ALONE_BEFORE`);
-- it follows a form of let, make or give.
+- it follows a form of let, make or give, but not "made her own dinner", "made her way" and other
+  nouns of `OWNED`.
 
-In a pair, the other pronoun decides: "his/her", "his or her" and "his (her)" become "her/his", "her
-or his" and "her (his)", "him/her" becomes "her/him", and "his-and-hers" becomes "hers-and-his".
-"Her and his" is a pair only at the start of a clause, since "saw her and his friend" is more common
-elsewhere. Short forms of both genders ("s/he", "(s)he", "(wo)man") remain.
+Blanks may have HTML tags of words, such as ``<b>``, and marks of emphasis around them. In a pair,
+the other pronoun decides: "his/her", "his or her" and "his (her)" become "her/his", "her or his"
+and "her (his)", "him/her" becomes "her/him", and "his-and-hers" becomes "hers-and-his". "Her and
+his" is a pair only at the start of a clause, since "saw her and his friend" is more common
+elsewhere. In a list of three or more pronouns ("his, her, or their choice"), all have one role.
+Short forms of both genders ("s/he", "(s)he", "(wo)man") remain.
 
 These rules make mistakes. They take "run" in "see her run" for a noun, which gives "see his run".
-"told him stories" becomes "told his stories" when swapped twice. "made her dinner" always becomes
+"told him stories" becomes "told his stories" when swapped twice. "a friend of his and her husband"
+is read as "his and her" before a noun. "made her dinner" always becomes
 "made him dinner", even if it was her dinner.
 
 Source: abolghasemi2026, section 4.5 (iii), after Maudslay et al., "It's all in the name" (EMNLP
@@ -66,14 +70,28 @@ ALONE_BEFORE = frozenset(
     """.split()
 )
 
+#: Nouns and adjectives after "make her" or "give her", so that the pronoun is before a noun.
+OWNED = frozenset("own way debut living best".split())
+
 _WORD = re.compile(r"[^\W\d_]+")
 #: Marks around a pronoun that is emphasised: "(her) own car".
 _OPENING, _CLOSING = "\"'“‘([*_", "\"'”’)]*_"
 #: Characters that may occur between a pronoun and its noun; an empty line ends a text.
-_BEFORE_A_NOUN = re.compile(r"(?P<blank>\s+)[\"'“‘(\[]?(?P<next>[^\W_]+)")
+_TAG = (
+    r"</?(?:a|abbr|b|big|cite|code|em|font|i|ins|mark|q|s|small|span|strong|sub|sup|tt|u)"
+    r"(?:\s[^<>]{0,200})?>"
+)
+_BEFORE_A_NOUN = re.compile(
+    rf"(?:{_TAG})*(?P<blank>(?:\s|&nbsp;)+)(?:[\"'“‘(\[*_`]|{_TAG})*(?P<next>[^\W_]+)"
+    # The word after "own", which may be a verb: "let her own a car".
+    r"(?:\s+(?P<after>[^\W_]+))?",
+    re.IGNORECASE,
+)
 _PARAGRAPH = re.compile(r"\n\s*\n|\u2029")
 _GOVERNOR = re.compile(
-    r"\b(?:let|lets|letting|make|makes|made|making|give|gives|gave|given|giving)\s+$", re.IGNORECASE
+    r"\b(?:let|lets|letting|make|makes|made|making|give|gives|gave|given|giving)\s+"
+    rf"(?:[*_]{{1,3}}|{_TAG})?$",
+    re.IGNORECASE,
 )
 #: Number of characters before a pronoun that are searched for a governor or another pronoun.
 _REACH = 24
@@ -88,7 +106,7 @@ _IN_PAIR: Mapping[str, Mapping[str, bool]] = MappingProxyType(
         "her": _BEFORE | {"his": True} | dict.fromkeys(("him", "me", "us", "them"), False),
     }
 )
-_GAP, _HYPHEN = r"[\s\"'“”‘’*_]", "[-\u2010\u2011\u2013]"
+_GAP, _HYPHEN = rf"(?:[\s\"'“”‘’*_]|{_TAG})", "[-\u2010\u2011\u2013]"
 _SLASH = (
     rf"(?:{_GAP}*[/\\|&+]{_GAP}*|{_HYPHEN}(?:(?:and|or){_HYPHEN})?"
     rf"|{_GAP}*[(\[]{_GAP}*(?:/|(?:and|or)\b)?{_GAP}*)"
@@ -100,6 +118,19 @@ _PAIR_AFTER = re.compile(
 )
 _PAIR_BEFORE = re.compile(
     rf"(?<![^\W_]){_OTHER}(?:(?P<slash>{_SLASH})|{_CONJUNCTION})$", re.IGNORECASE
+)
+#: Roles of pronouns in lists: before a noun, alone as an object, alone as a possessive.
+_ROLES: Mapping[str, frozenset[str]] = MappingProxyType(
+    {"his": frozenset(["noun", "own"]), "her": frozenset(["noun", "object"])}
+    | dict.fromkeys(_BEFORE, frozenset(["noun"]))
+    | dict.fromkeys(("him", "me", "us", "them"), frozenset(["object"]))
+    | dict.fromkeys(("hers", "mine", "yours", "ours", "theirs"), frozenset(["own"]))
+)
+_MEMBER = rf"(?:{'|'.join(sorted(_ROLES, key=len, reverse=True))})(?![^\W_])"
+_LIST = re.compile(
+    rf"(?<![^\W_]){_MEMBER}(?:{_GAP}{{0,3}},{_GAP}+(?:(?:or|and/or|nor|and){_GAP}+)?{_MEMBER}"
+    rf"|{_GAP}+(?:or|and/or|nor|and),?{_GAP}+{_MEMBER}){{2,10}}",
+    re.IGNORECASE,
 )
 _CLOSED = re.compile(rf"{_GAP}*[)\]]")
 _START_OF_CLAUSE = re.compile(r"(?:^|[.!?:;,\n(\[])[\s\"'“‘*_]*$")
@@ -172,14 +203,30 @@ def _stands_alone(text: str, pronoun: re.Match[str]) -> bool:
     next_word = _BEFORE_A_NOUN.match(text, end)
     if next_word is None or next_word["next"].lower() in ALONE_BEFORE:
         return True
-    is_governed = _GOVERNOR.search(text, max(start - _REACH, 0), start) is not None
-    return is_governed or _PARAGRAPH.search(next_word["blank"]) is not None
+    if _PARAGRAPH.search(next_word["blank"]) is not None:
+        return True
+    governor = _GOVERNOR.search(text, max(start - _REACH, 0), start)
+    return governor is not None and not _is_owned(governor, next_word)
+
+
+def _is_owned(governor: re.Match[str], next_word: re.Match[str]) -> bool:
+    """Whether a pronoun after a form of make, give or let is before a noun: "her own dinner"."""
+    if next_word["next"].lower() not in OWNED:
+        return False
+    # "Let her own a car" has a verb, unlike "gave her own to the poor".
+    return (
+        next_word["next"].lower() != "own"
+        or governor[0].lower().startswith("g")
+        or (next_word["after"] or "").lower() not in ALONE_BEFORE
+    )
 
 
 def _role_in_pair(text: str, pronoun: re.Match[str]) -> bool | None:
     """Whether a pronoun in a pair such as "his/her" is before a noun; None if not in a pair."""
     (start, end), word = pronoun.span(), pronoun[0].lower()
     earliest = max(start - _REACH, 0)
+    if word in _IN_PAIR and (role := _role_in_list(text, start, end)):
+        return role == "noun"
     before = _PAIR_BEFORE.search(text, earliest, start)
     after = _PAIR_AFTER.match(text, end)
     for pair in filter(None, (before, after)):
@@ -199,6 +246,18 @@ def _role_in_pair(text: str, pronoun: re.Match[str]) -> bool | None:
         ):
             return is_before_noun
     return None
+
+
+def _role_in_list(text: str, start: int, end: int) -> str:
+    """Role of a pronoun in a list of three or more, such as "his, her, or their"; "" if none."""
+    if "," not in text[max(start - _REACH, 0) : end + _REACH]:
+        return ""
+    for match in _LIST.finditer(text, max(start - 4 * _REACH, 0), end + 4 * _REACH):
+        if match.start() <= start < match.end():
+            members = [word.lower() for word in _WORD.findall(match[0])]
+            roles = frozenset.intersection(*(_ROLES[word] for word in members if word in _ROLES))
+            return next(iter(roles)) if len(roles) == 1 else ""
+    return ""
 
 
 def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:

@@ -271,3 +271,11 @@ def test_satisfaction_counts_the_dissatisfied(write):
     ]
     (row,) = said_in_json("satisfaction", write(lines))["rows"]
     assert (row["samples"], row["dissatisfied"]) == (3, 2)
+
+
+def test_citations_null_answer_is_empty(write):
+    lines = [line for line in lines_of() if line["arm"] == "human"]
+    lines[0] |= {"answer": None, "finish": "length"}
+    code, _, err = call("citations", write(lines))
+    assert code == 0
+    assert "1 of 4 answers are empty (token limit: 1)" in err

@@ -325,3 +325,19 @@ def test_recognise_file_random_bytes(tmp_path):
     for size in (1, 100, 100_000):
         path.write_bytes(rng.bytes(size))
         assert recognise_file(path) is None
+
+
+@pytest.mark.parametrize("out", ["/dev/full", "/dev/stdout", "/dev/null", "pipe"])
+def test_check_named_files_output_is_a_device(files, out):
+    os.mkfifo("pipe")
+    interpolate = "measure interpolate a.run b.run judged.qrels --folds 2".split()
+    message = refused(*interpolate, "--out", out)
+    assert f"--out: {out} is a pipe or device" in message
+    assert "remove" not in message
+
+
+def test_check_named_files_says_which_folder_is_created(files):
+    interpolate = "measure interpolate a.run b.run judged.qrels --folds 2".split()
+    _, _, err = call(*interpolate, "--out", "new/x.run")
+    assert "Created the folder new." in err
+    assert Path("new/x.run").is_file()

@@ -11,6 +11,7 @@ from everycell.rag.citations import (
     uncited_text,
     unread_marks,
 )
+from everycell.rag.cited_sentences import cited_sentences
 
 # Text, numbers that are read, and marks that are reported as not read.
 DECISIONS = [
@@ -144,6 +145,30 @@ def test_find_citations_headings(word):
         ("Owls hunt.\nSource: [1]\n\nFoxes sleep.\nSource: [2]", [1, 2]),
         ("Owls hunt.\n(Sources: [1], [2])\n\nFoxes sleep.\n(Source: [3])", [1, 2, 3]),
         ("Owls [1].\n\nFoxes [2].\n\n(Sources: [1], [2], [3])", [1, 2]),
+        # On the line of a sentence.
+        ("Owls [1]. References: [1] Owls of Europe. [2] Foxes.", [1]),
+        ("Owls [1]. **Sources:** 1. Owls 2. Foxes [2]", [1]),
+        ("Owls [1]. References: [1], [2], [3]", [1]),
+        ("猫头鹰打猎[1]。参考文献：[1] 猫头鹰 [2] 狐狸", [1]),
+        ("Owls [1]. References: [1] Owls.\n\nFoxes [2].", [1, 2]),
+        ("Owls hunt. Sources: [1], [2]. Foxes sleep. Sources: [3].", [1, 2, 3]),
+        ("Owls hunt. Source: [1] Foxes sleep [2].", [1, 2]),
+        # HTML.
+        ("Owls [1].<br><br><b>Sources:</b><br>[1] Owls<br>[2] Foxes", [1]),
+        ("Owls [1].<h3>References</h3><ol><li>[1] Owls</li><li>[2] Foxes</li></ol>", [1]),
+        ("<p>Owls [1].</p><p>Sources</p><ol><li>[1] Owls</li></ol><p>Bees [3].</p>", [1, 3]),
+        ("Owls [1].\n\n<ol>\n<li>[1] Owls</li>\n<li>[2] Foxes</li>\n</ol>", [1]),
+        (
+            "Owls [1].<details><summary>Sources</summary>[1] Owls<br>[2] Foxes</details>Bees [3].",
+            [1, 3],
+        ),
+        ("Owls [1]. <references>[1] Owls [2] Foxes</references> Bees [3].", [1, 3]),
+        ("<ul><li>Owls [1]</li><li>Foxes [2]</li></ul>", [1, 2]),
+        # An answer that begins with a heading, or is nothing but a list.
+        ("Sources: Owls hunt [1] at night. Foxes sleep [2].", [1, 2]),
+        ("References: Owls hunt [1].\nFoxes sleep [2].\n\nSources:\n[3] Owls", [1, 2]),
+        ("Sources:\n[1] Owls hunt.\n[2] Foxes sleep.", [1, 2]),
+        ("Sources:\n- [1] Owls\n- [2] Foxes\n\nOwls hunt [1].", [1]),
         # Without a heading.
         ("Owls [1].\n\n[Document 1]: Owls.\n[Document 2]: Foxes.", [1]),
         ("Owls [1].\n\n**Document 1:** Owls.\n**Document 2:** Foxes.", [1]),
@@ -192,7 +217,21 @@ def test_uncited_text_keeps_words_and_years():
     assert uncited_text("Owls hunt.¹ Foxes sleep.<sup>2</sup>", 2) == "Owls hunt. Foxes sleep."
 
 
-PIECES = ["[1]", " ", "`", "``", "```\n", "$", "$$", "\\(", "\\)", "Sources:\n", "\n", "(2)", "a. ",
+def test_uncited_text_markers_of_gemini():
+    text = "[cite_start]Owls hunt[cite: 1]. [cite_start]Foxes sleep[cite: 2, 3]."
+    assert [citation.number for citation in find_citations(text)] == [1, 2, 3]
+    assert uncited_text(text, k=3) == "Owls hunt. Foxes sleep."
+
+
+def test_cited_sentences_list_on_the_line_of_a_sentence():
+    text = "Owls hunt [1].<h3>Sources</h3><ol><li>[1] Owls</li><li>[2] Foxes</li></ol>"
+    assert [
+        (statement.text, statement.documents) for statement in cited_sentences(text, 2).statements
+    ][0] == ("Owls hunt.", (0,))
+
+
+PIECES = ["<br>", "<li>", "</ol>", ". Sources: ", "<references>", "[cite_start]",
+          "[1]", " ", "`", "``", "```\n", "$", "$$", "\\(", "\\)", "Sources:\n", "\n", "(2)", "a. ",
           "<sup>2</sup>", "[x](b.c)", "<think>", "</think>", "[^1]: ", "【2】"]  # fmt: skip
 
 
@@ -211,7 +250,9 @@ def test_find_citations_any_combination(text):
      "\\(" * 100_000, "\\[" * 100_000, "<code>" * 30_000, "[a](" * 50_000, "[a](x." + "x." * 90_000,
      "Sources:\n" * 20_000, "Sources:\n\n" * 20_000, "Notes:\n" * 20_000, "*" * 200_000,
      "Owls [1].\n" + "[2] a\n" * 30_000, "[^1]: a\n" * 30_000, "\n" * 200_000, "<cite " * 30_000,
-     "(2) " * 50_000, "```\n" * 50_000, "<sup>" * 40_000, "(cite 2" * 30_000, "Sources: " * 20_000],
+     "(2) " * 50_000, "```\n" * 50_000, "<sup>" * 40_000, "<br>" * 40_000,
+     "[1]. References: " * 10_000, "[1]. Sources: [2] a " * 5_000, "(cite 2" * 30_000,
+     "Sources: " * 20_000],
 )  # fmt: skip
 def test_find_citations_takes_linear_time(text):
     find_citations(text)
