@@ -103,7 +103,7 @@ def test_one_row_per_answer_and_plain_forms(write):
             "line 1 has the relevant document 5, which is not among its 4 documents",
         ),
         ({"relevant": []}, "line 1: relevant: List should have at least 1 item"),
-        ({"answer": None}, "line 1: answer: Input should be a valid string"),
+        ({"answer": 5}, "line 1: answer: Input should be a valid string"),
         ({"documents": 0}, "line 1: documents"),
         ({"documents": 10**12}, "line 1: documents"),
         ({"relevant": ["2"]}, "line 1 has the relevant document '2'"),

@@ -61,10 +61,12 @@ def test_values_sum_to_the_gain_of_the_list_and_are_sorted(files):
 
 
 def test_the_table_names_features_and_the_plot_is_written(files):
-    output = call("model.txt", "data.svm", "--query", "2", "--samples", "30", "--plot", "out/p")
+    command = ("model.txt", "data.svm", "--query", "2", "--samples", "30", "--plot", "out/p")
+    code, output, err = command_line.call("measure", "explain", *command)
+    assert (code, err) == (0, "Created the folder out.\n")
     assert "Column_2" in output and "10 documents of query 2" in output
     assert sorted(path.name for path in Path("out").iterdir()) == ["p.pdf", "p.png", "p.svg"]
-    again = refused("model.txt", "data.svm", "--query", "2", "--samples", "30", "--plot", "out/p")
+    again = refused(*command)
     assert "out/p.svg already exists" in again
 
 
