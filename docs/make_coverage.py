@@ -144,8 +144,13 @@ def filters(chapters: Mapping[tuple[str, str], Counts]) -> str:
         selection = f'.query("{as_query(line.where)}")' if line.where else ""
         number = count_claims(counts, line).total()
         numbers.append((number, f"claims{selection}.{line.column}"))
-    lines = [f"{code}  # {number:,}\n" for number, code in numbers]
+    lines = [_wrap(f"{code}  # {number:,}\n") for number, code in numbers]
     return "```python\n" + "".join(lines) + "```\n"
+
+
+def _wrap(line: str) -> str:
+    """Break a query of more than 100 characters where the formatter breaks it."""
+    return line if len(line) <= 101 else line.replace('("', '(\n    "').replace('")', '"\n)')
 
 
 def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts]) -> str:

@@ -54,7 +54,8 @@ def readme_filters() -> tuple[str, list[tuple[int, str]]]:
     """Code of the README that reads the two tables, and its filters with their numbers."""
     text = (REPOSITORY / "README.md").read_text("utf-8")
     [code] = re.findall(r"```python\n(import pandas.+?\n)```", text, re.S)
-    rows = re.findall(r"^(c\w+\..+)  # ([\d,]+)$", text, re.M)
+    queries = text.replace('(\n    "', '("').replace('"\n)', '")')
+    rows = re.findall(r"^(c\w+\..+)  # ([\d,]+)$", queries, re.M)
     return code, [(int(number.replace(",", "")), expression) for expression, number in rows]
 
 

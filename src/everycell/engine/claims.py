@@ -306,8 +306,9 @@ class Conclusion(CardFileModel):
     )
     tests_must_agree: bool = Field(
         False,
-        description="Whether the predicates make the same comparison with several tests, because "
-        "the paper does not specify one; if they disagree, the claim is inconclusive.",
+        description="Whether the predicates make the same comparison in several ways, such as with "
+        "two tests, because the paper does not specify which, or because its text and its table "
+        "suggest different ones; if they disagree, the claim is inconclusive.",
     )
     erratum: str | None = Field(
         None,

@@ -96,7 +96,7 @@ def evaluate(
             f"{' / '.join(map(str, part.cells.values()))}: {OUTCOME_NAMES[result.outcome]}"
             for part, result in zip(parts, results, strict=True)
         )
-        why = "the paper does not specify a test, and tests disagree"
+        why = "the paper does not specify which comparison it makes, and they disagree"
         return Decision("undecided", f"{why} ({details})")
     for outcome in ("fails", "undecided"):
         for result in results:
