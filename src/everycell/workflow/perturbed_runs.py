@@ -388,9 +388,11 @@ def measure_sensitivity(
     controls: dict[Future[Outcome], Target] = {}
     tasks: dict[Future[Outcome], Unit] = {}
     with ProcessPoolExecutor(cores, multiprocessing.get_context("fork")) as pool:
-        # Result by result, so that some are finished when the time is over.
+        # Result by result, the fastest first, so that many are finished when the time is over.
         pending = list(units)
-        for target in plan.targets:
+        for target in sorted(
+            plan.targets, key=lambda target: plan.known_seconds(plan.cone(target))
+        ):
             if files := _files_of(target, units):
                 controls[pool.submit(_run_control, target, files)] = target
             for unit in [unit for unit in pending if target in unit.targets]:
