@@ -26,14 +26,12 @@ use rule step as abolghasemi2026_ch3_samples with:
 use rule table as abolghasemi2026_ch3_ratings with:
     input:
         **rated_dialogues("ratings"),
-        published="published/abolghasemi2026/table_3_1.csv",
     output:
         **table_files(tables=["rules", "raters"]),
     pathvars:
         result="released/abolghasemi2026/table_3_1",
     params:
         **runs("abolghasemi2026/ch3/ratings"),
-        declared=declared_inputs("released", "abolghasemi2026", "table_3_1"),
     message:
         "Ratings of user satisfaction (Table 3.1)"
 

@@ -17,7 +17,6 @@ from everycell.studies.abolghasemi2026.ch3.data import (
     counts_by_rule,
     part_sizes,
     rater_agreement,
-    rating_counts,
 )
 
 
@@ -35,16 +34,13 @@ def test_ratings_are_those_of_users_and_of_whole_dialogues():
     assert result == [(3, 2, 3), (1, 1, 2), (4, 4, 5)]
 
 
-def test_counts_by_rule_are_compared_with_the_published_counts():
+def test_counts_by_rule():
     ratings = [(3, 2, 2), (2, 3, 3), (3, 3, 4), (5, 5, 5)]
-    published = rating_counts([3, 3, 3, 5])
-    table = counts_by_rule(ratings, published).set_index(["rule", "metric"])["value"]
+    table = counts_by_rule(ratings).set_index(["rule", "metric"])["value"]
     assert table[BEHIND_3_2, "rating 2"] == 1 and table[BEHIND_3_2, "rating 3"] == 2
-    assert table[BEHIND_3_2, "difference from published"] == 2
-    assert table["as published"].to_dict() == published
-    assert set(table.index.get_level_values("rule")) == {*RULES, "as published"}
+    assert set(table.index.get_level_values("rule")) == set(RULES)
     for rule in RULES:
-        counts = table[rule].drop("difference from published")
+        counts = table[rule]
         assert counts["Dissatisfaction"] + counts["Satisfaction"] == len(ratings)
 
 

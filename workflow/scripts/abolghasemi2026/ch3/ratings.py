@@ -9,22 +9,19 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch3.data import (
     AGREEMENT,
     BEHIND_3_2,
-    DIFFERENCE,
     collect_ratings,
     counts_by_rule,
     rater_agreement,
 )
 
 with ResultJob(snakemake) as job:
-    published = job.input_cells("abolghasemi2026/table_3_1").astype({"value": int})
     rules, raters = [], []
     for benchmark in FILES:
         ratings = collect_ratings(read_dialogues(Path(snakemake.input[f"{benchmark}_ratings"])))
-        counts = published[published["dataset"] == benchmark].set_index("row")["value"]
-        rules.append(counts_by_rule(ratings, counts.to_dict()).assign(dataset=benchmark))
+        rules.append(counts_by_rule(ratings).assign(dataset=benchmark))
         raters.append(rater_agreement(ratings).assign(dataset=benchmark))
     by_rule = pd.concat(rules)[["dataset", "rule", "metric", "value"]]
-    used_rule = by_rule[(by_rule["rule"] == BEHIND_3_2) & (by_rule["metric"] != DIFFERENCE)]
+    used_rule = by_rule[by_rule["rule"] == BEHIND_3_2]
     table = used_rule.rename(columns={"metric": "row"}).assign(metric="count")
     job.write_table(table[["row", "dataset", "metric", "value"]])
     job.write_supplement(by_rule, "rules", dict.fromkeys(by_rule["metric"], 0))

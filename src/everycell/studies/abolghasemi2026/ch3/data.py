@@ -21,8 +21,6 @@ from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_a
 
 #: Rule that reproduces Table 3.2; the counts of Table 3.1 use it too.
 BEHIND_3_2 = next(iter(RULES))
-#: Metric: sum of absolute differences between the rating counts and the published counts.
-DIFFERENCE = "difference from published"
 #: Minimum number of raters of a dialogue.
 RATERS = 3
 #: Decimals of the agreement statistics.
@@ -61,19 +59,12 @@ def rating_counts(ratings: Iterable[int]) -> dict[str, int]:
     return rows
 
 
-def counts_by_rule(
-    ratings: Sequence[tuple[int, ...]], published: Mapping[str, int]
-) -> pd.DataFrame:
-    """Rating counts under each rule for combining several ratings, and the published counts."""
+def counts_by_rule(ratings: Sequence[tuple[int, ...]]) -> pd.DataFrame:
+    """Rating counts under each rule for combining several ratings."""
     rows: list[tuple[str, str, int]] = []
     for name, rule in RULES.items():
         counts = rating_counts(map(rule, ratings))
         rows += [(name, row, count) for row, count in counts.items()]
-        difference = sum(
-            abs(counts[row] - published[row]) for row in (f"rating {rating}" for rating in RATINGS)
-        )
-        rows.append((name, DIFFERENCE, difference))
-    rows += [("as published", row, count) for row, count in published.items()]
     return pd.DataFrame(rows, columns=["rule", "metric", "value"])
 
 
