@@ -169,5 +169,5 @@ def test_the_command_says_what_is_wrong_and_leaves_nothing(files, arguments, exp
 def test_a_folder_that_is_there_is_not_touched(files):
     (files / "out").mkdir()
     done = call(files, "--method", "fair", "--alpha", 0.5, "--out", "out")
-    assert done.exit_code == 2 and "already exists" in done.output
+    assert done.exit_code == 2 and "out is a folder" in done.output
     assert not list((files / "out").iterdir())
