@@ -98,7 +98,7 @@ def test_the_command_copies_runs_and_says_what_it_made(beir, tmp_path, monkeypat
     )
     assert "new: 3 questions, 0 of them with correct answers, 5 passages" in message
     assert Path("new/bm25.run").read_text() == Path("mine.run").read_text()
-    assert "new already exists" in refused("new", "--beir", str(beir))
+    assert "new is a folder" in refused("new", "--beir", str(beir))
     assert "expected NAME=FILE" in refused("other", "--beir", str(beir), "--run", "mine.run")
     Path("bad.run").write_text("test0 d0\n")
     assert "bad.run" in refused("other", "--beir", str(beir), "--run", "bm25=bad.run")
