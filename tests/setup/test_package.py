@@ -104,6 +104,9 @@ def test_a_light_installation_measures(tmp_path):
     # Two of four words each, at ranks 1 and 2: women have 1 / 1.6309 of the exposure, 0.1131 more
     # than half, so 2 * 0.1131 are missing.
     assert "0.7737" in output
+    # Files are looked for before packages.
+    for name in ("model.txt", "data.txt"):
+        (tmp_path / name).write_text("")
     explain = [command, "measure", "explain", "model.txt", "data.txt", "--query", "1"]
     refused = run(*explain, fails=True)
     assert "pip install 'everycell[workflow]'" in refused and "Traceback" not in refused

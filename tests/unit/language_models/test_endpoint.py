@@ -412,6 +412,8 @@ def test_a_server_that_breaks_off_or_is_not_there(server):
 
 def test_the_key_is_sent_and_stands_nowhere_else(server, monkeypatch, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
+    # A job silences the client, also for the tests after it in the same process.
+    caplog.set_level(logging.DEBUG, logger="httpx2")
     monkeypatch.setenv(VARIABLE, SECRET + "\n")
     settings = LanguageModels(
         endpoints={"gpt": server.settings(key=VARIABLE)}, records=str(tmp_path / "records")
