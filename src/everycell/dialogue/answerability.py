@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from statsmodels.stats.contingency_tables import mcnemar
 
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
 
 Aggregation = Literal["max", "mean"]
 Repeated = Literal["tuples", "distinct", "rows"]

@@ -21,9 +21,9 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from statsmodels.stats.proportion import proportion_confint
 
+from everycell.base.arrays import BoolArray
 from everycell.collections.satisfaction_samples import Sample
 from everycell.dialogue.counterfactuals import Rewriting, success
-from everycell.engine.arrays import BoolArray
 
 #: Default number of folds.
 FOLDS = 10

@@ -10,10 +10,10 @@ from typing import Annotated
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
+from everycell.base.json_lines import read_json_lines
+from everycell.base.untrusted import in_quotes
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 from everycell.dialogue.satisfaction import confusion, jaccard, scores
-from everycell.engine.json_lines import read_json_lines
-from everycell.engine.untrusted import in_quotes
 
 #: Default name of the estimator.
 ESTIMATOR = "all"

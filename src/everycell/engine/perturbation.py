@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from everycell.engine.untrusted import parse_json
+from everycell.base.untrusted import parse_json
 
 #: Share of the rows, or of the groups of rows, that `resampled` and `thinned` change.
 SHARE = 0.1

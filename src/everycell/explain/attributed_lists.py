@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.engine.render.figure_files import COLOURS, INK, style
 from everycell.explain.explainers import (
     ExplainedList,

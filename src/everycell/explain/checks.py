@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.explain.shapley import Game
 
 

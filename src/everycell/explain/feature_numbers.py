@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 
 #: Largest share of documents that may deviate from the median of a column without a range.
 _MAX_DEVIATING = 0.1

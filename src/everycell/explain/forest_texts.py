@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from everycell.engine.untrusted import in_quotes
+from everycell.base.untrusted import in_quotes
 
 #: Objectives for which LightGBM returns the sum of the leaves as the score.
 _UNTRANSFORMED = frozenset(

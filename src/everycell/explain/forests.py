@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
-from everycell.engine.text_files import read_text_file
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.text_files import read_text_file
 from everycell.explain.forest_texts import sanitise_forest
 
 #: Number of bits in a word of coalitions.

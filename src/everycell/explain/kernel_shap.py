@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.explain.shapley import Game
 
 

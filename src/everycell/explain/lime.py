@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from everycell.engine.arrays import BoolArray, FloatArray
+from everycell.base.arrays import BoolArray, FloatArray
 from everycell.explain.listwise import Model
 from everycell.explain.value_functions import ValueFunction, ranks_of
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
 from everycell.explain.value_functions import Ties, ValueFunction, ranks_of
 
 #: Function of feature vectors, shape (m, f), that returns m scores. If a model has a method

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.explain.forests import Forest
 from everycell.explain.listwise import Model, check_vectors, masked_scores
 from everycell.explain.shapley import all_coalitions, shapley_values

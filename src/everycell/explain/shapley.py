@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import BoolArray, FloatArray
+from everycell.base.arrays import BoolArray, FloatArray
 
 #: Function of coalitions, shape (c, f), that returns their values, shape (c,) or (c, k).
 Game = Callable[[BoolArray], FloatArray]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from everycell.engine.arrays import BoolArray, FloatArray
+from everycell.base.arrays import BoolArray, FloatArray
 from everycell.explain.listwise import Model, masked_scores, score_limit, split_rows
 
 

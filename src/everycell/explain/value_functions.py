@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 
 ValueFunction = Callable[[IntArray], FloatArray]
 Ties = Literal["first", "last"]

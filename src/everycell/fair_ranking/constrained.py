@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 
 #: Relative tolerance for rounding of the required fairness.
 TOLERANCE = 1e-9

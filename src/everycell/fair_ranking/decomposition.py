@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
 from everycell.fair_ranking.matchings import (
     compile_if_possible,
     split_by_columns,

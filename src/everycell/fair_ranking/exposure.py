@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 
 #: Largest difference between cumulative sums, relative to total exposure, at which a block ends.
 BLOCK_TOLERANCE = 1e-9

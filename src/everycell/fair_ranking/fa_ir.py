@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
-from everycell.engine.arrays import BoolArray, IntArray
+from everycell.base.arrays import BoolArray, IntArray
 
 
 def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> IntArray:

@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.fair_ranking.exposure import exposure_blocks
 
 #: Largest error of a sum of probabilities or of an exposure on convergence.

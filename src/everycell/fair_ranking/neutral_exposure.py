@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 
 
 def reciprocal_fairr(neutralities: npt.ArrayLike, cutoff: int) -> float:

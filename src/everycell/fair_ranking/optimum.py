@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import linprog
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.fair_ranking.decomposition import AvoidanceTest, checked_marginals, resample
 from everycell.fair_ranking.exposure import checked_rank_weights
 from everycell.fair_ranking.policies import Policy

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import linprog
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.fair_ranking.exposure import checked_merits, checked_rank_weights
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.collections.rating_files import read_table, row_in_file
-from everycell.engine.arrays import FloatArray, IntArray
-from everycell.engine.frames import Schema
+from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.csv_files import read_table, row_in_file
+from everycell.base.frames import Schema
+from everycell.base.untrusted import in_quotes
 from everycell.engine.render.figure_files import COLOURS, DASHES, MARKERS, style
 from everycell.engine.render.marks import common_legend
-from everycell.engine.untrusted import in_quotes
 from everycell.fair_ranking.constrained import (
     best_by_assignment,
     best_by_integer_program,

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.fair_ranking.fa_ir import checked_flags
 
 
