@@ -436,8 +436,8 @@ def perturb(source: Path, target: Path, name: str, key: str) -> bool:
     kind = kind_of(source)
     if kind is None:
         return False
-    text = source.read_text(encoding="utf-8").replace("\r\n", "\n")
     try:
+        text = source.read_text(encoding="utf-8").replace("\r\n", "\n")
         rows = kind.read(text)
         changed = PERTURBATIONS[name](rows, random.Random(f"{key}:{name}"))
     except (ValueError, IndexError, SyntaxError, KeyError) as error:

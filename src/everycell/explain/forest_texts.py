@@ -32,14 +32,7 @@ class ForestText(NamedTuple):
 
 
 def sanitise_forest(text: str) -> ForestText:
-    """Check the text of a model written by `Booster.save_model`, and rewrite it.
-
-    Examples
-    --------
-    >>> sanitise_forest("tree")
-    Traceback (most recent call last):
-    ValueError: the header lacks num_class
-    """
+    """Check the text of a model written by `Booster.save_model`, and rewrite it."""
     head, *trees = text.partition("\nend of trees")[0].split("\nTree=")
     if head.partition("\n")[0] != "tree":
         raise ValueError("the first line is not 'tree'")

@@ -25,13 +25,7 @@ class RankGame:
     background: FloatArray
 
     def __call__(self, coalitions: BoolArray) -> FloatArray:
-        """Values of coalitions, shape (c, n): negative ranks, so that higher values are better.
-
-        Parameters
-        ----------
-        coalitions : numpy.ndarray of bool, shape (c, f)
-            True for features that keep their values.
-        """
+        """Values of coalitions (c, n): negative ranks, so that higher values are better."""
         # numba takes a second to import.
         from everycell.explain.compiled import add_ranks
 

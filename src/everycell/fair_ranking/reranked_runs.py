@@ -153,14 +153,7 @@ def trade_off_plot(table: pd.DataFrame) -> Figure:
 
 
 def add_deviations(run: pd.DataFrame, deviations: pd.DataFrame) -> pd.DataFrame:
-    """Add a column with the standard deviation of each score.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.9]})
-    >>> add_deviations(run, run.assign(score=[0.1, 0.2]))["deviation"].tolist()
-    [0.1, 0.2]
-    """
+    """Add a column with the standard deviation of each score."""
     columns = deviations[["query", "document", "score"]].rename(columns={"score": "deviation"})
     table = run.merge(columns, on=["query", "document"], how="left", validate="one_to_one")
     missing = table["deviation"].isna()
