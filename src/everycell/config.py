@@ -16,9 +16,9 @@ import yaml
 from pydantic import Field, create_model
 
 from everycell import studies
-from everycell.engine.settings import ConfigError, Settings, validate_settings
-from everycell.engine.untrusted import in_quotes, text_of
-from everycell.engine.yaml import load_yaml, yaml_fault
+from everycell.base.settings import ConfigError, Settings, validate_settings
+from everycell.base.untrusted import in_quotes, text_of
+from everycell.base.yaml import load_yaml, yaml_fault
 from everycell.language_models.settings import LanguageModels
 from everycell.sources.settings import CorpusSettings, FetchSettings
 
@@ -96,12 +96,12 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     >>> parse_config({"sead": 1})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    everycell.engine.settings.ConfigError: config.yaml: `sead` is not a valid key (did you mean \
+    everycell.base.settings.ConfigError: config.yaml: `sead` is not a valid key (did you mean \
 `seed`?); valid keys: mirror, cache, network, seed, ...
     >>> parse_config({"user_studies": {"alpha": "high"}})
     Traceback (most recent call last):
         ...
-    everycell.engine.settings.ConfigError: config.yaml: `user_studies.alpha` is 'high'; expected \
+    everycell.base.settings.ConfigError: config.yaml: `user_studies.alpha` is 'high'; expected \
 a valid number, above 0, below 1.
     """
     return validate_settings(_with_blocks_of_papers(content), content, name=name)

@@ -15,10 +15,10 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 
+from everycell.base.untrusted import escape_controls
 from everycell.engine.conclusions import OUTCOME_NAMES
 from everycell.engine.differences import Difference
 from everycell.engine.lineage import NAME as LINEAGE
-from everycell.engine.untrusted import escape_controls
 
 
 def echo(text: str, *, err: bool = False) -> None:

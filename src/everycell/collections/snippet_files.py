@@ -12,9 +12,9 @@ from typing import TypeVar
 
 import pandas as pd
 
-from everycell.collections.rating_files import read_table, reject_rows
+from everycell.base.csv_files import read_table, reject_rows
+from everycell.base.untrusted import in_quotes, parse_literal
 from everycell.collections.snippets import AnnotationError, Span, span_fault
-from everycell.engine.untrusted import in_quotes, parse_literal
 
 _Literal = TypeVar("_Literal", bound=Collection)
 

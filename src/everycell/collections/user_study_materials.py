@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.rating_files import (
+from everycell.base.csv_files import (
     RATING,
     RatingsError,
     integer_ratings,
@@ -18,7 +18,7 @@ from everycell.collections.rating_files import (
     require_columns,
     row_in_file,
 )
-from everycell.engine.untrusted import in_quotes
+from everycell.base.untrusted import in_quotes
 
 
 def query_sha256(query: str) -> str:
@@ -122,7 +122,7 @@ def read_pilot(path: Path) -> pd.DataFrame:
     >>> _ = path.write_text("answers_ids,usefulness\nEC3,\"['2', '9']\"\n")
     >>> read_pilot(path)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    everycell.collections.rating_files.RatingsError: ...row 2: the ratings are "['2', '9']"; ...
+    everycell.base.csv_files.RatingsError: ...row 2: the ratings are "['2', '9']"; ...
     """
     raw = read_table(path, ["answers_ids", "usefulness"])
     rating = f"'[{RATING.start}-{RATING.stop - 1}]'"

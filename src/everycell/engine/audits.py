@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import BoolArray
+from everycell.base.arrays import BoolArray
 from everycell.engine.artefacts import Artefact
 from everycell.engine.cards import Erratum
 from everycell.engine.published_cells import CardError, as_number, read_cells

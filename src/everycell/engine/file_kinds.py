@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from everycell.engine.text_files import MARK
-from everycell.engine.untrusted import parse_json
+from everycell.base.text_files import MARK
+from everycell.base.untrusted import parse_json
 
 #: Kind -> its description in messages.
 KINDS = {

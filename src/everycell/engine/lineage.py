@@ -10,7 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from everycell.engine.files import has_fingerprint, sha256
+from everycell.base.files import has_fingerprint, sha256
+from everycell.base.untrusted import parse_json, text_of
+from everycell.base.validation import describe_fault
 from everycell.engine.receipts import (
     ReceiptError,
     content_hash,
@@ -19,8 +21,6 @@ from everycell.engine.receipts import (
     write_json,
 )
 from everycell.engine.registry import load_registry
-from everycell.engine.untrusted import parse_json, text_of
-from everycell.engine.validation import describe_fault
 from everycell.engine.verification import is_own, is_released
 
 NAME = "lineage.json"

@@ -17,8 +17,8 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import in_quotes
+from everycell.base.text_files import check_regular
+from everycell.base.untrusted import in_quotes
 
 #: Columns that are not part of a cell's key.
 DESCRIPTION = ("value", "unit", "marker", "line", "note")

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from everycell.engine.files import sha256
+from everycell.base.files import sha256
 from everycell.engine.receipts import made_by_other_code, read_receipt, receipts_in
 from everycell.engine.registry import load_registry
 

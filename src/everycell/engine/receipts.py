@@ -23,12 +23,12 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 import everycell
+from everycell.base.files import sha256, write_atomically
+from everycell.base.untrusted import parse_json, text_of
+from everycell.base.validation import describe_fault
 from everycell.engine.code import SCRIPTS, hash_of_sources, ignored_scripts, shared_scripts
-from everycell.engine.files import sha256, write_atomically
 from everycell.engine.registry_entries import RelativePath
 from everycell.engine.tiers import Tier
-from everycell.engine.untrusted import parse_json, text_of
-from everycell.engine.validation import describe_fault
 
 #: Packages whose versions a receipt contains: those that read inputs or compute results.
 PACKAGES = (

@@ -11,6 +11,8 @@ from urllib.parse import quote
 
 from pydantic import Field, model_validator
 
+from everycell.base.untrusted import has_secret
+from everycell.base.yaml_files import read_model
 from everycell.engine.registry_entries import (
     DataSet,
     Entry,
@@ -23,8 +25,6 @@ from everycell.engine.registry_entries import (
     key_of,
     set_of,
 )
-from everycell.engine.untrusted import has_secret
-from everycell.engine.yaml_files import read_model
 
 #: Files of the registry, for messages.
 _FILES = "registry.yaml of everycell.engine and published/*/registry.yaml of the project folder"

@@ -15,12 +15,12 @@ from pydantic import (
     model_serializer,
 )
 
+from everycell.base.untrusted import parse_json, text_of
+from everycell.base.validation import describe_fault
 from everycell.engine.cards import State, Where
 from everycell.engine.conclusions import Outcome
 from everycell.engine.published_cells import is_number
 from everycell.engine.tiers import Tier
-from everycell.engine.untrusted import parse_json, text_of
-from everycell.engine.validation import describe_fault
 
 Verdict = Literal[
     "equal",

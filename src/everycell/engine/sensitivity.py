@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from everycell.engine.files import write_atomically
+from everycell.base.files import write_atomically
 from everycell.engine.published_cells import CardError
 
 #: File of a project, in its folder `published`.

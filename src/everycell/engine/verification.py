@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import everycell
-from everycell.engine.files import has_fingerprint, sha256
+from everycell.base.files import has_fingerprint, sha256
 from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.registry import load_registry
 from everycell.engine.tiers import Tier

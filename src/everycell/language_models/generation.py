@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from everycell.engine.files import sha256
+from everycell.base.files import sha256
 from everycell.language_models.reasoning import reasoning_spans
 from everycell.language_models.settings import Decoding
 

@@ -21,9 +21,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import parse_json
-from everycell.engine.validation import describe_fault
+from everycell.base.text_files import check_regular
+from everycell.base.untrusted import parse_json
+from everycell.base.validation import describe_fault
 from everycell.language_models.generation import (
     Answer,
     Identity,

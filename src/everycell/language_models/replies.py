@@ -9,8 +9,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from everycell.engine.untrusted import in_quotes, parse_json
-from everycell.engine.validation import describe_fault
+from everycell.base.untrusted import in_quotes, parse_json
+from everycell.base.validation import describe_fault
 from everycell.language_models.endings import normalise_finish
 from everycell.language_models.generation import (
     Answer,

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from everycell.engine.settings import NetworkUse, PlainPath, Settings
-from everycell.engine.untrusted import looks_secret
+from everycell.base.settings import NetworkUse, PlainPath, Settings
+from everycell.base.untrusted import looks_secret
 
 #: Default of the largest share of empty answers in a result.
 LARGEST_EMPTY_SHARE = 0.2

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import torch
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 
 LOG = logging.getLogger(__name__)
 # Tokens per batch. On one CPU core, 2,048 is the fastest size from 512 to 16,384 for a BERT with 2

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 from everycell.learning import rankers
 
 if TYPE_CHECKING:

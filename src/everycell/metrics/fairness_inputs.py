@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from everycell.engine.frames import check_columns
-from everycell.engine.parquet_limits import check_parquet_size
-from everycell.engine.text_files import text_lines
-from everycell.engine.untrusted import in_quotes, parse_json
+from everycell.base.frames import check_columns
+from everycell.base.parquet_limits import check_parquet_size
+from everycell.base.text_files import text_lines
+from everycell.base.untrusted import in_quotes, parse_json
 from everycell.metrics.term_counts import parquet_errors
 from everycell.metrics.word_lists import DOCUMENT
 

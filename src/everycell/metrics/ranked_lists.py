@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import BoolArray, FloatArray
+from everycell.base.arrays import BoolArray, FloatArray
 
 #: Tolerance for the sum of a target; published targets have at least six digits.
 _ROUNDING = 1e-5

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
-from everycell.engine.json_lines import read_json_lines
-from everycell.engine.untrusted import in_quotes
+from everycell.base.json_lines import read_json_lines
+from everycell.base.untrusted import in_quotes
 from everycell.language_models.endings import normalise_finish, why_cut, why_empty
 from everycell.language_models.generation import LEAST_LOGPROB, Answer, Token
 from everycell.metrics.attribution import (

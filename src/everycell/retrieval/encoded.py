@@ -25,9 +25,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from everycell.engine.arrays import FloatArray, IntArray
-from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import max_unpacked_size
+from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.text_files import check_regular
+from everycell.base.untrusted import max_unpacked_size
 from everycell.retrieval.term_scores import likelihood_scores, term_weight_scores, vector_scores
 from everycell.trec.runs import id_order
 

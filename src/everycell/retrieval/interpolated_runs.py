@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.retrieval.evaluation import Choice, evaluate, parse_measures
 from everycell.retrieval.interpolation import (
     ALPHAS,

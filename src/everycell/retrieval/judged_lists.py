@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
 from everycell.retrieval.evaluation import (
     Choice,
     check_level,

@@ -13,7 +13,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from everycell.engine.files import atomic_path, write_atomically
+from everycell.base.files import atomic_path, write_atomically
 from everycell.retrieval.java import start_java
 from everycell.retrieval.query_files import PrebuiltError
 from everycell.sources.published_files import (

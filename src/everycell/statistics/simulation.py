@@ -17,7 +17,7 @@ from scipy import stats
 from scipy.special import ncfdtr
 from statsmodels.stats.proportion import proportion_confint
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.statistics.designs import Solution
 from everycell.statistics.effect_size import omega_squared
 from everycell.statistics.fast_anova import FastAnova

@@ -20,9 +20,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from everycell.engine.arrays import IntArray
-from everycell.engine.text_files import text_lines
-from everycell.engine.untrusted import in_quotes
+from everycell.base.arrays import IntArray
+from everycell.base.text_files import text_lines
+from everycell.base.untrusted import in_quotes
 from everycell.trec.lines import (
     CANDIDATES,
     ID_DELIMITER,

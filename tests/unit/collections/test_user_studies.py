@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from everycell.collections.rating_files import RatingsError, read_answers
+from everycell.base.csv_files import RatingsError, read_answers
 from everycell.collections.user_studies import (
     ANSWERABILITY,
     DEMOGRAPHICS,

@@ -15,9 +15,9 @@ from receipt_files import hashed, in_all_forms, rewrite
 from typer.testing import CliRunner
 
 import everycell
+from everycell.base.files import sha256
 from everycell.cli import app
 from everycell.engine.code import NOT_CODE, code_sha256, imported_files, imported_names
-from everycell.engine.files import sha256
 from everycell.engine.receipts import (
     PACKAGES,
     ReceiptError,

@@ -16,7 +16,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from everycell.engine.files import atomic_path
+from everycell.base.files import atomic_path
 
 #: Okabe and Ito's colours without black and yellow, which is too pale on white.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")

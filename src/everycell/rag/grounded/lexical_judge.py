@@ -19,7 +19,7 @@ from sklearn.metrics import cohen_kappa_score, roc_auc_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.rag.grounded.clusters import stems
 from everycell.text.sentences import sentence_spans
 

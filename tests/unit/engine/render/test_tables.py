@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.engine.files import write_atomically
+from everycell.base.files import write_atomically
 from everycell.engine.render.tables.latex import escape_tex
 from everycell.engine.render.tables.layout import lay_out, show_value
 from everycell.engine.render.tables.table_files import write_table
@@ -433,7 +433,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("everycell.engine.files.os.replace", full)
+    monkeypatch.setattr("everycell.base.files.os.replace", full)
     with pytest.raises(OSError, match="No space"):
         write_atomically(path, "new")
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

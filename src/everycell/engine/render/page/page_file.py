@@ -11,9 +11,9 @@ from typing import Any
 
 from jinja2 import PackageLoader
 
+from everycell.base.files import write_atomically
 from everycell.engine.artefacts import Paper, load_papers
 from everycell.engine.counting import HEADLINES
-from everycell.engine.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
 from everycell.engine.render.page.cells_file import data_files
 from everycell.engine.render.page.deviations import deviation_plot

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from everycell.engine.untrusted import max_unpacked_size
+from everycell.base.untrusted import max_unpacked_size
 
 #: Byte order mark, which some editors and spreadsheet programs write before UTF-8 text.
 MARK = b"\xef\xbb\xbf"

@@ -1,6 +1,6 @@
 """YAML of users: what the loader takes."""
 
-from everycell.engine.yaml import load_yaml
+from everycell.base.yaml import load_yaml
 
 
 def test_merged_keys_may_be_overridden():

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from everycell.engine.untrusted import escape_controls
+from everycell.base.untrusted import escape_controls
 
 #: Plain words for the numeric bounds of JSON schemas.
 _LIMITS = {

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from everycell.engine.validation import describe_fault
+from everycell.base.validation import describe_fault
 
 
 class ConfigError(Exception):
@@ -50,7 +50,7 @@ def validate_settings(model: type[Block], content: Any, *, name: str = "config.y
     >>> validate_settings(Study, {"sead": 1})
     Traceback (most recent call last):
         ...
-    everycell.engine.settings.ConfigError: config.yaml: `sead` is not a valid key (did you mean \
+    everycell.base.settings.ConfigError: config.yaml: `sead` is not a valid key (did you mean \
 `seed`?); valid keys: seed.
     """
     if content is None:

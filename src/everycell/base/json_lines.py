@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from everycell.engine.text_files import text_lines
-from everycell.engine.untrusted import parse_json
+from everycell.base.text_files import text_lines
+from everycell.base.untrusted import parse_json
 
 Line = TypeVar("Line", bound=BaseModel)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from everycell.engine.files import open_regular
+from everycell.base.files import open_regular
 
 if TYPE_CHECKING:
     from _typeshed import SupportsRead

@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.collections.errors import CollectionError
-from everycell.engine.text_files import check_regular, describe_misplaced_mark
-from everycell.engine.untrusted import in_quotes
+from everycell.base.errors import CollectionError
+from everycell.base.text_files import check_regular, describe_misplaced_mark
+from everycell.base.untrusted import in_quotes
 
 RATING = range(1, 5)
 

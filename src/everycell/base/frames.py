@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from everycell.engine.untrusted import in_quotes
+from everycell.base.untrusted import in_quotes
 
 
 def check_columns(table: str, names: Iterable[str], columns: Iterable[str]) -> None:
