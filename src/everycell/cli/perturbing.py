@@ -11,6 +11,7 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from everycell.base.files import sha256
 from everycell.cli import project
 from everycell.cli.names import Names
 from everycell.cli.printing import echo, pluralise
@@ -18,7 +19,6 @@ from everycell.config import read_config
 from everycell.engine import perturbation
 from everycell.engine.artefacts import all_artefacts
 from everycell.engine.cards import RUNNABLE
-from everycell.engine.files import sha256
 from everycell.engine.published_cells import CardError
 from everycell.engine.receipts import content_hash, read_receipt, write_json
 from everycell.engine.sensitivity import (
