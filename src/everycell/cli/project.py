@@ -110,18 +110,7 @@ def can_write(folder: Path) -> bool:
 
 
 def papers_not_included(root: Path) -> list[str]:
-    """Keys of papers that have rules, none of which the Snakefile includes.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> root = Path(tempfile.mkdtemp())
-    >>> (root / "workflow/rules/toy2026").mkdir(parents=True)
-    >>> (root / "workflow/rules/toy2026/ch1.smk").touch()
-    >>> (root / "Snakefile").touch()
-    >>> papers_not_included(root)
-    ['toy2026']
-    """
+    """Keys of papers that have rules, none of which the Snakefile includes."""
     files = sorted((root / "workflow" / "rules").glob("*/ch*.smk"))
     keys = dict.fromkeys(path.parent.name for path in files)
     included = (root / "Snakefile").read_text(encoding="utf-8") if files else ""

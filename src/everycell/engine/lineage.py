@@ -262,14 +262,7 @@ def write_jobs(path: Path, jobs: list[dict[str, Any]]) -> None:
 
 
 def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[JobRecord]:
-    """Jobs that made the results of a folder, including those in its `lineage.json`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> lineage_of(Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp()))
-    []
-    """
+    """Jobs that made the results of a folder, including those in its `lineage.json`."""
     jobs = snakemake_jobs(project, cache)
     recorded = {path for job in jobs for path in job.outputs}
     jobs += [job for job in read_lineage(results) if not recorded & set(job.outputs)]

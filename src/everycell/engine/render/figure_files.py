@@ -64,14 +64,7 @@ _NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Use the project's figure style, regardless of the user's matplotlib settings.
-
-    Examples
-    --------
-    >>> with style():
-    ...     figure = Figure(figsize=(3, 2), layout="constrained")
-    ...     _ = figure.subplots().plot([1, 2])
-    """
+    """Use the project's figure style, regardless of the user's matplotlib settings."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
