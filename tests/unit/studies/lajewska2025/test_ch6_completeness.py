@@ -104,8 +104,8 @@ def test_facets_by_the_ranking_of_clusters():
     clusters = pd.DataFrame(keys | {"nugget": [1, 2], "clustering": "LSA", "cluster": [0, 1]})
     ranks = pd.DataFrame(keys | {"clustering": "LSA", "ranking": "BM25", "cluster": [0, 1]})
     system = System(clustering="LSA", ranking="BM25")
-    (found,) = facets(system, nuggets, clusters, ranks.assign(score=[0.1, 0.4]), 3)
-    assert found.clusters == [[2], [1]]
+    (topic,) = facets(system, nuggets, clusters, ranks.assign(score=[0.1, 0.4]), 3)
+    assert topic.clusters == [[2], [1]]
 
 
 def test_extractive_responses_by_hand():
