@@ -199,7 +199,9 @@ def test_overlap_by_query_persistence():
 
 
 def test_tests_against_differences_and_corrected_p():
-    table = ranker_fairness.tests_against(SYSTEMS, baseline="BM25").set_index(["system", "measure", "metric"])
+    table = ranker_fairness.tests_against(SYSTEMS, baseline="BM25").set_index(
+        ["system", "measure", "metric"]
+    )
     result = stats.ttest_rel(SYSTEMS["SBERT"]["NFaiRR"], SYSTEMS["BM25"]["NFaiRR"])
     values = table.loc[("SBERT", "NFaiRR"), "value"]
     difference = (SYSTEMS["SBERT"]["NFaiRR"] - SYSTEMS["BM25"]["NFaiRR"]).mean()
