@@ -16,6 +16,7 @@ from workflow.project import Project
 
 from everycell.collections.msmarco import COLLECTION, QUERY_SETS, read_query_set
 from everycell.learning.tildev2 import TildeV2
+from everycell.receipts.lineage import NAME, write_jobs
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import index_texts
 from everycell.sources import fetch
@@ -194,6 +195,13 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
     qrels = pd.DataFrame({"query": queries[:4], "document": "7", "relevance": 1})
     for name in QUERY_SETS:
         qrels.to_parquet(work / f"msmarco/qrels.{name}.parquet")
+    # The origin of the values is that of these files.
+    home = configured_project.folder
+    files = sorted(str(path.relative_to(home)) for path in work.rglob("*.*"))
+    job = {"rule": "msmarco", "inputs": ["msmarco/collection.tsv"], "outputs": files}
+    job |= {"parameters": {}, "hashes": {}}
+    (home / "results").mkdir(exist_ok=True)
+    write_jobs(home / "results" / NAME, [job])
     rules = ("term_fairness_means_full", "term_fairness_overlap")
     result = [f"results/full/abolghasemi2024/table_{number}.verdicts.json" for number in (1, 2)]
     # Passages of which no fact is known, so that their cells are compared with the paper's.
