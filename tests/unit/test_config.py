@@ -208,3 +208,10 @@ def test_a_repository_of_ones_own_has_its_settings_and_audits(tmp_path):
     )
     first, second = done.stdout.splitlines()
     assert first == "3 2 ['audit_toy2026_sum']" and "`other2026`" in second, done.stderr
+
+
+def test_read_config_overrides_single_keys(tmp_path):
+    (tmp_path / "a.yaml").write_text("seed: 1\nginger: {words: 35}\n")
+    (tmp_path / "b.yaml").write_text("ginger: {clusters: 3}\n")
+    config = read_config(tmp_path / "a.yaml", tmp_path / "b.yaml")
+    assert (config.seed, config.ginger.words, config.ginger.clusters) == (1, 35, 3)

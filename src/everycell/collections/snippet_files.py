@@ -192,15 +192,7 @@ def _remove_non_ascii(text: str) -> str:
 
 
 def parse_list_or_set(value: str, kind: type[_Literal], location: str) -> _Literal:
-    """Parse a list or set in Python's notation.
-
-    Examples
-    --------
-    >>> parse_list_or_set("['a', 'b']", list, "x.csv, row 1: spans")
-    ['a', 'b']
-    >>> parse_list_or_set("set()", set, "x.csv, row 1: sentences")
-    set()
-    """
+    """Parse a list or set in Python's notation."""
     try:
         parsed = parse_literal(value)
     except ValueError:

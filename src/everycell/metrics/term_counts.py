@@ -23,10 +23,10 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
+from everycell.base.file_kinds import KINDS, recognise_file
 from everycell.base.files import atomic_path
 from everycell.base.frames import check_columns
 from everycell.base.parquet_limits import check_parquet_size
-from everycell.engine.file_kinds import KINDS, recognise_file
 from everycell.metrics.word_lists import DOCUMENT, LENGTH, Words, groups_of_terms, normalise_text
 
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]
@@ -285,17 +285,7 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_documents_with_terms(path: Path | str) -> tuple[int, int]:
-    """Count the documents of a counts file, and the documents with a term of any group.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "counts.parquet"
-    >>> frame = pd.DataFrame({"document_id": ["d1", "d2"], "length": 5, "f": [0, 1], "m": 0})
-    >>> frame.to_parquet(path)
-    >>> count_documents_with_terms(path)
-    (2, 1)
-    """
+    """Count the documents of a counts file, and those with a term of any group."""
     with parquet_errors(path):
         check_parquet_size(path)
         table = pyarrow.dataset.dataset(path, format="parquet")

@@ -88,18 +88,7 @@ def fetch_index(
 
 
 def fetched_index(record: Path) -> Path:
-    """Folder of an index that `fetch_index` recorded; neither downloads nor starts Java.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> record = Path(tempfile.mkdtemp()) / "toy.json"
-    >>> _ = record.write_text('{"index": "toy", "folder": "toy.0"}')
-    >>> fetched_index(record)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    everycell.retrieval.query_files.PrebuiltError: The index 'toy' is no longer in .../indexes: \
-remove .../toy.json to download it again.
-    """
+    """Folder of an index that `fetch_index` recorded; no download, no Java."""
     content = json.loads(record.read_text(encoding="utf-8"))
     folder = _cache_folder() / content["folder"]
     if not folder.is_dir():

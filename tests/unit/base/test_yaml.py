@@ -1,6 +1,9 @@
 """YAML of users: what the loader takes."""
 
-from everycell.base.yaml import load_yaml
+import pytest
+import yaml
+
+from everycell.base.yaml import line_of, load_yaml, yaml_fault
 
 
 def test_merged_keys_may_be_overridden():
@@ -8,3 +11,14 @@ def test_merged_keys_may_be_overridden():
         "a": {"x": 1, "y": 2},
         "b": {"x": 3, "y": 2},
     }
+
+
+def test_yaml_fault_repeated_key():
+    with pytest.raises(yaml.YAMLError) as error:
+        load_yaml("a: 1\na: 2")
+    assert yaml_fault(error.value) == "line 2: the key 'a' occurs twice"
+
+
+def test_line_of_missing_key():
+    assert line_of("a:\n  b:\n  - 1\n  - 2\n", ["a", "b", 1]) == 4
+    assert line_of("a:\n  b: 1\n", ["a", "c"]) == 1

@@ -1,0 +1,179 @@
+"""Code that a script runs: its import closure and its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+#: Folder that contains the package: `src` of a checkout, or `site-packages`.
+LIBRARY = Path(__file__).absolute().parents[2]
+#: Folder of scripts in a repository and in the package.
+SCRIPTS = "workflow/scripts"
+
+
+def code_sha256(paths: Iterable[Path], root: Path) -> str:
+    """Hash of the names and contents of source files; see `name_of_code` for the names."""
+    digest = hashlib.sha256()
+    for name, path in sorted((name_of_code(path, root), path) for path in paths):
+        digest.update(f"{name}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def name_of_code(path: Path, root: Path) -> str:
+    """Name of a source file, identical in all installations."""
+    if path.is_relative_to(LIBRARY):
+        return f"src/{path.relative_to(LIBRARY).as_posix()}"
+    return path.relative_to(root).as_posix()
+
+
+def roots_of_code(root: Path) -> tuple[Path, ...]:
+    """Folders of a project's imports; its own copy of the package replaces the installed one."""
+    sources = root / "src"
+    has_copy = (sources / "everycell" / "__init__.py").exists()
+    return (sources,) if has_copy else (LIBRARY, sources)
+
+
+def source_file(name: str, root: Path) -> Path:
+    """Source file with this name (see `name_of_code`), in the project if it has one."""
+    path = root / name
+    return path if path.exists() else roots_of_code(root)[0] / name.removeprefix("src/")
+
+
+def script_file(script: str, root: Path) -> Path:
+    """File of a script: the package's, if any, so that a project cannot replace what judges it."""
+    shared = shared_scripts(root) / f"{script}.py"
+    return shared if shared.exists() else root / SCRIPTS / f"{script}.py"
+
+
+def shared_scripts(root: Path) -> Path:
+    """Folder of the package's scripts, which all projects share."""
+    return roots_of_code(root)[0] / "everycell" / SCRIPTS
+
+
+def ignored_scripts(root: Path) -> list[Path]:
+    """Scripts of a project that never run, since the package has scripts with the same names."""
+    shared = shared_scripts(root)
+    names = [path.relative_to(shared) for path in sorted(shared.rglob("*.py"))]
+    return [root / SCRIPTS / name for name in names if (root / SCRIPTS / name).exists()]
+
+
+def hash_of_sources(paths: Iterable[Path], root: Path) -> str:
+    """Hash of source files and of everything that they import from project and package."""
+    return code_sha256(files_of_sources(paths, root), root)
+
+
+def files_of_sources(paths: Iterable[Path], root: Path) -> set[Path]:
+    """Source files and everything that they import from project and package."""
+    roots = roots_of_code(root)
+    return {file for path in paths for file in imported_files(path, roots)}
+
+
+#: Data files that do not count as code: released files are inputs in a receipt, so that a new
+#: registry entry does not rerun results.
+NOT_CODE = frozenset({"registry.yaml"})
+
+
+def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
+    """Files of the project that a script runs: itself, its imports, their templates and data.
+
+    All import statements count, including those inside functions. Modules are searched for in
+    `roots` and, for the script and modules in its folder, in that folder. Installed packages are
+    skipped. A file next to a module counts as its data if the module contains its name as a string.
+    """
+    roots = tuple(roots)
+    # Comparing strings instead of paths saves a tenth of the time for all scripts of a project.
+    script_roots, folder = (*roots, script.parent), f"{script.parent}/"
+    files: set[Path] = set()
+    data_files: set[Path] = set()
+    pending = [script]
+    while pending:
+        path = pending.pop()
+        if path not in files:
+            files.add(path)
+            modules, data = _dependencies(
+                path, script_roots if str(path).startswith(folder) else roots
+            )
+            pending.extend(modules)
+            data_files |= data
+    folders = {path.parent for path in files}
+    return (
+        files
+        | data_files
+        | {template for folder in folders for template in _template_files(folder)}
+    )
+
+
+#: An import statement. Parsing all modules would take a third of a dry run. Docstring text that
+#: looks like an import can only add a file.
+IMPORT = re.compile(
+    r"^[ \t]*(?:from[ ]+(?P<module>[\w.]+)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n#]+)"
+    r"|import[ ]+(?P<modules>[^\n#]+))",
+    re.MULTILINE,
+)
+
+
+def imported_names(text: str) -> list[str]:
+    """Distinct modules and names that a file imports."""
+    names = []
+    for match in IMPORT.finditer(text):
+        names += _split_names(match["modules"] or "")
+        if match["module"]:
+            module = match["module"]
+            names += [module, *(f"{module}.{name}" for name in _split_names(match["names"]))]
+    return list(dict.fromkeys(names))
+
+
+@cache
+def _dependencies(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], frozenset[Path]]:
+    """Modules that a file imports, and data files of its folder whose names it contains."""
+    text = path.read_text(encoding="utf-8")
+    modules = [
+        file
+        for name in imported_names(text)
+        for root in roots
+        # `site-packages` contains other packages too.
+        if root != LIBRARY or name.partition(".")[0] == "everycell"
+        # A script's folder cannot shadow the standard library.
+        if name.partition(".")[0] not in sys.stdlib_module_names
+        for file in _files_of_module(root, name)
+    ]
+    texts = set(re.findall(r"""["']([^"'\n]+)["']""", text)) - NOT_CODE
+    return tuple(modules), frozenset(file for file in _data_in(path.parent) if file.name in texts)
+
+
+# Hundreds of files import the same modules, and checking paths takes most of the time.
+
+
+@cache
+def _files_of_module(root: Path, name: str) -> tuple[Path, ...]:
+    """Files below a root that an import of a module reads, including its parent packages."""
+    package, _, _ = name.rpartition(".")
+    module = root.joinpath(*name.split("."))
+    package_files = _files_of_module(root, package) if package else ()
+    # A shortcut for installed packages; a namespace package has a folder but no files.
+    if package and not package_files and not module.parent.is_dir():
+        return ()
+    candidates = (module.with_name(f"{module.name}.py"), module / "__init__.py")
+    return package_files + tuple(file for file in candidates if file.exists())
+
+
+@cache
+def _data_in(folder: Path) -> tuple[Path, ...]:
+    return tuple(file for file in folder.iterdir() if file.suffix != ".py" and file.is_file())
+
+
+@cache
+def _template_files(folder: Path) -> tuple[Path, ...]:
+    return tuple((folder / "templates").glob("*"))
+
+
+def _split_names(names: str) -> list[str]:
+    """Names of an import statement, without their aliases."""
+    # A list over several lines may contain comments.
+    parts = re.sub(r"#[^\n]*", "", names).strip("()\n ").split(",")
+    return [part.split()[0] for part in parts if part.split()]
