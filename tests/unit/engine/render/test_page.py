@@ -134,7 +134,7 @@ def test_the_deviation_plot_has_a_point_for_each_compared_number(index, page):
     drawn = Counter({verdict: marks.count("<use") for verdict, marks in points})
     cells = pd.read_csv(index.with_name("cells.csv"), dtype=str).query("counts == 'yes'")
     assert drawn == Counter(cells.loc[cells["difference"].notna(), "verdict"]) and len(drawn) > 1
-    assert f"of {drawn.total()} reproduced numbers are" in figure and "aria-label=" in figure
+    assert f"{drawn.total()} numbers compared: " in figure and "aria-label=" in figure
 
 
 @pytest.mark.parametrize(
@@ -547,7 +547,7 @@ def test_labels():
 
 def test_claims_that_cannot_be_tested_stand_under_their_chapter(page):
     text = " ".join("".join(Outline(page.read_text()).text).split())
-    assert "3 claims: " in text
+    assert "3 claims on published values: " in text
     assert text.index("There are no geese here.") < text.index("There are no ducks here.")
 
 
