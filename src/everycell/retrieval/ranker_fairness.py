@@ -107,7 +107,7 @@ def ranker_means(
     return pd.DataFrame(rows, columns=["system", "metric", "value", "marker", "n"])
 
 
-def tests_against(
+def compare_with_baseline(
     values: Mapping[str, pd.DataFrame], baseline: str, *, level: float = 0.05
 ) -> pd.DataFrame:
     """Two-sided paired t-tests of each system against the baseline, per measure.
@@ -117,7 +117,7 @@ def tests_against(
     >>> queries = pd.Index(["q1", "q2", "q3"], name="query")
     >>> bm25 = pd.DataFrame({"NFaiRR": [0.5, 0.6, 0.7]}, index=queries)
     >>> ance = pd.DataFrame({"NFaiRR": [0.4, 0.51, 0.59]}, index=queries)
-    >>> result = tests_against({"BM25": bm25, "ANCE": ance}, "BM25")
+    >>> result = compare_with_baseline({"BM25": bm25, "ANCE": ance}, "BM25")
     >>> result[["measure", "metric", "value"]].round(3).values.tolist()
     [['NFaiRR', 'difference', -0.1], ['NFaiRR', 'p', 0.003], ['NFaiRR', 'p_corrected', 0.003]]
     """
