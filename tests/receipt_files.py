@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from everycell.engine.files import sha256
+from everycell.base.files import sha256
 from everycell.engine.receipts import content_hash
 from everycell.engine.verification import TABLE_FORMS
 

@@ -16,9 +16,9 @@ import yaml
 from pydantic import Field, create_model
 
 from everycell import studies
-from everycell.engine.settings import ConfigError, Settings, validate_settings
-from everycell.engine.untrusted import in_quotes, text_of
-from everycell.engine.yaml import load_yaml, yaml_fault
+from everycell.base.settings import ConfigError, Settings, validate_settings
+from everycell.base.untrusted import in_quotes, text_of
+from everycell.base.yaml import load_yaml, yaml_fault
 from everycell.language_models.settings import LanguageModels
 from everycell.sources.settings import CorpusSettings, FetchSettings
 
@@ -45,13 +45,7 @@ class General(FetchSettings):
 
 
 def blocks_of_studies() -> dict[str, type[Settings]]:
-    """Models of the blocks of ``config.yaml`` that studies declare, by key.
-
-    Examples
-    --------
-    >>> blocks_of_studies()["user_studies"].__module__
-    'everycell.studies.lajewska2025.settings'
-    """
+    """Models of the blocks of ``config.yaml`` that studies declare, by key."""
     models: dict[str, type[Settings]] = {}
     modules = [
         path.relative_to(folder).with_suffix("").parts
@@ -89,21 +83,7 @@ else:
 
 
 def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
-    """Validate a configuration.
-
-    Examples
-    --------
-    >>> parse_config({"sead": 1})  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    everycell.engine.settings.ConfigError: config.yaml: `sead` is not a valid key (did you mean \
-`seed`?); valid keys: mirror, cache, network, seed, ...
-    >>> parse_config({"user_studies": {"alpha": "high"}})
-    Traceback (most recent call last):
-        ...
-    everycell.engine.settings.ConfigError: config.yaml: `user_studies.alpha` is 'high'; expected \
-a valid number, above 0, below 1.
-    """
+    """Validate a configuration."""
     return validate_settings(_with_blocks_of_papers(content), content, name=name)
 
 
@@ -143,12 +123,7 @@ def _read_yaml(path: Path) -> Any:
 
 
 def refuse_templates(path: Path) -> None:
-    """Reject a settings file with expressions that Snakemake would run as Python (yte).
-
-    Examples
-    --------
-    >>> refuse_templates(Path("config.yaml"))
-    """
+    """Reject a settings file with expressions that Snakemake would run as Python (yte)."""
     values = [_read_yaml(path)]
     while values:
         value = values.pop()
@@ -164,13 +139,7 @@ def refuse_templates(path: Path) -> None:
 
 
 def _merge(content: Any, overrides: Any) -> Any:
-    """Merge mappings key by key, recursively; other values are replaced by `overrides`.
-
-    Examples
-    --------
-    >>> _merge({"seed": 1, "ginger": {"words": 35}}, {"ginger": {"clusters": 3}})
-    {'seed': 1, 'ginger': {'words': 35, 'clusters': 3}}
-    """
+    """Merge mappings key by key, recursively; other values are replaced by `overrides`."""
     if not (isinstance(content, Mapping) and isinstance(overrides, Mapping)):
         return overrides
     return dict(content) | {

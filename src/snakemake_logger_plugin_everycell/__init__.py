@@ -74,8 +74,8 @@ def _refuse_templates(arguments: Sequence[str]) -> None:
     if not files:
         return
     # The library takes half a second to import.
+    from everycell.base.settings import ConfigError
     from everycell.config import refuse_templates
-    from everycell.engine.settings import ConfigError
 
     try:
         for path in files:

@@ -7,7 +7,7 @@ import pytest
 from harness import load_script
 from workflow.project import Project, copy_tree
 
-from everycell.engine.yaml import load_yaml
+from everycell.base.yaml import load_yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENVS = REPOSITORY / "envs"

@@ -6,7 +6,7 @@ import sys
 import pytest
 from harness import REPOSITORY
 
-from everycell.engine.yaml import load_yaml
+from everycell.base.yaml import load_yaml
 from everycell.workflow import FOLDER
 
 TEMPLATE = FOLDER / "templates/github_workflow.yml"

@@ -6,6 +6,8 @@ import sys
 import pytest
 
 from everycell import studies
+from everycell.base.settings import ConfigError, validate_part
+from everycell.base.yaml import load_yaml
 from everycell.config import (
     SCHEMA,
     Config,
@@ -15,8 +17,6 @@ from everycell.config import (
     read_config,
     refuse_templates,
 )
-from everycell.engine.settings import ConfigError, validate_part
-from everycell.engine.yaml import load_yaml
 from everycell.language_models.settings import AskSettings
 from snakemake_logger_plugin_everycell import config_files
 
@@ -148,7 +148,7 @@ def toy_study(tmp_path, monkeypatch):
         folder = tmp_path / "studies" / "toy2026" / "ch1"
         folder.mkdir(parents=True)
         (folder / "settings.py").write_text(
-            "from everycell.engine.settings import Settings\n"
+            "from everycell.base.settings import Settings\n"
             "class Toy(Settings):\n"
             "    size: int = 3\n"
             f"BLOCKS = {{{key!r}: Toy}}\n"
@@ -198,7 +198,7 @@ def test_a_repository_of_ones_own_has_its_settings_and_audits(tmp_path):
         folder.mkdir(parents=True)
     (tmp_path / "published/toy2026/paper.yaml").touch()
     (study / "settings.py").write_text(
-        "from everycell.engine.settings import Settings\n"
+        "from everycell.base.settings import Settings\n"
         "class Toy(Settings):\n    queries: int = 1\n"
         "BLOCKS = {'toy': Toy}\n"
     )
@@ -208,3 +208,10 @@ def test_a_repository_of_ones_own_has_its_settings_and_audits(tmp_path):
     )
     first, second = done.stdout.splitlines()
     assert first == "3 2 ['audit_toy2026_sum']" and "`other2026`" in second, done.stderr
+
+
+def test_read_config_overrides_single_keys(tmp_path):
+    (tmp_path / "a.yaml").write_text("seed: 1\nginger: {words: 35}\n")
+    (tmp_path / "b.yaml").write_text("ginger: {clusters: 3}\n")
+    config = read_config(tmp_path / "a.yaml", tmp_path / "b.yaml")
+    assert (config.seed, config.ginger.words, config.ginger.clusters) == (1, 35, 3)

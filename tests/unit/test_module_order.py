@@ -1,4 +1,4 @@
-"""Three floors: engine, library, studies. Each imports only from its own or a lower one."""
+"""Floors: base, engine, library, studies. Each imports only from its own or a lower one."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ ORDER = (
 #: What stands on top of all floors.
 TOP = {"config", "cli", "public", "workflow"}
 PLACE = {
-    "engine": 0,
-    **{package: layer for layer, group in enumerate(ORDER, start=1) for package in group},
-    "studies": len(ORDER) + 1,
-    **dict.fromkeys(TOP, len(ORDER) + 2),
+    "base": 0,
+    "engine": 1,
+    **{package: layer for layer, group in enumerate(ORDER, start=2) for package in group},
+    "studies": len(ORDER) + 2,
+    **dict.fromkeys(TOP, len(ORDER) + 3),
 }
 MODULES = sorted(path for path in LIBRARY.rglob("*.py") if path != LIBRARY / "__init__.py")
 

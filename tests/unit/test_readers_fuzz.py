@@ -310,11 +310,11 @@ def _readers() -> dict[str, Reader]:
             b"qid,docid,mean_score,std_score\n7,31,-1.5,0.25\n", "scores.csv"),
         "studies.lajewska2025.ch5.confidence.read_released": Reader(
             b"QueryPassage,Jaccard,Confidence\n\"('8_1', 'p2')\",0.5,4\n"),
-        "collections.rating_files.read_table": Reader(b"rating,level\n04,None\n"),
+        "base.csv_files.read_table": Reader(b"rating,level\n04,None\n"),
         "collections.user_studies.read_response_limitations": Reader(LIMITS,
             call=lambda read, path: read(path, ANSWERABILITY)),
         "collections.user_studies.read_transparency": Reader(TRANSPARENCY),
-        "collections.rating_files.read_answers": Reader(b"age\noption_2\n",
+        "base.csv_files.read_answers": Reader(b"age\noption_2\n",
             call=lambda read, path: read(path, "age", ["18-30", "31-45"])),
         "collections.user_study_materials.read_queries": Reader(
             b"Turn_id,Question\n132_1,Which?\n,\n"),
@@ -474,7 +474,7 @@ NOT_HERE = {
         engine.full_runs.load_full_tier engine.publications.read_publication
         engine.registry.load_registry engine.registry.read_part""",
     "takes a text, a frame or a reader": """
-        engine.yaml.load_yaml engine.json_lines.read_json_lines engine.verdicts.read_reproduced
+        base.yaml.load_yaml base.json_lines.read_json_lines engine.verdicts.read_reproduced
         engine.spread.read_spreads
         studies.sakai2023.ch1.conversations.read_targets
         rag.grounded_template.read_grounded rag.grounded.autonuggetizer.read_facts
@@ -482,11 +482,11 @@ NOT_HERE = {
     "reads with a function of the table, or one of the table with it": """
         trec.runs.read_tag
         studies.heuss2025.ch3.inputs.read_trained engine.artefacts.read_card_file
-        engine.yaml_files.read_model engine.artefacts.load_paper trec.lines.read_lines
+        base.yaml_files.read_model engine.artefacts.load_paper trec.lines.read_lines
         collections.smart_files.read_text_lines trec.runs.read_tag
-        collections.rows.read_lines collections.rows.read_objects collections.rating_files.read_csv
+        collections.rows.read_lines collections.rows.read_objects base.csv_files.read_csv
         studies.lajewska2025.annotations.read_group
-        studies.lajewska2025.ch6.inputs.read_human_marks engine.text_files.read_text_file
+        studies.lajewska2025.ch6.inputs.read_human_marks base.text_files.read_text_file
         studies.lajewska2025.answerability_data.read_labels
         rag.grounded.responses.read_prompt rag.grounded_template.read_template
         rag.grounded.faithfulness.read_prompt rag.grounded.autonuggetizer.read_prompt""",
@@ -584,7 +584,7 @@ TEXTS = [
     if name.startswith(
         ("trec.runs.read_run", "trec.qrels", "collections.letor", "metrics.word",
          "metrics.fairness_inputs", "collections.cited_questions",
-         "collections.msmarco.read_queries", "collections.nq_open", "collections.rating_files",
+         "collections.msmarco.read_queries", "collections.nq_open", "base.csv_files",
          "collections.trec_rag.read_topics", "retrieval.query_files", "rag.prompts", "rag.cite",
          "rag.citation", "dialogue.satisfaction", "explain.forests",
          "language_models.templates")

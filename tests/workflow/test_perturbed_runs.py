@@ -39,12 +39,21 @@ def test_verify_perturb_writes_and_compares_sensitivity(with_result):
     assert len(cells) > 40 and 0 < len(moving) <= len(cells)
     assert set(moving["moves_with"]) <= {"annotations", "targets", "annotations; targets"}
     assert with_result.everycell("verify", "--perturb", "sakai2023/table_2").returncode == 0
+    # What did not change since it was recorded is not measured again.
+    content = path.read_text()
+    again = with_result.everycell("verify", "--perturb", "sakai2023/table_2", "--update")
+    assert again.returncode == 0 and "1 result left out" in again.stdout
+    assert f"{NAME}: " not in again.stdout and path.read_text() == content
     row = moving.index[0]
     cells.loc[row, ["moves_with", "not_with"]] = "", cells.loc[row, "moves_with"]
     cells.to_csv(path, index=False)
     changed = with_result.everycell("verify", "--perturb", "sakai2023/table_2")
     assert changed.returncode == 1
     assert f"sakai2023/table_2 {cells.loc[row, 'key']}: expected " in changed.stdout
+    # A row that was edited is measured again.
+    repaired = with_result.everycell("verify", "--perturb", "sakai2023/table_2", "--update")
+    assert repaired.returncode == 0 and f"{NAME}: " in repaired.stdout
+    assert path.read_text() == content
     # Without time, nothing is compared.
     late = with_result.everycell("verify", "--perturb", "sakai2023/table_2", "--minutes", "0")
     assert late.returncode == 0 and f"{NAME} is left out; no time is left." in late.stdout
@@ -103,14 +112,14 @@ def test_run_job_that_is_killed_or_late_refuses_nothing(tmp_path):
 def test_sensitivity_of_a_refused_perturbation_is_unknown():
     moves = {"ratings": {"a"}, "workers": {"b"}}
 
-    def sensitivity(cell: str, refused: set[str] = frozenset(), **options) -> Sensitivity:
-        return _sensitivity(cell, moves, refused, options.get("skipped", []), ())
+    def sensitivity(cell: str, *refused: str) -> Sensitivity:
+        return _sensitivity(cell, moves, dict.fromkeys(refused, "refused by the rule"), [], ())
 
     assert sensitivity("a") == Sensitivity(("ratings",), ("workers",))
     assert sensitivity("c").state == "insensitive"
-    unknown = sensitivity("c", {"ratings"})
+    unknown = sensitivity("c", "ratings")
     assert unknown == Sensitivity((), ("workers",), "ratings: refused by the rule")
     assert unknown.state == "not perturbed"
-    assert sensitivity("a", {"ratings"}) == Sensitivity(("ratings",), ("workers",))
-    assert _sensitivity("c", {}, set(), [], ()).note == "reads no data"
-    assert _sensitivity("a", moves, set(), [], {"a"}).state == "not perturbed"
+    assert sensitivity("a", "ratings") == Sensitivity(("ratings",), ("workers",))
+    assert _sensitivity("c", {}, {}, [], ()).note == "reads no data"
+    assert _sensitivity("a", moves, {}, [], {"a"}).state == "not perturbed"

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from harness import published
 
+from everycell.base.yaml import load_yaml
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
 from everycell.engine.lineage import JobRecord, read_lineage, upstream_jobs
 from everycell.engine.receipts import read_receipt
 from everycell.engine.reports import read_report
 from everycell.engine.verdicts import report
-from everycell.engine.yaml import load_yaml
 from everycell.studies.discovery import audits_of
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from receipt_files import rewrite
 
-from everycell.engine.files import sha256
+from everycell.base.files import sha256
 
 NAME = "embedded/sakai2023/table_2"
 

@@ -4,8 +4,8 @@ import logging
 import os
 from pathlib import Path
 
+from everycell.base.settings import validate_part
 from everycell.engine.job import Job
-from everycell.engine.settings import validate_part
 from everycell.sources.corpora import fetch_corpus
 from everycell.sources.settings import FetchSettings
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pygraphviz
 
-from everycell.engine.files import write_atomically
+from everycell.base.files import write_atomically
 from everycell.engine.job import Job
 
 with Job(snakemake) as job:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from everycell.base.untrusted import in_quotes
 from everycell.cli.printing import echo
-from everycell.engine.untrusted import in_quotes
 
 if TYPE_CHECKING:
     from everycell.language_models.endings import Endings

@@ -11,6 +11,8 @@ import pandas as pd
 import typer
 from typer.core import TyperCommand
 
+from everycell.base.files import atomic_path
+from everycell.base.untrusted import in_quotes
 from everycell.cli import project
 from everycell.cli.named_files import Input, Output
 from everycell.cli.options import Force, Format
@@ -28,7 +30,6 @@ from everycell.cli.rebuild_check import rebuild_and_compare
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact
 from everycell.engine.differences import compare_folders
-from everycell.engine.files import atomic_path
 from everycell.engine.lineage import NAME as LINEAGE
 from everycell.engine.lineage import check_lineage, files_without_jobs
 from everycell.engine.origins import sources_of
@@ -36,7 +37,6 @@ from everycell.engine.published_cells import CardError
 from everycell.engine.receipts import ReceiptError, made_by_other_code
 from everycell.engine.results import SUFFIXES, collect, stem_of
 from everycell.engine.tiers import Tier
-from everycell.engine.untrusted import in_quotes
 from everycell.engine.verification import absent_inputs, is_own
 from everycell.engine.verification import verify as verify_receipt
 from everycell.sources.fetch import OWN_DATA, changed_data

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from everycell.base.files import atomic_path
 from everycell.cli.named_files import FOLDER, RUN, Input, Output, path_and_name
 from everycell.config import read_config
-from everycell.engine.files import atomic_path
 from everycell.engine.full_runs import HUB_NAME
 from everycell.engine.published_cells import CardError
 

@@ -52,14 +52,7 @@ def _warn_once(
 
 
 def describe_missing_module(error: ModuleNotFoundError) -> str:
-    """Describe which module is missing, and which extra installs it.
-
-    Examples
-    --------
-    >>> print(describe_missing_module(ModuleNotFoundError(name="matplotlib.figure")))
-    This command needs the Python module matplotlib, which is not installed; run
-    pip install 'everycell[workflow]'.
-    """
+    """Describe which module is missing, and which extra installs it."""
     module = (error.name or "").partition(".")[0]
     if module in ("", "everycell"):
         raise error

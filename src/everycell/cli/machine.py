@@ -13,6 +13,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
+from everycell.base.settings import ConfigError
 from everycell.cli import project
 from everycell.cli.full_tier import Row, check_requirements, select_full
 from everycell.cli.named_files import Input
@@ -30,7 +31,6 @@ from everycell.engine.full_runs import (
 from everycell.engine.published_cells import CardError
 from everycell.engine.registry import SHARED, load_registry, read_part
 from everycell.engine.registry_entries import SourceError
-from everycell.engine.settings import ConfigError
 
 #: Packages that at least one chapter needs.
 NEEDED = {

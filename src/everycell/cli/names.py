@@ -73,17 +73,7 @@ class Selection:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Words of a name, normalised for case, punctuation, abbreviations and file endings.
-
-    Examples
-    --------
-    >>> words_of("Table 4.8 of lajewska2025")
-    ('table', '4', '8', 'lajewska2025')
-    >>> words_of("results/released/lajewska2025/table_4_8.power.csv")
-    ('released', 'lajewska2025', 'table', '4', '8')
-    >>> words_of("Fig. A1"), words_of("lajewska2025_chA")
-    (('figure', 'a', '1'), ('lajewska2025', 'ch', 'a'))
-    """
+    """Words of a name, normalised for case, punctuation, abbreviations and file endings."""
     words = []
     for text_word in re.findall(r"[^\W_]+", _ENDING.sub(r"\1", text).casefold()):
         match = _WITH_NUMBER.fullmatch(text_word)
@@ -128,16 +118,6 @@ class Names:
         """Look up a name in any spelling.
 
         A tier may come first or last, as in a path below ``results/``.
-
-        Examples
-        --------
-        >>> Names({}).find("Released").tier
-        'released'
-        >>> Names({}).find("everything")
-        Traceback (most recent call last):
-            ...
-        everycell.engine.published_cells.CardError: 'everything' is not a paper, \
-chapter or artefact; `everycell list` lists them all.
         """
         words = words_of(text)
         selections, tier = self._selections.get(words, []), None

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from everycell import __version__, studies
+from everycell.base.files import naming
 from everycell.cli.project import refuse_existing
 from everycell.cli.table_sources import TableSource
 from everycell.config import Config
-from everycell.engine.files import naming
 from everycell.engine.published_cells import CardError
 from everycell.engine.record_schemas import write_schemas
 from everycell.engine.registry import forget_registry, load_registry

@@ -13,11 +13,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from everycell.base.files import write_atomically
 from everycell.cli import project
 from everycell.cli.named_files import QRELS, RUN, Input
 from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
-from everycell.engine.files import write_atomically
 from everycell.engine.published_cells import CardError
 
 #: Line of the Snakefile that follows the chapters.

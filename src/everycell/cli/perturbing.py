@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 import time
 from collections import Counter
@@ -9,13 +11,16 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from everycell.base.files import sha256
 from everycell.cli import project
 from everycell.cli.names import Names
 from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
+from everycell.engine import perturbation
 from everycell.engine.artefacts import all_artefacts
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.published_cells import CardError
+from everycell.engine.receipts import content_hash, read_receipt, write_json
 from everycell.engine.sensitivity import (
     NAME,
     Cell,
@@ -31,8 +36,10 @@ if TYPE_CHECKING:
 LIMIT = 60.0
 #: Tiers whose results are perturbed.
 TIERS = ("embedded", "released")
-#: Differences from the recorded sensitivity that are printed.
-SHOWN = 50
+#: Number of differences from the recorded sensitivity that are printed.
+MAX_DIFFERENCES = 50
+#: Hashes of what the recorded sensitivity was measured from, by the name of the result.
+HASHES = Path("work/sensitivity.json")
 
 
 def perturb_and_compare(
@@ -46,10 +53,12 @@ def perturb_and_compare(
 ) -> int:
     """Perturb the data of results and compare with the recorded sensitivity; return the exit code.
 
-    With `share`, only a random part of the results is perturbed, in random order, until `minutes`
-    have passed.
+    With `share`, only a random part of the results is perturbed. Results that are unfinished after
+    some `minutes` are left out. With `update`, each result is recorded as soon as it is finished,
+    and a result is measured again only if it, its recorded sensitivity or the perturbations have
+    changed.
     """
-    from everycell.workflow.perturbed_runs import Plan, Target, measure_sensitivity
+    from everycell.workflow.perturbed_runs import Plan, Target, measure_sensitivity, slow_inputs
 
     end = float("inf") if minutes is None else time.monotonic() + 60 * minutes
     papers = project.papers()
@@ -85,37 +94,83 @@ def perturb_and_compare(
         number = min(len(targets), max(1, round(share * len(targets))))
         targets = random.Random(seed).sample(targets, number)
         echo(f"Perturbing {pluralise(number, 'result')}, drawn with --seed {seed}.", err=True)
+    hashes = json.loads(HASHES.read_text(encoding="utf-8")) if update and HASHES.is_file() else {}
+    if hashes:
+        number = len(targets)
+        targets = [
+            target
+            for target in targets
+            if target.result not in results_with_rows
+            or hashes.get(target.name) != _hash_of_measurement(target, recorded)
+        ]
+        if number > len(targets):
+            echo(
+                f"{pluralise(number - len(targets), 'result')} left out, which did not change "
+                f"since they were recorded; delete {HASHES} to perturb them again.",
+                err=True,
+            )
     cache = Path(read_config(Path("config.yaml")).cache)
     plan = Plan(project.ROOT.resolve(), cache.resolve(), targets, LIMIT)
-    measured = measure_sensitivity(plan, cores, end=end, notify=lambda line: echo(line, err=True))
-    done = [target for target in targets if target.name in measured]
+    done: list[Target] = []
+    unrepeatable: list[Target] = []
     cells: dict[Cell, Sensitivity] = {}
-    for target in done:
-        values = measured[target.name]
+    measurements = measure_sensitivity(
+        plan, cores, end=end, notify=lambda line: echo(line, err=True)
+    )
+    for number, measurement in enumerate(measurements, start=1):
+        target = measurement.target
+        line = f"{number} of {len(plan.targets)}: {target.name}"
+        if measurement.unfinished:
+            echo(f"{line} is left out; {measurement.unfinished}.", err=True)
+            unrepeatable += [target] * measurement.is_unrepeatable
+            continue
+        values = measurement.sensitivity
         states = Counter(value.state for value in values.values())
         counts = ", ".join(f"{states[state]} {state}" for state in sorted(states))
-        echo(f"{target.name}: {counts}")
-        cells |= {(target.tier, target.artefact.id, key): value for key, value in values.items()}
+        slow = sorted({name for value in values.values() for name in slow_inputs(value)})
+        echo(f"{line}: {counts}" + f"; too slow: {', '.join(slow)}" * bool(slow))
+        done.append(target)
+        new_cells = {(*target.result, key): value for key, value in values.items()}
+        cells |= new_cells
+        if update:
+            recorded = {
+                cell: value
+                for cell, value in recorded.items()
+                if cell[:2] != target.result and cell[1] in order
+            } | new_cells
+            ordered = sorted(recorded, key=lambda cell: (order[cell[1]], cell[0]))
+            write_sensitivity(path, {cell: recorded[cell] for cell in ordered})
+            hashes[target.name] = _hash_of_measurement(target, recorded)
+            write_json(HASHES, hashes)
+    if unrepeatable:
+        echo(
+            f"{pluralise(len(unrepeatable), 'result')} cannot be made again from the files on "
+            "disk; run snakemake, then this command, again.",
+            err=True,
+        )
     if update:
-        names = {target.result for target in done}
-        other_cells = {
-            cell: value
-            for cell, value in recorded.items()
-            if cell[:2] not in names and cell[1] in order
-        }
-        merged = {**other_cells, **cells}
-        ordered = sorted(merged, key=lambda cell: (order[cell[1]], cell[0]))
-        write_sensitivity(path, {cell: merged[cell] for cell in ordered})
         echo(f"Wrote the sensitivity of {pluralise(len(cells), 'value')} to {path}.")
-        return 0
+        return int(bool(unrepeatable))
     without_rows = [target for target in done if target.result not in results_with_rows]
     if without_rows:
         echo(f"{path} does not have {', '.join(target.name for target in without_rows)}.", err=True)
     compared = {target.result for target in done if _is_comparable(target, results_with_rows)}
-    return _report_differences(
+    code = _report_differences(
         {cell: value for cell, value in recorded.items() if cell[:2] in compared},
         {cell: value for cell, value in cells.items() if cell[:2] in compared},
     )
+    return max(code, int(bool(unrepeatable)))
+
+
+def _hash_of_measurement(target: Target, recorded: Mapping[Cell, Sensitivity]) -> str:
+    """Hash of a result, its recorded sensitivity, and the code that perturbs it."""
+    from everycell.workflow import perturbed_runs, scratch
+
+    receipt = read_receipt(Path(f"{target.stem}.receipt.json"))
+    rows = [[*cell, *value] for cell, value in recorded.items() if cell[:2] == target.result]
+    code = [sha256(Path(module.__file__)) for module in (perturbation, perturbed_runs, scratch)]
+    content = json.dumps([content_hash(receipt), rows, code])
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _is_comparable(target: Target, results_with_rows: Container[tuple[str, str]]) -> bool:
@@ -151,7 +206,7 @@ def _report_differences(
             changes.append(
                 f"{' '.join(cell)}: expected {_describe(expected)}, got {_describe(got)}"
             )
-    for change in changes[:SHOWN]:
+    for change in changes[:MAX_DIFFERENCES]:
         echo(change)
     if changes:
         echo(

@@ -15,10 +15,10 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 
+from everycell.base.untrusted import escape_controls
 from everycell.engine.conclusions import OUTCOME_NAMES
 from everycell.engine.differences import Difference
 from everycell.engine.lineage import NAME as LINEAGE
-from everycell.engine.untrusted import escape_controls
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -44,36 +44,18 @@ def output_console() -> Console:
 
 
 def pluralise(number: int, noun: str) -> str:
-    """Number and noun, in the plural if needed.
-
-    Examples
-    --------
-    >>> pluralise(1, "cell"), pluralise(2, "cell")
-    ('1 cell', '2 cells')
-    """
+    """Number and noun, in the plural if needed."""
     return f"{number} {noun}" + "s" * (number != 1)
 
 
 def list_paths(paths: Sequence[str]) -> str:
-    """List the first three paths, and count the others.
-
-    Examples
-    --------
-    >>> list_paths(["a", "b", "c", "d"])
-    'a, b, c and 1 more file'
-    """
+    """List the first three paths, and count the others."""
     more = f" and {pluralise(len(paths) - 3, 'more file')}" if len(paths) > 3 else ""
     return ", ".join(paths[:3]) + more
 
 
 def shorten(text: str | None) -> str:
-    """Shorten text to 80 characters, and a hash to 12.
-
-    Examples
-    --------
-    >>> shorten(None), shorten(""), shorten("c0ffee" * 10 + "abcd")
-    ('nothing', '(empty)', 'c0ffeec0ffee')
-    """
+    """Shorten text to 80 characters, and a hash to 12."""
     if not text:
         return "nothing" if text is None else "(empty)"
     is_hash = len(text) == 64 and not set(text) - set("0123456789abcdef")
@@ -101,19 +83,7 @@ def print_for_programs(
     form: str,
     extra: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print one frame, or several by name, as CSV, JSON (with `extra` keys) or LaTeX.
-
-    Examples
-    --------
-    >>> depths = pd.DataFrame({"k": [5, 10], "tau": [0.25, None]})
-    >>> print_for_programs(depths, "csv")
-    k,tau
-    5,0.25
-    10,
-    >>> print_for_programs({"order": depths.head(1)}, "csv")
-    table,k,tau
-    order,5,0.25
-    """
+    """Print one frame, or several by name, as CSV, JSON (with `extra` keys) or LaTeX."""
     tables = {"rows": frames} if isinstance(frames, pd.DataFrame) else frames
     if form == "csv":
         table = frames
@@ -139,19 +109,7 @@ def print_json(value: Any) -> None:
 
 
 def frame_as_tex(frame: pd.DataFrame) -> str:
-    r"""LaTeX table (booktabs), with numbers rounded as in the terminal.
-
-    Examples
-    --------
-    >>> print(frame_as_tex(pd.DataFrame({"run": ["a_b"], "tau": [0.25]})))
-    \begin{tabular}{lr}
-    \toprule
-    run & tau \\
-    \midrule
-    a\_b & 0.2500 \\
-    \bottomrule
-    \end{tabular}
-    """
+    """LaTeX table (booktabs), with numbers rounded as in the terminal."""
     from everycell.engine.render.tables.latex import escape_tex
 
     lines = [[str(column) for column in frame.columns], *map(format_values, rows_of(frame))]
@@ -176,13 +134,7 @@ def rows_of(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 
 def format_values(row: Iterable[Any]) -> list[str]:
-    """Format values for readers: floats with four decimals, and tiny ones as <0.0001, not 0.
-
-    Examples
-    --------
-    >>> format_values(["q1", 10, 0.25, 2e-12, float("nan")])
-    ['q1', '10', '0.2500', '<0.0001', '-']
-    """
+    """Format values: floats with four decimals, and tiny ones as <0.0001, not 0."""
     return [_format_number(value) if isinstance(value, float) else str(value) for value in row]
 
 
@@ -221,14 +173,7 @@ def print_frame(console: Console, frame: pd.DataFrame) -> None:
 
 
 def difference_frame(differences: Iterable[Difference]) -> pd.DataFrame:
-    """One row per changed cell, verdict or claim, and per result without a counterpart.
-
-    Examples
-    --------
-    >>> difference = Difference(name="released/toy/table_1", only_in="first")
-    >>> difference_frame([difference]).iloc[0].tolist()
-    ['released/toy/table_1', 'result', '', 'present', '']
-    """
+    """One row per changed cell, verdict or claim, and per result without a counterpart."""
     rows = []
     for result in differences:
         if result.only_in:

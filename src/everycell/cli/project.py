@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from everycell.base.files import describe_os_error
 from everycell.cli.named_files import check_named_files
 from everycell.cli.printing import echo
 from everycell.engine.artefacts import Artefact, Paper, load_papers
@@ -19,7 +20,6 @@ from everycell.engine.audits import FindAudits
 from everycell.engine.card_checks import check_once
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.code import ignored_scripts
-from everycell.engine.files import describe_os_error
 from everycell.engine.published_cells import CardError
 from everycell.engine.receipts import receipts_in
 from everycell.engine.registry_entries import RegistryError
@@ -110,18 +110,7 @@ def can_write(folder: Path) -> bool:
 
 
 def papers_not_included(root: Path) -> list[str]:
-    """Keys of papers that have rules, none of which the Snakefile includes.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> root = Path(tempfile.mkdtemp())
-    >>> (root / "workflow/rules/toy2026").mkdir(parents=True)
-    >>> (root / "workflow/rules/toy2026/ch1.smk").touch()
-    >>> (root / "Snakefile").touch()
-    >>> papers_not_included(root)
-    ['toy2026']
-    """
+    """Keys of papers that have rules, none of which the Snakefile includes."""
     files = sorted((root / "workflow" / "rules").glob("*/ch*.smk"))
     keys = dict.fromkeys(path.parent.name for path in files)
     included = (root / "Snakefile").read_text(encoding="utf-8") if files else ""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TextIO
 
-from everycell.engine.files import describe_os_error
+from everycell.base.files import describe_os_error
 
 #: Exit code when the reader of the output has closed it, as for a process that SIGPIPE ends.
 CLOSED_BY_READER = 128 + 13

@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.base.files import sha256
 from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import pluralise
-from everycell.engine.files import sha256
 from everycell.engine.published_cells import (
     CardError,
     cell_lines,

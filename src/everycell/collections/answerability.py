@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections import rating_files
+from everycell.base import csv_files
 from everycell.collections.snippet_files import parse_list_or_set
 from everycell.collections.snippets import AnnotationError
 
@@ -32,8 +32,8 @@ PARTITIONS = ("train", "validation", "test")
 #: Number of annotators per passage of CAsT-snippets.
 ANNOTATORS = 3
 
-read_labelled_rows = partial(rating_files.read_table, error=AnnotationError)
-reject_rows = partial(rating_files.reject_rows, error=AnnotationError)
+read_labelled_rows = partial(csv_files.read_table, error=AnnotationError)
+reject_rows = partial(csv_files.reject_rows, error=AnnotationError)
 
 
 def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:

@@ -15,11 +15,11 @@ from typing import IO
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from everycell.base.errors import CollectionError
+from everycell.base.files import atomic_path
+from everycell.base.untrusted import in_quotes
 from everycell.collections.cited_questions import PASSAGES, QUESTIONS
-from everycell.collections.errors import CollectionError
 from everycell.collections.rows import read_lines, read_objects
-from everycell.engine.files import atomic_path
-from everycell.engine.untrusted import in_quotes
 
 #: Files of a BEIR folder.
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"

@@ -48,17 +48,6 @@ def linked_benchmark(
     All tasks share one split: no pair of a test or validation query, in any task or direction, is
     among the relevant pairs for training. A document that is relevant to a query in one task is not
     a negative for this query in another.
-
-    Examples
-    --------
-    >>> ids = [f"d{number:02}" for number in range(30)]
-    >>> documents = pd.DataFrame({"document_id": ids, "text": "x", "package": "p", "parent": "q"})
-    >>> pairs = pd.DataFrame({"task": "cite", "query_id": ids[:3], "document_id": ids[3:6]})
-    >>> benchmark = linked_benchmark(
-    ...     pairs, pairs, documents, test=1, validation=1, seed=0, settings=["random"]
-    ... )
-    >>> benchmark.queries["split"].tolist(), len(benchmark.candidates)
-    (['test', 'validation', 'train'], 78)
     """
     split = split_queries(positives, test=test, validation=validation, seed=seed)
     text = documents.set_index("document_id")["text"]
@@ -92,20 +81,7 @@ def listed_pairs(
     settings: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Distinct query-document pairs that systems must score.
-
-    Examples
-    --------
-    >>> lists = pd.DataFrame({
-    ...     "setting": ["package", "mixed", "mixed"], "task": "cite", "split": "test",
-    ...     "query_id": "q", "document_id": ["d", "d", "e"], "relevance": 0})
-    >>> listed_pairs(lists, splits=["test"]).to_numpy().tolist()
-    [['q', 'd'], ['q', 'e']]
-    >>> len(listed_pairs(lists, splits=["test"], settings=["package"]))
-    1
-    >>> len(listed_pairs(lists, splits=["test"], tasks=["co-cite"]))
-    0
-    """
+    """Distinct query-document pairs that systems must score."""
     is_listed = candidates["split"].isin(splits)
     for column, allowed in (("setting", settings), ("task", tasks)):
         if allowed is not None:
@@ -135,28 +111,13 @@ def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str)
 
 
 def texts_by_id(frame: pd.DataFrame, key: str) -> dict[str, str]:
-    """Map the ids of documents or queries to their first texts.
-
-    Examples
-    --------
-    >>> queries = pd.DataFrame({"query_id": ["q", "q"], "task": ["a", "b"], "text": "bees"})
-    >>> texts_by_id(queries, "query_id")
-    {'q': 'bees'}
-    """
+    """Map the ids of documents or queries to their first texts."""
     first = frame.drop_duplicates(key)
     return dict(zip(first[key], first["text"], strict=True))
 
 
 def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.DataFrame) -> None:
-    """Raise an error if a collection has duplicate or unknown ids.
-
-    Examples
-    --------
-    >>> documents = pd.DataFrame({"document_id": ["d", "d"], "text": ["a", "b"]})
-    >>> check_texts(documents, pd.DataFrame(), pd.DataFrame())
-    Traceback (most recent call last):
-    ValueError: The document id 'd' occurs twice: each document needs a unique id.
-    """
+    """Raise an error if a collection has duplicate or unknown ids."""
     duplicates = documents.loc[documents["document_id"].duplicated(), "document_id"]
     if len(duplicates):
         raise ValueError(

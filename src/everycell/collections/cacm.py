@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
+from everycell.base.text_files import check_regular
+from everycell.base.untrusted import in_quotes, unpack
 from everycell.collections.smart_files import (
     decode_lines,
     normalise_space,
     trec_blocks,
     unreadable_file_error,
 )
-from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import in_quotes, unpack
 
 #: Task of each type of link in the records of CACM.
 LINK_TYPES: Mapping[str, str] = {"5": "cite", "6": "co-cite", "4": "coupling"}

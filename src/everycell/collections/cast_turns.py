@@ -12,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.collections.errors import CollectionError
-from everycell.engine.untrusted import in_quotes, parse_json, text_of
+from everycell.base.errors import CollectionError
+from everycell.base.untrusted import in_quotes, parse_json, text_of
 
 _FOLDER = "cast-reproducibility"
 #: Registry keys of the turns of CAsT 2020 and of their rewrites. "canard-org" is based on the

@@ -9,10 +9,10 @@ from typing import TypeVar
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
+from everycell.base.untrusted import in_quotes
+from everycell.base.validation import describe_fault
 from everycell.collections.rows import read_lines, read_objects
-from everycell.engine.untrusted import in_quotes
-from everycell.engine.validation import describe_fault
 
 #: Names of the files in a folder.
 QUESTIONS, PASSAGES = "questions.jsonl", "passages.jsonl"

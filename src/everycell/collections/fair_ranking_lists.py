@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.collections.errors import CollectionError
-from everycell.collections.rating_files import read_table, row_in_file
-from everycell.engine.untrusted import in_quotes
+from everycell.base.csv_files import read_table, row_in_file
+from everycell.base.errors import CollectionError
+from everycell.base.untrusted import in_quotes
 
 #: Folder of each data set, by its name in the tables.
 DATASETS = {"TREC20": "TREC2020", "TREC19": "TREC2019"}

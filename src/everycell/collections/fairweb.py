@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
+from everycell.base.untrusted import in_quotes
 from everycell.collections.rows import read_lines
-from everycell.engine.untrusted import in_quotes
 
 _FOLDER = "ntcir-fairweb1/pilot"
 #: Attribute sets of each topic.

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.errors import CollectionError
-from everycell.collections.rating_files import read_table
+from everycell.base.csv_files import read_table
+from everycell.base.errors import CollectionError
 
 #: Registry keys of the released files.
 FILES = ("ginger/runs_responses.csv", "ginger/nrg_variants_responses.csv")

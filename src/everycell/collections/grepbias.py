@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from everycell.base.csv_files import read_table, reject_rows
+from everycell.base.errors import CollectionError
+from everycell.base.untrusted import in_quotes
 from everycell.collections.benchmark import Benchmark
-from everycell.collections.errors import CollectionError
-from everycell.collections.rating_files import read_table, reject_rows
-from everycell.engine.untrusted import in_quotes
 
 #: Registry keys of the queries, and of the documents of each query category.
 QUERIES = "gender-bias-ir/grepbiasir/queries.csv"

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.collections.errors import CollectionError
-from everycell.engine.text_files import text_lines
+from everycell.base.errors import CollectionError
+from everycell.base.text_files import text_lines
 
 #: Largest number of features per document: the dense vectors are kept in memory.
 MAX_FEATURES = 10_000

@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from everycell.engine.text_files import text_lines
-from everycell.engine.untrusted import in_quotes
+from everycell.base.text_files import text_lines
+from everycell.base.untrusted import in_quotes
 
 #: File of the passages in the user's folder.
 COLLECTION = "collection.tsv"

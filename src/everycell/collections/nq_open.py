@@ -12,9 +12,9 @@ from pathlib import Path
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
+from everycell.base.untrusted import in_quotes
 from everycell.collections.rows import read_objects
-from everycell.engine.untrusted import in_quotes
 
 #: Registry key of the released file.
 KEY = "nq-open-oracle/nq-open-oracle.jsonl"

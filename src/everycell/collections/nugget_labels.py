@@ -14,8 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import in_quotes, parse_json, parse_literal
+from everycell.base.text_files import check_regular
+from everycell.base.untrusted import in_quotes, parse_json, parse_literal
 
 #: Registry key of the condensed labels in the mirror, with one line per judge, run and topic.
 CONDENSED = "ginger/nugget_assignments.jsonl"

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from everycell.collections.errors import CollectionError
-from everycell.engine.text_files import text_lines
-from everycell.engine.validation import describe_fault
+from everycell.base.errors import CollectionError
+from everycell.base.text_files import text_lines
+from everycell.base.validation import describe_fault
 
 _Row = TypeVar("_Row", bound=BaseModel)
 

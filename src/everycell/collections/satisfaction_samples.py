@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
 
 USER, SYSTEM = "USER", "SYSTEM"
 #: Suffix that turns the id of a sample into that of its counterfactual.

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL, SYSTEM, USER, Sample, Turn
 from everycell.collections.user_satisfaction import (
     SATISFIED_FROM,

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from everycell.base.untrusted import in_quotes, text_of
 from everycell.collections.benchmark import Benchmark
-from everycell.engine.untrusted import in_quotes, text_of
 
 #: Folder of each task in the published files.
 FOLDERS: Mapping[str, str] = {

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.base.errors import CollectionError
+from everycell.base.untrusted import in_quotes
 from everycell.collections.cacm import cacm_documents, cacm_topics
-from everycell.collections.errors import CollectionError
 from everycell.collections.smart_files import (
     check_unique,
     read_text_lines,
     smart_records,
     trec_blocks,
 )
-from everycell.engine.untrusted import in_quotes
 
 #: Relevance of each code in Cranfield's judgements. The collection's readme defines the codes 1
 #: (complete answer) to 4 (of minimum interest), so smaller codes are better. It does not define -1,

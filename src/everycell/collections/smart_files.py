@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from everycell.collections.errors import CollectionError
-from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import in_quotes
+from everycell.base.errors import CollectionError
+from everycell.base.text_files import check_regular
+from everycell.base.untrusted import in_quotes
 
 _FIELD = re.compile(r"\.([A-Z])\s*")
 _RECORD = re.compile(r"\.I\s+(\d+)\s*")

@@ -12,9 +12,9 @@ from typing import TypeVar
 
 import pandas as pd
 
-from everycell.collections.rating_files import read_table, reject_rows
+from everycell.base.csv_files import read_table, reject_rows
+from everycell.base.untrusted import in_quotes, parse_literal
 from everycell.collections.snippets import AnnotationError, Span, span_fault
-from everycell.engine.untrusted import in_quotes, parse_literal
 
 _Literal = TypeVar("_Literal", bound=Collection)
 
@@ -192,15 +192,7 @@ def _remove_non_ascii(text: str) -> str:
 
 
 def parse_list_or_set(value: str, kind: type[_Literal], location: str) -> _Literal:
-    """Parse a list or set in Python's notation.
-
-    Examples
-    --------
-    >>> parse_list_or_set("['a', 'b']", list, "x.csv, row 1: spans")
-    ['a', 'b']
-    >>> parse_list_or_set("set()", set, "x.csv, row 1: sentences")
-    set()
-    """
+    """Parse a list or set in Python's notation."""
     try:
         parsed = parse_literal(value)
     except ValueError:

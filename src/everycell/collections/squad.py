@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.base.untrusted import parse_json, text_of
 from everycell.collections.snippets import AnnotationError
-from everycell.engine.untrusted import parse_json, text_of
 
 #: A question, its paragraph, and its answers in the words of the paragraph.
 Question = tuple[str, str, Sequence[str]]

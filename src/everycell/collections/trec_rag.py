@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
+from everycell.base.text_files import check_regular
+from everycell.base.untrusted import in_quotes, parse_json
 from everycell.collections.rows import read_lines
-from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.trec.runs import read_run, trec_order
 
 #: Names in the folder: file of topics ("id, tab, question"), TREC run, folder of segments.

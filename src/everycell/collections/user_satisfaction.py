@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
+from everycell.base.text_files import text_lines
+from everycell.base.untrusted import in_quotes, parse_literal
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, Turn
-from everycell.engine.text_files import text_lines
-from everycell.engine.untrusted import in_quotes, parse_literal
 
 #: Registry keys of the ratings and of the two released parts of the split, by benchmark.
 FILES: Mapping[str, Mapping[str, str]] = {

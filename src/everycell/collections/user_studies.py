@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.rating_files import (
+from everycell.base.csv_files import (
     RATING,
     RatingsError,
     check_filled,
@@ -17,7 +17,7 @@ from everycell.collections.rating_files import (
     read_table,
     row_in_file,
 )
-from everycell.engine.untrusted import in_quotes
+from everycell.base.untrusted import in_quotes
 
 #: Answer options of the questionnaires in the published order: ``option_1`` is the first.
 DEMOGRAPHICS: Mapping[str, Sequence[str]] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.rating_files import (
+from everycell.base.csv_files import (
     RATING,
     RatingsError,
     integer_ratings,
@@ -18,7 +18,7 @@ from everycell.collections.rating_files import (
     require_columns,
     row_in_file,
 )
-from everycell.engine.untrusted import in_quotes
+from everycell.base.untrusted import in_quotes
 
 
 def query_sha256(query: str) -> str:
@@ -26,11 +26,6 @@ def query_sha256(query: str) -> str:
 
     Queries are normalised with NFKC, lower case and straight apostrophes; other punctuation and
     white space become single spaces.
-
-    Examples
-    --------
-    >>> query_sha256("What’s  the best seat?") == query_sha256("what's the best seat")
-    True
     """
     text = unicodedata.normalize("NFKC", query).lower().replace("’", "'").replace("‘", "'")
     text = re.sub(r"\s+", " ", re.sub(r"[^\w\s']", " ", text)).strip()
@@ -50,17 +45,7 @@ def read_queries(path: Path) -> pd.DataFrame:
 
 
 def read_comment_counts(path: Path) -> pd.DataFrame:
-    r"""Read the counts of coded comments, with one column per theme.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "comments.csv"
-    >>> _ = path.write_text(
-    ...     "answer_conditions,satisfaction,usefulness \nA1,4,3.0\nA2,1,0\nSUM,,3\n")
-    >>> read_comment_counts(path).values.tolist()
-    [[4, 3], [1, 0]]
-    """
+    """Read the counts of coded comments, with one column per theme."""
     raw = read_table(path, ["answer_conditions", "satisfaction"])
     raw.columns = raw.columns.str.strip()
     # The last line of the file has the sums.
@@ -108,21 +93,9 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
 
 
 def read_pilot(path: Path) -> pd.DataFrame:
-    r"""Read the usefulness ratings of one pilot condition of chapter 7.
+    """Read the usefulness ratings of one pilot condition of chapter 7.
 
     Each row contains the ratings of all workers for one query, as in ``['2', '3']``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "pilot.csv"
-    >>> _ = path.write_text("answers_ids,usefulness\nEC3,\"['2', '3']\"\n")
-    >>> read_pilot(path).values.tolist()
-    [['EC3', 'EC3 worker 0', 2], ['EC3', 'EC3 worker 1', 3]]
-    >>> _ = path.write_text("answers_ids,usefulness\nEC3,\"['2', '9']\"\n")
-    >>> read_pilot(path)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    everycell.collections.rating_files.RatingsError: ...row 2: the ratings are "['2', '9']"; ...
     """
     raw = read_table(path, ["answers_ids", "usefulness"])
     rating = f"'[{RATING.start}-{RATING.stop - 1}]'"

@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from statsmodels.stats.contingency_tables import mcnemar
 
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
 
 Aggregation = Literal["max", "mean"]
 Repeated = Literal["tuples", "distinct", "rows"]
@@ -120,18 +120,7 @@ def decide_levels(
     size: int = 3,
     repeated: Repeated = "distinct",
 ) -> list[Level]:
-    """Answerability of passages and rankings by sentence scores, with all six aggregations.
-
-    Examples
-    --------
-    >>> passages = pd.DataFrame(
-    ...     {"turn_id": ["1", "1"], "passage_id": ["a", "b"], "answerable": [True, False]})
-    >>> levels = decide_levels(passages, [[0.9, 0.1], [0.2]], size=2)
-    >>> [(level.level, level.passages, level.rankings, level.predicted.tolist())
-    ...  for level in levels[:3]]
-    [('passage', 'max', '', [True, False]), ('ranking', 'max', 'max', [True]), \
-('ranking', 'max', 'mean', [True])]
-    """
+    """Answerability of passages and rankings by sentence scores, by six aggregations."""
     if len(scores) != len(passages):
         raise ValueError(
             f"There are scores for {len(scores)} passages, but {len(passages)} passages; give "

@@ -41,13 +41,7 @@ class Rewriting:
 
 
 def dialogue_text(sample: Sample) -> str:
-    r"""A dialogue as text, one utterance per line.
-
-    Examples
-    --------
-    >>> dialogue_text(Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True))
-    'USER: A taxi?\nSYSTEM: At 8.'
-    """
+    """A dialogue as text, one utterance per line."""
     return "\n".join(f"{speaker}: {text}" for speaker, text in sample.turns)
 
 

@@ -21,9 +21,9 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from statsmodels.stats.proportion import proportion_confint
 
+from everycell.base.arrays import BoolArray
 from everycell.collections.satisfaction_samples import Sample
 from everycell.dialogue.counterfactuals import Rewriting, success
-from everycell.engine.arrays import BoolArray
 
 #: Default number of folds.
 FOLDS = 10
@@ -143,16 +143,7 @@ def judge_rewritings(
 
 
 def compare_generators(labels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Compare the success of generators, with 95 % Wilson intervals.
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True, "fault": "",
-    ...                        "intended": [0, 0, 1, 1], "satisfied": [0, 1, 1, 1]})
-    >>> result = compare_generators({"toy": labels}).set_index(["row", "metric"])["value"]
-    >>> result["Overall"].round(1).tolist()
-    [4.0, 4.0, 3.0, 75.0, 30.1, 95.4]
-    """
+    """Compare the success of generators, with 95 % Wilson intervals."""
     rows = []
     for generator, frame in labels.items():
         for row in success(frame).to_dict("records"):

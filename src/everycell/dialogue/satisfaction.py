@@ -41,38 +41,14 @@ class Scores(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A test set to which dissatisfied samples were added.
-
-    Attributes
-    ----------
-    percent
-        Nominal share of dissatisfied samples.
-    added
-        Number of added samples.
-    """
+    """A test set with added dissatisfied samples, and their nominal percentage."""
 
     percent: float
     added: int
 
 
 def confusion(satisfied: npt.ArrayLike, predicted: npt.ArrayLike) -> Confusion:
-    """Count correct and wrong predictions.
-
-    Parameters
-    ----------
-    satisfied, predicted : sequences of n bool
-        True class and prediction of each sample; n is at least 1.
-
-    Raises
-    ------
-    ValueError
-        No samples, sequences of different lengths, or values other than true and false.
-
-    Examples
-    --------
-    >>> confusion([True, True, False], [True, False, False])
-    Confusion(satisfied_right=1, satisfied_wrong=1, dissatisfied_right=1, dissatisfied_wrong=0)
-    """
+    """Count correct and wrong predictions of at least one sample."""
     truth, predictions = np.asarray(satisfied), np.asarray(predicted)
     if truth.ndim != 1 or truth.shape != predictions.shape or not len(truth):
         raise ValueError(
@@ -91,15 +67,7 @@ def confusion(satisfied: npt.ArrayLike, predicted: npt.ArrayLike) -> Confusion:
 
 
 def scores(counts: Confusion) -> Scores:
-    """Accuracy, and macro averages of precision, recall and F1.
-
-    Examples
-    --------
-    An estimator that predicts "satisfied" for every sample of Main, MultiWOZ:
-
-    >>> [round(value, 2) for value in scores(Confusion(811, 0, 0, 40))]
-    [95.3, 47.65, 50.0, 48.8]
-    """
+    """Accuracy, and macro averages of precision, recall and F1, in percent."""
     if min(counts) < 0 or not sum(counts):
         raise ValueError(
             f"The counts of predictions are {tuple(counts)}; give counts of 0 or more, not all 0."
@@ -119,35 +87,11 @@ def scores(counts: Confusion) -> Scores:
 def fitting_confusions(
     published: Mapping[str, float], satisfied: int, dissatisfied: int, *, within: float = UNIT
 ) -> list[Confusion]:
-    """All counts of correct and wrong predictions that are compatible with published measures.
+    """All counts of correct and wrong predictions that fit measures in percent.
 
-    Parameters
-    ----------
-    published
-        Measures (fields of `Scores`) in percent; `accuracy` must be among them.
-    satisfied, dissatisfied
-        Number of samples of each class.
-    within
-        A measure is compatible if it differs from the published value by less than this. The
-        default allows both rounded and truncated values.
-
-    Returns
-    -------
-    list of Confusion
-        Sorted by the number of correct predictions, then by that of correctly predicted
-        dissatisfied samples.
-
-    Raises
-    ------
-    ValueError
-        Accuracy is missing, a measure is unknown or not finite, or there are no samples.
-
-    Examples
-    --------
-    >>> published = {"accuracy": 73.80, "precision": 51.56, "recall": 56.54, "f1": 48.23}
-    >>> fitting_confusions(published, 811, 40)
-    [Confusion(satisfied_right=613, satisfied_wrong=198, dissatisfied_right=15, \
-dissatisfied_wrong=25)]
+    A measure fits if it differs by less than `within`; the default allows both rounded and
+    truncated values. Accuracy must be among the measures. The counts are sorted by the number of
+    correct predictions, then by that of correctly predicted dissatisfied samples.
     """
     unknown = set(published) - set(Scores._fields)
     if unknown or "accuracy" not in published:

@@ -10,10 +10,10 @@ from typing import Annotated
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
+from everycell.base.json_lines import read_json_lines
+from everycell.base.untrusted import in_quotes
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 from everycell.dialogue.satisfaction import confusion, jaccard, scores
-from everycell.engine.json_lines import read_json_lines
-from everycell.engine.untrusted import in_quotes
 
 #: Default name of the estimator.
 ESTIMATOR = "all"
@@ -31,16 +31,7 @@ class Prediction(BaseModel):
 
 
 def read_predictions(path: Path) -> list[Prediction]:
-    r"""Read predictions from a file of JSON lines.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "predictions.jsonl"
-    >>> _ = path.write_text('{"id": "1", "satisfied": true, "predicted": false}\n')
-    >>> read_predictions(path)
-    [Prediction(id='1', satisfied=True, predicted=False, estimator='all')]
-    """
+    """Read predictions from a file of JSON lines."""
     predictions: dict[tuple[str, str], Prediction] = {}
     for number, line in read_json_lines(path, Prediction, "docs/user-satisfaction.md"):
         key = (line.estimator, line.id)
@@ -54,17 +45,7 @@ def read_predictions(path: Path) -> list[Prediction]:
 
 
 def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
-    """Measures of each estimator on samples, counterfactuals and both together.
-
-    Examples
-    --------
-    >>> labels = {"1": (True, True), "2": (True, False), "1-cf": (False, True)}
-    >>> predictions = [Prediction(id=i, satisfied=s, predicted=p) for i, (s, p) in labels.items()]
-    >>> predictions.append(Prediction(id="2-cf", satisfied=False, predicted=False))
-    >>> report = satisfaction_report(predictions)
-    >>> report[["set", "samples", "accuracy", "jaccard"]].values.tolist()
-    [['main', 2, 50.0, nan], ['counterfactual', 2, 50.0, nan], ['mixed', 4, 50.0, 0.0]]
-    """
+    """Measures of each estimator on samples, counterfactuals and both together."""
     rows = []
     for estimator in dict.fromkeys(prediction.estimator for prediction in predictions):
         own = [prediction for prediction in predictions if prediction.estimator == estimator]

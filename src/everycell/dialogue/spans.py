@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
 from everycell.collections.snippets import Span, first_overlap, span_fault
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 
 Aggregation = Literal["mean", "majority", "similarity"]
 AGGREGATIONS: tuple[Aggregation, ...] = ("mean", "majority", "similarity")

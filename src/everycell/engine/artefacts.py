@@ -11,6 +11,9 @@ from typing import Literal, NamedTuple, TypeVar
 
 import pandas as pd
 
+from everycell.base.untrusted import text_of
+from everycell.base.yaml import line_of
+from everycell.base.yaml_files import read_model
 from everycell.engine.cards import RUNNABLE, Card, ChapterFile, PaperFile
 from everycell.engine.claims import CardFileModel, Untested
 from everycell.engine.published_cells import (
@@ -26,9 +29,6 @@ from everycell.engine.published_cells import (
 )
 from everycell.engine.sensitivity import Sensitivity, sensitivity_of
 from everycell.engine.tiers import Tier
-from everycell.engine.untrusted import text_of
-from everycell.engine.yaml import line_of
-from everycell.engine.yaml_files import read_model
 
 ARTEFACT_ID = re.compile(r"(table|figure|text)_([0-9A-Z]+)(_[0-9A-Z]+)*")
 #: Values of cells without a number, and the marker for them.

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import BoolArray
+from everycell.base.arrays import BoolArray
 from everycell.engine.artefacts import Artefact
 from everycell.engine.cards import Erratum
 from everycell.engine.published_cells import CardError, as_number, read_cells
@@ -45,15 +45,7 @@ FindAudits = Callable[[str, str], Mapping[str, Audit]]
 
 
 def audits_in(module: ModuleType) -> dict[str, Audit]:
-    """Audits of a module by name: its functions with one of the two prefixes.
-
-    Examples
-    --------
-    >>> toy = ModuleType("toy")
-    >>> toy.audit_toy2026_sum = toy.share = lambda cells: Finding(True, "")
-    >>> list(audits_in(toy))
-    ['audit_toy2026_sum']
-    """
+    """Audits of a module by name: its functions with one of the two prefixes."""
     return {
         name: function
         for name, function in vars(module).items()
@@ -94,14 +86,7 @@ def finding_of(erratum: Erratum, artefact: Artefact, audits: Mapping[str, Audit]
 
 
 def rows_where(table: pd.DataFrame, **key: str | list[str]) -> pd.DataFrame:
-    """Rows of a table whose key columns have these values; may be empty.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"row": ["a", "a", "b"], "metric": ["P", "R", "P"]})
-    >>> rows_where(table, row=["a", "b"], metric="P").index.to_list()
-    [0, 2]
-    """
+    """Rows of a table whose key columns have these values; may be empty."""
     return table[_matches(table, key)]
 
 
@@ -114,13 +99,7 @@ def _matches(table: pd.DataFrame, key: Mapping[str, str | list[str]]) -> BoolArr
 
 
 def published_text(table: pd.DataFrame, **key: str) -> str:
-    """Published value of a key, which must match exactly one row.
-
-    Examples
-    --------
-    >>> published_text(pd.DataFrame({"row": ["a", "b"], "value": ["0.30", "S"]}), row="a")
-    '0.30'
-    """
+    """Published value of a key, which must match exactly one row."""
     # Faster than selecting the complete row: audits read thousands of cells.
     return str(table["value"][_matches(table, key)].item())
 
@@ -135,51 +114,22 @@ def published_number(table: pd.DataFrame, **key: str) -> float:
 
 
 def concatenate_tables(cells: Cells, *names: str) -> pd.DataFrame:
-    """Cells of several tables, concatenated.
-
-    Examples
-    --------
-    >>> cells = {name: pd.DataFrame({"value": [name[-1]]}) for name in ("table_1", "table_2")}
-    >>> concatenate_tables(cells.__getitem__, "table_1", "table_2")["value"].to_list()
-    ['1', '2']
-    """
+    """Cells of several tables, concatenated."""
     return pd.concat([cells(name) for name in names], ignore_index=True)
 
 
 def holds_if_any(contradictions: Iterable[str], none: str) -> Finding:
-    """Finding that holds if there is any contradiction; otherwise its detail is `none`.
-
-    Examples
-    --------
-    >>> holds_if_any(["a: 3 above 2", "b: 5 above 4"], "no value is above its bound")
-    Finding(holds=True, detail='a: 3 above 2; b: 5 above 4')
-    >>> holds_if_any([], "no value is above its bound")
-    Finding(holds=False, detail='no value is above its bound')
-    """
+    """Finding that holds if there is any contradiction; otherwise its detail is `none`."""
     sentences = list(contradictions)
     return Finding(bool(sentences), "; ".join(sentences) if sentences else none)
 
 
 def holds_if_none(faults: Iterable[str], detail: str) -> Finding:
-    """Finding that holds, with `detail`, if there are no faults.
-
-    Examples
-    --------
-    >>> holds_if_none([], "4 totals are sums")
-    Finding(holds=True, detail='4 totals are sums')
-    >>> holds_if_none(["SGD: parts sum to 7"], "4 totals are sums")
-    Finding(holds=False, detail='SGD: parts sum to 7')
-    """
+    """Finding that holds, with `detail`, if there are no faults."""
     sentences = list(faults)
     return Finding(not sentences, "; ".join(sentences) if sentences else detail)
 
 
 def is_multiple(value: float, step: float) -> bool:
-    """Whether a published value is an integer multiple of a step.
-
-    Examples
-    --------
-    >>> is_multiple(0.6, 0.2), is_multiple(0.7, 0.2)
-    (True, False)
-    """
+    """Whether a published value is an integer multiple of a step."""
     return abs(value / step - round(value / step)) < 1e-6

@@ -9,6 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 import everycell
+from everycell.base.files import fingerprint, write_atomically
+from everycell.base.untrusted import text_of
+from everycell.base.yaml import line_of
+from everycell.base.yaml_files import read_model
 from everycell.engine.artefacts import (
     ARTEFACT_ID,
     DASHES,
@@ -30,7 +34,6 @@ from everycell.engine.claim_checks import (
     selector_fault,
 )
 from everycell.engine.claims import NotTestable, Untested
-from everycell.engine.files import fingerprint, write_atomically
 from everycell.engine.full_runs import load_full_tier
 from everycell.engine.published_cells import (
     CardError,
@@ -45,10 +48,7 @@ from everycell.engine.registry import read_part
 from everycell.engine.registry_entries import RegistryError
 from everycell.engine.spread import SEEDS
 from everycell.engine.tolerances import is_rounded, limits_by_row
-from everycell.engine.untrusted import text_of
 from everycell.engine.verdicts import report
-from everycell.engine.yaml import line_of
-from everycell.engine.yaml_files import read_model
 
 #: Kinds that a record may have, by the first word of its id.
 _KINDS = {"table": ("table",), "figure": ("figure", "drawing"), "text": ("text",)}

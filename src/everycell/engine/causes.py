@@ -164,13 +164,7 @@ def _external_hashes(job: JobRecord) -> dict[str, str]:
 
 
 def causes_of_kind(kind: Kind, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Cause]:
-    """Differences between two mappings as causes of one kind.
-
-    Examples
-    --------
-    >>> list(causes_of_kind("seed", {"seed": "1"}, {"seed": "2"}))
-    [Cause(kind='seed', name='seed', old='1', new='2')]
-    """
+    """Differences between two mappings as causes of one kind."""
     for change in changes(old, new):
         yield Cause(kind=kind, name=change.key, old=change.old, new=change.new)
 

@@ -162,13 +162,7 @@ def check_missing(entry: Untested | NotTestable, files: Iterable[str]) -> str:
 
 
 def matches_name(name: str, text: str) -> bool:
-    """Whether a text has all words of a name that have at least three letters or digits.
-
-    Examples
-    --------
-    >>> matches_name("coded comments", "comments_annotations-coded.csv")
-    True
-    """
+    """Whether a text has all words of a name that have at least three letters or digits."""
     words = re.findall(r"[^\W_]{3,}", name.lower())
     return bool(words) and all(word in text.lower() for word in words)
 

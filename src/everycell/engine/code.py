@@ -25,13 +25,7 @@ def code_sha256(paths: Iterable[Path], root: Path) -> str:
 
 
 def name_of_code(path: Path, root: Path) -> str:
-    """Name of a source file, identical in all installations.
-
-    Examples
-    --------
-    >>> name_of_code(LIBRARY / "everycell" / "config.py", Path("/elsewhere"))
-    'src/everycell/config.py'
-    """
+    """Name of a source file, identical in all installations."""
     if path.is_relative_to(LIBRARY):
         return f"src/{path.relative_to(LIBRARY).as_posix()}"
     return path.relative_to(root).as_posix()

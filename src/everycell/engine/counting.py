@@ -464,13 +464,7 @@ def _describe_outcomes(outcomes: Mapping[tuple[str, str], int], line: ClaimLine)
 
 
 def as_query(where: Mapping[str, Any]) -> str:
-    """Format a filter as an expression for `pandas.DataFrame.query`.
-
-    Examples
-    --------
-    >>> as_query({"kind": "number", "origin": ("data", "quoted")})
-    "kind == 'number' and origin in ['data', 'quoted']"
-    """
+    """Format a filter as an expression for `pandas.DataFrame.query`."""
     return " and ".join(
         f"{column} == {value!r}" if isinstance(value, str) else f"{column} in {list(value)}"
         for column, value in where.items()

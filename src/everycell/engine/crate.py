@@ -18,9 +18,9 @@ from rocrate.model import ContextEntity, Entity
 from rocrate.rocrate import ROCrate
 
 import everycell
+from everycell.base.files import sha256
 from everycell.engine.artefacts import Paper
 from everycell.engine.audits import FindAudits
-from everycell.engine.files import sha256
 from everycell.engine.lineage import NAME, check_lineage, lineage_of, read_lineage
 from everycell.engine.receipts import (
     ReceiptError,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from everycell.base.files import sha256
 from everycell.engine.causes import (
     Cause,
     Change,
@@ -20,7 +21,6 @@ from everycell.engine.causes import (
     changes,
     key_or_path,
 )
-from everycell.engine.files import sha256
 from everycell.engine.lineage import read_lineage
 from everycell.engine.receipts import ReceiptError, read_receipt, receipts_in
 

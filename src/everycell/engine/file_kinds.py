@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from everycell.engine.text_files import MARK
-from everycell.engine.untrusted import parse_json
+from everycell.base.text_files import MARK
+from everycell.base.untrusted import parse_json
 
 #: Kind -> its description in messages.
 KINDS = {
@@ -78,15 +78,7 @@ def recognise_file(path: Path) -> str | None:
 
 
 def recognise_text(start: bytes) -> str | None:
-    r"""Kind of a text file with this start; None if it fits no kind.
-
-    Examples
-    --------
-    >>> recognise_text(b"q1 Q0 d1 1 2.5 bm25\n"), recognise_text(b"q1 0 d1 1\n")
-    ('run', 'qrels')
-    >>> recognise_text(b'{"id": "d1", "text": "owls"}\n'), recognise_text(b"she,female\n")
-    ('texts', None)
-    """
+    """Kind of a text file with this start; None if it fits no kind."""
     try:
         # The last line may be incomplete.
         cut = start if len(start) < _BYTES else start[: start.rfind(b"\n") + 1]

@@ -190,13 +190,7 @@ def _format_hours(value: float, kind: str = "") -> str:
 
 
 def format_number(value: float) -> str:
-    """Format a number with two significant digits below ten, and as an integer above.
-
-    Examples
-    --------
-    >>> format_number(0.049), format_number(2.0), format_number(2.06), format_number(138.2)
-    ('0.049', '2', '2.1', '138')
-    """
+    """Format a number with two significant digits below ten, and as an integer above."""
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
@@ -323,25 +317,13 @@ def split_by_settings(
 
 
 def format_keys(keys: Iterable[str]) -> str:
-    """Format keys for a sentence.
-
-    Examples
-    --------
-    >>> format_keys(["a.folder", "b.model|b.scores"])
-    'a.folder and (b.model or b.scores)'
-    """
+    """Format keys for a sentence."""
     *first, last = [key.replace("|", " or ") for key in keys]
     return " and ".join(f"({key})" if first and " or " in key else key for key in [*first, last])
 
 
 def minimal_settings(key_sets: Collection[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Minimal sets of keys: those that do not include all keys of another set.
-
-    Examples
-    --------
-    >>> minimal_settings([("a",), ("a", "b"), ("c", "d"), ("c", "d|e"), ("3 of f",), ("f",)])
-    [('a',), ('c', 'd|e'), ('f',)]
-    """
+    """Minimal sets of keys: those that do not include all keys of another set."""
 
     def implies(key: str, other: str) -> bool:
         names = set(key.rpartition(" of ")[2].split("|"))

@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from everycell.base.files import sha256
 from everycell.engine.claims import CardFileModel
-from everycell.engine.files import sha256
 
 
 class FileFacts(CardFileModel):

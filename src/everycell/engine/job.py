@@ -17,8 +17,8 @@ from typing import Any, Self
 import pandas as pd
 
 import everycell
+from everycell.base.files import CANNOT_WRITE, describe_os_error, fingerprint, naming
 from everycell.engine.code import code_sha256, files_of_sources, script_file, source_file
-from everycell.engine.files import CANNOT_WRITE, describe_os_error, fingerprint, naming
 from everycell.engine.orphans import end_with_snakemake
 from everycell.engine.released import check
 

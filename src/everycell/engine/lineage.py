@@ -10,7 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from everycell.engine.files import has_fingerprint, sha256
+from everycell.base.files import has_fingerprint, sha256
+from everycell.base.untrusted import parse_json, text_of
+from everycell.base.validation import describe_fault
 from everycell.engine.receipts import (
     ReceiptError,
     content_hash,
@@ -19,8 +21,6 @@ from everycell.engine.receipts import (
     write_json,
 )
 from everycell.engine.registry import load_registry
-from everycell.engine.untrusted import parse_json, text_of
-from everycell.engine.validation import describe_fault
 from everycell.engine.verification import is_own, is_released
 
 NAME = "lineage.json"
@@ -262,14 +262,7 @@ def write_jobs(path: Path, jobs: list[dict[str, Any]]) -> None:
 
 
 def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[JobRecord]:
-    """Jobs that made the results of a folder, including those in its `lineage.json`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> lineage_of(Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp()))
-    []
-    """
+    """Jobs that made the results of a folder, including those in its `lineage.json`."""
     jobs = snakemake_jobs(project, cache)
     recorded = {path for job in jobs for path in job.outputs}
     jobs += [job for job in read_lineage(results) if not recorded & set(job.outputs)]

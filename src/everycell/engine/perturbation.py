@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from everycell.engine.untrusted import parse_json
+from everycell.base.untrusted import parse_json
 
 #: Share of the rows, or of the groups of rows, that `resampled` and `thinned` change.
 SHARE = 0.1
@@ -436,8 +436,8 @@ def perturb(source: Path, target: Path, name: str, key: str) -> bool:
     kind = kind_of(source)
     if kind is None:
         return False
-    text = source.read_text(encoding="utf-8").replace("\r\n", "\n")
     try:
+        text = source.read_text(encoding="utf-8").replace("\r\n", "\n")
         rows = kind.read(text)
         changed = PERTURBATIONS[name](rows, random.Random(f"{key}:{name}"))
     except (ValueError, IndexError, SyntaxError, KeyError) as error:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from everycell.base.validation import describe_fault
 from everycell.engine.artefacts import read_card_file
 from everycell.engine.cards import PaperFile
 from everycell.engine.published_cells import CardError
-from everycell.engine.validation import describe_fault
 
 Url = Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$")]
 Doi = Annotated[str, Field(pattern=r"^10\.\d{4,9}/[^\s\"'<>]+$")]

@@ -17,8 +17,8 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import in_quotes
+from everycell.base.text_files import check_regular
+from everycell.base.untrusted import in_quotes
 
 #: Columns that are not part of a cell's key.
 DESCRIPTION = ("value", "unit", "marker", "line", "note")
@@ -36,13 +36,7 @@ def is_number(text: str) -> bool:
 
 
 def plain_minus(text: str) -> str:
-    """Value with a hyphen instead of a typographic minus or en dash before its digits.
-
-    Examples
-    --------
-    >>> plain_minus("\u22120.5"), plain_minus("\u2013.5"), plain_minus("\u2013")
-    ('-0.5', '-.5', '\u2013')
-    """
+    """Value with a hyphen instead of a typographic minus or en dash before its digits."""
     return re.sub(r"^\s*[\u2012\u2013\u2212\uff0d](?=[0-9.]*[0-9])", "-", text)
 
 
@@ -63,13 +57,7 @@ def count_decimals(text: str) -> int:
 
 
 def key_columns(cells: pd.DataFrame) -> list[str]:
-    """Key columns of a table of cells: all but those of `DESCRIPTION`.
-
-    Examples
-    --------
-    >>> key_columns(pd.DataFrame(columns=["system", "metric", "value", "note"]))
-    ['system', 'metric']
-    """
+    """Key columns of a table of cells: all but those of `DESCRIPTION`."""
     return [column for column in cells.columns if column not in DESCRIPTION]
 
 
@@ -158,14 +146,7 @@ def _faults(header: list[str], rows: list[tuple[int, list[str]]]) -> Iterator[st
 def select(
     table: pd.DataFrame, selector: Mapping[str, str | list[str]], *, where: str
 ) -> pd.Series:
-    """Rows of a tidy table that match a selector, as a boolean mask.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"row": ["a", "b", "c"], "value": ["1", "2", "3"]})
-    >>> select(table, {"row": ["a", "c"]}, where="toy").tolist()
-    [True, False, True]
-    """
+    """Rows of a tidy table that match a selector, as a boolean mask."""
     mask = pd.Series(True, index=table.index)
     for column, names in selector.items():
         if column not in table:
@@ -189,16 +170,7 @@ def select(
 def select_any(
     table: pd.DataFrame, selectors: Iterable[Mapping[str, str | list[str]]], *, where: str
 ) -> pd.DataFrame:
-    """Rows of a tidy table that match at least one selector, in the order of the table.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"row": ["a", "b", "c"], "value": ["1", "2", "3"]})
-    >>> select_any(table, [{"row": "c"}, {"row": ["a", "c"]}], where="toy")["value"].tolist()
-    ['1', '3']
-    >>> len(select_any(table, [], where="toy"))
-    0
-    """
+    """Rows of a tidy table that match at least one selector, in the order of the table."""
     mask = pd.Series(False, index=table.index)
     for selector in selectors:
         mask |= select(table, selector, where=where)

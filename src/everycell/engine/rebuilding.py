@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from everycell.engine.files import sha256
+from everycell.base.files import sha256
 from everycell.engine.receipts import made_by_other_code, read_receipt, receipts_in
 from everycell.engine.registry import load_registry
 
@@ -42,15 +42,7 @@ class CodeChangedError(RebuildError):
 
 
 def find_receipts(names: Sequence[str], results: Path) -> list[Path]:
-    """Find the receipts of results by name, in the order of their paths.
-
-    Examples
-    --------
-    >>> find_receipts(["sakai2023/table_1"], Path("/nowhere"))
-    Traceback (most recent call last):
-    everycell.engine.rebuilding.RebuildError: /nowhere contains no receipt of 'sakai2023/table_1'; \
-specify an existing result as TIER/PAPER/table_1.
-    """
+    """Find the receipts of results by name, in the order of their paths."""
     receipts = receipts_in(results)
     matches = set()
     for name in names:
@@ -69,13 +61,7 @@ specify an existing result as TIER/PAPER/table_1.
 
 
 def name_of(receipt: Path, results: Path) -> str:
-    """Name of a receipt's result: ``TIER/KEY/table_1``.
-
-    Examples
-    --------
-    >>> name_of(Path("r/full/toy/table_1.receipt.json"), Path("r"))
-    'full/toy/table_1'
-    """
+    """Name of a receipt's result: ``TIER/KEY/table_1``."""
     return receipt.relative_to(results).as_posix().removesuffix(".receipt.json")
 
 

@@ -23,12 +23,12 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 import everycell
+from everycell.base.files import sha256, write_atomically
+from everycell.base.untrusted import parse_json, text_of
+from everycell.base.validation import describe_fault
 from everycell.engine.code import SCRIPTS, hash_of_sources, ignored_scripts, shared_scripts
-from everycell.engine.files import sha256, write_atomically
 from everycell.engine.registry_entries import RelativePath
 from everycell.engine.tiers import Tier
-from everycell.engine.untrusted import parse_json, text_of
-from everycell.engine.validation import describe_fault
 
 #: Packages whose versions a receipt contains: those that read inputs or compute results.
 PACKAGES = (
@@ -115,13 +115,7 @@ class ReceiptError(Exception):
 
 
 def made_by_other_code(receipts: Iterable[Path], project: Path) -> dict[Path, str | None]:
-    """Receipts of results that the project's current code did not make, with their commits.
-
-    Examples
-    --------
-    >>> made_by_other_code([], Path("."))
-    {}
-    """
+    """Receipts of results that other code of the project made, with its commits."""
     root = project.resolve()
     scripts = {*(root / SCRIPTS).rglob("*.py"), *shared_scripts(root).rglob("*.py")}
     current_hashes = {
@@ -230,13 +224,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def input_path(path: Path, root: Path) -> str:
-    """Path of an input for a receipt: relative to the project, or absolute if outside.
-
-    Examples
-    --------
-    >>> input_path(Path("/a/b/c"), Path("/a")), input_path(Path("/d"), Path("/a"))
-    ('b/c', '/d')
-    """
+    """Path of an input for a receipt: relative to the project, or absolute if outside."""
     # Links are not resolved: a cache that is linked into the project keeps its path there.
     full, base = Path(os.path.abspath(path)), Path(os.path.abspath(root))
     return (full.relative_to(base) if full.is_relative_to(base) else full).as_posix()

@@ -11,6 +11,8 @@ from urllib.parse import quote
 
 from pydantic import Field, model_validator
 
+from everycell.base.untrusted import has_secret
+from everycell.base.yaml_files import read_model
 from everycell.engine.registry_entries import (
     DataSet,
     Entry,
@@ -23,24 +25,13 @@ from everycell.engine.registry_entries import (
     key_of,
     set_of,
 )
-from everycell.engine.untrusted import has_secret
-from everycell.engine.yaml_files import read_model
 
 #: Files of the registry, for messages.
 _FILES = "registry.yaml of everycell.engine and published/*/registry.yaml of the project folder"
 
 
 class Registry(Strict):
-    """Released files by key, with their data sets and repositories.
-
-    Examples
-    --------
-    >>> registry = load_registry()
-    >>> registry.entry("transparent-cis/input_data.csv").state
-    'both'
-    >>> registry.data_set("transparent-cis/input_data.csv").licence
-    'none stated'
-    """
+    """Released files by key, with their data sets and repositories."""
 
     repositories: dict[str, Repository] = Field(
         {}, description="Repositories of released files, by `OWNER/NAME`."
@@ -86,15 +77,7 @@ class Registry(Strict):
         ]
 
     def key_in(self, path: str) -> str | None:
-        """Key of a released file from its path in any cache; None for other files.
-
-        Examples
-        --------
-        >>> load_registry().key_in("/shared/cache/transparent-cis/pilot/qs3.csv")
-        'transparent-cis/pilot/qs3.csv'
-        >>> load_registry().key_in("work/transparent-cis/qs3.csv") is None
-        True
-        """
+        """Key of a released file from its path in any cache; None for other files."""
         parts = path.split("/")
         keys = ("/".join(parts[start:]) for start in range(len(parts)))
         return next((key for key in keys if key in self.files), None)

@@ -173,11 +173,5 @@ def set_of(key: str) -> str:
 
 
 def key_of(path: str) -> str:
-    """Return the key of a mirror path: drop ``.gz``, except from the name of an archive.
-
-    Examples
-    --------
-    >>> key_of("a/b.csv.gz"), key_of("a/b.csv"), key_of("a/b.tar.gz")
-    ('a/b.csv', 'a/b.csv', 'a/b.tar.gz')
-    """
+    """Return the key of a mirror path: drop ``.gz``, except from the name of an archive."""
     return re.sub(r"(?<!\.tar)\.gz$", "", path)

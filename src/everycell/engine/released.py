@@ -8,7 +8,7 @@ import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everycell.engine.files import sha256
+from everycell.base.files import sha256
 from everycell.engine.registry import Registry, load_registry
 from everycell.engine.registry_entries import Entry, SourceError
 

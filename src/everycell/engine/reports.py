@@ -15,12 +15,12 @@ from pydantic import (
     model_serializer,
 )
 
+from everycell.base.untrusted import parse_json, text_of
+from everycell.base.validation import describe_fault
 from everycell.engine.cards import State, Where
 from everycell.engine.conclusions import Outcome
 from everycell.engine.published_cells import is_number
 from everycell.engine.tiers import Tier
-from everycell.engine.untrusted import parse_json, text_of
-from everycell.engine.validation import describe_fault
 
 Verdict = Literal[
     "equal",
@@ -271,28 +271,13 @@ def read_report(path: Path) -> Report:
 
 
 def explained_by_source(cells: Iterable[JudgedCell]) -> dict[Where, int]:
-    """Number of explained cells by cause, including causes without cells.
-
-    Examples
-    --------
-    >>> cell = JudgedCell(key={"row": "a"}, printed="1", rebuilt=2.0, verdict="explained",
-    ...                   why="Two rows are swapped.", source="copy")
-    >>> explained_by_source([cell])
-    {'print': 0, 'copy': 1, 'method': 0}
-    """
+    """Number of explained cells by cause, including causes without cells."""
     counts = Counter(cell.source for cell in cells if cell.verdict == "explained")
     return {cause: counts[cause] for cause in CAUSE_NAMES if cause != "undecided"}
 
 
 def format_counts(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> str:
-    """Format the verdicts that occur with their counts.
-
-    Examples
-    --------
-    >>> verdicts = {"equal": 3, "close": 0, "explained": 2}
-    >>> format_counts(verdicts, {"print": 1, "copy": 1, "method": 0})
-    '3 equal, 2 explained (1 print, 1 copy)'
-    """
+    """Format the verdicts that occur with their counts."""
     parts = []
     for verdict, number in verdicts.items():
         if number:

@@ -12,17 +12,17 @@ from pathlib import Path
 import pandas as pd
 
 import everycell
+from everycell.base.files import sha256
+from everycell.base.text_files import check_regular
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.audits import FindAudits
 from everycell.engine.cards import RUNNABLE, split_supplement_name
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.conclusions import FindTable
-from everycell.engine.files import sha256
 from everycell.engine.origins import sources_of
 from everycell.engine.published_cells import CardError, plain_minus
 from everycell.engine.receipts import ReceiptError, read_receipt, write_json
 from everycell.engine.reports import Report, read_report
-from everycell.engine.text_files import check_regular
 from everycell.engine.tiers import Tier
 from everycell.engine.verdicts import NO_AUDITS, judge_errata, report
 from everycell.engine.verification import verify

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from everycell.engine.files import write_atomically
+from everycell.base.files import write_atomically
 from everycell.engine.published_cells import CardError
 
 #: File of a project, in its folder `published`.
@@ -45,15 +45,7 @@ class Sensitivity(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Sentence for the cell's panel; empty if nothing was perturbed.
-
-        Examples
-        --------
-        >>> Sensitivity(("ratings", "runs"), ("workers",)).text
-        'moves when ratings or runs change; not when workers change'
-        >>> Sensitivity((), ("votes",)).text
-        'insensitive: does not move when votes change'
-        """
+        """Sentence for the cell's panel; empty if nothing was perturbed."""
         moving, unmoving = _either(self.moves_with), _either(self.not_with)
         if moving:
             return f"moves when {moving} change" + f"; not when {unmoving} change" * bool(unmoving)

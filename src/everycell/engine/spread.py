@@ -112,12 +112,5 @@ def describe_spread(spread: Spread, decimals: int, mean_of: int = 1) -> str:
 
 
 def without_spread(why: str) -> str:
-    """Reason for a verdict without the spread of its cell, to group cells with the same reason.
-
-    Examples
-    --------
-    >>> spread = describe_spread(Spread(0.5, 0.1, 0.4, 0.6, 3), 2)
-    >>> without_spread(f"The tolerance exceeds 0.2. {spread} Seeds are unknown.")
-    'The tolerance exceeds 0.2. Seeds are unknown.'
-    """
+    """Reason for a verdict without the spread of its cell, to group cells with the same reason."""
     return _SENTENCE.sub("", why).strip()

@@ -34,13 +34,7 @@ class AllowedDistance(NamedTuple):
 
 
 def is_rounded(precision: CellPrecision) -> bool:
-    """Whether a cell is a rounded measurement and not a count, label, rank or text.
-
-    Examples
-    --------
-    >>> [is_rounded(CellPrecision(*precision)) for precision in ((2, False), (0, False), (0, True))]
-    [True, False, True]
-    """
+    """Whether a cell is a rounded measurement and not a count, label, rank or text."""
     return precision.decimals != "text" and (precision.decimals > 0 or precision.measured)
 
 

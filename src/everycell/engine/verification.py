@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import everycell
-from everycell.engine.files import has_fingerprint, sha256
+from everycell.base.files import has_fingerprint, sha256
 from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.registry import load_registry
 from everycell.engine.tiers import Tier
@@ -101,18 +101,7 @@ def is_own(results: Path | None, root: Path) -> bool:
 
 
 def is_released(path: str, digest: str) -> bool | None:
-    """Whether the registry accepts a hash for a file in any cache; None if it is not registered.
-
-    Examples
-    --------
-    >>> is_released("resources/transparent-cis/pilot/qs3.csv", "0" * 64)
-    False
-    >>> is_released("work/pilot.csv", "0" * 64) is None
-    True
-    >>> entry = load_registry().entry("transparent-cis/pilot/qs3.csv")
-    >>> [is_released("/cache/transparent-cis/pilot/qs3.csv", known) for known in entry.contents]
-    [True, True]
-    """
+    """Whether the registry accepts a hash of a file; None if not registered."""
     registry = load_registry()
     key = registry.key_in(path)
     if key is None:

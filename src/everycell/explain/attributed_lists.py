@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.engine.render.figure_files import COLOURS, INK, style
 from everycell.explain.explainers import (
     ExplainedList,
@@ -85,44 +85,10 @@ def attributed_list(
     sampling: Sampling | None = None,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Attribute a ranking to the features of its documents.
+    """Attribute a ranking to the features of its documents, largest first.
 
-    Parameters
-    ----------
-    ranking : ExplainedList
-        The list, its ranker and a background.
-    explainer : str
-        Key of `EXPLAINERS`.
-    objective : str
-        Key of `OBJECTIVES`; used by the explainers in `EXPLAINERS_WITH_OBJECTIVE`.
-    document : int
-        Row, from 0, of the document that the objective concerns.
-    sampling : Sampling, optional
-        Sample sizes and limits.
-    rng : numpy.random.Generator
-        Random number generator.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``feature``, ``attribution`` and ``error`` (standard error due to sampling; NaN for
-        explainers without one), by decreasing attribution. Features that the model does not use are
-        omitted.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two documents, and if all documents have the same score.
-
-    Examples
-    --------
-    >>> from everycell.explain.forests import forest_of
-    >>> stump = forest_of([{"split_feature": 0, "threshold": 0.5, "decision_type": "<=",
-    ...     "missing_type": "None", "default_left": True, "left_child": {"leaf_value": -1.0},
-    ...     "right_child": {"leaf_value": 1.0}}], ["BM25", "length"])
-    >>> ranking = ExplainedList(stump, np.array([[0.1, 3.0], [0.9, 1.0]]), np.array([[0.2, 2.0]]))
-    >>> attributed_list(ranking, explainer="shapley", rng=np.random.default_rng(0)).values.tolist()
-    [['BM25', 2.0, 0.0]]
+    Features that the model does not use are omitted. The column `error` is the standard error due
+    to sampling, and NaN for explainers without one. Equal scores of all documents are an error.
     """
     sampling = sampling or Sampling()
     scores = ranking.forest(ranking.documents)
@@ -172,21 +138,7 @@ def _shapley(
 
 
 def attribution_plot(table: pd.DataFrame, label: str) -> Figure:
-    """Bar chart of the largest absolute attributions, with error bars of two standard errors.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Result of `attributed_list`.
-    label : str
-        Label of the axis of attributions.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"feature": ["a"], "attribution": [0.5], "error": [0.1]})
-    >>> attribution_plot(table, "Kendall's tau").axes[0].get_xlabel()
-    "Kendall's tau"
-    """
+    """Bar chart of the largest absolute attributions, with two standard errors."""
     largest = table["attribution"].abs().sort_values(ascending=False, kind="stable").index
     rows = table.loc[sorted(largest[:MAX_PLOTTED])]
     with style():

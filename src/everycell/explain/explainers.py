@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.explain.forests import Forest
 from everycell.explain.kernel_shap import kernel_shapley_values
 from everycell.explain.lime import listwise_lime, pointwise_lime

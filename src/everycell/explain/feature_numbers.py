@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 
 #: Largest share of documents that may deviate from the median of a column without a range.
 _MAX_DEVIATING = 0.1
@@ -19,15 +19,7 @@ _RANGE = re.compile(r"\[([^:\]]+):([^:\]]+)\]")
 
 
 def first_number(values: FloatArray, columns: int, infos: Sequence[str] = ()) -> int | None:
-    """Feature number of a model's first column, 0 or 1; None if both are possible.
-
-    Examples
-    --------
-    >>> first_number(np.array([[0, 1.0], [0, 2.0]]), 1)
-    1
-    >>> first_number(np.array([[0, 1.0], [0, 2.0]]), 2, ["none", "[1:2]"])
-    0
-    """
+    """Feature number of a model's first column, 0 or 1; None if both are possible."""
     candidates = [first for first in (0, 1) if _fits(values, first, columns, infos)]
     if not candidates:
         raise ValueError(

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from everycell.engine.untrusted import in_quotes
+from everycell.base.untrusted import in_quotes
 
 #: Objectives for which LightGBM returns the sum of the leaves as the score.
 _UNTRANSFORMED = frozenset(
@@ -32,14 +32,7 @@ class ForestText(NamedTuple):
 
 
 def sanitise_forest(text: str) -> ForestText:
-    """Check the text of a model written by `Booster.save_model`, and rewrite it.
-
-    Examples
-    --------
-    >>> sanitise_forest("tree")
-    Traceback (most recent call last):
-    ValueError: the header lacks num_class
-    """
+    """Check the text of a model written by `Booster.save_model`, and rewrite it."""
     head, *trees = text.partition("\nend of trees")[0].split("\nTree=")
     if head.partition("\n")[0] != "tree":
         raise ValueError("the first line is not 'tree'")

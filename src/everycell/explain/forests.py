@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
-from everycell.engine.text_files import read_text_file
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.text_files import read_text_file
 from everycell.explain.forest_texts import sanitise_forest
 
 #: Number of bits in a word of coalitions.
@@ -47,14 +47,6 @@ class Forest(NamedTuple):
         """Score feature vectors of shape (m, f); returns scores of shape (m,).
 
         NaN and 0 are missing, or NaN is 0, as in LightGBM and as the model was trained.
-
-        Examples
-        --------
-        >>> stump = forest_of([({"split_feature": 0, "threshold": 0.5, "decision_type": "<=",
-        ...     "missing_type": "None", "default_left": True, "left_child": {"leaf_value": -1.0},
-        ...     "right_child": {"leaf_value": 1.0}})], ["length"])
-        >>> stump(np.array([[0.2], [0.7]])).tolist()
-        [-1.0, 1.0]
         """
         # numba takes a second to import, and most jobs do not need it.
         from everycell.explain.compiled import add_own_leaves
@@ -144,13 +136,7 @@ def read_forest(path: Path | str) -> Forest:
 
 
 def forest_of(trees: list[dict[str, Any]], names: list[str]) -> Forest:
-    """Convert the nested trees of LightGBM's `dump_model` to arrays.
-
-    Raises
-    ------
-    ValueError
-        For no tree, linear trees or categorical splits.
-    """
+    """Convert the nested trees of LightGBM's `dump_model` to arrays."""
     if not trees:
         raise ValueError("The model has no trees: train it for at least one iteration.")
     splits: list[tuple[int, float, bool, bool]] = []

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.explain.shapley import Game
 
 
@@ -18,39 +18,13 @@ def kernel_shapley_values(
     coalitions: int | Literal["auto"] = "auto",
     select: bool = False,
 ) -> FloatArray:
-    """Shapley values by KernelSHAP, which samples coalitions together with their complements.
+    """Shapley values by KernelSHAP, which samples coalitions with their complements.
 
-    Parameters
-    ----------
-    game : callable
-        Function of coalitions, shape (c, players), that returns their values, shape (c,) or (c, k).
-    players : int
-        Number of features, 2 or more.
-    rng : numpy.random.Generator
-        Random number generator for the coalitions.
-    coalitions : int or "auto"
-        Number of coalitions to sample, by default 2 * players + 2048. If there are no more
-        coalitions than that, all are used, and the values are exact.
-    select : bool
-        Whether a lasso (AIC) sets small values to 0, as in the released code of heuss2025 with the
-        defaults of its version of shap.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (players,) or (players, k)
-        Values that sum to the value of the full coalition minus that of the empty one.
-
-    Notes
-    -----
-    The package receives the game as its model, a vector of ones to explain and a vector of zeros as
-    the background, so masked vectors are the indicator vectors of coalitions.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> game = lambda coalitions: coalitions @ np.array([1.0, 2.0, 4.0])
-    >>> kernel_shapley_values(game, 3, rng=rng).round(6).tolist()
-    [1.0, 2.0, 4.0]
+    By default, it samples 2 * players + 2048 coalitions; if there are no more than that, all are
+    used, and the values are exact. With `select`, a lasso (AIC) sets small values to 0, as in the
+    released code of heuss2025 with the defaults of its version of shap. The package receives the
+    game as its model, ones to explain and zeros as the background, so that masked vectors are the
+    indicator vectors of coalitions.
     """
     # The import takes seconds.
     import shap

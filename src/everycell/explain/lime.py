@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from everycell.engine.arrays import BoolArray, FloatArray
+from everycell.base.arrays import BoolArray, FloatArray
 from everycell.explain.listwise import Model
 from everycell.explain.value_functions import ValueFunction, ranks_of
 
@@ -19,28 +19,9 @@ def linear_weights(
 ) -> FloatArray:
     """Weights of a ridge regression of the values of masked inputs on their masks.
 
-    Parameters
-    ----------
-    worth : callable
-        Function of masks, shape (m, features), that returns m values; True means unmasked.
-    features : int
-        Number of features that can be masked, 1 or more; each is masked with probability 0.5.
-    samples : int
-        Number of masked inputs, 2 or more; in the first, no feature is masked.
-    rng : numpy.random.Generator
-        Random number generator for the masks.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (features,)
-        Weights of the features. A sample with d masked features has the weight exp(-d / (2 w^2
-        features)) with w = `KERNEL_WIDTH`, and the penalty is 1, as in the package lime.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> linear_weights(lambda mask: mask @ np.array([3.0, 1.0]), 2, 1000, rng).round(1).tolist()
-    [3.0, 1.0]
+    A feature is masked with probability 0.5; in the first sample, none is. A sample with d masked
+    features has the weight exp(-d / (2 w^2 features)) with w = `KERNEL_WIDTH`, and the penalty is
+    1, as in the package lime.
     """
     # The import takes a second.
     from sklearn.linear_model import Ridge
@@ -63,25 +44,7 @@ def pointwise_lime(
 ) -> FloatArray:
     """LIME weights of the features for each document's score, shape (n, f).
 
-    Parameters
-    ----------
-    model : callable
-        Function of feature vectors, shape (m, f), that returns m scores.
-    documents : numpy.ndarray of float, shape (n, f)
-        Vectors to explain.
-    background : numpy.ndarray of float, shape (b, f)
-        Samples; for each masked input, a random one replaces the masked features.
-    samples : int
-        Number of masked inputs per document.
-    rng : numpy.random.Generator
-        Random number generator for masks and samples.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> pointwise_lime(lambda x: x.sum(axis=1), np.ones((1, 2)), np.zeros((5, 2)),
-    ...     samples=1000, rng=rng).round(1).tolist()
-    [[1.0, 1.0]]
+    For each masked input, a random sample of the background replaces the masked features.
     """
     weights = []
     for document in documents:
@@ -103,28 +66,10 @@ def listwise_lime(
     samples: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """LIME weights for a ranking's value, with separate masks per document, shape (n, f).
+    """LIME weights for a ranking's value, with separate masks per document (n, f).
 
-    Parameters
-    ----------
-    model, documents, background, samples, rng
-        As for `pointwise_lime`, but a masked input is a complete list, and each of its
-        documents has its own random sample.
-    value : callable
-        A value function, see `everycell.explain.value_functions`.
-
-    Notes
-    -----
-    Source: heuss2025, section 4.6, after Chowdhury et al. (RankLIME).
-
-    Examples
-    --------
-    >>> from everycell.explain.value_functions import kendall
-    >>> rng = np.random.default_rng(0)
-    >>> weights = listwise_lime(lambda x: x[:, 0], np.array([[3.0, 1.0], [2.0, 1.0]]),
-    ...     np.array([[0.0, 0.0]]), kendall([1, 2]), samples=1000, rng=rng)
-    >>> bool(np.abs(weights[:, 1]).max() < 0.1 < weights[0, 0])
-    True
+    A masked input is a complete list, and each of its documents has its own random sample
+    (heuss2025, section 4.6, after Chowdhury et al., RankLIME).
     """
     count, features = documents.shape
 

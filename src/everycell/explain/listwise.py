@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
 from everycell.explain.value_functions import Ties, ValueFunction, ranks_of
 
 #: Function of feature vectors, shape (m, f), that returns m scores. If a model has a method
@@ -31,37 +31,8 @@ _COUNTED = 200
 class ListwiseGame:
     """Values of coalitions of features for one list of documents.
 
-    Parameters
-    ----------
-    model : callable
-        Function of feature vectors, shape (m, f), that returns m scores.
-    documents : numpy.ndarray of float, shape (n, f)
-        Feature vectors of the list, n of 1 or more.
-    background : numpy.ndarray of float, shape (b, f)
-        Samples that replace features outside a coalition, b of 1 or more.
-    value : callable
-        A value function, see `everycell.explain.value_functions`.
-    ties : {"first", "last"}
-        Which of several documents with the same score ranks higher.
-
-    Raises
-    ------
-    ValueError
-        For arrays with wrong shapes or values that are not finite. A forest accepts NaN, for
-        missing values.
-
-    Notes
-    -----
-    Source: heuss2025, equation 4.2 and Algorithm 5; the same sample replaces the masked features of
-    all documents.
-
-    Examples
-    --------
-    >>> from everycell.explain.value_functions import kendall
-    >>> documents = np.array([[2.0, 0.0], [1.0, 5.0]])
-    >>> game = ListwiseGame(lambda x: x[:, 0], documents, np.zeros((1, 2)), kendall([1, 2]))
-    >>> game(np.array([[True, True], [True, False], [False, True]])).tolist()
-    [1.0, 1.0, 1.0]
+    The same background sample replaces the masked features of all documents (heuss2025, equation
+    4.2 and Algorithm 5). A forest accepts NaN, for missing values.
     """
 
     model: Model
@@ -88,18 +59,7 @@ class ListwiseGame:
         return self.documents.shape[1]
 
     def __call__(self, coalitions: BoolArray) -> FloatArray:
-        """Values of coalitions, averaged over the background.
-
-        Parameters
-        ----------
-        coalitions : numpy.ndarray of bool, shape (c, f)
-            True for features that keep their values.
-
-        Returns
-        -------
-        numpy.ndarray of float, shape (c,) or (c, k)
-            One value per coalition, or k for a value function with k values.
-        """
+        """Values of coalitions (c, f), averaged over the background: (c,) or (c, k)."""
         limit = score_limit(self.model)
         # Numbers in memory per coalition: a score per document, or the values for all samples.
         ranking = np.arange(1, len(self.documents) + 1)[None]
@@ -140,52 +100,16 @@ def score_limit(model: Model) -> int:
 
 
 def split_rows(rows: npt.NDArray[Any], limit: int) -> list[npt.NDArray[Any]]:
-    """Split an array into chunks of at most `limit` rows, but at least one row.
-
-    Examples
-    --------
-    >>> [chunk.tolist() for chunk in split_rows(np.arange(5), 2)]
-    [[0, 1], [2, 3], [4]]
-    """
+    """Split an array into chunks of at most `limit` rows, but at least one row."""
     return np.split(rows, range(max(1, limit), len(rows), max(1, limit)))
 
 
 def masked_scores(
     model: Model, documents: FloatArray, background: FloatArray, coalitions: BoolArray
 ) -> FloatArray:
-    """Scores of documents in which background samples replace the features outside coalitions.
+    """Scores (b, c, n) in which samples replace the features outside coalitions.
 
-    Parameters
-    ----------
-    model : callable
-        Function of feature vectors, shape (m, f), that returns m scores; called once.
-    documents : numpy.ndarray of float, shape (n, f)
-        Feature vectors.
-    background : numpy.ndarray of float, shape (b, f)
-        Samples.
-    coalitions : numpy.ndarray of bool, shape (c, f)
-        True for features that keep their values.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (b, c, n)
-        Scores per sample, coalition and document.
-
-    Raises
-    ------
-    ValueError
-        For scores that are not finite, or not one per vector.
-
-    Notes
-    -----
-    Source: heuss2025, equation 4.2.
-
-    Examples
-    --------
-    >>> scores = masked_scores(lambda x: x.sum(axis=1), np.ones((1, 2)), np.zeros((1, 2)),
-    ...     np.array([[True, False], [True, True]]))
-    >>> scores.ravel().tolist()
-    [1.0, 2.0]
+    Source: heuss2025, equation 4.2. The model is called once.
     """
     if hasattr(model, "masked_scores"):
         return model.masked_scores(documents, background, coalitions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.explain.forests import Forest
 from everycell.explain.listwise import Model, check_vectors, masked_scores
 from everycell.explain.shapley import all_coalitions, shapley_values
@@ -13,31 +13,10 @@ from everycell.explain.shapley import all_coalitions, shapley_values
 def pointwise_shapley_values(
     model: Model, documents: FloatArray, background: FloatArray
 ) -> FloatArray:
-    """Shapley values of each document's score, by enumeration of coalitions.
+    """Shapley values (n, f) of each document's score, by enumeration of coalitions.
 
-    Parameters
-    ----------
-    model : callable
-        Function of feature vectors, shape (m, f), that returns m scores.
-    documents : numpy.ndarray of float, shape (n, f)
-        Vectors to explain.
-    background : numpy.ndarray of float, shape (b, f)
-        Samples that replace features outside a coalition.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (n, f)
-        Each row sums to the document's score minus the mean score of the background.
-
-    Notes
-    -----
-    Source: heuss2025, definition 4.3.1.
-
-    Examples
-    --------
-    >>> model = lambda vectors: vectors.sum(axis=1)
-    >>> pointwise_shapley_values(model, np.ones((1, 2)), np.zeros((3, 2))).tolist()
-    [[1.0, 1.0]]
+    Source: heuss2025, definition 4.3.1. Each row sums to the document's score minus the mean score
+    of the background.
     """
     scores = masked_scores(model, documents, background, all_coalitions(documents.shape[1]))
     return shapley_values(scores.mean(axis=0)).T
@@ -46,31 +25,11 @@ def pointwise_shapley_values(
 def tree_shapley_values(
     forest: Forest, documents: FloatArray, background: FloatArray
 ) -> FloatArray:
-    """Exact Shapley values of each document's score by a forest with any number of features.
+    """Exact Shapley values (n, f) of each document's score by a forest.
 
-    Parameters
-    ----------
-    forest : Forest
-        Model from `read_forest`.
-    documents : numpy.ndarray of float, shape (n, f)
-        Vectors to explain.
-    background : numpy.ndarray of float, shape (b, f)
-        Samples that replace features outside a coalition.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (n, f)
-        Each row sums to the document's score minus the mean score of the background.
-
-    Raises
-    ------
-    ValueError
-        For values that are not finite, and for forests that treat 0 as missing: `shap` does not
-        follow LightGBM there.
-
-    Notes
-    -----
-    Interventional values of the tree explainer of the package `shap`.
+    They are the interventional values of the package `shap`, which does not follow LightGBM where
+    0 is missing: such forests are an error. Each row sums to the document's score minus the mean
+    score of the background.
     """
     check_vectors("documents", documents)
     check_vectors("background", background)

@@ -8,30 +8,9 @@ from everycell.explain.shapley import Game
 
 
 def greedy_selection(game: Game, players: int, limit: int) -> list[int]:
-    """Select the feature with the largest gain repeatedly, as long as gains are positive.
+    """Select the feature with the largest gain repeatedly, while gains are positive.
 
-    Parameters
-    ----------
-    game : callable
-        Function of coalitions, shape (c, players), that returns their values, shape (c,).
-    players : int
-        Number of features, 1 or more.
-    limit : int
-        Largest number of selected features.
-
-    Returns
-    -------
-    list of int
-        Features in the order of selection; ties go to the first feature.
-
-    Notes
-    -----
-    Source: heuss2025, section 4.5.2, after Singh et al.
-
-    Examples
-    --------
-    >>> greedy_selection(lambda coalitions: coalitions @ np.array([1.0, -1.0, 3.0]), 3, limit=3)
-    [2, 0]
+    Source: heuss2025, section 4.5.2, after Singh et al. Ties go to the first feature.
     """
     selected = np.zeros(players, dtype=bool)
     worth = game(selected[None])[0]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from everycell.engine.arrays import BoolArray, FloatArray
+from everycell.base.arrays import BoolArray, FloatArray
 from everycell.explain.listwise import Model, masked_scores, score_limit, split_rows
 
 
@@ -25,13 +25,7 @@ class RankGame:
     background: FloatArray
 
     def __call__(self, coalitions: BoolArray) -> FloatArray:
-        """Values of coalitions, shape (c, n): negative ranks, so that higher values are better.
-
-        Parameters
-        ----------
-        coalitions : numpy.ndarray of bool, shape (c, f)
-            True for features that keep their values.
-        """
+        """Values of coalitions (c, n): negative ranks, so that higher values are better."""
         # numba takes a second to import.
         from everycell.explain.compiled import add_ranks
 

@@ -8,30 +8,9 @@ import pandas as pd
 def train_forest(lists: pd.DataFrame, seed: int) -> str:
     """Train LightGBM's ranker with its defaults: LambdaRank, 100 trees of 31 leaves.
 
-    Parameters
-    ----------
-    lists : pandas.DataFrame
-        Columns ``query``, ``relevance`` (integers from 0) and one per feature; the documents of a
-        query are contiguous.
-    seed : int
-        Random seed, which has no effect with these settings.
-
-    Returns
-    -------
-    str
-        The model as text. Training uses a single thread, so sums are the same in every run.
-
-    Notes
-    -----
-    Source: heuss2025, section 4.6, and the settings of the released code.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.random.default_rng(0).random(400)
-    >>> lists = pd.DataFrame({"query": np.repeat([1, 2], 200), "relevance": x > 0.5, "x": x})
-    >>> train_forest(lists, 0).splitlines()[0]
-    'tree'
+    Source: heuss2025, section 4.6, and the settings of the released code, with which the seed has
+    no effect. The documents of a query are contiguous. A single thread makes sums the same in every
+    run.
     """
     # The import takes a second.
     import lightgbm

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 
 ValueFunction = Callable[[IntArray], FloatArray]
 Ties = Literal["first", "last"]
@@ -22,29 +22,9 @@ _BITS = 64
 
 
 def ranks_of(scores: npt.ArrayLike, ties: Ties = "first") -> IntArray:
-    """Ranks of documents by decreasing score.
+    """Ranks of documents by decreasing score along the last axis, from 1.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (..., n)
-        Scores of n documents in any number of rankings.
-    ties : {"first", "last"}
-        Which of several documents with the same score ranks higher: the first or the last.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (..., n)
-        1 for the highest score.
-
-    Raises
-    ------
-    ValueError
-        For a score that is NaN.
-
-    Examples
-    --------
-    >>> ranks_of([0.5, 0.9, 0.5]).tolist(), ranks_of([0.5, 0.9, 0.5], ties="last").tolist()
-    ([2, 1, 3], [3, 1, 2])
+    `ties` is which of several documents with the same score ranks higher: the first or the last.
     """
     values = np.asarray(scores, dtype=float)
     if np.isnan(values).any():
@@ -63,46 +43,14 @@ def ranks_of(scores: npt.ArrayLike, ties: Ties = "first") -> IntArray:
 def exposure(ranks: npt.ArrayLike) -> FloatArray:
     """Exposure of ranks, 1 / log2(1 + rank).
 
-    Notes
-    -----
     Source: heuss2025, equation 4.8, which has 1 / log2(rank), undefined at rank 1; the released
     code adds 1.
-
-    Examples
-    --------
-    >>> exposure([1, 3]).tolist()
-    [1.0, 0.5]
     """
     return 1 / np.log2(1 + np.asarray(ranks, dtype=float))
 
 
 def kendall(reference: npt.ArrayLike) -> ValueFunction:
-    """Kendall's tau with a reference ranking without ties.
-
-    Parameters
-    ----------
-    reference : array_like of int, shape (n,)
-        Ranks of the explained ranking, n of 2 or more.
-
-    Returns
-    -------
-    callable
-        Value function with values from -1 (opposite order) to 1 (same order).
-
-    Raises
-    ------
-    ValueError
-        For fewer than two documents.
-
-    Notes
-    -----
-    Source: heuss2025, equation 4.5.
-
-    Examples
-    --------
-    >>> kendall([1, 2, 3])(np.array([[1, 2, 3], [1, 3, 2], [3, 2, 1]])).round(3).tolist()
-    [1.0, 0.333, -1.0]
-    """
+    """Kendall's tau with a reference ranking without ties (heuss2025, equation 4.5)."""
     reference_ranks = _check_reference(reference)
     if len(reference_ranks) < 2:
         raise ValueError(f"The list has {len(reference_ranks)} document: give two or more.")
@@ -130,16 +78,9 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
 def weighted_rank_difference(reference: npt.ArrayLike) -> ValueFunction:
     """Sum of rank changes, weighted by exposure in the reference ranking.
 
-    Notes
-    -----
     Source: heuss2025, equation 4.6, but with log2(1 + rank) instead of log2(rank), which is 0 for
     the first document. The sign is as published: rank changes are positive for documents that move
     down.
-
-    Examples
-    --------
-    >>> weighted_rank_difference([1, 2, 3])(np.array([[1, 2, 3], [3, 1, 2]])).round(3).tolist()
-    [0.0, 0.869]
     """
     reference_ranks = _check_reference(reference)
     weights = exposure(reference_ranks)
@@ -151,17 +92,7 @@ def weighted_rank_difference(reference: npt.ArrayLike) -> ValueFunction:
 
 
 def negative_rank(document: int) -> ValueFunction:
-    """Negative rank of a document, so that higher values are better.
-
-    Notes
-    -----
-    Source: heuss2025, equation 4.7.
-
-    Examples
-    --------
-    >>> negative_rank(0)(np.array([[2, 1]])).tolist()
-    [-2.0]
-    """
+    """Negative rank of a document, so higher values are better (heuss2025, eq. 4.7)."""
     return lambda ranks: -ranks[:, document].astype(float)
 
 
@@ -173,14 +104,7 @@ def exposures(documents: slice | list[int] = slice(None)) -> ValueFunction:
 def exposure_difference(reference: npt.ArrayLike) -> ValueFunction:
     """Sum of absolute changes of exposure, 0 for the same order.
 
-    Notes
-    -----
     Source: heuss2025, section 4.6 (v^exp-diff).
-
-    Examples
-    --------
-    >>> exposure_difference([1, 2])(np.array([[1, 2], [2, 1]])).round(3).tolist()
-    [0.0, 0.738]
     """
     reference_exposure = exposure(_check_reference(reference))
     return lambda ranks: np.abs(exposure(ranks) - reference_exposure).sum(axis=1)

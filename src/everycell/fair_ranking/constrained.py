@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 
 #: Relative tolerance for rounding of the required fairness.
 TOLERANCE = 1e-9
@@ -48,37 +48,8 @@ def best_by_integer_program(
 ) -> ConstrainedRanking:
     """Maximum-utility ranking under a fairness constraint, by an integer program.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n,)
-        Scores of 0 or more (see `scale_scores`); higher is better.
-    neutralities : array_like of float, shape (n,)
-        Neutrality of each document, between 0 and 1.
-    share : float
-        Required fairness as a share of the largest possible fairness, between 0 and 1.
-
-    Returns
-    -------
-    ConstrainedRanking
-        The bound equals the utility, up to the solver's tolerance.
-
-    Raises
-    ------
-    ValueError
-        Lists of different lengths or without documents, a negative score, a neutrality or share
-        outside [0, 1].
-    ArithmeticError
-        If the solver finds no solution.
-
-    Notes
-    -----
-    Source: heuss2025, section 3.4.4, and its released code, which uses GLPK. Here HiGHS
-    (`scipy.optimize.milp`) solves the program, which has n squared variables and is slow.
-
-    Examples
-    --------
-    >>> best_by_integer_program([0.9, 0.8, 0.1], [0, 0, 1], 0.5).ranking.tolist()
-    [0, 2, 1]
+    The share is of the largest possible fairness (heuss2025, section 3.4.4). The released code uses
+    GLPK; here HiGHS solves the program, which has n squared variables and is slow.
     """
     values, neutrality, discounts, exposures, required_fairness = _checked_inputs(
         scores, neutralities, share
@@ -112,34 +83,9 @@ def best_by_assignment(
 ) -> ConstrainedRanking:
     """Near-optimal ranking under a fairness constraint, by a Lagrange multiplier.
 
-    Parameters
-    ----------
-    scores, neutralities, share
-        As for `best_by_integer_program`.
-    steps : int
-        Number of multipliers to try.
-
-    Returns
-    -------
-    ConstrainedRanking
-        It satisfies the constraint. Its bound comes from the multiplier, so its loss relative to
-        the optimum is bounded without an integer program.
-
-    Raises
-    ------
-    ValueError
-        As for `best_by_integer_program`.
-
-    Notes
-    -----
     If the value of a document at a rank is its utility plus the multiplier times its fairness, the
-    best ranking solves an assignment problem (`scipy.optimize.linear_sum_assignment`).
-    Fairness does not decrease with the multiplier, so bisection finds the smallest sufficient one.
-
-    Examples
-    --------
-    >>> best_by_assignment([0.9, 0.8, 0.1], [0, 0, 1], 0.5).ranking.tolist()
-    [0, 2, 1]
+    best ranking solves an assignment problem. Fairness does not decrease with the multiplier, so
+    bisection finds the smallest sufficient one. It also bounds the loss relative to the optimum.
     """
     values, neutrality, discounts, exposures, required_fairness = _checked_inputs(
         scores, neutralities, share

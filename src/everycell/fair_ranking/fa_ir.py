@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
-from everycell.engine.arrays import BoolArray, IntArray
+from everycell.base.arrays import BoolArray, IntArray
 
 
 def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> IntArray:
@@ -63,35 +63,9 @@ def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> In
 
 
 def failure_probability(minima: npt.ArrayLike, share: float) -> float:
-    """Probability that random draws with the target share fail the test of at least one prefix.
+    """Probability that random draws fail the test of at least one prefix.
 
-    Parameters
-    ----------
-    minima : array_like of int, shape (k,)
-        Result of `minimum_protected`.
-    share : float
-        Probability that a drawn document is protected, above 0 and below 1.
-
-    Returns
-    -------
-    float
-        Between 0 and 1, exact up to rounding.
-
-    Raises
-    ------
-    ValueError
-        A share outside its range, or minima that no ranking can have.
-
-    Notes
-    -----
     Source: Zehlike et al., section 4.2, who compute it by recursion.
-
-    Examples
-    --------
-    One of two documents must be protected, which fails with a probability of 1/4.
-
-    >>> failure_probability([0, 1], 0.5)
-    0.25
     """
     counts = np.asarray(minima, dtype=int)
     _check_arguments(len(counts), share, 0.5)
@@ -140,38 +114,10 @@ def _fails_too_often(minima: IntArray, share: float, significance: float) -> boo
 
 
 def adjusted_significance(ranks: int, share: float, significance: float = 0.1) -> float:
-    """Significance level per prefix for a given significance level of the complete ranking.
+    """Significance level per prefix for a given level of the complete ranking.
 
-    Parameters
-    ----------
-    ranks, share
-        As for `minimum_protected`.
-    significance : float
-        Largest probability that random draws fail the test of at least one prefix, above 0 and
-        below 1.
-
-    Returns
-    -------
-    float
-        The largest level, to within 1e-6, at which the probability of a failure is at most
-        `significance`; 0 if requiring even one protected document would already fail more often.
-
-    Raises
-    ------
-    ValueError
-        As for `minimum_protected`.
-
-    Notes
-    -----
-    Source: Zehlike et al., section 4.2: the correction for tests of many prefixes.
-
-    Examples
-    --------
-    >>> level = adjusted_significance(20, 0.5, 0.1)
-    >>> failure_probability(minimum_protected(20, 0.5, level), 0.5) <= 0.1
-    True
-    >>> round(level, 3)
-    0.055
+    Source: Zehlike et al., section 4.2. It is the largest level, to within 1e-6, at which random
+    draws fail with at most `significance`, or 0 if a single required document fails more often.
     """
     _check_arguments(ranks, share, significance)
     low, high = 0.0, significance

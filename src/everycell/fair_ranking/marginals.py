@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.fair_ranking.exposure import exposure_blocks
 
 #: Largest error of a sum of probabilities or of an exposure on convergence.
@@ -30,46 +30,12 @@ STEPS = 200
 
 
 def entropy_marginals(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatArray:
-    """Maximum-entropy matrix with given exposures.
-
-    Parameters
-    ----------
-    exposures : array_like of float, shape (n,)
-        Exposures of some policy, such as those of :func:`.fair_exposure`.
-    rank_weights : array_like of float, shape (k,)
-        Weight of each rank, k <= n: not negative and not increasing.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (n, k)
-        Probability of each item at each rank. Columns sum to 1, rows to at most 1; the product
-        with the weights gives the exposures.
-
-    Raises
-    ------
-    ValueError
-        For exposures that no policy can have.
-
-    Examples
-    --------
-    >>> entropy_marginals([1.0, 0.5, 0.5], [1.0, 0.6, 0.4]).round(6).tolist()
-    [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]
-    """
+    """Maximum-entropy matrix (n, k) with given exposures, which some policy must have."""
     return _solve_blocks(exposures, rank_weights, _entropy_block)
 
 
 def centre_marginals(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatArray:
-    """Analytic centre of all matrices with given exposures.
-
-    Parameters, result and errors are those of :func:`entropy_marginals`.
-
-    Examples
-    --------
-    If all ranks have the same weight, each item is equally likely at every rank:
-
-    >>> centre_marginals([0.5, 0.5, 0.5, 0.5], [1.0, 1.0]).round(6).tolist()
-    [[0.25, 0.25], [0.25, 0.25], [0.25, 0.25], [0.25, 0.25]]
-    """
+    """Analytic centre of all matrices (n, k) with given exposures."""
     return _solve_blocks(exposures, rank_weights, _centre_block)
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from everycell.engine.arrays import FloatArray, IntArray
-from everycell.engine.compiling import compiled
+from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.compiling import compiled
 
 Split = Callable[..., tuple[IntArray, FloatArray, float]]
 

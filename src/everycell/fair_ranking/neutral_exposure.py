@@ -9,38 +9,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 
 
 def reciprocal_fairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
-    """FaiRR with the discount 1/rank: sum of neutrality / rank, up to a cut-off.
-
-    Parameters
-    ----------
-    neutralities : array_like of float, shape (n,)
-        Neutrality of the document at each rank, between 0 and 1.
-    cutoff : int
-        Cut-off, 1 or more; it may exceed the length of the list.
-
-    Returns
-    -------
-    float
-        Between 0 and the harmonic number of the cut-off.
-
-    Raises
-    ------
-    ValueError
-        A neutrality outside [0, 1], a cut-off below 1.
-
-    Notes
-    -----
-    Source: heuss2025, equation 3.10.
-
-    Examples
-    --------
-    >>> reciprocal_fairr([1, 0, 0.5], 3)
-    1.1666666666666667
-    """
+    """FaiRR with the discount 1/rank up to a cut-off (heuss2025, equation 3.10)."""
     if cutoff < 1:
         raise ValueError(f"The cut-off is {cutoff}: give 1 or more.")
     values = _checked_neutralities(neutralities)[:cutoff]
@@ -50,33 +23,8 @@ def reciprocal_fairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
 def reciprocal_nfairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
     """`reciprocal_fairr`, normalised by its value for the best order of the same list.
 
-    Parameters
-    ----------
-    neutralities : array_like of float, shape (n,)
-        As for `reciprocal_fairr`, but for *all* candidates of the query, including those below the
-        cut-off.
-    cutoff : int
-        Cut-off, 1 or more.
-
-    Returns
-    -------
-    float
-        Between 0 and 1; NaN for a list in which all neutralities are 0.
-
-    Raises
-    ------
-    ValueError
-        As for `reciprocal_fairr`.
-
-    Notes
-    -----
-    Source: heuss2025, section 3.4.2. In the released code, protected documents have a neutrality
-    of 1 and other documents of 0.
-
-    Examples
-    --------
-    >>> reciprocal_nfairr([0, 1, 1], 2)
-    0.3333333333333333
+    It is NaN if all neutralities are 0. They are those of all candidates of the query, also below
+    the cut-off (heuss2025, section 3.4.2); in the released code, 1 for protected documents, else 0.
     """
     best = reciprocal_fairr(-np.sort(-_checked_neutralities(neutralities)), cutoff)
     return reciprocal_fairr(neutralities, cutoff) / best if best > 0 else float("nan")

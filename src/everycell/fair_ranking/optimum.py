@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import linprog
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.fair_ranking.decomposition import AvoidanceTest, checked_marginals, resample
 from everycell.fair_ranking.exposure import checked_rank_weights
 from everycell.fair_ranking.policies import Policy
@@ -48,29 +48,9 @@ class Optimum(NamedTuple):
 
 
 def lowest_probability(marginals: npt.ArrayLike, is_avoided: AvoidanceTest) -> float:
-    """Smallest probability of unwanted rankings over all policies with given marginals.
+    """Smallest probability of unwanted rankings of all policies with given marginals.
 
-    Parameters
-    ----------
-    marginals : array_like of float, shape (n, k)
-        As for :func:`.decompose`.
-    is_avoided : callable
-        As for :func:`.resample`; the order within a ranking must not matter.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`.decompose`, and if there are more than 1000 sets of k items.
-
-    Examples
-    --------
-    Items 0 and 1 should not be shown together, but both are shown with certainty:
-
-    >>> together = lambda rankings: (rankings < 2).all(axis=1)
-    >>> lowest_probability([[0.5, 0.5], [0.5, 0.5], [0.0, 0.0]], together)
-    1.0
-    >>> abs(round(lowest_probability(np.full((4, 2), 0.25), together), 9))
-    0.0
+    The order within a ranking must not matter to `is_avoided`, and there may be at most 1000 sets.
     """
     matrix = checked_marginals(marginals)
     n, k = matrix.shape
@@ -134,28 +114,8 @@ def pool_rankings(
 ) -> Policy:
     """Policy with given marginals that reweights the rankings of several FELIX runs.
 
-    Parameters
-    ----------
-    marginals, is_avoided
-        As for :func:`.resample`; here the order within a ranking may matter.
-    runs, iterations
-        Number of runs of FELIX, and of iterations in each. The linear program has a variable for
-        each ranking.
-    rng : numpy.random.Generator
-        Random number generator.
-
-    Returns
-    -------
-    Policy
-        Its probability of unwanted rankings is at most that of the best run. It has at most n k + 1
-        rankings.
-
-    Examples
-    --------
-    >>> together = lambda rankings: (rankings < 2).all(axis=1)
-    >>> policy = pool_rankings(np.full((4, 2), 0.25), together, rng=np.random.default_rng(0))
-    >>> float(policy.weights[together(policy.rankings)].sum())
-    0.0
+    Its probability of unwanted rankings is at most that of the best run, and it has at most n k + 1
+    rankings. The order within a ranking may matter to `is_avoided`.
     """
     matrix = checked_marginals(marginals)
     n, k = matrix.shape
@@ -193,31 +153,7 @@ def generate_rankings(
 ) -> Optimum:
     """Policy with given exposures and the smallest probability of unwanted rankings.
 
-    Parameters
-    ----------
-    exposures : array_like of float, shape (n,)
-        Exposures to keep.
-    rank_weights : array_like of float, shape (k,)
-        Weight of each rank.
-    is_avoided : callable
-        As for :func:`lowest_probability`.
-    start : Policy
-        A policy with these exposures, such as one from :func:`.decompose`.
-    rounds : int
-        Largest number of linear programs to solve.
-
-    Returns
-    -------
-    Optimum
-        Its policy has at most n + 1 rankings.
-
-    Examples
-    --------
-    >>> together = lambda rankings: (rankings < 2).all(axis=1)
-    >>> start = Policy(np.array([[0, 1], [2, 3]]), np.array([0.5, 0.5]))
-    >>> result = generate_rankings([0.5, 0.5, 0.5, 0.5], [1.0, 1.0], together, start)
-    >>> result.avoided, result.exact
-    (0.0, True)
+    `start` is a policy with these exposures. The result has at most n + 1 rankings.
     """
     required_exposures = np.asarray(exposures, dtype=float)
     weights = checked_rank_weights(rank_weights)

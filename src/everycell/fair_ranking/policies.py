@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import linprog
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.fair_ranking.exposure import checked_merits, checked_rank_weights
 
 
@@ -20,13 +20,7 @@ class Policy(NamedTuple):
     weights: FloatArray  #: shape (m,): 0 or more, with sum 1
 
     def marginals(self, items: int) -> FloatArray:
-        """Probability of each item at each rank, shape (items, k).
-
-        Examples
-        --------
-        >>> Policy(np.array([[0, 1], [1, 2]]), np.array([0.25, 0.75])).marginals(3).tolist()
-        [[0.25, 0.0], [0.75, 0.25], [0.0, 0.75]]
-        """
+        """Probability of each item at each rank, shape (items, k)."""
         ranks = self.rankings.shape[1]
         entries = (self.rankings * ranks + np.arange(ranks)).ravel()
         weights = np.repeat(self.weights, ranks)
@@ -35,25 +29,12 @@ class Policy(NamedTuple):
         return sums
 
     def exposures(self, items: int, rank_weights: npt.ArrayLike) -> FloatArray:
-        """Mean weight of the ranks of each item, shape (items,).
-
-        Examples
-        --------
-        >>> policy = Policy(np.array([[0, 1], [1, 2]]), np.array([0.25, 0.75]))
-        >>> policy.exposures(3, [1.0, 0.5]).tolist()
-        [0.25, 0.875, 0.375]
-        """
+        """Mean weight of the ranks of each item, shape (items,)."""
         return self.marginals(items) @ np.asarray(rank_weights, dtype=float)
 
 
 def deterministic(scores: npt.ArrayLike, ranks: int) -> Policy:
-    """The ranking by decreasing score as a policy; ties are broken in favour of earlier items.
-
-    Examples
-    --------
-    >>> deterministic([0.1, 0.9, 0.9], 2).rankings.tolist()
-    [[1, 2]]
-    """
+    """The ranking by decreasing score as a policy; ties favour earlier items."""
     scores = np.asarray(scores, dtype=float)
     _check_ranks(len(scores), ranks)
     return Policy(np.argsort(-scores, kind="stable")[None, :ranks], np.ones(1))
@@ -64,37 +45,8 @@ def plackett_luce(
 ) -> Policy:
     """Policy of rankings sampled from the Plackett-Luce distribution.
 
-    Parameters
-    ----------
-    weights : array_like of float, shape (n,)
-        Weight of each item, 0 or more. The next item is drawn from the remaining items in
-        proportion to their weights. Items of weight 0 come after all others, in random order.
-    ranks : int
-        Number of ranks, at most n.
-    samples : int
-        Number of rankings to sample, all with the same probability in the policy.
-    rng : numpy.random.Generator
-        Random number generator.
-
-    Returns
-    -------
-    Policy
-        One row per sample; identical rankings are not merged.
-
-    Raises
-    ------
-    ValueError
-        For a negative weight, or more ranks than items.
-
-    Notes
-    -----
-    Sorting by log(weight) plus Gumbel noise samples from the Plackett-Luce distribution.
-
-    Examples
-    --------
-    >>> policy = plackett_luce([3.0, 1.0], 1, samples=4000, rng=np.random.default_rng(0))
-    >>> policy.exposures(2, [1.0]).round(2).tolist()
-    [0.74, 0.26]
+    Sorting by log(weight) plus Gumbel noise samples from it. Items of weight 0 come after all
+    others, in random order. Identical rankings are not merged.
     """
     values = np.asarray(weights, dtype=float)
     _check_ranks(len(values), ranks)
@@ -109,14 +61,7 @@ def plackett_luce(
 
 
 def uniform(items: int, ranks: int, *, samples: int = 1000, rng: np.random.Generator) -> Policy:
-    """Policy of rankings sampled uniformly.
-
-    Examples
-    --------
-    >>> policy = uniform(4, 2, samples=4000, rng=np.random.default_rng(0))
-    >>> policy.marginals(4).round(1).tolist()
-    [[0.3, 0.2], [0.3, 0.2], [0.2, 0.3], [0.2, 0.3]]
-    """
+    """Policy of rankings sampled uniformly."""
     return plackett_luce(np.ones(items), ranks, samples=samples, rng=rng)
 
 
@@ -129,42 +74,10 @@ def omit(
 ) -> FloatArray:
     """Fair probabilities (item, rank) that keep outliers out of the top ranks (OMIT).
 
-    Parameters
-    ----------
-    merits : array_like of float, shape (n,)
-        Merit of each item, above 0.
-    rank_weights : array_like of float, shape (k,)
-        Weight of each rank, k <= n.
-    outliers : array_like of float, shape (n,)
-        Signed distance of each outlier from the mean of the list; 0 for other items
-        (:func:`.list_outliers`).
-    outlier_ranks : int
-        Number of top ranks at which outliers have a cost.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (n, k)
-        Probability of each item at each rank, for :func:`.decompose`.
-
-    Raises
-    ------
-    ValueError
-        For a merit that is not above 0, weights that are negative or increase, more ranks than
-        items, or lists of different lengths.
-
-    Notes
-    -----
     Source: heuss2025, sections 2.3 and 2.5, and the code of Sarvi et al. The matrix P maximises
-    the sum of P_ij (u_i v_j - o_i h_j), where h is 1 at the top ranks. No item may have less
-    exposure per merit than an item of higher merit. HiGHS solves this linear program; if no item is
-    an outlier, the solution is one of several optimal matrices.
-
-    Examples
-    --------
-    The first item is an outlier, and its cost at the first rank exceeds its gain:
-
-    >>> omit([0.6, 0.5, 0.4], [1.0], [5.0, 0.0, 0.0]).round(3).tolist()
-    [[0.0], [0.556], [0.444]]
+    the sum of P_ij (u_i v_j - o_i h_j), where o is the signed distance of an outlier from the mean
+    (`list_outliers`) and h is 1 at the top ranks. No item may have less exposure per merit than an
+    item of higher merit. If no item is an outlier, the solution is one of several optimal matrices.
     """
     merits, weights = checked_merits(merits), checked_rank_weights(rank_weights)
     n, k = len(merits), len(weights)

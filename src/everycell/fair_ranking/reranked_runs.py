@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.collections.rating_files import read_table, row_in_file
-from everycell.engine.arrays import FloatArray, IntArray
-from everycell.engine.frames import Schema
+from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.csv_files import read_table, row_in_file
+from everycell.base.frames import Schema
+from everycell.base.untrusted import in_quotes
 from everycell.engine.render.figure_files import COLOURS, DASHES, MARKERS, style
 from everycell.engine.render.marks import common_legend
-from everycell.engine.untrusted import in_quotes
 from everycell.fair_ranking.constrained import (
     best_by_assignment,
     best_by_integer_program,
@@ -153,14 +153,7 @@ def trade_off_plot(table: pd.DataFrame) -> Figure:
 
 
 def add_deviations(run: pd.DataFrame, deviations: pd.DataFrame) -> pd.DataFrame:
-    """Add a column with the standard deviation of each score.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.9]})
-    >>> add_deviations(run, run.assign(score=[0.1, 0.2]))["deviation"].tolist()
-    [0.1, 0.2]
-    """
+    """Add a column with the standard deviation of each score."""
     columns = deviations[["query", "document", "score"]].rename(columns={"score": "deviation"})
     table = run.merge(columns, on=["query", "document"], how="left", validate="one_to_one")
     missing = table["deviation"].isna()

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.fair_ranking.fa_ir import checked_flags
 
 
@@ -50,28 +50,11 @@ def moved_scores(
 
 
 def sort_by_moved_scores(means: npt.ArrayLike, moved: npt.ArrayLike) -> IntArray:
-    """Sort documents by moved score; ties are broken by mean, then by position in the list.
+    """Sort documents by moved score; ties are broken by mean, then by position.
 
-    Parameters
-    ----------
-    means, moved : array_like of float, shape (n,)
-        Scores before and after the move (`moved_scores`).
-
-    Returns
-    -------
-    numpy.ndarray of int64, shape (n,)
-        Positions of the documents, best first. Documents of the same group keep their order.
-
-    Notes
-    -----
-    Ties are common: a document that reaches another document of its group takes that
-    document's score. The thesis does not state how ties are broken; the released code subtracts
-    0.000001 per rank, which has the same effect within a group.
-
-    Examples
-    --------
-    >>> sort_by_moved_scores([3.0, 2.0, 1.5], [3.1, 1.8, 3.1]).tolist()
-    [0, 2, 1]
+    Ties are common: a document that reaches another document of its group takes that document's
+    score. The thesis does not state how ties are broken; the released code subtracts 0.000001 per
+    rank, which has the same effect within a group.
     """
     return np.lexsort((-np.asarray(means, dtype=float), -np.asarray(moved, dtype=float)))
 
@@ -122,34 +105,10 @@ def pufr(
 def count_crossing_intervals(
     means: npt.ArrayLike, deviations: npt.ArrayLike, alpha: float
 ) -> IntArray:
-    """Number of other documents with which each document could swap, within alpha deviations.
+    """Number of documents with which each could swap, within alpha deviations.
 
-    Parameters
-    ----------
-    means, deviations : array_like of float, shape (n,)
-        As for `moved_scores`.
-    alpha : float
-        Half the width of the intervals in standard deviations, 0 or more.
-
-    Returns
-    -------
-    numpy.ndarray of int64, shape (n,)
-        For each document, the number of others whose interval overlaps its own, bounds included.
-
-    Raises
-    ------
-    ValueError
-        As for `pufr`.
-
-    Notes
-    -----
-    Source: heuss2025, Figure 3.2, which shows this count by rank. The thesis does not state whether
-    a document counts itself; here it does not.
-
-    Examples
-    --------
-    >>> count_crossing_intervals([3.0, 2.0, 1.5], [0.1, 0.3, 0.3], 1.0).tolist()
-    [0, 1, 1]
+    Intervals include their bounds (heuss2025, Figure 3.2). The thesis does not state whether a
+    document counts itself; here it does not.
     """
     centres, spreads, _ = checked_scores(means, deviations, [0] * np.size(means))
     if not alpha >= 0:
@@ -166,15 +125,7 @@ def checked_scores(
     deviations: npt.ArrayLike,
     groups: Sequence[Hashable] | npt.NDArray[np.generic],
 ) -> tuple[FloatArray, FloatArray, list[Hashable]]:
-    """Check that means, deviations and groups of a list are complete and of the same length.
-
-    Examples
-    --------
-    >>> checked_scores([1.0, 2.0], [0.1, None], "ab")
-    Traceback (most recent call last):
-    ...
-    ValueError: The standard deviation of document 1 is nan: give a number of 0 or more.
-    """
+    """Check that means, deviations and groups of a list are complete and equally long."""
     centres = np.asarray(means, dtype=float)
     spreads = np.asarray(deviations, dtype=float)
     labels = list(groups)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from everycell.engine.files import write_atomically
+from everycell.base.files import write_atomically
 from everycell.language_models.endpoint import endpoint_identity
 from everycell.language_models.records import RecordError, chained_entries, record_lines
 from everycell.language_models.settings import EndpointSettings

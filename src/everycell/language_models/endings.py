@@ -45,13 +45,7 @@ _WORD = re.compile(r"\w")
 
 
 def normalise_finish(finish: str | None) -> str:
-    """One name for the endings that servers call differently; others are kept.
-
-    Examples
-    --------
-    >>> [normalise_finish(finish) for finish in ("MAX_TOKENS", "end_turn", None, "stop")]
-    ['length', 'stop', 'unknown', 'stop']
-    """
+    """One name for the endings that servers call differently; others are kept."""
     if not finish:
         return "unknown"
     name = finish.lower()
@@ -75,13 +69,7 @@ class Endings(NamedTuple):
         return {"empty": self.empty, "cut_off": self.cut}
 
     def __str__(self) -> str:
-        """A sentence without its full stop.
-
-        Examples
-        --------
-        >>> str(Endings(9, {"refusal": 1, "token limit": 2}, {}))
-        '3 of 9 answers are empty (refusal: 1, token limit: 2) and 0 are cut off'
-        """
+        """A sentence without its full stop."""
         return (
             f"{sum(self.empty.values())} of {self.answers} answers are empty{_reasons(self.empty)} "
             f"and {sum(self.cut.values())} are cut off{_reasons(self.cut)}"
@@ -97,13 +85,6 @@ def why_empty(answer: Answer) -> str:
     """Reason why an answer says nothing; "" if it says something.
 
     A refusal counts as empty, since its text does not answer. Reasoning is not an answer.
-
-    Examples
-    --------
-    >>> why_empty(Answer(text="<think>Owls", finish="length"))
-    'token limit reached in reasoning'
-    >>> why_empty(Answer(text=" ", finish="stop")), why_empty(Answer(text="Owls.", finish="length"))
-    ('no text', '')
     """
     finish = normalise_finish(answer.finish)
     if finish == "refusal":

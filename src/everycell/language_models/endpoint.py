@@ -343,13 +343,7 @@ def _last_error(state: RetryCallState) -> BaseException | None:
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Parse a ``Retry-After`` header, a number or a date, as seconds; None if it is neither.
-
-    Examples
-    --------
-    >>> _retry_after("1.5"), _retry_after("soon"), _retry_after("Wed, 21 Oct 2015 07:28:00 GMT")
-    (1.5, None, 0.0)
-    """
+    """Parse a ``Retry-After`` header, a number or a date, as seconds; else None."""
     if value is None:
         return None
     try:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from everycell.engine.files import sha256
+from everycell.base.files import sha256
 from everycell.language_models.reasoning import reasoning_spans
 from everycell.language_models.settings import Decoding
 
@@ -118,13 +118,7 @@ LEAST_LOGPROB = -9999.0
 
 
 def bound_logprob(value: float | None) -> float | None:
-    """A log-probability from `LEAST_LOGPROB` to 0, or None if it is unknown (NaN).
-
-    Examples
-    --------
-    >>> [bound_logprob(value) for value in (-0.5, 1e-9, -math.inf, math.nan, None)]
-    [-0.5, 0.0, -9999.0, None, None]
-    """
+    """A log-probability from `LEAST_LOGPROB` to 0, or None if it is unknown (NaN)."""
     return None if value is None or math.isnan(value) else min(0.0, max(LEAST_LOGPROB, value))
 
 

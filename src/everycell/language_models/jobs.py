@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from everycell.base.settings import validate_part
 from everycell.engine.receipts import write_json
-from everycell.engine.settings import validate_part
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.generation import Message, Request
 from everycell.language_models.recorded import Recorded

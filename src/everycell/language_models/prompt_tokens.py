@@ -11,19 +11,7 @@ from everycell.language_models.generation import LanguageModelError, NotOfferedE
 
 
 class PromptTokens:
-    """Converts requests to tokens.
-
-    Examples
-    --------
-    >>> from tokenizers import Tokenizer, models, pre_tokenizers
-    >>> from transformers import PreTrainedTokenizerFast
-    >>> words = Tokenizer(models.WordLevel({"?": 0, "a": 1, "b": 2}, unk_token="?"))
-    >>> words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    >>> tokenizer = PreTrainedTokenizerFast(tokenizer_object=words)
-    >>> prompts = PromptTokens(tokenizer, name="toy", longest=None)
-    >>> prompts.encode(Request(prompt="a b", continuation=" a"))
-    ([1, 2], [1])
-    """
+    """Converts requests to tokens."""
 
     def __init__(
         self, tokenizer: PreTrainedTokenizerBase, *, name: str, longest: int | None

@@ -14,21 +14,11 @@ _BETWEEN = re.compile(r"[^a-z0-9]+")
 
 
 def quotes_key(text: str, key: str) -> bool:
-    r"""Whether a text contains a key, or a part that reveals it.
+    """Whether a text contains a key, or a part that reveals it.
 
     Only letters and digits are compared, so that a key split by spaces or punctuation is detected
     too. Escapes of JSON, URLs and HTML are decoded up to four levels deep. The key is also detected
     in base64, in hexadecimal and reversed.
-
-    Examples
-    --------
-    >>> key = "sk/abc+defghijkl-123"
-    >>> quotes_key(r"Wrong key sk\/abc\u002bdefghijkl-123.", key)
-    True
-    >>> quotes_key("Wrong key sk/a...-123.", key)
-    False
-    >>> quotes_key("c2svYWJjK2RlZmdoaWprbC0xMjM=", key)
-    True
     """
     plain = _letters_and_digits(key)
     if not plain:

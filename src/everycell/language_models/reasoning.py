@@ -75,13 +75,7 @@ _MENTIONED = re.compile(r"[\w,(][ ]?\Z")
 
 
 def opening_tag(prompt: str) -> str:
-    r"""Opening tag at the end of a prompt, so that the answer begins with reasoning; "" if none.
-
-    Examples
-    --------
-    >>> opening_tag("<|assistant|>\n<think>\n"), opening_tag("<think></think>")
-    ('<think>\n', '')
-    """
+    """Opening tag at the end of a prompt, which begins reasoning; "" if none."""
     end = prompt[-200:]
     *_, last = (None, *_TAG.finditer(end))
     if last is None or last["opening"] is None or end[last.end() :].strip():
@@ -90,26 +84,14 @@ def opening_tag(prompt: str) -> str:
 
 
 def is_reasoning_tag(token: str) -> bool:
-    """Whether a special token delimits reasoning or a channel, so that it must not be skipped.
-
-    Examples
-    --------
-    >>> is_reasoning_tag("[THINK]"), is_reasoning_tag("<|channel|>"), is_reasoning_tag("<|im_end|>")
-    (True, True, False)
-    """
+    """Whether a special token delimits reasoning or a channel: it is not skipped."""
     return token in ("<|channel|>", "<|message|>", "<|start|>", "<|channel>") or bool(
         _TAG.fullmatch(token)
     )
 
 
 def reasoning_spans(text: str) -> list[tuple[int, int]]:
-    """Start and end of each part of a text that is not part of the answer.
-
-    Examples
-    --------
-    >>> reasoning_spans("<think>Owls?</think> They hunt.")
-    [(0, 21)]
-    """
+    """Start and end of each part of a text that is not part of the answer."""
     if "<|message|>" in text and (messages := list(_CHANNEL.finditer(text))):
         return _outside_final(text, messages)
     if _PLAIN_CHANNELS.match(text):
@@ -143,17 +125,7 @@ def reasoning_spans(text: str) -> list[tuple[int, int]]:
 
 
 def without_reasoning(text: str) -> str:
-    """An answer without its reasoning; unchanged if it has none.
-
-    Examples
-    --------
-    >>> without_reasoning("<think>Owls? [2]</think> They hunt [1].")
-    'They hunt [1].'
-    >>> without_reasoning("The prompt ended with the tag.</think>So.")
-    'So.'
-    >>> without_reasoning("<think>It never en")
-    ''
-    """
+    """An answer without its reasoning; unchanged if it has none."""
     pieces, end = [], 0
     for start, stop in reasoning_spans(text):
         pieces.append(text[end:start])

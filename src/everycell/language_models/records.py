@@ -21,9 +21,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import parse_json
-from everycell.engine.validation import describe_fault
+from everycell.base.text_files import check_regular
+from everycell.base.untrusted import parse_json
+from everycell.base.validation import describe_fault
 from everycell.language_models.generation import (
     Answer,
     Identity,
@@ -251,16 +251,7 @@ def _prompt_hashes(path: Path) -> set[str]:
 
 
 def append_line(path: Path, value: object) -> None:
-    r"""Append a value to a file as a line of JSON, and write it to disk.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "runs.jsonl"
-    >>> append_line(path, {"answers": 3})
-    >>> path.read_text()
-    '{"answers":3}\n'
-    """
+    """Append a value to a file as a line of JSON, and write it to disk."""
     # ASCII, so that a line is never cut inside a character or at a Unicode line break.
     line = json.dumps(value, ensure_ascii=True, separators=(",", ":")) + "\n"
     with path.open("ab") as file:

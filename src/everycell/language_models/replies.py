@@ -9,8 +9,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from everycell.engine.untrusted import in_quotes, parse_json
-from everycell.engine.validation import describe_fault
+from everycell.base.untrusted import in_quotes, parse_json
+from everycell.base.validation import describe_fault
 from everycell.language_models.endings import normalise_finish
 from everycell.language_models.generation import (
     Answer,
@@ -267,13 +267,7 @@ def _tokens(
 
 
 def _bytes_of(token: str) -> bytes:
-    r"""Bytes of a token, which may be written as ``bytes:\\xc3``.
-
-    Examples
-    --------
-    >>> _bytes_of(r"bytes:\xc3\xa9").decode(), _bytes_of("a").decode()
-    ('é', 'a')
-    """
+    r"""Bytes of a token, which may be written as ``bytes:\\xc3``."""
     if token.startswith("bytes:") and not _BYTE.sub("", token.removeprefix("bytes:")):
         return bytes(int(digits, 16) for digits in _BYTE.findall(token))
     return token.encode(errors="replace")

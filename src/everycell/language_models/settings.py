@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from everycell.engine.settings import NetworkUse, PlainPath, Settings
-from everycell.engine.untrusted import looks_secret
+from everycell.base.settings import NetworkUse, PlainPath, Settings
+from everycell.base.untrusted import looks_secret
 
 #: Default of the largest share of empty answers in a result.
 LARGEST_EMPTY_SHARE = 0.2
@@ -79,15 +79,7 @@ class Prices(Settings):
 
 
 def _check_url(url: str) -> str:
-    """Check that an address contains no secret, since addresses are displayed.
-
-    Examples
-    --------
-    >>> _check_url("https://me:secret@api.example.org/v1")
-    Traceback (most recent call last):
-    ValueError: an address must not contain a user, a password, `?` or `#`; set `key` to the \
-environment variable that contains the key
-    """
+    """Check that an address contains no secret, since addresses are displayed."""
     parts = urlsplit(url)
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError(
@@ -106,15 +98,7 @@ environment variable that contains the key
 
 
 def _check_variable(name: str) -> str:
-    """Check the name of an environment variable; it is not quoted, since it may be the key.
-
-    Examples
-    --------
-    >>> _check_variable("sk-secret")
-    Traceback (most recent call last):
-    ValueError: it must be the name of the environment variable that contains the key, in capital \
-letters, digits and _
-    """
+    """Check the name of an environment variable; the error must not quote a key."""
     if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
         raise ValueError(
             "it must be the name of the environment variable that contains the key, in capital "
@@ -128,14 +112,7 @@ _FIXED = {"model", "messages", "prompt", "documents", "stream", "n", "echo", "lo
 
 
 def _check_extra_fields(extra: dict[str, Any]) -> dict[str, Any]:
-    """Reject additional fields that contain a secret or that the program itself sets.
-
-    Examples
-    --------
-    >>> _check_extra_fields({"stream": True})
-    Traceback (most recent call last):
-    ValueError: `stream` is set by the program and cannot be added
-    """
+    """Reject additional fields that contain a secret or that the program itself sets."""
     for name in extra:
         if name in _FIXED:
             raise ValueError(f"`{name}` is set by the program and cannot be added")
@@ -200,15 +177,7 @@ class EndpointSettings(Settings):
 
     @property
     def on_this_machine(self) -> bool:
-        """Whether the address is on this machine: localhost or a loopback IP address.
-
-        Examples
-        --------
-        >>> hosts = ["localhost", "127.0.0.1", "[::1]", "localhost.example.org", "10.0.0.7"]
-        >>> [EndpointSettings(url=f"http://{host}:8000", model="m").on_this_machine
-        ...  for host in hosts]
-        [True, True, True, False, False]
-        """
+        """Whether the address is on this machine: localhost or a loopback IP address."""
         host = urlsplit(self.url).hostname or ""
         try:
             return ip_address(host).is_loopback
@@ -324,19 +293,9 @@ class LanguageModels(Settings):
         return self
 
     def answer_settings(self, name: str) -> dict[str, Any]:
-        """Settings that affect the answers of a model; if they change, its jobs run again.
+        """Settings that affect the answers of a model, whose jobs depend on them.
 
         The environment variable of the key, workers, prices, budgets and timeouts are not included.
-
-        Examples
-        --------
-        >>> mine = EndpointSettings(url="http://localhost:8000/v1", model="llama", workers=16)
-        >>> LanguageModels(endpoints={"mine": mine}).answer_settings("mine")
-        {'url': 'http://localhost:8000/v1', 'model': 'llama', 'version': '', 'extra': {}}
-        >>> sorted(LanguageModels().answer_settings("smollm2"))
-        ['dtype', 'revision', 'source']
-        >>> LanguageModels().answer_settings("nobody")
-        {}
         """
         for models, keys in (
             (self.endpoints, ("url", "model", "version", "extra")),

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
-from everycell.engine.text_files import read_text_file
+from everycell.base.text_files import read_text_file
 from everycell.language_models.generation import Message
 
 #: Slots of a kind of template: name -> content, and whether the slot is required.

@@ -15,18 +15,7 @@ _LOG_INTERVAL = 60.0
 
 
 class Throughput:
-    """Numbers of answers and tokens, and the time that they took, without loading the model.
-
-    Examples
-    --------
-    >>> speed = Throughput()
-    >>> speed.add(Answer(text="a", finish="stop", prompt_tokens=900, answer_tokens=30))
-    >>> speed.seconds = 2.0
-    >>> str(speed)
-    '30 answers per minute, reading 450 and writing 15 tokens per second'
-    >>> speed.summary()["answers_a_minute"]
-    30.0
-    """
+    """Numbers of answers and tokens, and their time without loading the model."""
 
     def __init__(self) -> None:
         self.answers = self.prompt_tokens = self.answer_tokens = 0

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 from everycell.learning.batching import Ids, pad
 from everycell.learning.hawkes import Asap
 from everycell.learning.satisfaction import SYSTEM, Dialogue

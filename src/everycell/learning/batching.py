@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import torch
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 
 LOG = logging.getLogger(__name__)
 # Tokens per batch. On one CPU core, 2,048 is the fastest size from 512 to 16,384 for a BERT with 2
@@ -167,13 +167,7 @@ def _try_batch(forward: Callable[[Batch], torch.Tensor], batch: Batch) -> torch.
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error means that memory ran out, on a GPU or the CPU.
-
-    Examples
-    --------
-    >>> is_out_of_memory(MemoryError()), is_out_of_memory(RuntimeError("shapes do not match"))
-    (True, False)
-    """
+    """Whether an error means that memory ran out, on a GPU or the CPU."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
         "DefaultCPUAllocator" in str(error) and "memory" in str(error)
     )

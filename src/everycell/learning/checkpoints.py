@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
-from everycell.engine.files import sha256
+from everycell.base.files import sha256
 from everycell.learning.training_record import TrainingRecord, check_same_inputs, tensors_of
 
 _LOG = logging.getLogger(__name__)

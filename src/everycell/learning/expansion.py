@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from transformers import PreTrainedTokenizerBase
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 from everycell.learning.tilde import Ids, token_ids
 
 

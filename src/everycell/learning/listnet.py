@@ -17,7 +17,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 
 #: Added to variances, to avoid division by 0.
 _EPSILON = 2e-5

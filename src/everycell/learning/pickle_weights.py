@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from everycell.engine.files import atomic_path, describe_os_error
-from everycell.engine.untrusted import in_quotes
+from everycell.base.files import atomic_path, describe_os_error
+from everycell.base.untrusted import in_quotes
 from everycell.learning.hub import FILES, PICKLES, ModelError, download_model
 
 if TYPE_CHECKING:

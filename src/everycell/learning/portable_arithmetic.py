@@ -21,21 +21,6 @@ def use_portable_arithmetic() -> None:
     library that still detects the processor, so optimisers must be ``fused``, with their own
     square roots. A test compares a training run with results from two other processors. The C
     library matters too: other operating systems, and processors without FMA, give different bits.
-
-    Examples
-    --------
-    This runs in a separate process, because the settings cannot be undone:
-
-    >>> import subprocess, sys
-    >>> program = (
-    ...     "from everycell.learning.portable_arithmetic import use_portable_arithmetic;"
-    ...     "import torch;"
-    ...     "use_portable_arithmetic();"
-    ...     "print(torch.backends.cpu.get_cpu_capability())"
-    ... )
-    >>> run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    >>> print(run.stdout.strip())
-    DEFAULT
     """
     os.environ.update(_SETTINGS)
     torch.set_num_threads(1)

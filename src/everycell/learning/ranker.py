@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 from everycell.learning import rankers
 
 if TYPE_CHECKING:
@@ -135,13 +135,7 @@ def ranker_names() -> list[str]:
 
 
 def ranker_module(name: str) -> str:
-    """Full name of the module of a ranker.
-
-    Examples
-    --------
-    >>> ranker_module("cross-encoder")
-    'everycell.learning.rankers.cross_encoder'
-    """
+    """Full name of the module of a ranker."""
     if name not in ranker_names():
         raise ValueError(
             f"There is no ranker {name!r}: choose one of {', '.join(ranker_names())}, or add its "

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from torch.nn import functional
 from transformers import BertForSequenceClassification, PreTrainedTokenizerBase
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.learning.batching import Ids, map_batches, pad
 from everycell.learning.last_layer import logit
 from everycell.learning.text_pairs import tokenise

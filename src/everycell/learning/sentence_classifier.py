@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from torch.nn import functional
 from transformers import BertForSequenceClassification, BertModel, PreTrainedTokenizerBase
 
+from everycell.base.arrays import FloatArray
 from everycell.collections.squad import Question
-from everycell.engine.arrays import FloatArray
 from everycell.learning.batching import map_batches, pad
 from everycell.learning.last_layer import logit
 from everycell.learning.text_pairs import PairLength, join, tokenise

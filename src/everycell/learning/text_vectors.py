@@ -11,7 +11,7 @@ from scipy import sparse
 from torch.nn import functional
 from transformers import BertForMaskedLM, BertModel, PreTrainedTokenizerBase
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 from everycell.learning.batching import Batch, map_batches
 from everycell.learning.tilde import check_length, token_ids
 

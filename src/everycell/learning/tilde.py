@@ -24,7 +24,7 @@ from scipy import sparse
 from torch.nn import functional
 from transformers import BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 from everycell.learning.batching import Batch, map_batches, pad
 from everycell.learning.batching import Ids as TokenIds
 from everycell.learning.last_layer import apply_head, first_state

@@ -13,17 +13,7 @@ SPECIAL = ("[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]
 
 
 def write_untrained(words: Sequence[str], folder: Path, *, positions: int, seed: int) -> None:
-    """Write a language model with random weights and its tokenizer to a folder.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from everycell.learning.models import load_model
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> write_untrained(["bee", "fly"], folder, positions=16, seed=0)
-    >>> load_model(folder, "masked-lm")[1]("a fly")["input_ids"]
-    [4, 3, 8, 5]
-    """
+    """Write a language model with random weights and its tokenizer to a folder."""
     vocabulary = {word: number for number, word in enumerate([*SPECIAL, *words])}
     config = BertConfig(
         vocab_size=len(vocabulary),

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.statistics.hypothesis_tests import t_tests
 
 #: Kinds of author in labels.

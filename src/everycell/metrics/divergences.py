@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import rel_entr
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 
 Divergence = Literal["JSD", "RNOD", "NMD"]
 #: Tolerance for the sum of a distribution; published targets have at least six digits.

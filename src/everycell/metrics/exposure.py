@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.metrics.divergences import jensen_shannon
 from everycell.metrics.ranked_lists import checked_lists, checked_target
 

@@ -14,17 +14,7 @@ from everycell.statistics.hypothesis_tests import t_tests
 
 
 def stack_means(reports: Mapping[str, FairnessReport]) -> pd.DataFrame:
-    """Stack the means of several runs in one frame.
-
-    Examples
-    --------
-    >>> from everycell.metrics.fairness_report import fairness_report
-    >>> counts = pd.DataFrame({"length": [5, 5], "f": [1, 0], "m": [0, 2]}, index=["d1", "d2"])
-    >>> run = pd.DataFrame({"query": "q", "document": ["d1", "d2"], "score": [2.0, 1.0]})
-    >>> report = fairness_report(run, counts, [1, 2])
-    >>> stack_means({"a": report, "b": report})[["run", "k"]].values.tolist()
-    [['a', 1], ['b', 1], ['a', 2], ['b', 2]]
-    """
+    """Stack the means of several runs in one frame."""
     frames = [report.means.assign(run=name) for name, report in reports.items()]
     table = pd.concat(frames, ignore_index=True)
     table.insert(0, "run", table.pop("run"))

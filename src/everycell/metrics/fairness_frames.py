@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.metrics.exposure import alignments, awrf
 from everycell.metrics.nfairr import TAU, checked_ideal, ideal_fairr, neutrality, nfairr
 from everycell.metrics.ranked_counts import RankedCounts

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from everycell.engine.frames import check_columns
-from everycell.engine.parquet_limits import check_parquet_size
-from everycell.engine.text_files import text_lines
-from everycell.engine.untrusted import in_quotes, parse_json
+from everycell.base.frames import check_columns
+from everycell.base.parquet_limits import check_parquet_size
+from everycell.base.text_files import text_lines
+from everycell.base.untrusted import in_quotes, parse_json
 from everycell.metrics.term_counts import parquet_errors
 from everycell.metrics.word_lists import DOCUMENT
 
@@ -107,17 +107,7 @@ def check_texts(
     split_at_spaces: bool = True,
     allow_empty: bool = False,
 ) -> Iterator[tuple[str, str]]:
-    """Yield the documents; raise an error at a text whose words would be miscounted.
-
-    Examples
-    --------
-    >>> list(check_texts([("d1", "она бежит"), ("d2", "她 跑")]))
-    [('d1', 'она бежит'), ('d2', '她 跑')]
-    >>> list(check_texts([("d3", "...")]))
-    Traceback (most recent call last):
-    ValueError: Document 'd3' has no word: its text is '...'; remove it, or allow it with \
---allow-empty.
-    """
+    """Yield the documents; raise an error at a text whose words would be miscounted."""
     for document, text in documents:
         if isinstance(text, str):
             if not allow_empty and not _WORD.search(text):

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow.dataset
 
-from everycell.engine.parquet_limits import check_parquet_size
+from everycell.base.parquet_limits import check_parquet_size
 from everycell.metrics.fairness_frames import correlation, fairness_by_query
 from everycell.metrics.nfairr import TAU, neutrality
 from everycell.metrics.ranked_counts import RankedCounts, Unknown, ranked_counts

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from everycell.engine.arrays import FloatArray, IntArray
-from everycell.engine.untrusted import in_quotes
+from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.untrusted import in_quotes
 from everycell.metrics.ranked_runs import (
     check_same_kind_of_ids,
     checked_ranked_run,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import take
 
-from everycell.engine.arrays import BoolArray, FloatArray
+from everycell.base.arrays import BoolArray, FloatArray
 from everycell.metrics.term_counts import check_counts, read_counts
 from everycell.metrics.word_lists import LENGTH
 from everycell.trec.runs import trec_order

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.metrics.divergences import distribution_similarity
 from everycell.metrics.group_fairness import AttributeSet
 from everycell.metrics.ranked_lists import checked_lists

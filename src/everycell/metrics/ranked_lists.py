@@ -5,22 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import BoolArray, FloatArray
+from everycell.base.arrays import BoolArray, FloatArray
 
 #: Tolerance for the sum of a target; published targets have at least six digits.
 _ROUNDING = 1e-5
 
 
 def checked_target(target: npt.ArrayLike | None, groups: int) -> FloatArray:
-    """Check the target shares of groups; equal shares by default.
-
-    Examples
-    --------
-    >>> checked_target([0.5, 0.6], 2)
-    Traceback (most recent call last):
-    ValueError: The target shares sum to 1.1; they must sum to 1, so divide them by their sum or
-    correct them.
-    """
+    """Check the target shares of groups; equal shares by default."""
     if groups < 2:
         raise ValueError(f"The number of groups is {groups}; group fairness requires at least two.")
     if target is None:
@@ -47,13 +39,7 @@ def checked_target(target: npt.ArrayLike | None, groups: int) -> FloatArray:
 def checked_lists(
     values: npt.ArrayLike, listed: npt.ArrayLike | None, name: str, axes: int = 3
 ) -> tuple[FloatArray, BoolArray]:
-    """Check values of queries x ranks (x groups); return them with the mask of listed ranks.
-
-    Examples
-    --------
-    >>> checked_lists([[2.0, 9.0]], [[True, False]], "gains", axes=2)[0].tolist()
-    [[2.0, 0.0]]
-    """
+    """Check values of queries x ranks (x groups); also return the listed ranks."""
     array = np.asarray(values, dtype=float)
     if array.ndim != axes or array.shape[1] == 0:
         raise ValueError(

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import IntArray
-from everycell.engine.frames import check_columns
-from everycell.engine.untrusted import in_quotes
+from everycell.base.arrays import IntArray
+from everycell.base.frames import check_columns
+from everycell.base.untrusted import in_quotes
 
 
 class GroupedRun(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 
 #: Words that a user reads before giving up: 5 minutes at 250 words per minute (section 3.2).
 READING_BUDGET = 1250

@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from everycell.engine.text_files import text_lines
-from everycell.engine.untrusted import in_quotes
+from everycell.base.text_files import text_lines
+from everycell.base.untrusted import in_quotes
 
 Words = Mapping[str, Collection[str]]
 

@@ -83,13 +83,7 @@ OPTIONAL = {"everycell.public.pyterrier"}
 
 
 def public_modules() -> list[str]:
-    """Sorted names of the modules of the public library, which have full docstrings.
-
-    Examples
-    --------
-    >>> "everycell.metrics.exposure" in public_modules(), "everycell.cli" in public_modules()
-    (True, False)
-    """
+    """Sorted names of the modules of the public library."""
     source = Path(__file__).parents[1]
     files = (path for package in PACKAGES for path in (source / package).glob("[!_]*.py"))
     modules = {f"everycell.{path.parent.name}.{path.stem}" for path in files}
@@ -97,17 +91,7 @@ def public_modules() -> list[str]:
 
 
 def resolve(name: str) -> Any:
-    """Import the object that has a public name.
-
-    Examples
-    --------
-    >>> resolve("attribution_bias").__module__
-    'everycell.metrics.attribution'
-    >>> resolve("texfare")
-    Traceback (most recent call last):
-    AttributeError: everycell has no attribute 'texfare'. Did you mean texfair? dir(everycell) \
-lists all names.
-    """
+    """Import the object that has a public name."""
     if name not in NAMES:
         # Python itself looks up names such as __path__, which need no suggestions.
         similar = [] if name.startswith("_") else get_close_matches(name, NAMES)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pyterrier as pt
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
 from everycell.fair_ranking.felix import felix
 from everycell.fair_ranking.uncertainty import pufr

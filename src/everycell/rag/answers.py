@@ -77,13 +77,6 @@ def normalise_answer(text: str) -> str:
     Kept are marks between digits, signs, comparisons and currencies before a number, and per cent
     signs after it. Separators of thousands are removed. Minus signs and short dashes are hyphens;
     longer dashes separate words.
-
-    Examples
-    --------
-    >>> normalise_answer("The \u22123.5 kg, about 1/2 of $1,000.00 (50 %), in the U.S.")
-    '-3.5 kg about 1/2 of $1000.00 50% in us'
-    >>> normalise_as_squad("3.5 kg, 1/2")
-    '35 kg 12'
     """
     text = _plain_digits(text.translate(_SPELLINGS))
     if not _DIGIT.search(text):
@@ -149,15 +142,7 @@ def without_punctuation(text: str) -> str:
 
 
 def usable_answers(gold: Sequence[str], *, match: Match = "words") -> list[str]:
-    """Gold answers that are not empty after normalisation.
-
-    Examples
-    --------
-    >>> usable_answers(["The", "-", "The Hague"])
-    ['The Hague']
-    >>> usable_answers(["The", "-"], match="substring")
-    ['The']
-    """
+    """Gold answers that are not empty after normalisation."""
     normalise = _normaliser(match)
     return [answer for answer in gold if normalise(answer)]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.language_models import templates
 from everycell.language_models.generation import Answer, Request
 from everycell.rag.answers import normalise_as_squad

@@ -135,13 +135,7 @@ Span = tuple[int, int]
 
 
 def is_source_heading(text: str) -> bool:
-    """Whether a text without its marks is nothing but the heading of a list of sources.
-
-    Examples
-    --------
-    >>> [is_source_heading(text) for text in ("(Sources:.)", "**Quellen:** ;", "Sources disagree.")]
-    [True, True, False]
-    """
+    """Whether a text without its marks is nothing but the heading of a list of sources."""
     return _ONLY_HEADING.fullmatch(text) is not None
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
-from everycell.engine.json_lines import read_json_lines
-from everycell.engine.untrusted import in_quotes
+from everycell.base.json_lines import read_json_lines
+from everycell.base.untrusted import in_quotes
 from everycell.language_models.endings import normalise_finish, why_cut, why_empty
 from everycell.language_models.generation import LEAST_LOGPROB, Answer, Token
 from everycell.metrics.attribution import (
@@ -161,15 +161,7 @@ def _parse_line(line: _Line, location: str, forms: Forms) -> CitedAnswer:
 
 
 def answer_frame(answers: Iterable[CitedAnswer], *, strays: Strays = "ignored") -> pd.DataFrame:
-    """Precision, recall and numbers of citations, one row per answer.
-
-    Examples
-    --------
-    >>> answer = CitedAnswer("Who?", "all", frozenset({2}), (2,), (7,), None, ())
-    >>> [answer_frame([answer], strays=strays).loc[0, "precision"].item()
-    ...  for strays in ("ignored", "wrong")]
-    [1.0, 0.5]
-    """
+    """Precision, recall and numbers of citations, one row per answer."""
     rows = [
         {
             "arm": answer.arm,
@@ -224,20 +216,7 @@ def arm_differences(
     strays: Strays = "ignored",
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Effect of a condition on precision and recall: sensitivity and bias.
-
-    Examples
-    --------
-    >>> def answers(arm, cited):
-    ...     return [
-    ...         CitedAnswer(f"q{n}", arm, frozenset({1}), (number,), (), None, ())
-    ...         for n, number in enumerate(cited)
-    ...     ]
-    >>> both = answers("human", [1, 1, 1, 2]) + answers("llm", [1, 2, 2, 1])
-    >>> result = arm_differences(both, [("human", "llm")])
-    >>> result[["measure", "sensitivity", "bias"]].values.tolist()
-    [['precision', 0.75, 0.25], ['recall', 0.75, 0.25]]
-    """
+    """Effect of a condition on precision and recall: sensitivity and bias."""
     frame = answer_frame(answers, strays=strays).set_index("question")
     arms = {arm: rows for arm, rows in frame.groupby("arm", sort=False)}
     rows = []

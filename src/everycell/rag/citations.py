@@ -184,12 +184,7 @@ class Citation(NamedTuple):
 class Cited(NamedTuple):
     """Distinct citations of an answer, in the order of the text.
 
-    Attributes
-    ----------
-    documents : tuple of int
-        Numbers of existing documents.
-    stray : tuple of int
-        Numbers of non-existent documents.
+    They are numbers of existing documents, and stray numbers, of which there is no document.
     """
 
     documents: tuple[int, ...]
@@ -244,16 +239,9 @@ def citation_marks(text: str, *, forms: Forms = "all") -> list[Mark]:
 class AnswerParts(NamedTuple):
     """Parts of an answer: its citations, and what is not read.
 
-    Attributes
-    ----------
-    visible : str
-        The text, with `everycell.rag.citation_contexts.MASK` in place of reasoning, code and maths.
-    marks : list of Mark
-        Marks that are read, outside lists of sources.
-    lists : list of (int, int)
-        Start and end of each list of sources.
-    hidden : list of str
-        Links and code that look like citations.
+    The visible text has `everycell.rag.citation_contexts.MASK` in place of reasoning, code and
+    maths. Marks in lists of sources are not read. Hidden are links and code that look like
+    citations.
     """
 
     visible: str
@@ -372,15 +360,10 @@ def _is_interval(text: str, match: re.Match[str]) -> bool:
 
 
 def unread_marks(text: str, *, forms: Forms = "all") -> list[str]:
-    """Parts of a text that look like citations and that `find_citations` does not read.
+    """Parts of a text that look like citations but that `find_citations` skips.
 
     Reasoning, code, maths and lists of sources have none, except for links and code that are
     nothing but a number.
-
-    Examples
-    --------
-    >>> unread_marks("Owls [1] hunt [Ada 2] at night [note], on 3 km² (2).")
-    ['[Ada 2]', 'km²', '(2)']
     """
     if forms == "plain":
         visible, hidden, lists = hide_reasoning(text), [], []
@@ -405,13 +388,7 @@ def unread_marks(text: str, *, forms: Forms = "all") -> list[str]:
 
 
 def source_list_of(text: str) -> str:
-    r"""Lists of sources in an answer, whose marks are not citations; empty if it has none.
-
-    Examples
-    --------
-    >>> source_list_of("Owls hunt [1].\n\nSources:\n[1] Owls. [2] Foxes.")
-    'Sources:\n[1] Owls. [2] Foxes.'
-    """
+    """List of sources of an answer, whose marks are not citations; empty if none."""
     return "\n".join(text[start:end] for start, end in answer_parts(text).lists)
 
 
@@ -477,30 +454,9 @@ def _range_numbers(low: int, high: int, position: int) -> list[Citation]:
 
 
 def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited:
-    """Divide citations into numbers of documents and stray numbers.
+    """Divide citations into numbers of the `k` documents and stray numbers.
 
-    Parameters
-    ----------
-    citations
-        Result of `find_citations`.
-    k : int
-        Number of documents in the prompt, at least 1.
-    first : int
-        Number of the first document: 1 in the thesis's prompts, 0 in the authors' library.
-
-    Returns
-    -------
-    Cited
-
-    Raises
-    ------
-    ValueError
-        `k` is less than 1.
-
-    Examples
-    --------
-    >>> documents(find_citations("So it is [8][2], and [8] says more [11]."), 10)
-    Cited(documents=(8, 2), stray=(11,))
+    The number of the first document is 1 in the thesis's prompts and 0 in the authors' library.
     """
     if k < 1:
         raise ValueError(f"k is {k}; there must be at least one document.")
@@ -514,11 +470,6 @@ def uncited_text(text: str, k: int) -> str:
 
     Years of which there is no document stay, and so do numbers that are part of a sentence
     ("Document 2").
-
-    Examples
-    --------
-    >>> uncited_text("<think>[2]?</think>Owls hunt [1] in [1984].", k=2)
-    'Owls hunt in [1984].'
     """
     parts = answer_parts(text)
     return remove_spans(
@@ -567,13 +518,7 @@ def without_citations(text: str, *, k: int | None = None) -> str:
 
 
 def may_cite(token: str) -> bool:
-    """Whether a token may be part of a citation's number, so that its probability is kept.
-
-    Examples
-    --------
-    >>> may_cite(" [1"), may_cite("]")
-    (True, False)
-    """
+    """Whether a token may be part of a citation, so that its probability is kept."""
     return any(character.isnumeric() for character in token)
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from everycell.engine.json_lines import read_json_lines
-from everycell.engine.untrusted import in_quotes
+from everycell.base.json_lines import read_json_lines
+from everycell.base.untrusted import in_quotes
 from everycell.language_models.endings import normalise_finish, why_cut, why_empty
 from everycell.language_models.generation import Answer
 from everycell.rag.citations import source_list_of, unread_marks

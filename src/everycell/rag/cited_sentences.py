@@ -101,25 +101,12 @@ class CitedSentence(NamedTuple):
 
 
 def split_answer(text: str) -> list[CitedSentence]:
-    """Sentences of an answer, each with its citations.
-
-    Examples
-    --------
-    >>> text = "Owls hunt. [1] As Ode et al. [2] saw, foxes sleep."
-    >>> [text[sentence.start : sentence.end] for sentence in split_answer(text)]
-    ['Owls hunt. [1]', 'As Ode et al. [2] saw, foxes sleep.']
-    """
+    """Sentences of an answer, each with its citations."""
     return _sentences(text, answer_parts(text))
 
 
 def cited_sentences(text: str, k: int) -> CitedAnswer:
-    """Statements of an answer, one per sentence, each with the documents that it cites.
-
-    Examples
-    --------
-    >>> cited_sentences("Owls hunt [1][9]. So do foxes.", 2).statements
-    (Statement(text='Owls hunt.', documents=(0,)), Statement(text='So do foxes.', documents=()))
-    """
+    """Statements of an answer, one per sentence, with the documents that each cites."""
     parts = answer_parts(text)
     removed = sorted([*reasoning_spans(text), *parts.lists, *spans_to_remove(parts, text, k)])
     starts = [start for start, _ in removed]

@@ -8,12 +8,6 @@ import numpy as np
 
 
 def named_draws(name: str) -> np.random.Generator:
-    """Random generator that depends only on a name, such as a seed and a question.
-
-    Examples
-    --------
-    >>> named_draws("0 q1").random() == named_draws("0 q1").random()
-    True
-    """
+    """Random generator that depends only on a name, such as a seed and a question."""
     digest = hashlib.sha256(name.encode()).digest()
     return np.random.default_rng(int.from_bytes(digest[:8], "big"))

@@ -141,14 +141,7 @@ def read_template(path: Path = TEMPLATE) -> Template:
 
 
 def grounded_prompt(template: Template, question: str, texts: Sequence[str]) -> tuple[Message, ...]:
-    """Messages that ask for a grounded answer with our prompt; numbers of documents start at 1.
-
-    Examples
-    --------
-    >>> request = grounded_prompt(read_template(), "Where?", ["In Holland."])
-    >>> request[-1].content.splitlines()[-3:]
-    ['[1] In Holland.', '', 'Question: Where?']
-    """
+    """Messages that ask for a grounded answer with our prompt; documents start at 1."""
     return templates.fill(
         template,
         documents=document_lines(texts, [""] * len(texts)),

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.rag.answers import normalise_answer
 from everycell.rag.draws import named_draws
 

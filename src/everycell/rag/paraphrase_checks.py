@@ -88,13 +88,7 @@ def _sequences(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
 
 
 def answers_in(text: str, answers: Sequence[str]) -> list[str]:
-    """Answers that occur in a text, both normalised as in SQuAD.
-
-    Examples
-    --------
-    >>> answers_in("It has canals.", ["Canals", "the", "a canal"])
-    ['Canals']
-    """
+    """Answers that occur in a text, both normalised as in SQuAD."""
     return [
         answer
         for answer in answers
@@ -148,13 +142,7 @@ def judge(
     *,
     keep_all: bool = False,
 ) -> tuple[str, str]:
-    """Extract the paraphrase from an answer, and the reason why it cannot be used.
-
-    Examples
-    --------
-    >>> judge(Answer(text="Delft it is.", finish="length"), "It is in Delft.", [])
-    ('Delft it is.', 'cut')
-    """
+    """Extract the paraphrase from an answer, and the reason why it cannot be used."""
     text = clean_answer(without_reasoning(answer.text), keep_all=keep_all)
     if answer.finish.startswith(WITHHELD):
         return text, answer.finish.removeprefix(WITHHELD)

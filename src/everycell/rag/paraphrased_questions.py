@@ -43,17 +43,7 @@ class Outlook(NamedTuple):
         return self.tried[0] >= min(FEWEST, self.candidates) and self.expected < 1
 
     def __str__(self) -> str:
-        """Summary in one sentence, with advice if too few questions are expected.
-
-        Examples
-        --------
-        >>> print(Outlook((10, 6), (6, 3), candidates=20, target=5))
-        10 of 20 questions tried, 3 have usable paraphrases of all passages: 6 of 10 relevant \
-passages and 3 of 6 others can be used, so about 6 of 20 questions are expected.
-        >>> str(Outlook((10, 6), (6, 3), candidates=20, target=9))[-121:]
-        'but 9 are needed: use a better model, raise `attempts` or `candidates`, or lower `k`, \
-under `attribution` in config.yaml.'
-        """
+        """Summary in one sentence, with advice if too few questions are expected."""
         expected = f"{self.expected:.0f}" if self.expected >= 10 else f"{self.expected:.2g}"
         text = (
             f"{self.tried[0]} of {self.candidates} questions tried, {self.passed[-1]} have usable "

@@ -18,8 +18,8 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from everycell.engine.text_files import read_text_file
-from everycell.engine.untrusted import in_quotes
+from everycell.base.text_files import read_text_file
+from everycell.base.untrusted import in_quotes
 from everycell.language_models import templates
 from everycell.language_models.generation import Message
 from everycell.rag.citations import without_citations

@@ -25,9 +25,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from everycell.engine.arrays import FloatArray, IntArray
-from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import max_unpacked_size
+from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.text_files import check_regular
+from everycell.base.untrusted import max_unpacked_size
 from everycell.retrieval.term_scores import likelihood_scores, term_weight_scores, vector_scores
 from everycell.trec.runs import id_order
 
@@ -44,15 +44,9 @@ _SCORE_FUNCTIONS = {
 class Encoded:
     """Documents and queries of a collection as encoded by one ranker.
 
-    Attributes
-    ----------
-    kind : {"likelihoods", "term_weights", "vectors"}
-    documents : numpy.ndarray or scipy.sparse.csr_array, shape (documents, columns)
-    queries : numpy.ndarray or scipy.sparse.csr_array, shape (queries, columns)
-    document_ids, query_ids : list of str
-        Ids of the rows, without duplicates.
-    proposed : numpy.ndarray of int32, shape (documents, m), optional
-        Most likely vocabulary entries of each document, in descending order (TILDE only).
+    Rows of `documents` and `queries` are in the order of their ids, which have no duplicates. The
+    rows of `proposed` (TILDE only) are the most likely vocabulary entries of each document, best
+    first.
     """
 
     kind: Kind

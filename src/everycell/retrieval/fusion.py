@@ -174,14 +174,7 @@ def uncompiled_ranx() -> Iterator[ModuleType]:
 
 
 def ranx_run(run: pd.DataFrame, name: str | None = None):
-    """Convert a run to ranx's class.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [1.0, 2.0]})
-    >>> [str(document) for document in ranx_run(run, "bm25").run["q"]]
-    ['b', 'a']
-    """
+    """Convert a run to ranx's class."""
     with uncompiled_ranx() as ranx:
         return ranx.Run.from_df(
             run.astype({"query": object, "document": object}),

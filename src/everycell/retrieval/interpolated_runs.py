@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.retrieval.evaluation import Choice, evaluate, parse_measures
 from everycell.retrieval.interpolation import (
     ALPHAS,
@@ -37,20 +37,11 @@ MissingScore = Literal["lowest"] | float
 class InterpolatedRuns:
     """Results of interpolating two runs, as returned by :func:`interpolate_runs`.
 
-    Attributes
-    ----------
-    means : pandas.DataFrame
-        One row per measure and ranking: ``first`` and ``second`` (each run alone), ``tuned``,
-        ``oracle`` and ``noise oracle``. Columns: ``measure``, ``ranking``, ``value`` (mean over
-        topics), ``alpha`` (mean weight of the first run; for the noise oracle, of the run that is
-        mixed with noise), ``gain`` over the better of the two runs, ``sd`` (standard deviation of
-        the noise oracle's gain over the seeds) and ``p`` (paired two-sided t-test against the
-        better run, uncorrected; missing for the noise oracle).
-    by_topic : pandas.DataFrame
-        Index ``query``. Columns: ``M first``, ``M second``, ``M tuned``, ``M oracle`` and ``M
-        oracle alpha`` for each measure M, and ``tuned alpha``.
-    run : pandas.DataFrame
-        The tuned run: columns ``query``, ``document``, ``score``.
+    `means` has a row per measure and ranking: ``first`` and ``second`` (each run alone), ``tuned``,
+    ``oracle`` and ``noise oracle``. Its ``alpha`` is the mean weight of the first run or, for the
+    noise oracle, of the run that is mixed with noise; ``gain`` is over the better of the two runs;
+    ``sd`` is the standard deviation of the noise oracle's gain over the seeds; ``p`` is from a
+    paired two-sided t-test against the better run, uncorrected. `run` is the tuned run.
     """
 
     means: pd.DataFrame

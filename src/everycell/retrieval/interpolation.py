@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
 from everycell.retrieval.judged_lists import JudgedLists, ranking_measures
 
 Scaling = Literal["query", "run"]

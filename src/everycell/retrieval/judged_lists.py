@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
 from everycell.retrieval.evaluation import (
     Choice,
     check_level,
@@ -22,24 +22,11 @@ from everycell.trec.runs import Outside, check_candidates, id_order, restrict_ru
 
 @dataclass(frozen=True)
 class JudgedLists:
-    """Candidate lists of n topics with relevance, as arrays; returned by :func:`judge`.
+    """Candidate lists of n topics with relevance, as arrays, from :func:`judge`.
 
-    Attributes
-    ----------
-    queries : pandas.Index, shape (n,)
-        Topics.
-    documents : numpy.ndarray of object, shape (n, c)
-        Document ids, ``""`` where a list is padded.
-    listed : numpy.ndarray of bool, shape (n, c)
-        True for candidates, False for padding.
-    relevance : numpy.ndarray of int32, shape (n, c)
-        0 or more; 0 for unjudged documents and padding.
-    relevant : numpy.ndarray of int64, shape (n,)
-        Number of relevant documents in the qrels, including those that are not candidates.
-    ideal : numpy.ndarray of int32, shape (n, g)
-        Relevance above 0 of all documents in the qrels, descending, padded with 0.
-    relevance_level : int
-        Lowest relevance that counts as relevant.
+    `documents`, `listed` (true for candidates) and `relevance` have the shape (n, c) and are
+    padded. `relevant`, the number of relevant documents, and `ideal`, the relevances above 0 in
+    descending order, include judged documents that are not candidates.
     """
 
     queries: pd.Index
@@ -64,14 +51,7 @@ class JudgedLists:
         )
 
     def candidates(self) -> pd.DataFrame:
-        """The lists as a frame with the columns ``query`` and ``document``.
-
-        Examples
-        --------
-        >>> frame = pd.DataFrame({"query": "q", "document": ["a", "b"], "relevance": [1, 0]})
-        >>> judge(frame, frame).candidates().values.tolist()
-        [['q', 'b'], ['q', 'a']]
-        """
+        """The lists as a frame with the columns ``query`` and ``document``."""
         return pd.DataFrame(
             {
                 "query": self.queries.repeat(self.listed.sum(axis=1)),

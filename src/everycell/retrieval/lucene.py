@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 from everycell.retrieval.index_statistics import Statistics
 from everycell.retrieval.java import (
     ID_FIELD,

@@ -13,7 +13,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from everycell.engine.files import atomic_path, write_atomically
+from everycell.base.files import atomic_path, write_atomically
 from everycell.retrieval.java import start_java
 from everycell.retrieval.query_files import PrebuiltError
 from everycell.sources.published_files import (
@@ -88,18 +88,7 @@ def fetch_index(
 
 
 def fetched_index(record: Path) -> Path:
-    """Folder of an index that `fetch_index` recorded; neither downloads nor starts Java.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> record = Path(tempfile.mkdtemp()) / "toy.json"
-    >>> _ = record.write_text('{"index": "toy", "folder": "toy.0"}')
-    >>> fetched_index(record)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    everycell.retrieval.query_files.PrebuiltError: The index 'toy' is no longer in .../indexes: \
-remove .../toy.json to download it again.
-    """
+    """Folder of an index that `fetch_index` recorded; no download, no Java."""
     content = json.loads(record.read_text(encoding="utf-8"))
     folder = _cache_folder() / content["folder"]
     if not folder.is_dir():

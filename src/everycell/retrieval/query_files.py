@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from everycell.engine.text_files import text_lines
-from everycell.engine.untrusted import in_quotes, parse_json
+from everycell.base.text_files import text_lines
+from everycell.base.untrusted import in_quotes, parse_json
 
 _DENSE = ("index", "docid")
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.trec.runs import id_order, warn_of_collapse
 
 
@@ -87,15 +87,7 @@ def measure_ranks(
     cutoff: int | None,
     relevance_level: int,
 ) -> FloatArray:
-    """Values of a measure per topic, summed in trec_eval's order.
-
-    Examples
-    --------
-    >>> qrels = pd.DataFrame({"query": "q", "document": ["b", "a"], "relevance": [1, 1]})
-    >>> ranks = RelevantRanks(np.array([0]), np.array([2]), np.array([1]))
-    >>> measure_ranks(ranks, qrels, pd.Index(["q"]), "AP", None, 1).tolist()
-    [0.25]
-    """
+    """Values of a measure per topic, summed in trec_eval's order."""
     n_topics = len(topics)
     judged_topic = topics.get_indexer(qrels["query"])
     judged = qrels["relevance"].to_numpy(dtype=np.int64)

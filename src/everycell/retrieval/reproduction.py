@@ -66,20 +66,7 @@ def compare_runs(
     variant: Variant = "ext",
     union: Numbering = "original",
 ) -> RunComparison:
-    """Compare a reproduced run with the original in order, scores and effects.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": ["q", "q", "r"], "document": list("aba"), "score": [2., 1, 1]})
-    >>> qrels = pd.DataFrame({"query": ["q", "r"], "document": ["b", "a"], "relevance": 1})
-    >>> swapped = run.assign(score=[1.0, 2, 1])
-    >>> result = compare_runs(run, swapped, qrels, ["MAP"], depths=[2])
-    >>> result.order.round(3).to_dict("index")
-    {2: {'topics': 2, 'kendall_tau_union': -1.0, 'rbo': 0.95}}
-    >>> result.scores.round(3).to_dict("index")
-    {'MAP': {'topics': 2, 'original': 0.75, 'reproduced': 1.0, 'rmse': 0.354, 'p_paired': 0.5,
-             'p_unpaired': 0.423}}
-    """
+    """Compare a reproduced run with the original in order, scores and effects."""
     if len(set(depths)) < len(depths) or not depths:
         raise ValueError(f"The depths are {list(depths)}: give one or more, each only once.")
     runs = {"original": original, "reproduced": reproduced}

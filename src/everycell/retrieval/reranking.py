@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from everycell.engine.frames import Schema
+from everycell.base.frames import Schema
 from everycell.trec.runs import trec_order
 
 How = Literal["sum", "log"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from everycell.engine.settings import Settings
+from everycell.base.settings import Settings
 
 
 class Bm25(Settings):

@@ -20,33 +20,16 @@ class Lexical:
 
 @dataclass(frozen=True)
 class Collection:
-    """How the stages treat a collection; fields of stages that never run may be omitted.
+    """How the stages treat a collection; fields of unused stages may be omitted.
 
-    Attributes
-    ----------
-    tasks : list of str
-        Tasks of its queries.
-    setting : str, optional
-        Source of the non-relevant documents in its main candidate lists.
-    searched : bool
-        Whether all documents are ranked, instead of candidates.
-    vocabularies : mapping of str to str
-        Tokenisation -> key of its vocabulary in the registry, if it is not the default.
-    lexical : Lexical, optional
-    lengths : mapping of str to (int or None)
-        Maximum number of word pieces of each input: ``training``, ``text``, ``query``,
-        ``zero_shot``, ``expanded``, ``pair``.
-    proposals : int
-        Number of likely terms to compute per document: the largest that any expansion uses.
-    encoders : mapping of str to str
-        Encoder -> folder that a rule creates, for encoders that are not in the registry.
-    training : callable, optional
-        Ranker -> `pairs`, `negatives`, `reading` and `options` for its training.
-
-    Examples
-    --------
-    >>> Collection(tasks=["cite"], setting="mixed").lists
-    {'tasks': ['cite'], 'setting': 'mixed'}
+    - `setting`: source of the non-relevant documents in its main candidate lists;
+    - `searched`: whether all documents are ranked, instead of candidates;
+    - `vocabularies`: tokenisation -> key of its vocabulary, if it is not the default;
+    - `lengths`: maximum number of word pieces of each input (``training``, ``text``, ``query``,
+      ``zero_shot``, ``expanded``, ``pair``);
+    - `proposals`: number of likely terms per document, the largest that any expansion uses;
+    - `encoders`: encoder -> folder that a rule creates, for encoders outside the registry;
+    - `training`: ranker -> `pairs`, `negatives`, `reading` and `options` for its training.
     """
 
     tasks: list[str] = field(default_factory=list)

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from everycell.engine.arrays import FloatArray, IntArray
-from everycell.engine.compiling import compiled
+from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.compiling import compiled
 
 
 def likelihood_scores(

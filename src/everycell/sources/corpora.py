@@ -17,7 +17,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from everycell.engine.files import sha256, write_atomically
+from everycell.base.files import sha256, write_atomically
 from everycell.sources.published_files import (
     CorpusError,
     PublishedFile,

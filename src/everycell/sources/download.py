@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from everycell.engine.files import sha256
+from everycell.base.files import sha256
 from everycell.engine.registry_entries import Form, SourceError
 
 logger = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
-from everycell.engine.files import NO_SPACE, sha256
+from everycell.base.files import NO_SPACE, sha256
 from everycell.engine.registry import Registry, load_registry, read_part
 from everycell.engine.registry_entries import (
     DataSet,

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from everycell.engine.files import NO_SPACE, atomic_path
+from everycell.base.files import NO_SPACE, atomic_path
+from everycell.base.untrusted import has_secret, parse_json, text_of
 from everycell.engine.registry_entries import SourceError
-from everycell.engine.untrusted import has_secret, parse_json, text_of
 
 if TYPE_CHECKING:
     from _typeshed import SupportsRead

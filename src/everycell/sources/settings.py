@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from everycell.engine.settings import NetworkUse, PlainPath, Settings, plain_path
+from everycell.base.settings import NetworkUse, PlainPath, Settings, plain_path
 
 
 class FetchSettings(Settings):

@@ -30,13 +30,6 @@ def anova_cells(
 
     Designs with empty cells get statsmodels' minimum-norm solution, as in the papers;
     `supported_cells` compares nested models instead.
-
-    Examples
-    --------
-    >>> from everycell.statistics.effect_size import CULPEPPER
-    >>> frame = pd.DataFrame({"rating": [1, 2, 3, 4, 2, 4], "kind": list("aabbcc")})
-    >>> anova_cells(frame, ["rating"], ["kind"], CULPEPPER)["value"].tolist()[1]
-    'L'
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankDeficientDesignWarning)
@@ -60,17 +53,7 @@ def supported_cells(
     *,
     containing: str | None = None,
 ) -> pd.DataFrame:
-    """Type II ANOVA by comparison of nested models, also valid for designs with empty cells.
-
-    Examples
-    --------
-    >>> from everycell.statistics.effect_size import CULPEPPER
-    >>> frame = pd.DataFrame({"rating": [1, 2, 4, 3, 2, 4], "a": list("001111"),
-    ...                       "b": list("000011")})
-    >>> result = supported_cells(frame, ["rating"], ["a", "b"], CULPEPPER)
-    >>> result[result["metric"] == "df"]["value"].tolist()
-    [1, 1, 0]
-    """
+    """Type II ANOVA by nested models, also valid for designs with empty cells."""
     values = [check_response(data, response, factors) for response in responses]
     results = FastAnova(data, factors, solution="supported").fit(np.column_stack(values))
     tables = {response: results.table(column) for column, response in enumerate(responses)}

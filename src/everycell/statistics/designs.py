@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import patsy
 
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
-from everycell.engine.frames import check_columns
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.frames import check_columns
 
 Interactions = Literal["full"] | int
 

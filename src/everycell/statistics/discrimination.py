@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from everycell.engine.arrays import BoolArray, FloatArray
+from everycell.base.arrays import BoolArray, FloatArray
 
 
 class Discrimination(NamedTuple):

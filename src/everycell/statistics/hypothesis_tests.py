@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 
 Correction = Literal["bonferroni", "holm", "none"]
 

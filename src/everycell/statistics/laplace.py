@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 
 
 class LastLayer(NamedTuple):

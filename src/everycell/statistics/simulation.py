@@ -17,7 +17,7 @@ from scipy import stats
 from scipy.special import ncfdtr
 from statsmodels.stats.proportion import proportion_confint
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.statistics.designs import Solution
 from everycell.statistics.effect_size import omega_squared
 from everycell.statistics.fast_anova import FastAnova
@@ -43,18 +43,6 @@ class UserStudy:
         Name of each ANOVA of the study -> its factors.
     shares : tuple of float
         Shares of the ratings 1 to 4 without a planted effect; they sum to 1.
-
-    Examples
-    --------
-    Forty workers who rate four responses each; every second worker sees the better kind:
-
-    >>> design = pd.DataFrame(
-    ...     {"worker": np.repeat(np.arange(40), 4), "query": np.tile(range(4), 40)})
-    >>> study = UserStudy(
-    ...     "toy", design.assign(kind=design["worker"] % 2), {"kind": {0: -0.5, 1: 0.5}},
-    ...     {"one-way": ("kind",)}, (0.25, 0.25, 0.25, 0.25))
-    >>> len(study.design)
-    160
     """
 
     name: str

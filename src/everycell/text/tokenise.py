@@ -41,8 +41,8 @@ import regex
 import Stemmer
 from tokenizers import BertWordPieceTokenizer
 
-from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import in_quotes
+from everycell.base.text_files import check_regular
+from everycell.base.untrusted import in_quotes
 
 #: Names in Table 2.2, in the same order.
 Name = Literal["SA", "STM1", "STM2", "BERT-Token", "SciBERT-Token"]

@@ -26,7 +26,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.engine.untrusted import in_quotes
+from everycell.base.untrusted import in_quotes
 from everycell.trec.lines import QRELS, RUN, Kind
 from everycell.trec.qrels import check_qrels, read_qrels
 from everycell.trec.runs import check_run, read_run

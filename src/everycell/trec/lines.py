@@ -14,17 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from everycell.engine.arrays import FloatArray, IntArray
-from everycell.engine.file_kinds import KINDS, recognise_text
-from everycell.engine.files import write_atomically
-from everycell.engine.frames import check_columns
-from everycell.engine.text_files import (
+from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.files import write_atomically
+from everycell.base.frames import check_columns
+from everycell.base.text_files import (
     MARK,
     check_regular,
     describe_misplaced_mark,
     detect_other_format,
 )
-from everycell.engine.untrusted import in_quotes, unpack
+from everycell.base.untrusted import in_quotes, unpack
+from everycell.engine.file_kinds import KINDS, recognise_text
 
 Ranks = Literal["ignore", "error"]
 

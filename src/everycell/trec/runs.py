@@ -20,9 +20,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from everycell.engine.arrays import IntArray
-from everycell.engine.text_files import text_lines
-from everycell.engine.untrusted import in_quotes
+from everycell.base.arrays import IntArray
+from everycell.base.text_files import text_lines
+from everycell.base.untrusted import in_quotes
 from everycell.trec.lines import (
     CANDIDATES,
     ID_DELIMITER,
@@ -51,26 +51,12 @@ def check_run(run: pd.DataFrame) -> pd.DataFrame:
 
 
 def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
-    """Check a frame of the documents that a re-ranker scores for each query.
-
-    Examples
-    --------
-    >>> check_candidates(pd.DataFrame({"query": ["q", "q"], "document": ["d", "d"]}))
-    Traceback (most recent call last):
-    ValueError: Row 1 of the candidates repeats the document 'd' of query 'q': a document must
-    occur only once per query; remove the duplicate.
-    """
+    """Check a frame of the documents that a re-ranker scores for each query."""
     return check_frame(candidates, CANDIDATES, lambda row: f"Row {row} of the candidates")
 
 
 def system_name(path: Path | str) -> str:
-    """Name of the system of a run: its file name without extension; the tag is not used.
-
-    Examples
-    --------
-    >>> system_name("runs/bm25.k60.run.gz")
-    'bm25.k60'
-    """
+    """Name of the system of a run: its file name without extension; the tag is not used."""
     return Path(Path(path).name.removesuffix(".gz")).stem
 
 

@@ -6,7 +6,7 @@ import math
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -26,7 +26,7 @@ from everycell.engine.results import read_result
 from everycell.engine.sensitivity import SEPARATOR, WHOLE, Sensitivity
 from everycell.engine.tiers import Tier
 from everycell.workflow.planned_jobs import CACHE, PlannedJob, maker_of, makers, planned_jobs
-from everycell.workflow.scratch import JobError, Scratch, UnfinishedError
+from everycell.workflow.scratch import JobError, LateError, Scratch, UnfinishedError
 
 #: Modules that most scripts import; forks of this process share them.
 PRELOADED = (
@@ -42,20 +42,18 @@ PRELOADED = (
 )
 #: What the receipts of a run without a perturbation say instead of the inputs.
 CONTROL = "none, to see what varies"
-#: A run on perturbed data may take so many times longer than the last one.
-TIMES_LONGER = 5
+#: A run on perturbed data may take so many times longer than the limit for the last one.
+TIMES_LONGER = 2
 #: Perturbations in a row that move no further cell of a result, after which it is left alone.
 PATIENCE = 3
 #: Why an input is not perturbed if the jobs that read it took long in the last run.
 TOO_LONG = "takes over a minute"
+#: Why the jobs of an input say nothing about values that its other perturbations did not move.
+REFUSED = "refused by the rule"
 #: Note of a value that moves without any perturbation.
 VARIES = "varies from run to run"
 #: Relative difference that counts as a difference.
 EPSILON = 1e-9
-
-
-class UnrepeatableError(Exception):
-    """A result cannot be made again from the files on disk."""
 
 
 class Target(NamedTuple):
@@ -96,10 +94,38 @@ class Outcome:
 
     moved: dict[str, set[str]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
-    #: Results that were not made after each perturbation, so that a value may be sensitive to it.
-    refused: set[str] = field(default_factory=set)
+    #: Why a result was not made after each perturbation, so that a value may be sensitive to it.
+    unknown: dict[str, str] = field(default_factory=dict)
     #: Why nothing is known about a result, by its name.
     unfinished: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Measurement:
+    """How the cells of a result depend on its data."""
+
+    target: Target
+    baseline: Cells
+    #: Why inputs are not perturbed.
+    skipped: Sequence[str]
+    tasks: set[Future[Outcome]] = field(default_factory=set)
+    #: Moved cells by input.
+    moves: dict[str, set[str]] = field(default_factory=dict)
+    #: Why an input says nothing about cells that it did not move.
+    unknown: dict[str, str] = field(default_factory=dict)
+    varying: set[str] = field(default_factory=set)
+    #: Why nothing is known.
+    unfinished: str = ""
+    #: Whether the result cannot be made again from unchanged data.
+    is_unrepeatable: bool = False
+
+    @property
+    def sensitivity(self) -> dict[str, Sensitivity]:
+        """Sensitivity of each cell."""
+        return {
+            cell: _sensitivity(cell, self.moves, self.unknown, self.skipped, self.varying)
+            for cell in dict.fromkeys(self.baseline.names.values())
+        }
 
 
 class Plan:
@@ -151,22 +177,24 @@ class Plan:
 
     def units(self) -> tuple[list[Unit], dict[str, list[str]]]:
         """Groups of files to perturb, and the inputs of each result that are not perturbed."""
-        by_files: dict[frozenset[str], list[tuple[Target, str]]] = {}
+        # Results share a unit if they also share the first job, so that it runs once.
+        by_files: dict[tuple[frozenset[str], str], list[tuple[Target, str]]] = {}
         skipped: dict[str, list[str]] = {}
         scratch = _Sources(self.project, self.cache)
         for target in self.targets:
             for label, paths in self.inputs(target).items():
                 files = frozenset(path for path in paths if scratch.has_kind(path))
+                jobs = self.downstream(target, files)
                 if not files:
                     reason = "no perturbation of such files"
                     skipped.setdefault(target.name, []).append(f"{label}: {reason}")
-                elif self.known_seconds(self.downstream(target, files)) > self.limit:
+                elif self.known_seconds(jobs) > self.limit:
                     skipped.setdefault(target.name, []).append(f"{label}: {TOO_LONG}")
                 else:
-                    by_files.setdefault(files, []).append((target, label))
+                    by_files.setdefault((files, jobs[0].outputs[0]), []).append((target, label))
         units = [
             Unit(files, tuple(t for t, _ in pairs), tuple(label for _, label in pairs))
-            for files, pairs in by_files.items()
+            for (files, _), pairs in by_files.items()
         ]
         return units, skipped
 
@@ -299,27 +327,56 @@ def _perturb_unit(plan: Plan, unit: Unit, baselines: Mapping[str, Cells]) -> Out
             if not changed:
                 continue
             done: set[str] = set()
+            errors: dict[str, Exception] = {}
             for target in targets:
                 jobs = [
                     job for job in plan.downstream(target, changed) if job.outputs[0] not in done
                 ]
-                try:
-                    scratch.run(jobs, changed, _seconds_left(plan))
-                except UnfinishedError as error:
+                # Results often share jobs, which are not run again after they failed.
+                error = next(
+                    (errors[job.outputs[0]] for job in jobs if job.outputs[0] in errors), None
+                )
+                if error is None:
+                    error = _run_jobs(scratch, jobs, changed, plan, done, errors)
+                    if error is not None:
+                        outcome.failures.append(f"{target.name}: {name}: {error}")
+                if isinstance(error, JobError):
+                    outcome.unknown.setdefault(target.name, REFUSED)
+                    continue
+                if isinstance(error, LateError) and time.monotonic() < _work["end"]:
+                    outcome.unknown[target.name] = TOO_LONG
+                    pending[target.name] = set()
+                    continue
+                if error is not None:
                     outcome.unfinished[target.name] = f"{name}: {error}"
                     pending[target.name] = set()
                     continue
-                except JobError as error:
-                    outcome.failures.append(f"{target.name}: {name}: {error}")
-                    outcome.refused.add(target.name)
-                    continue
-                done |= {job.outputs[0] for job in jobs}
                 table = read_result(scratch.folder / f"{target.stem}.csv")
                 moved = baselines[target.name].moved(table)
                 outcome.moved.setdefault(target.name, set()).update(moved)
                 idle[target.name] = 0 if moved & pending[target.name] else idle[target.name] + 1
                 pending[target.name] -= moved
     return outcome
+
+
+def _run_jobs(
+    scratch: Scratch,
+    jobs: Iterable[PlannedJob],
+    changed: Collection[str],
+    plan: Plan,
+    done: set[str],
+    errors: dict[str, Exception],
+) -> Exception | None:
+    """Run jobs until one fails; note its error, or that it is done, by its first output."""
+    end = time.monotonic() + _seconds_left(plan)
+    for job in jobs:
+        try:
+            scratch.run([job], changed, end - time.monotonic())
+        except (JobError, UnfinishedError) as error:
+            errors[job.outputs[0]] = error
+            return error
+        done.add(job.outputs[0])
+    return None
 
 
 def _control(plan: Plan, target: Target, files: Iterable[str]) -> set[str]:
@@ -349,7 +406,7 @@ def _run_control(target: Target, files: frozenset[str]) -> Outcome:
     except UnfinishedError as error:
         return Outcome(unfinished={target.name: f"without a perturbation: {error}"})
     except JobError as error:
-        return Outcome(failures=[f"{target.name} cannot be made again: {error}"])
+        return Outcome(failures=[f"it cannot be made again: {error}"])
 
 
 def _run_unit(unit: Unit) -> Outcome:
@@ -358,7 +415,7 @@ def _run_unit(unit: Unit) -> Outcome:
     try:
         return _perturb_unit(_work["plan"], unit, _work["baselines"])
     except PerturbationError as error:
-        return Outcome(failures=[str(error)])
+        return Outcome(unfinished={target.name: str(error) for target in unit.targets})
 
 
 def measure_sensitivity(
@@ -367,75 +424,73 @@ def measure_sensitivity(
     *,
     end: float = math.inf,
     notify: Callable[[str], None] = lambda line: None,
-) -> dict[str, dict[str, Sensitivity]]:
-    """Sensitivity of the values of each result, by the names of the result and of the cell.
+) -> Iterator[Measurement]:
+    """Measure each result, and yield it as soon as all its inputs were perturbed.
 
-    Inputs are perturbed one after the other. Results that are unfinished at `end`, a value of
-    `time.monotonic`, or that take much longer than in the last run, are left out.
+    Inputs are perturbed one after the other, until `end`, a value of `time.monotonic`.
     """
     for module in PRELOADED:
         import_module(module)
     units, skipped = plan.units()
-    baselines = {
-        target.name: Cells(target, read_result(plan.project / f"{target.stem}.csv"))
-        for target in plan.targets
+    # The fastest results come first, so that many are finished when the time is over.
+    targets = sorted(plan.targets, key=lambda target: plan.known_seconds(plan.cone(target)))
+    results = {
+        target.name: Measurement(
+            target,
+            Cells(target, read_result(plan.project / f"{target.stem}.csv")),
+            skipped.get(target.name, []),
+        )
+        for target in targets
     }
+    baselines = {name: result.baseline for name, result in results.items()}
     _work.update(plan=plan, baselines=baselines, end=end)
-    moves: dict[str, dict[str, set[str]]] = {target.name: {} for target in plan.targets}
-    refused: dict[str, set[str]] = {}
-    varying: dict[str, set[str]] = {}
-    unfinished: dict[str, str] = {}
-    controls: dict[Future[Outcome], Target] = {}
-    tasks: dict[Future[Outcome], Unit] = {}
+    units_by_task: dict[Future[Outcome], Unit] = {}
     with ProcessPoolExecutor(cores, multiprocessing.get_context("fork")) as pool:
-        # Result by result, the fastest first, so that many are finished when the time is over.
         pending = list(units)
-        for target in sorted(
-            plan.targets, key=lambda target: plan.known_seconds(plan.cone(target))
-        ):
+        for target in targets:
             if files := _files_of(target, units):
-                controls[pool.submit(_run_control, target, files)] = target
+                results[target.name].tasks.add(pool.submit(_run_control, target, files))
             for unit in [unit for unit in pending if target in unit.targets]:
-                tasks[pool.submit(_run_unit, unit)] = unit
+                task = pool.submit(_run_unit, unit)
+                units_by_task[task] = unit
+                for other in unit.targets:
+                    results[other.name].tasks.add(task)
                 pending.remove(unit)
-        number = 0
-        for task in as_completed([*controls, *tasks]):
-            outcome = task.result()
-            unfinished |= outcome.unfinished
-            if task in controls:
-                if outcome.failures:
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    raise UnrepeatableError(
-                        f"{outcome.failures[0]}; run snakemake, then this command, again."
-                    )
-                varying |= outcome.moved
-                continue
-            unit = tasks[task]
-            number += 1
-            notify(f"{number} of {len(tasks)}: {_describe(unit.files)}")
-            for failure in outcome.failures:
-                notify(f"    {failure}")
-            for target, label in zip(unit.targets, unit.labels, strict=True):
-                if target.name in outcome.moved:
-                    moves[target.name][label] = outcome.moved[target.name]
-                if target.name in outcome.refused:
-                    refused.setdefault(target.name, set()).add(label)
-    for name, reason in unfinished.items():
-        notify(f"{name} is left out; {reason}.")
-    return {
-        target.name: {
-            cell: _sensitivity(
-                cell,
-                moves[target.name],
-                refused.get(target.name, set()),
-                skipped.get(target.name, []),
-                varying.get(target.name, ()),
-            )
-            for cell in dict.fromkeys(baselines[target.name].names.values())
-        }
-        for target in plan.targets
-        if target.name not in unfinished
-    }
+        try:
+            yield from (result for result in results.values() if not result.tasks)
+            for task in as_completed(set().union(*(r.tasks for r in results.values()))):
+                unit = units_by_task.get(task)
+                for result in [result for result in results.values() if task in result.tasks]:
+                    _add_outcome(result, task, unit)
+                    result.tasks.remove(task)
+                    if not result.tasks:
+                        yield result
+                if unit and not task.exception():
+                    for failure in task.result().failures:
+                        notify(f"    {_describe(unit.files)}: {failure}")
+        finally:
+            # Only if the caller stops early are there tasks to cancel.
+            pool.shutdown(cancel_futures=True)
+
+
+def _add_outcome(result: Measurement, task: Future[Outcome], unit: Unit | None) -> None:
+    """Add the outcome of a unit, or of the control run, to a result."""
+    name = result.target.name
+    if error := task.exception():
+        result.unfinished = f"{type(error).__name__}: {error}"
+        return
+    outcome = task.result()
+    result.unfinished = outcome.unfinished.get(name, result.unfinished)
+    if unit is None:
+        result.varying |= outcome.moved.get(name, set())
+        if outcome.failures:
+            result.unfinished, result.is_unrepeatable = outcome.failures[0], True
+        return
+    for target, label in zip(unit.targets, unit.labels, strict=True):
+        if target.name == name and name in outcome.moved:
+            result.moves[label] = outcome.moved[name]
+        if target.name == name and name in outcome.unknown:
+            result.unknown[label] = outcome.unknown[name]
 
 
 def _files_of(target: Target, units: Iterable[Unit]) -> frozenset[str]:
@@ -446,18 +501,18 @@ def _files_of(target: Target, units: Iterable[Unit]) -> frozenset[str]:
 def _sensitivity(
     cell: str,
     moves: Mapping[str, set[str]],
-    refused: Collection[str],
+    unknown: Mapping[str, str],
     skipped: Sequence[str],
     varying: Container[str],
 ) -> Sensitivity:
-    """Sensitivity of a cell; it is not insensitive to data that the rule refused."""
+    """Sensitivity of a cell; it is not insensitive to data for which the rule failed."""
     if cell in varying:
         return Sensitivity(note=VARIES)
     moving = tuple(label for label in sorted(moves) if cell in moves[label])
-    unmoving = tuple(label for label in sorted({*moves} - {*refused, *moving}))
-    unknown = [f"{label}: refused by the rule" for label in {*refused} - {*moving}]
-    reads_data = moving or unmoving or unknown or skipped
-    note = SEPARATOR.join(sorted([*skipped, *unknown])) if reads_data else "reads no data"
+    unmoving = tuple(label for label in sorted({*moves} - {*unknown, *moving}))
+    notes = [f"{label}: {unknown[label]}" for label in {*unknown} - {*moving}]
+    reads_data = moving or unmoving or notes or skipped
+    note = SEPARATOR.join(sorted([*skipped, *notes])) if reads_data else "reads no data"
     return Sensitivity(moving, unmoving, note)
 
 

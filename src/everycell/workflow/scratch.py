@@ -77,7 +77,7 @@ class Scratch:
             self.link_inputs(job)
             left = limit - (time.monotonic() - started)
             if left <= 0:
-                raise UnfinishedError("takes too long")
+                raise LateError("takes too long")
             run_job(job, self, perturbed, left)
         return time.monotonic() - started
 
@@ -88,6 +88,10 @@ class JobError(Exception):
 
 class UnfinishedError(Exception):
     """A job took too long, or was killed: nothing is known about its data."""
+
+
+class LateError(UnfinishedError):
+    """A job took too long."""
 
 
 def run_job(job: PlannedJob, scratch: Scratch, perturbed: Collection[str], limit: float) -> None:
@@ -107,7 +111,7 @@ def run_job(job: PlannedJob, scratch: Scratch, perturbed: Collection[str], limit
         if time.monotonic() > end:
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
-            raise UnfinishedError("takes too long")
+            raise LateError("takes too long")
         time.sleep(PAUSE)
     if os.WIFSIGNALED(status):
         raise UnfinishedError(f"was killed by signal {os.WTERMSIG(status)}")

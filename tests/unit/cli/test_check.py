@@ -10,12 +10,12 @@ import pytest
 from command_line import call, refused
 from unit.toy_papers import CARD, CELLS, PAPER, write_paper
 
+from everycell.base.yaml import load_yaml
+from everycell.base.yaml_files import read_model
 from everycell.config import SCHEMA
 from everycell.engine.artefacts import load_papers
 from everycell.engine.published_cells import CardError
 from everycell.engine.record_schemas import json_schemas, model_of
-from everycell.engine.yaml import load_yaml
-from everycell.engine.yaml_files import read_model
 from everycell.sources import fetch
 from everycell.sources.fetch import OwnDataError
 

@@ -16,7 +16,7 @@ from command_line import call, refused
 from matplotlib.figure import Figure
 from tiny_forest import FOREST
 
-from everycell.engine.files import atomic_path, describe_os_error, write_atomically
+from everycell.base.files import atomic_path, describe_os_error, write_atomically
 
 DOCUMENTS = [f"d{number}" for number in range(2000)]
 

@@ -10,7 +10,8 @@ from unit.toy_papers import CARD, write_paper
 from everycell.cli import app, making
 from everycell.cli.entry import describe_missing_module
 from everycell.cli.making import plan
-from everycell.cli.names import Names, Selection
+from everycell.cli.names import Names, Selection, words_of
+from everycell.cli.project import papers_not_included
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.published_cells import CardError
 
@@ -193,3 +194,26 @@ def test_make_without_a_name_announces_its_targets_and_the_other_levels(monkeypa
     assert requests == [[]] and end == ""
     assert "default target" in line and "`everycell make all`" in line
     assert CliRunner().invoke(app, ["make", "embedded"]).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Table 4.8 of lajewska2025", ("table", "4", "8", "lajewska2025")),
+        (
+            "results/released/lajewska2025/table_4_8.power.csv",
+            ("released", "lajewska2025", "table", "4", "8"),
+        ),
+        ("Fig. A1", ("figure", "a", "1")),
+        ("lajewska2025_chA", ("lajewska2025", "ch", "a")),
+    ],
+)
+def test_words_of_spellings(name, words):
+    assert words_of(name) == words
+
+
+def test_papers_not_included_in_the_snakefile(tmp_path):
+    (tmp_path / "workflow/rules/toy2026").mkdir(parents=True)
+    (tmp_path / "workflow/rules/toy2026/ch1.smk").touch()
+    (tmp_path / "Snakefile").touch()
+    assert papers_not_included(tmp_path) == ["toy2026"]

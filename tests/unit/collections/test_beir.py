@@ -12,9 +12,9 @@ import command_line
 import pytest
 from toy_corpora import TOWNS, YEARS, beir_zip, founded
 
+from everycell.base.errors import CollectionError
 from everycell.collections.beir import ConversionCounts, convert_beir
 from everycell.collections.cited_questions import read_cited_questions
-from everycell.collections.errors import CollectionError
 
 refused = partial(command_line.refused, "data", "convert-corpus")
 

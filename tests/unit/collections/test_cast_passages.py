@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everycell.base.csv_files import RatingsError
+from everycell.base.errors import CollectionError
 from everycell.collections.cast_passages import (
     COUNTS,
     FILES,
@@ -18,8 +20,6 @@ from everycell.collections.cast_passages import (
     read_cast_passages,
     topic_folds,
 )
-from everycell.collections.errors import CollectionError
-from everycell.collections.rating_files import RatingsError
 from everycell.sources import fetch
 
 COLUMNS = ["turn_id", "query", "passage_id", "passage", "relevance_score"]

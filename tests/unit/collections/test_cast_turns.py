@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from everycell.base.errors import CollectionError
 from everycell.collections.cast_turns import FILES, read_rewrites, read_turns
-from everycell.collections.errors import CollectionError
 from everycell.sources import fetch
 
 TURNS = [

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from everycell.base.errors import CollectionError
 from everycell.collections.cacm import linked_tasks, read_cacm_issues, read_cacm_links
 from everycell.collections.citation_benchmarks import (
     CACM_SETTINGS,
     cacm_groups,
     cacm_query_by_example,
 )
-from everycell.collections.errors import CollectionError
 from everycell.collections.near_duplicates import shingles, similar_pairs
 from everycell.collections.query_by_example import TASKS, split_queries, training_positives
 from everycell.collections.smart import FILES, Collection, ad_hoc_task, read_collection

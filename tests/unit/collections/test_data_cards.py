@@ -34,12 +34,10 @@ SETS = fairweb.ATTRIBUTE_SETS
 HELPERS = {
     "benchmark",
     "docstrings",
-    "errors",
     "near_duplicates",
     "object_names",
     "pydocs_tasks",
     "query_by_example",
-    "rating_files",
     "rows",
     "smart_files",
 }

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
 from everycell.collections.fair_ranking_lists import (
     FEATURES,
     fill_lists,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
 from everycell.collections.fairweb import read_memberships, read_target
 
 

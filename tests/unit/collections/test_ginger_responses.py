@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
 from everycell.collections.ginger_responses import FILES, read_responses
 from everycell.sources import fetch
 

@@ -5,7 +5,8 @@ import re
 import pandas as pd
 import pytest
 
-from everycell.collections.errors import CollectionError
+from everycell.base.csv_files import RatingsError
+from everycell.base.errors import CollectionError
 from everycell.collections.grepbias import (
     COUNTS,
     DOCUMENTS,
@@ -15,7 +16,6 @@ from everycell.collections.grepbias import (
     one_wording_benchmark,
     read_grepbias,
 )
-from everycell.collections.rating_files import RatingsError
 from everycell.metrics.rank_overlap import crbo
 from everycell.sources import fetch
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
 from everycell.collections.letor import read_letor
 
 GOOD = "2 qid:10 1:0.5 3:1e-2 # docid = GX1\n0 qid:10 2:-1\n1 qid:7 1:3\n"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
 from everycell.collections.nq_open import COUNTS, KEY, read_nq_open
 from everycell.rag.answers import is_correct, passages_with_answers
 from everycell.sources import fetch

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from everycell.base.errors import CollectionError
 from everycell.collections.cacm import linked_tasks, read_cacm_links
-from everycell.collections.errors import CollectionError
 from everycell.collections.smart import CRANFIELD_RELEVANCE, FILES, Counts, read_collection
 from everycell.engine.registry import load_registry
 from everycell.sources import fetch

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.collections.snippet_files import FILES, SELECTION_FILES, read_annotations, read_tasks
+from everycell.collections.snippet_files import (
+    FILES,
+    SELECTION_FILES,
+    parse_list_or_set,
+    read_annotations,
+    read_tasks,
+)
 from everycell.collections.snippets import (
     AnnotationCounts,
     AnnotationError,
@@ -216,3 +222,8 @@ def test_the_data_card_has_the_counts(repository):
         numbers = (counts.texts, counts.annotations, counts.per_text, counts.snippets, counts.empty,
                    counts.overlapping)  # fmt: skip
         assert f"| `{group}` | " + " | ".join(f"{number:,}" for number in numbers) in card
+
+
+def test_parse_list_or_set_kinds():
+    assert parse_list_or_set("['a', 'b']", list, "x.csv, row 1: spans") == ["a", "b"]
+    assert parse_list_or_set("set()", set, "x.csv, row 1: sentences") == set()

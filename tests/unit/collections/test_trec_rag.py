@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
 from everycell.collections.trec_rag import read_rag_passages, read_segments, segment_files
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
 from everycell.collections.satisfaction_samples import (
     SYSTEM,
     USER,

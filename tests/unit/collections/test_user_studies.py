@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from everycell.collections.rating_files import RatingsError, read_answers
+from everycell.base.csv_files import RatingsError, read_answers
 from everycell.collections.user_studies import (
     ANSWERABILITY,
     DEMOGRAPHICS,
@@ -13,7 +13,12 @@ from everycell.collections.user_studies import (
     read_response_limitations,
     read_transparency,
 )
-from everycell.collections.user_study_materials import read_expert_scores
+from everycell.collections.user_study_materials import (
+    query_sha256,
+    read_comment_counts,
+    read_expert_scores,
+    read_pilot,
+)
 
 
 def answerability() -> pd.DataFrame:
@@ -298,3 +303,24 @@ def test_rows_of_expert_scores_count_blank_lines(tmp_path):
     path.write_text(",A1,A1\nquery,Balance,Balance\n,User 1,User 2\n\n132_1,4,9\n")
     with pytest.raises(RatingsError, match=r"row 5, column 3: the score is '9'"):
         read_expert_scores(path)
+
+
+def test_query_sha256_normalises():
+    assert query_sha256("What’s  the best seat?") == query_sha256("what's the best seat")
+    assert query_sha256("a") != query_sha256("b")
+
+
+def test_read_comment_counts_columns_in_order(tmp_path):
+    path = tmp_path / "comments.csv"
+    path.write_text("answer_conditions,satisfaction,usefulness \nA1,4,3.0\nA2,1,0\nSUM,,3\n")
+    assert read_comment_counts(path).values.tolist() == [[4, 3], [1, 0]]
+
+
+def test_read_pilot_workers_of_a_query(tmp_path):
+    path = tmp_path / "pilot.csv"
+    path.write_text("answers_ids,usefulness\nEC3,\"['2', '3']\"\n")
+    rows = [["EC3", "EC3 worker 0", 2], ["EC3", "EC3 worker 1", 3]]
+    assert read_pilot(path).values.tolist() == rows
+    path.write_text("answers_ids,usefulness\nEC3,\"['2', '9']\"\n")
+    with pytest.raises(RatingsError, match="row 2: .*'2', '9'"):
+        read_pilot(path)

@@ -26,11 +26,13 @@ from everycell.dialogue.counterfactuals import (
     FAULTS,
     count_faults,
     counterfactual,
+    dialogue_text,
     frame_rewritings,
     rewritings_frame,
     success,
 )
 from everycell.dialogue.judging import (
+    compare_generators,
     exchanged_rewritings,
     is_refusal,
     judge_rewritings,
@@ -363,3 +365,22 @@ def test_success_of_the_counts_behind_table_3_4() -> None:
         }
     )
     assert success(labels)["CSS"].round(1).tolist() == [64.6, 47.5, 63.8]
+
+
+def test_compare_generators_both_labels_together() -> None:
+    labels = pd.DataFrame(
+        {
+            "benchmark": "toy",
+            "counterfactual": True,
+            "fault": "",
+            "intended": [0, 0, 1, 1],
+            "satisfied": [0, 1, 1, 1],
+        }
+    )
+    result = compare_generators({"toy": labels}).set_index(["row", "metric"])["value"]
+    assert result["Overall"].round(1).tolist() == [4.0, 4.0, 3.0, 75.0, 30.1, 95.4]
+
+
+def test_dialogue_text_one_utterance_per_line() -> None:
+    sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
+    assert dialogue_text(sample) == "USER: A taxi?\nSYSTEM: At 8."

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from everycell.engine.code import files_of_sources, ignored_scripts, imported_files, script_file
+from everycell.engine.code import (
+    LIBRARY,
+    files_of_sources,
+    ignored_scripts,
+    imported_files,
+    name_of_code,
+    script_file,
+)
 
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 SOURCE = SCRIPTS.parents[1] / "src"
@@ -129,3 +136,8 @@ def test_a_repository_cannot_replace_a_script_of_the_package(tmp_path, name):
     assert script_file(name, tmp_path) == FILES[f"{name}.py"]
     assert ignored_scripts(tmp_path) == [own]
     assert script_file("toy/mine", tmp_path) == tmp_path / "workflow/scripts/toy/mine.py"
+
+
+def test_name_of_code_in_any_installation():
+    name = name_of_code(LIBRARY / "everycell" / "config.py", Path("/elsewhere"))
+    assert name == "src/everycell/config.py"

@@ -10,6 +10,7 @@ from unit.toy_papers import CARD, CELLS, write_paper
 from everycell.engine.artefacts import Artefact, all_artefacts, load_papers
 from everycell.engine.counting import (
     CLAIM_LINES,
+    as_query,
     claim_lines,
     claims_of,
     count_chapters,
@@ -221,3 +222,8 @@ def test_excluded_frame_says_what_the_test_gives(tmp_path):
         ["larger", "contradicted", "supported"],
     ]
     assert set(frame["reason"]) == {"Toys have no size."}
+
+
+def test_as_query_number_of_values():
+    query = as_query({"kind": "number", "origin": ("data", "quoted")})
+    assert query == "kind == 'number' and origin in ['data', 'quoted']"

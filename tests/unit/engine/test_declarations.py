@@ -151,3 +151,8 @@ def test_check_once_checks_again_only_after_a_change(tmp_path, monkeypatch):
     assert check_once(published, stamp) == ["a fault"]
     # Faults are found again.
     assert check_once(published, stamp) == ["a fault"]
+
+
+@pytest.mark.parametrize(("text", "expected"), [("\u22120.5", "-0.5"), ("\u2013.5", "-.5")])
+def test_plain_minus_before_digits(text, expected):
+    assert plain_minus(text) == expected

@@ -9,7 +9,7 @@ from receipt_files import hashed, rewrite
 from typer.testing import CliRunner
 
 from everycell.cli import app
-from everycell.engine.causes import Cause, Change
+from everycell.engine.causes import Cause, Change, causes_of_kind
 from everycell.engine.differences import compare_folders
 from everycell.engine.lineage import NAME, write_jobs
 from everycell.engine.receipts import ReceiptError, write_json, write_receipt
@@ -381,3 +381,9 @@ def test_as_json_and_cut_to_a_number_of_cells(pair):
     out = call(*folders, "--cells", "1")[1]
     assert "0.6" in out and "0.3" not in out and "... and 1 more" in out
     assert "the receipts do not explain this" in out
+
+
+def test_causes_of_kind_changed_value():
+    assert list(causes_of_kind("seed", {"seed": "1"}, {"seed": "2"})) == [
+        Cause(kind="seed", name="seed", old="1", new="2")
+    ]

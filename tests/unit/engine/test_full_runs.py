@@ -15,8 +15,11 @@ from everycell.engine.full_runs import (
     FullRun,
     FullTier,
     Material,
+    format_keys,
+    format_number,
     load_full_tier,
     material_notes,
+    minimal_settings,
     missing_settings,
     runs_in_full,
     setting_value,
@@ -248,3 +251,19 @@ def test_a_name_stands_once(tmp_path, repository):
         (tmp_path / name / "full.yaml").write_text(yaml.safe_dump({"runs": {"a": RUN}}))
     with pytest.raises(CardError, match="a is also in another file"):
         load_full_tier(tmp_path, load_papers(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0.049, "0.049"), (2.0, "2"), (2.06, "2.1"), (138.2, "138")]
+)
+def test_format_number_two_digits(number, text):
+    assert format_number(number) == text
+
+
+def test_format_keys_alternatives():
+    assert format_keys(["a.folder", "b.model|b.scores"]) == "a.folder and (b.model or b.scores)"
+
+
+def test_minimal_settings_supersets_dropped():
+    keys = [("a",), ("a", "b"), ("c", "d"), ("c", "d|e"), ("3 of f",), ("f",)]
+    assert minimal_settings(keys) == [("a",), ("c", "d|e"), ("f",)]

@@ -1,10 +1,11 @@
 """Published cells: values kept as text, and values that are numbers."""
 
+import pandas as pd
 import pytest
 from unit.toy_papers import CELLS, write_paper
 
 from everycell.engine.artefacts import find_artefact, load_papers
-from everycell.engine.published_cells import count_decimals, is_number
+from everycell.engine.published_cells import count_decimals, is_number, select_any
 
 
 def test_none_and_dashes_stay_what_they_are(tmp_path):
@@ -25,3 +26,10 @@ def test_digits_after_the_point(text, digits):
 @pytest.mark.parametrize("text", ["", "-", "1,000", "132_1", "nan", "inf", "1 2", "5%", "0.3*"])
 def test_what_is_no_number(text):
     assert not is_number(text)
+
+
+def test_select_any_in_the_order_of_the_table():
+    table = pd.DataFrame({"row": ["a", "b", "c"], "value": ["1", "2", "3"]})
+    rows = select_any(table, [{"row": "c"}, {"row": ["a", "c"]}], where="toy")
+    assert rows["value"].tolist() == ["1", "3"]
+    assert select_any(table, [], where="toy").empty

@@ -15,19 +15,21 @@ from receipt_files import hashed, in_all_forms, rewrite
 from typer.testing import CliRunner
 
 import everycell
+from everycell.base.files import sha256
 from everycell.cli import app
 from everycell.engine.code import NOT_CODE, code_sha256, imported_files, imported_names
-from everycell.engine.files import sha256
+from everycell.engine.rebuilding import RebuildError, find_receipts, name_of
 from everycell.engine.receipts import (
     PACKAGES,
     ReceiptError,
+    input_path,
     read_receipt,
     receipts_in,
     write_json,
     write_receipt,
 )
 from everycell.engine.registry import load_registry
-from everycell.engine.verification import TABLE_FORMS, absent_inputs, verify
+from everycell.engine.verification import TABLE_FORMS, absent_inputs, is_released, verify
 
 
 def make(project: Path, *, seconds: float = 1.0) -> Path:
@@ -624,3 +626,25 @@ def test_write_receipt_names_perturbed_inputs(tmp_path):
     assert json.loads(path.read_text())["perturbed"] == ["a.csv"]
     with pytest.raises(ReceiptError, match="perturbed"):
         read_receipt(path)
+
+
+def test_input_path_in_and_outside_the_project():
+    assert input_path(Path("/a/b/c"), Path("/a")) == "b/c"
+    assert input_path(Path("/d"), Path("/a")) == "/d"
+
+
+def test_find_receipts_missing_result(tmp_path):
+    with pytest.raises(RebuildError, match="'sakai2023/table_1'"):
+        find_receipts(["sakai2023/table_1"], tmp_path)
+
+
+def test_name_of_receipt():
+    assert name_of(Path("r/full/toy/table_1.receipt.json"), Path("r")) == "full/toy/table_1"
+
+
+def test_is_released_in_any_cache():
+    key = "transparent-cis/pilot/qs3.csv"
+    assert is_released(f"resources/{key}", "0" * 64) is False
+    assert is_released("work/pilot.csv", "0" * 64) is None
+    accepted = load_registry().entry(key).contents
+    assert all(is_released(f"/cache/{key}", sha256) is True for sha256 in accepted)

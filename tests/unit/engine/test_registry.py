@@ -19,6 +19,7 @@ from everycell.engine.registry_entries import (
     RegistryError,
     RelativePath,
     SourceError,
+    key_of,
     set_of,
 )
 from everycell.sources import generate
@@ -290,3 +291,15 @@ def test_documentation_gives_the_registry_s_numbers_and_licences(repository):
     states = Counter(entry.state for entry in entries)
     counts = (states["both"] - changed, changed, *(states[s] for s in STATES))
     assert re.findall(r"^\| (\d+) \|", text, flags=re.MULTILINE) == [str(n) for n in counts]
+
+
+def test_key_in_any_cache():
+    registry = load_registry()
+    key = registry.key_in("/shared/cache/transparent-cis/pilot/qs3.csv")
+    assert key == "transparent-cis/pilot/qs3.csv"
+    assert registry.key_in("work/transparent-cis/qs3.csv") is None
+
+
+def test_key_of_packed_file_and_archive():
+    paths = ["a/b.csv.gz", "a/b.csv", "a/b.tar.gz"]
+    assert [key_of(path) for path in paths] == ["a/b.csv", "a/b.csv", "a/b.tar.gz"]

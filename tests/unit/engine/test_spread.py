@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from unit.toy_papers import write_paper
 
-from everycell.engine.artefacts import load_papers
+from everycell.engine.artefacts import CellPrecision, load_papers
 from everycell.engine.card_checks import check_cards
 from everycell.engine.cards import NotRun, Quoted
 from everycell.engine.claims import Conclusion
@@ -22,7 +22,7 @@ from everycell.engine.spread import (
     summarise_seeds,
     tolerance_of,
 )
-from everycell.engine.tolerances import describe_one_sided, tolerances_by_row
+from everycell.engine.tolerances import describe_one_sided, is_rounded, tolerances_by_row
 from everycell.engine.verdicts import report
 
 CARD = """\
@@ -364,3 +364,10 @@ def test_one_distance_and_no_second(tmp_path, distance):
     card = CARD.format(cells="{metric: AP}", tier="full").replace(", from_spread: [full]", distance)
     with pytest.raises(CardError, match="needs either `within` or `from_spread`"):
         faults(tmp_path, card)
+
+
+@pytest.mark.parametrize(
+    ("precision", "expected"), [((2, False), True), ((0, False), False), ((0, True), True)]
+)
+def test_is_rounded_counts_and_measurements(precision, expected):
+    assert is_rounded(CellPrecision(*precision)) is expected

@@ -26,8 +26,11 @@ from everycell.engine.reports import (
     UNCOUNTED,
     VERDICTS,
     AuditOutcome,
+    JudgedCell,
     Markers,
     Report,
+    explained_by_source,
+    format_counts,
     reproduces_no_cell,
 )
 from everycell.engine.results import Result
@@ -809,3 +812,13 @@ def test_a_moved_value_never_changes_the_verdict_of_another_cell(data):
     moved = table.assign(value=table["value"].where(table.index != index, repr(value)))
     result = [cell.verdict for cell in judged(artefact, "embedded", moved).cells]
     assert result == ["differs" if at == index else "equal" for at in range(len(table))]
+
+
+def test_explained_by_source_and_format_counts():
+    cell = JudgedCell(
+        key={"row": "a"}, printed="1", rebuilt=2.0, verdict="explained", why="", source="copy"
+    )
+    assert explained_by_source([cell]) == {"print": 0, "copy": 1, "method": 0}
+    verdicts = {"equal": 3, "close": 0, "explained": 2}
+    counts = format_counts(verdicts, {"print": 1, "copy": 1, "method": 0})
+    assert counts == "3 equal, 2 explained (1 print, 1 copy)"

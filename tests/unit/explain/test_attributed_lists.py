@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from everycell.explain.attributed_lists import MAX_PLOTTED, attribution_plot
+from everycell.explain.attributed_lists import MAX_PLOTTED, attributed_list, attribution_plot
+from everycell.explain.explainers import ExplainedList
+from everycell.explain.forests import forest_of
 
 
 def test_attribution_plot_largest_of_either_sign():
@@ -21,3 +23,13 @@ def test_attribution_plot_largest_of_either_sign():
     (bars,) = axes.collections
     low, high = bars.get_segments()[0][:, 0]
     assert (low, high) == (0.5, 1.5)
+
+
+def test_attributed_list_unused_feature():
+    """A stump reads BM25 only: the list gains 2 by it, and the length has no row."""
+    leaves = {"left_child": {"leaf_value": -1.0}, "right_child": {"leaf_value": 1.0}}
+    split = {"split_feature": 0, "threshold": 0.5, "decision_type": "<=", "missing_type": "None"}
+    stump = forest_of([split | {"default_left": True} | leaves], ["BM25", "length"])
+    ranking = ExplainedList(stump, np.array([[0.1, 3.0], [0.9, 1.0]]), np.array([[0.2, 2.0]]))
+    table = attributed_list(ranking, explainer="shapley", rng=np.random.default_rng(0))
+    assert table.values.tolist() == [["BM25", 2.0, 0.0]]

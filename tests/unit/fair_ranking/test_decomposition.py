@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.engine import compiling
+from everycell.base import compiling
 from everycell.fair_ranking.decomposition import decompose, resample
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import holds_outlier, outlier_probability

@@ -13,8 +13,8 @@ from urllib.parse import quote
 import pytest
 from language_model_server import Server, reply_of
 
+from everycell.base.settings import ConfigError
 from everycell.config import parse_config
-from everycell.engine.settings import ConfigError
 from everycell.language_models import endpoint as endpoint_module
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.costs import Budget

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from everycell.language_models.presets import FACTS, requirements
-from everycell.language_models.settings import LanguageModels, LocalSettings
+from everycell.language_models.settings import EndpointSettings, LanguageModels, LocalSettings
 
 
 def test_memory_is_weights_and_what_is_kept_of_the_prompts():
@@ -100,3 +100,12 @@ def test_requirements_tokens_beyond_context():
     memory = [requirements("llama", settings, tokens=tokens).gpu_gb for tokens in (1, 8192, 10**6)]
     # 8.03 billion parameters and 8,192 tokens of four bytes per number, and 1.5 GB.
     assert memory == [33.6, 35.8, 35.8]
+
+
+def test_answer_settings_what_answers_depend_on():
+    mine = EndpointSettings(url="http://localhost:8000/v1", model="llama", workers=16)
+    settings = LanguageModels(endpoints={"mine": mine})
+    expected = {"url": "http://localhost:8000/v1", "model": "llama", "version": "", "extra": {}}
+    assert settings.answer_settings("mine") == expected
+    assert sorted(settings.answer_settings("smollm2")) == ["dtype", "revision", "source"]
+    assert settings.answer_settings("nobody") == {}

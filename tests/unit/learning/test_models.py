@@ -35,6 +35,7 @@ from everycell.learning.models import (
 )
 from everycell.learning.text_vectors import dense_vectors, splade_weights
 from everycell.learning.tildev2 import from_encoder
+from everycell.learning.untrained import write_untrained
 from everycell.sources import fetch_set
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{number}" for number in range(40))]
@@ -435,3 +436,8 @@ def test_precision_is_bfloat16_only_on_a_gpu_and_only_if_asked(monkeypatch, prec
         assert not torch.is_autocast_enabled("cpu")
     finally:
         torch.set_autocast_enabled("cuda", before)
+
+
+def test_write_untrained_tokens(tmp_path):
+    write_untrained(["bee", "fly"], tmp_path, positions=16, seed=0)
+    assert load_model(tmp_path, "masked-lm")[1]("a fly")["input_ids"] == [4, 3, 8, 5]

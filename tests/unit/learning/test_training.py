@@ -19,7 +19,7 @@ from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from everycell.learning import training
 from everycell.learning.training import train
-from everycell.learning.training_record import TrainingError, TrainingOptions
+from everycell.learning.training_record import TrainingError, TrainingOptions, sha256_of
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
@@ -429,3 +429,7 @@ def test_a_folder_left_half_written_is_replaced(tmp_path, uninterrupted):
     train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
     assert weights(tmp_path / "model") == weights(uninterrupted)
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_sha256_of_lengths():
+    assert sha256_of([b"ab", b"c"]) != sha256_of([b"a", b"bc"])

@@ -9,7 +9,7 @@ import pytest
 from command_line import call, refused
 from scipy import stats
 
-from everycell.metrics.fairness_comparison import compare_fairness
+from everycell.metrics.fairness_comparison import compare_fairness, stack_means
 from everycell.metrics.fairness_frames import MEASURES
 from everycell.metrics.fairness_report import fairness_report
 from everycell.trec.runs import write_run
@@ -131,3 +131,9 @@ def test_runs_that_the_command_refuses(files):
     assert "there must be at least two" in refused(
         "measure", "fairness", "a.run", "--baseline", "a.run", *of
     )
+
+
+def test_stack_means_runs_side_by_side():
+    report = fairness_report(drawn(0), COUNTS.set_index("document_id"), [1, 2])
+    means = stack_means({"a": report, "b": report})
+    assert means[["run", "k"]].values.tolist() == [["a", 1], ["b", 1], ["a", 2], ["b", 2]]

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from everycell.metrics.fairness_inputs import read_documents
+from everycell.metrics.fairness_inputs import check_texts, read_documents
 from everycell.metrics.word_lists import read_words
 
 LINES = {"tsv": "d1\tshe\nd2\the\n", "jsonl": '{"id": "d1", "text": "she"}\n'}
@@ -53,3 +53,10 @@ def test_groups_that_differ_in_case_alone_are_refused(tmp_path):
     path.write_text("she,F\nher,f\nhe,m\n")
     with pytest.raises(ValueError, match=r"words\.csv: .*case"):
         read_words(path)
+
+
+def test_check_texts_other_scripts_and_no_word():
+    texts = [("d1", "она бежит"), ("d2", "她 跑")]
+    assert list(check_texts(texts)) == texts
+    with pytest.raises(ValueError, match="'d3' .*'...'"):
+        list(check_texts([("d3", "...")]))

@@ -8,6 +8,7 @@ from everycell.rag.answers import (
     is_correct,
     normalise_answer,
     normalise_as_squad,
+    usable_answers,
     without_punctuation,
 )
 from everycell.rag.interventions import same_words, shared_words, without_statement
@@ -223,3 +224,8 @@ def test_an_article_is_an_answer_where_articles_stay():
 def test_an_unknown_way_to_match_is_named():
     with pytest.raises(ValueError, match="match is 'letters'; expected one of substring, words"):
         is_correct("Delft", ["Delft"], match="letters")
+
+
+def test_usable_answers_by_match():
+    assert usable_answers(["The", "-", "The Hague"]) == ["The Hague"]
+    assert usable_answers(["The", "-"], match="substring") == ["The"]

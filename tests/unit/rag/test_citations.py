@@ -11,6 +11,7 @@ from everycell.rag.citations import (
     citation_logprobs,
     documents,
     find_citations,
+    may_cite,
     unread_marks,
     without_citations,
     written_citations,
@@ -299,3 +300,7 @@ def test_a_number_inside_a_range_is_not_written(text):
 def test_unread_marks_values_and_maths(text, marks):
     assert find_citations(text) == []
     assert unread_marks(text) == marks
+
+
+def test_may_cite_numbers_only():
+    assert may_cite(" [1") and not may_cite("]")

@@ -26,6 +26,7 @@ from everycell.rag.grounded.lexical_judge import (
     FEATURES,
     Words,
     imitation,
+    labelled_features,
     supported_shares,
     train_judge,
 )
@@ -186,3 +187,12 @@ def test_imitation_absolute_difference_of_runs():
     measured = imitation(rows, [1, 1, 1, 1, 0.5, 1, 0.5, 1])
     assert measured["difference"] == pytest.approx(0.125)
     assert measured["absolute difference"] == pytest.approx(0.375)
+
+
+def test_labelled_features_one_row_per_label():
+    labels = pd.DataFrame(
+        [("r", "1", "owls eat", "support")], columns=["run", "topic", "text", "support"]
+    )
+    responses, questions = {("r", "1"): "Owls eat mice."}, {"1": "Owls?"}
+    rows, features = labelled_features(labels, responses, questions, Words(["Owls eat mice."]))
+    assert len(rows) == 1 and features.shape == (1, len(FEATURES))

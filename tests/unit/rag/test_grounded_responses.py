@@ -13,15 +13,25 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from everycell.dialogue.spans import mark_characters
+from everycell.language_models.templates import read_template
 from everycell.rag.grounded.clusters import density_clusters, lsa_clusters, stems
-from everycell.rag.grounded.detection import agreed_spans, marked_spans, nuggets_frame
+from everycell.rag.grounded.detection import (
+    SLOTS,
+    TEMPLATE,
+    agreed_spans,
+    detection_prompt,
+    marked_spans,
+    nuggets_frame,
+)
 from everycell.rag.grounded.provenance import pieces, provenance, provenance_page
 from everycell.rag.grounded.ranking import bm25_scores, order, vector_scores
 from everycell.rag.grounded.responses import (
     Response,
     Sentence,
     choose_clusters,
+    first_words,
     most_central,
+    one_line,
     prompt,
     read_prompt,
     responses_frame,
@@ -208,3 +218,18 @@ def test_provenance_of_another_run_is_refused(responses_page):
 
 def test_order_many_equal_scores():
     assert order([0.5, 0.9] * 50) == [*range(1, 100, 2), *range(0, 100, 2)]
+
+
+def test_order_ties():
+    assert order([0.1, 0.5, 0.5]) == [1, 2, 0]
+
+
+def test_first_words_and_one_line_of_an_answer():
+    assert first_words("Owls eat small mice.", 3) == "Owls eat small …"
+    assert first_words("Owls  eat.", 3) == "Owls eat."
+    assert one_line("- Owls eat\n mice.") == "Owls eat mice."
+
+
+def test_detection_prompt_ends_with_the_passage():
+    template = read_template(TEMPLATE, SLOTS, last="passage")
+    assert detection_prompt(template, "What do owls eat?", PASSAGE)[-1].content.endswith(PASSAGE)

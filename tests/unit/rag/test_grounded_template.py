@@ -6,7 +6,12 @@ from hypothesis import strategies as st
 
 from everycell.language_models.templates import TemplateError
 from everycell.rag.citing_styles import citing_style
-from everycell.rag.grounded_template import own_template_prompt, read_grounded
+from everycell.rag.grounded_template import (
+    grounded_prompt,
+    own_template_prompt,
+    read_grounded,
+    read_template,
+)
 from everycell.rag.interventions import CitedAnswer, Statement
 
 TIDY = """Relevant Documents: 0,1,3
@@ -148,3 +153,8 @@ def test_a_mark_around_nothing_is_left_out(inside):
     result = read_grounded(f"Grounded answer: <co: 0>{inside}</co: 0><co: 1>Owls</co: 1> hunt.", 2)
     assert result.answer.statements == (Statement("Owls", (1,)),)
     assert (result.stray, result.mended) == ((), 0)
+
+
+def test_grounded_prompt_numbers_from_1() -> None:
+    request = grounded_prompt(read_template(), "Where?", ["In Holland."])
+    assert request[-1].content.splitlines()[-3:] == ["[1] In Holland.", "", "Question: Where?"]

@@ -6,6 +6,7 @@ import pytest
 
 from everycell.language_models.templates import TemplateError
 from everycell.rag.citations import find_citations
+from everycell.rag.draws import named_draws
 from everycell.rag.prompts import (
     AUTHORS_TEMPLATE,
     PLAIN_TEMPLATE,
@@ -145,3 +146,8 @@ def test_a_template_that_cannot_be_used(tmp_path: Path, text, expected_message):
     path.write_text(text)
     with pytest.raises(TemplateError, match=f"mine.txt:? .*{expected_message}"):
         read_template(path)
+
+
+def test_named_draws_depend_on_the_name():
+    assert named_draws("0 q1").random() == named_draws("0 q1").random()
+    assert named_draws("0 q1").random() != named_draws("0 q2").random()

@@ -325,3 +325,9 @@ def test_encoded_queries_are_found_by_text(tmp_path):
         read_encoded_queries(tmp_path / "none", {})
     with pytest.raises(ValueError, match="shorter"):
         write_encoded_queries(path, {"1": "a", "2": "b"}, [{}])
+
+
+def test_fetched_index_removed_folder(tmp_path):
+    (tmp_path / "toy.json").write_text('{"index": "toy", "folder": "toy.0"}')
+    with pytest.raises(PrebuiltError, match="The index 'toy' is no longer in .*/indexes: remove"):
+        fetched_index(tmp_path / "toy.json")

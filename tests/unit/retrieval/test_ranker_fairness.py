@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from everycell.retrieval import ranker_fairness
 from everycell.retrieval.ranker_fairness import (
     counterfactual_overlap,
     measure_rankers,
@@ -195,3 +196,15 @@ def test_overlap_by_query_persistence():
         result = overlap_by_query(original, counterfactual, COUNTS, k=2, p=p)
         # Agreement 0 at rank 1 and 1 from rank 2 on: 1 - (1 - p).
         assert result["CRBO"].tolist() == pytest.approx([p, 1])
+
+
+def test_compare_with_baseline_differences_and_corrected_p():
+    table = ranker_fairness.compare_with_baseline(SYSTEMS, baseline="BM25").set_index(
+        ["system", "measure", "metric"]
+    )
+    result = stats.ttest_rel(SYSTEMS["SBERT"]["NFaiRR"], SYSTEMS["BM25"]["NFaiRR"])
+    values = table.loc[("SBERT", "NFaiRR"), "value"]
+    difference = (SYSTEMS["SBERT"]["NFaiRR"] - SYSTEMS["BM25"]["NFaiRR"]).mean()
+    assert values["difference"] == pytest.approx(difference)
+    assert values["p"] == pytest.approx(result.pvalue)
+    assert values["p_corrected"] == pytest.approx(min(3 * result.pvalue, 1))

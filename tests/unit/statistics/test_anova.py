@@ -352,3 +352,12 @@ def test_cells_of_no_factor_and_of_a_constant_response_are_refused(cells):
         cells(frame, ["z"], ["a", "b"], CULPEPPER, containing="kind")
     with pytest.raises(ValueError, match="in every row"):
         cells(frame.assign(z=1.0), ["z"], ["a", "b"], CULPEPPER)
+
+
+def test_anova_cells_and_supported_cells_in_long_format():
+    frame = pd.DataFrame({"rating": [1, 2, 3, 4, 2, 4], "kind": list("aabbcc")})
+    assert anova_cells(frame, ["rating"], ["kind"], CULPEPPER)["value"].tolist()[1] == "L"
+    # Without a row for b=1 and a=0, the interaction has no degrees of freedom.
+    frame = pd.DataFrame({"rating": [1, 2, 4, 3, 2, 4], "a": list("001111"), "b": list("000011")})
+    cells = supported_cells(frame, ["rating"], ["a", "b"], CULPEPPER)
+    assert cells[cells["metric"] == "df"]["value"].tolist() == [1, 1, 0]

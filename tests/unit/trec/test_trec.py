@@ -10,7 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.trec.qrels import check_qrels, read_qrels, write_qrels
-from everycell.trec.runs import check_run, id_order, read_run, restrict_run, trec_order, write_run
+from everycell.trec.runs import (
+    check_candidates,
+    check_run,
+    id_order,
+    read_run,
+    restrict_run,
+    system_name,
+    trec_order,
+    write_run,
+)
 
 READERS = {
     "run": (read_run, "q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n"),
@@ -413,3 +422,12 @@ def test_restrict_run_missing_score_has_32_bits():
     assert restrict_run(run, candidates, missing=lowest)["score"].tolist() == [1, lowest]
     with pytest.raises(ValueError, match="missing"):
         restrict_run(run, candidates, missing=10 * lowest)
+
+
+def test_check_candidates_repeated_document():
+    with pytest.raises(ValueError, match="Row 1 .*'d' of query 'q'"):
+        check_candidates(pd.DataFrame({"query": ["q", "q"], "document": ["d", "d"]}))
+
+
+def test_system_name_with_points():
+    assert system_name("runs/bm25.k60.run.gz") == "bm25.k60"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.base.files import write_atomically
 from everycell.collections.planted_bias import SYSTEMS
-from everycell.engine.files import write_atomically
 from everycell.engine.result_job import ResultJob
 from everycell.retrieval.fairness_curves import (
     MEASURES,

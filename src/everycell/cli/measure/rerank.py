@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import pandas as pd
 import typer
 
+from everycell.base.files import atomic_path
 from everycell.cli.measure.files import read_run_file, read_user_file
 from everycell.cli.named_files import QRELS, Input, Output
 from everycell.cli.options import Cutoffs, Format, Run
 from everycell.cli.printing import print_measures
-from everycell.engine.files import atomic_path
 from everycell.engine.published_cells import CardError
 
 

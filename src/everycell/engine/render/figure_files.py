@@ -16,7 +16,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from everycell.engine.files import atomic_path
+from everycell.base.files import atomic_path
 
 #: Okabe and Ito's colours without black and yellow, which is too pale on white.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
@@ -64,14 +64,7 @@ _NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Use the project's figure style, regardless of the user's matplotlib settings.
-
-    Examples
-    --------
-    >>> with style():
-    ...     figure = Figure(figsize=(3, 2), layout="constrained")
-    ...     _ = figure.subplots().plot([1, 2])
-    """
+    """Use the project's figure style, regardless of the user's matplotlib settings."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)

@@ -9,13 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 @cache
 def html_environment(package: str) -> Environment:
-    """Environment for the templates of a package, which escapes all values for HTML.
-
-    Examples
-    --------
-    >>> html_environment("everycell.engine.render.tables").list_templates()
-    ['table.html.j2']
-    """
+    """Environment for the templates of a package, which escapes all values for HTML."""
     return Environment(
         loader=PackageLoader(package),
         autoescape=True,

@@ -12,28 +12,14 @@ from matplotlib.figure import Figure
 
 
 def rows_by(frame: pd.DataFrame, key: str | None) -> dict[str, pd.DataFrame]:
-    """Rows of each panel, group or series, in order of first appearance.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"task": ["cite", "co-cite", "cite"], "value": [1, 2, 3]})
-    >>> {task: rows["value"].tolist() for task, rows in rows_by(frame, "task").items()}
-    {'cite': [1, 3], 'co-cite': [2]}
-    """
+    """Rows of each panel, group or series, in order of first appearance."""
     if key is None:
         return {"": frame}
     return {str(name): rows for name, rows in frame.groupby(key, sort=False)}
 
 
 def check_numbers(frame: pd.DataFrame, numbers: list[str]) -> None:
-    """Raise an error if a frame has no rows, or a number is missing or infinite.
-
-    Examples
-    --------
-    >>> check_numbers(pd.DataFrame({"value": [0.5, None]}), ["value"])
-    Traceback (most recent call last):
-    ValueError: column 'value', row 1: got nan, expected a finite number; remove the row.
-    """
+    """Raise an error if a frame has no rows, or a number is missing or infinite."""
     if frame.empty:
         raise ValueError("there is nothing to draw: the table has no rows.")
     for name in numbers:
@@ -49,14 +35,7 @@ def check_numbers(frame: pd.DataFrame, numbers: list[str]) -> None:
 def check_intervals(
     frame: pd.DataFrame, value: str = "value", low: str = "low", high: str = "high"
 ) -> None:
-    """Raise an error if a value is outside its interval, missing or infinite.
-
-    Examples
-    --------
-    >>> check_intervals(pd.DataFrame({"value": [0.5], "low": [0.6], "high": [0.7]}))
-    Traceback (most recent call last):
-    ValueError: row 0: value is outside the interval from low to high.
-    """
+    """Raise an error if a value is outside its interval, missing or infinite."""
     check_numbers(frame, [value, low, high])
     is_outside = (frame[value] < frame[low]) | (frame[value] > frame[high])
     if is_outside.any():
@@ -66,14 +45,7 @@ def check_intervals(
 
 
 def check_known(frame: pd.DataFrame, column: str, known: tuple[str, ...]) -> None:
-    """Raise an error if `column` contains a name that the figure cannot show.
-
-    Examples
-    --------
-    >>> check_known(pd.DataFrame({"series": ["curve", "line"]}), "series", ("curve", "oracle"))
-    Traceback (most recent call last):
-    ValueError: column 'series': got 'line', expected one of curve, oracle.
-    """
+    """Raise an error if `column` contains a name that the figure cannot show."""
     unknown = frame.loc[~frame[column].isin(known), column]
     if not unknown.empty:
         raise ValueError(
@@ -82,14 +54,7 @@ def check_known(frame: pd.DataFrame, column: str, known: tuple[str, ...]) -> Non
 
 
 def check_single(frame: pd.DataFrame, keys: list[str]) -> None:
-    """Raise an error if two rows have the same values in the columns `keys`.
-
-    Examples
-    --------
-    >>> check_single(pd.DataFrame({"system": ["BM25", "BM25"]}), ["system"])
-    Traceback (most recent call last):
-    ValueError: two marks for {'system': 'BM25'}; remove one.
-    """
+    """Raise an error if two rows have the same values in the columns `keys`."""
     is_duplicate = frame.duplicated(keys)
     if is_duplicate.any():
         raise ValueError(
@@ -100,16 +65,7 @@ def check_single(frame: pd.DataFrame, keys: list[str]) -> None:
 def draw_marks(
     axis: Axes, marks: pd.DataFrame, positions: pd.Series, *, across: bool, **style: str
 ) -> None:
-    """Draw values with horizontal (`across`) or vertical intervals.
-
-    Examples
-    --------
-    >>> axis = Figure().subplots()
-    >>> marks = pd.DataFrame({"value": [0.5], "low": [0.4], "high": [0.7]})
-    >>> draw_marks(axis, marks, pd.Series([0]), across=True, label="MAP")
-    >>> axis.containers[0].lines[0].get_xdata().tolist()
-    [0.5]
-    """
+    """Draw values with horizontal (`across`) or vertical intervals."""
     value = marks["value"].to_numpy(dtype=float)
     distances = np.abs(marks[["low", "high"]].to_numpy(dtype=float).T - value)
     coordinates = positions.to_numpy(dtype=float)
@@ -125,17 +81,7 @@ def draw_marks(
 
 
 def common_legend(figure: Figure, *, handlelength: float = 2.0) -> None:
-    """Draw one legend above all panels, in as many columns as fit.
-
-    Examples
-    --------
-    >>> figure = Figure()
-    >>> for axis in figure.subplots(1, 2):
-    ...     _ = axis.plot([1, 2], label="BM25")
-    >>> common_legend(figure)
-    >>> [text.get_text() for text in figure.legends[0].get_texts()]
-    ['BM25']
-    """
+    """Draw one legend above all panels, in as many columns as fit."""
     handles = {}
     for axis in figure.axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):

@@ -22,13 +22,7 @@ from everycell.engine.reports import CAUSE_NAMES, STATES, explained_by_source, f
 
 
 def escape_cell(text: str) -> str:
-    r"""Escape a text for a cell of a Markdown table.
-
-    Examples
-    --------
-    >>> escape_cell("nDCG*@3 | <b>")
-    'nDCG\\*@3 \\| &lt;b&gt;'
-    """
+    """Escape a text for a cell of a Markdown table."""
     text = " ".join(str(text).split()).replace("&", "&amp;").replace("<", "&lt;")
     text = text.replace(">", "&gt;").replace("\\", "\\\\")
     for character in "|*_`[]#{}":
@@ -51,16 +45,6 @@ def embed_table(text: str) -> str:
     markup, and reads ``{ onclick=... }`` in a cell as attributes. All special characters except for
     the bars of the table are therefore replaced by character references. A marker, ``^b^`` at the
     end of a cell, becomes a superscript.
-
-    Examples
-    --------
-    >>> print(embed_table("Score\n\n| a\\|b |\n|:---|\n| \\<i> { onclick=f } |\n| 0.33^b^ |"))
-    Score
-    <BLANKLINE>
-    | a&#124;b |
-    |:---|
-    | &#60;i&#62; &#123; onclick=f &#125; |
-    | 0.33<sup>b</sup> |
     """
     lines = (line.strip() for line in text.strip().splitlines())
     return "\n".join(
@@ -78,15 +62,7 @@ def _as_reference(mark: re.Match[str]) -> str:
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table of cells that are already escaped.
-
-    Examples
-    --------
-    >>> print(table(["key", "type"], [["seed", "integer"]]))
-    | key | type |
-    |---|---|
-    | seed | integer |
-    """
+    """Return a Markdown table of cells that are already escaped."""
     header = list(header)
     lines = [header, ["---"] * len(header), *map(list, rows)]
     return "\n".join(
@@ -187,16 +163,7 @@ def _indent(text: str) -> str:
 
 
 def configuration(schema: Mapping[str, Any]) -> str:
-    """Every key of `config.yaml` with its type, bounds, default and meaning.
-
-    Examples
-    --------
-    >>> print(configuration({"properties": {"seed": {
-    ...     "type": "integer", "default": 1, "minimum": 0, "description": "Seed of all."}}}))
-    | key | type | default | meaning |
-    |---|---|---|---|
-    | `seed` | integer, at least 0 | `1` | Seed of all. |
-    """
+    """Every key of `config.yaml` with its type, bounds, default and meaning."""
     keys = [*_keys("", schema, schema)]
     top_level = [row for row in keys if "." not in row[0]]
     header = ["key", "type", "default", "meaning"]

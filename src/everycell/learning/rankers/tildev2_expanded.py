@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 from everycell.learning.ranker import ExpandingRanker, InputOptions, Lengths, Texts
 from everycell.learning.rankers.tildev2 import RANKER as TILDEV2
 

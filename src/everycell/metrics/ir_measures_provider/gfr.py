@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 from ir_measures import ParamInfo
 
-from everycell.collections.rating_files import read_table
+from everycell.base.csv_files import read_table
 from everycell.metrics.divergences import Divergence
 from everycell.metrics.group_fairness import AttributeSet
 from everycell.metrics.ir_measures_provider.definition import (

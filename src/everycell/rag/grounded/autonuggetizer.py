@@ -61,13 +61,7 @@ def read_prompt(name: str, path: Path | None = None) -> Template:
 
 
 def read_facts(answer: str, limit: int = MAX_FACTS) -> tuple[str, ...]:
-    r"""Distinct facts in an answer: the lines that begin with a bullet or a number.
-
-    Examples
-    --------
-    >>> read_facts("Here they are:\n- Owls eat mice\n2. Owls hunt at night\n- owls eat mice")
-    ('Owls eat mice', 'Owls hunt at night')
-    """
+    """Distinct facts in an answer: the lines that begin with a bullet or a number."""
     facts: dict[str, str] = {}
     for line in without_reasoning(answer).splitlines():
         match = re.match(r"\s*(?:[-*•]|\d{1,3}[.)])\s+(\S.*)", line)

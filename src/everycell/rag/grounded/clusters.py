@@ -15,7 +15,7 @@ import Stemmer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 
 #: With fewer nuggets than this, each is a separate cluster.
 FEWEST = 4

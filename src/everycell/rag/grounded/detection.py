@@ -40,14 +40,7 @@ class Detection(NamedTuple):
 
 
 def detection_prompt(template: Template, question: str, passage: str) -> tuple[Message, ...]:
-    """Ask for a passage with its nuggets marked.
-
-    Examples
-    --------
-    >>> template = templates.read_template(TEMPLATE, SLOTS, last="passage")
-    >>> detection_prompt(template, "What do owls eat?", "Owls eat mice.")[-1].content[-14:]
-    'Owls eat mice.'
-    """
+    """Ask for a passage with its nuggets marked."""
     return templates.fill(template, question=question, passage=passage)
 
 

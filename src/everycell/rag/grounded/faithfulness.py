@@ -14,7 +14,7 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.language_models import templates
 from everycell.rag.grounded.autonuggetizer import Ask, read_facts, read_labels
 

@@ -19,7 +19,7 @@ from sklearn.metrics import cohen_kappa_score, roc_auc_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.rag.grounded.clusters import stems
 from everycell.text.sentences import sentence_spans
 
@@ -108,17 +108,7 @@ def labelled_features(
     questions: Mapping[str, str],
     words: Words,
 ) -> tuple[pd.DataFrame, FloatArray]:
-    """Labels, and the features of each labelled fact and response.
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame([("r", "1", "owls eat", "support")],
-    ...     columns=["run", "topic", "text", "support"])
-    >>> rows, features = labelled_features(labels, {("r", "1"): "Owls eat mice."}, {"1": "Owls?"},
-    ...     Words(["Owls eat mice."]))
-    >>> len(rows), features.shape
-    (1, (1, 11))
-    """
+    """Labels, and the features of each labelled fact and response."""
     known = pd.MultiIndex.from_tuples(list(responses), names=["run", "topic"])
     rows = labels[pd.MultiIndex.from_frame(labels[["run", "topic"]]).isin(known)]
     parts, features = [], []

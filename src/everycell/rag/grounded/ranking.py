@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from rank_bm25 import BM25Okapi
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.rag.grounded.clusters import stems
 
 
@@ -41,11 +41,5 @@ def vector_scores(
 
 
 def order(scores: npt.ArrayLike) -> list[int]:
-    """Positions from the highest score to the lowest; ties keep their order.
-
-    Examples
-    --------
-    >>> order([0.1, 0.5, 0.5])
-    [1, 2, 0]
-    """
+    """Positions from the highest score to the lowest; ties keep their order."""
     return [int(position) for position in np.argsort(-np.asarray(scores, float), kind="stable")]

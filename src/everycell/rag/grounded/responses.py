@@ -143,13 +143,7 @@ def most_central(texts: Sequence[str]) -> int:
 
 
 def first_words(text: str, limit: int) -> str:
-    """Truncate a text to a number of words.
-
-    Examples
-    --------
-    >>> first_words("Owls eat small mice.", 3), first_words("Owls  eat.", 3)
-    ('Owls eat small …', 'Owls eat.')
-    """
+    """Truncate a text to a number of words."""
     words = text.split()
     return " ".join(words) if len(words) <= limit else f"{' '.join(words[:limit])} …"
 
@@ -172,13 +166,7 @@ def trace_sentences(
 
 
 def one_line(text: str) -> str:
-    r"""A model's answer as one line, without its list marker.
-
-    Examples
-    --------
-    >>> one_line("- Owls eat\n mice.")
-    'Owls eat mice.'
-    """
+    """A model's answer as one line, without its list marker."""
     return re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", " ".join(text.split()))
 
 

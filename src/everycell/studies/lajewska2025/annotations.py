@@ -8,9 +8,9 @@ from typing import Literal
 
 import pandas as pd
 
+from everycell.base.arrays import BoolArray
 from everycell.collections.snippet_files import read_annotations
 from everycell.dialogue.spans import mark_characters
-from everycell.engine.arrays import BoolArray
 
 #: Group of annotators -> task, name and number of annotators per text, as published.
 GROUPS = {

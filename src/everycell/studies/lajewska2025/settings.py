@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from everycell.engine.settings import Probability, Settings
+from everycell.base.settings import Probability, Settings
 
 
 class Simulation(Settings):

@@ -18,10 +18,10 @@ from everycell.engine.full_runs import runs_in_full
 from everycell.engine.full_runs import setting_value
 from everycell.engine.full_runs import format_keys
 from everycell.engine.published_cells import CardError
-from everycell.engine.settings import ConfigError
+from everycell.base.settings import ConfigError
 from everycell.engine.tiers import TIERS
 from everycell.engine.code import hash_of_sources, script_file, source_file
-from everycell.engine.files import reset_future_times
+from everycell.base.files import reset_future_times
 
 try:
     # Snakemake accepts duplicate keys and reports invalid YAML without the line.

@@ -3,8 +3,8 @@
 import logging
 from pathlib import Path
 
+from everycell.base.settings import validate_part
 from everycell.engine.job import Job
-from everycell.engine.settings import validate_part
 from everycell.sources import fetch
 from everycell.sources.settings import FetchSettings
 

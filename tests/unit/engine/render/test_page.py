@@ -16,14 +16,19 @@ from page import toys
 
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.card_checks import check_papers
+from everycell.engine.publications import Origin, Publication
 from everycell.engine.published_cells import CardError
 from everycell.engine.registry import load_registry
 from everycell.engine.render.page.deviations import deviation as deviation_of
+from everycell.engine.render.page.difference_tables import difference_files
+from everycell.engine.render.page.evidence import bibtex, links_of, section_and_page
 from everycell.engine.render.page.failures import failures_of
+from everycell.engine.render.page.input_files import input_files
 from everycell.engine.render.page.model import build_model
-from everycell.engine.render.page.page_file import outdated_pages, pages_of, write_page
+from everycell.engine.render.page.page_file import outdated_pages, pages_of, policy_of, write_page
 from everycell.engine.render.page.tables import published_table, supplement_table
 from everycell.engine.render.page.vocabulary import VERDICTS, label
+from everycell.engine.render.site import configuration, escape_cell, table
 from everycell.engine.render.tables.names import shown_label
 from everycell.engine.reports import CAUSE_NAMES, UNEQUAL, JudgedCell, Report
 
@@ -559,3 +564,55 @@ def test_a_claim_is_listed_as_contradicted_only_where_it_counts(counts_in, liste
     one = {"tiers": [], "tables": [], "errata": [], "claims_count_in": counts_in}
     result = failures_of([one | {"conclusions": [{"printed": "holds", "on": on}]}])["claims"]
     assert [claim["tier"] for claim in result["stand_in"]] == [counts_in] * listed
+
+
+def test_policy_of_allows_only_own_scripts():
+    assert policy_of([""]).startswith("default-src 'none'; script-src 'sha256-4")
+
+
+def test_input_files_of_a_receipt():
+    receipt = {"inputs": [{"path": "resources/transparent-cis/input_data.csv"}]}
+    [(group, files)] = input_files(receipt, [], load_registry()).items()
+    assert group == "transparent-cis (licence: none stated)"
+    assert files[0][0] == "input_data.csv" and files[0][1].startswith("https://")
+
+
+def test_difference_files_without_differences():
+    files = difference_files({"name": "toy2026_ch1", "artefacts": []})
+    assert b"No reproduced value" in files["pages/toy2026_ch1.md"]
+
+
+def test_links_of_arxiv():
+    origin = Origin(published="Findings of ACL 2024", arxiv="2403.19056")
+    assert links_of(origin) == [("arXiv 2403.19056", "https://arxiv.org/abs/2403.19056")]
+
+
+def test_section_and_page_without_lines():
+    assert section_and_page("§ 2.6 from p. 27, L733") == "§ 2.6, p. 27 ff."
+    assert section_and_page("§ 5 (L39), L43; § 3, L12-L14") == "§ 5; § 3"
+
+
+def test_bibtex_thesis():
+    publication = Publication(school="A University")
+    text = bibtex(
+        "toy2026",
+        title="R&D ^ 2",
+        authors="A. Low, B. Høj",
+        year=2026,
+        kind="thesis",
+        publication=publication,
+    )
+    assert text.startswith("@phdthesis{toy2026,") and "school = {A University}" in text
+    assert r"title = {{R\&D \textasciicircum{} 2}}" in text
+    assert "author = {A. Low and B. Høj}" in text
+
+
+def test_escape_cell_and_table():
+    assert escape_cell("nDCG*@3 | <b>") == r"nDCG\*@3 \| &lt;b&gt;"
+    assert table(["key"], [["seed"]]) == "| key |\n|---|\n| seed |"
+
+
+def test_configuration_bounds_and_default():
+    seed = {"type": "integer", "default": 1, "minimum": 0, "description": "Seed of all."}
+    row = "| `seed` | integer, at least 0 | `1` | Seed of all. |"
+    assert row in configuration({"properties": {"seed": seed}})

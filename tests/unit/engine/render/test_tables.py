@@ -9,9 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.engine.files import write_atomically
+from everycell.base.files import write_atomically
+from everycell.engine.render.tables.digits import format_distinct
 from everycell.engine.render.tables.latex import escape_tex
-from everycell.engine.render.tables.layout import lay_out, show_value
+from everycell.engine.render.tables.layout import (
+    format_marks,
+    head_rows,
+    label_texts,
+    labels_once,
+    lay_out,
+    published_mark,
+    show_value,
+)
+from everycell.engine.render.tables.markdown import escape_markdown
+from everycell.engine.render.tables.names import shown_label, shown_name, with_headings
 from everycell.engine.render.tables.table_files import write_table
 
 NASTY = 'a&b <i>100%</i> $x_1$ {y} ~^\\ "q" [z] # | ω ≥'
@@ -433,7 +444,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("everycell.engine.files.os.replace", full)
+    monkeypatch.setattr("everycell.base.files.os.replace", full)
     with pytest.raises(OSError, match="No space"):
         write_atomically(path, "new")
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
@@ -453,3 +464,71 @@ def test_show_value_of_either_sign(value, expected):
     """Without decimals: six significant digits, or all digits of the integer part."""
     assert show_value(value) == expected
     assert show_value(-value) == ("0" if expected == "0" else f"-{expected}")
+
+
+def test_format_distinct_more_digits():
+    assert format_distinct(0.47, ".45", 2) == "0.47"
+    assert format_distinct(0.47, ".45", 2, added=1) == "0.470"
+    assert format_distinct(0.45004, ".45", 2) == "0.45004"
+
+
+def test_head_rows_spans():
+    rows = head_rows(pd.MultiIndex.from_tuples([("a", "p"), ("a", "r"), ("b", "p")]))
+    spans = [[(cell.label, cell.span) for cell in row] for row in rows]
+    assert spans == [[("a", 2), ("b", 1)], [("p", 1), ("r", 1), ("p", 1)]]
+
+
+def test_labels_once_per_group():
+    index = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 2)])
+    labels = labels_once(label_texts(index)).to_numpy().tolist()
+    assert labels == [["a", "1"], ["", "2"], ["b", "2"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "expected"),
+    [
+        (0.01449, 3, "0.014"),
+        (-0.0001, 3, "0.000"),
+        ("<.001", 3, "<.001"),
+        (27, 3, "27"),
+        (0.1 + 0.2, "text", "0.30000000000000004"),
+        (0.1 + 0.2, None, "0.3"),
+        (0.1 + 0.2 - 0.3, None, "0"),
+        (12345678.9, None, "12345679"),
+    ],
+)
+def test_show_value_decimals(value, decimals, expected):
+    assert show_value(value, decimals) == expected
+
+
+def test_format_marks_and_published_mark():
+    marks = format_marks(pd.DataFrame({"P@5": ["b", ""]}), "^{}^", str)
+    assert marks["P@5"].tolist() == ["^b^", ""]
+    texts = ["bcd;_f-j", "†", "not_reported"]
+    assert [published_mark(text) for text in texts] == ["bcd,f-j", "†", ""]
+
+
+def test_escape_markdown_underscore_in_a_word():
+    assert escape_markdown("a|b *c* p_value <i>") == r"a\|b \*c\* p_value \<i>"
+
+
+def test_shown_name_of_record_or_derived():
+    names = ["p_value", "row", "avg_list_size", "nDCG@10", "k"]
+    expected = ["p", "", "Avg list size", "nDCG@10", "k"]
+    assert [shown_name(name) for name in names] == expected
+    assert shown_name("J_4", {"J_4": "J (4 annotators)"}) == "J (4 annotators)"
+
+
+def test_shown_label_bar_and_number():
+    assert shown_label("metric", "p_value") == "p"
+    assert shown_label("run", "bm25_k1") == "bm25_k1" and shown_label("run", 5) == 5
+    name = {"AC": "Confidence | Relevant"}
+    assert shown_label("metric", "AC", name) == "Confidence Relevant"
+
+
+def test_with_headings_bar_gives_two_rows():
+    table = pd.DataFrame({"p_value": [0.5]}, index=pd.Index(["a_b"], name="run_tag"))
+    assert with_headings(table, {"a_b": "A and B"}).to_dict("index") == {"A and B": {"p": 0.5}}
+    table = pd.DataFrame([[1, 2]], columns=pd.Index(["P", "R"], name="metric"))
+    headings = list(with_headings(table, {"P": "Quality | P", "R": "Quality | R"}))
+    assert headings == [("Quality", "P"), ("Quality", "R")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from everycell.collections.errors import CollectionError
+from everycell.base.errors import CollectionError
 from everycell.studies.heuss2025.ch3.inputs import read_uncertain_scores
 
 HEAD = "qid,docid,mean_score,std_score\n"

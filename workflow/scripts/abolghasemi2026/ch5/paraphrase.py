@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.files import write_atomically
+from everycell.base.files import write_atomically
+from everycell.base.settings import validate_part
 from everycell.engine.job import Job
 from everycell.engine.receipts import write_json
-from everycell.engine.settings import validate_part
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.generation import LanguageModelError
 from everycell.language_models.records import record_lines

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.files import write_atomically
+from everycell.base.files import write_atomically
 from everycell.engine.job import Job
 from everycell.engine.receipts import write_json
 from everycell.rag.grounded.provenance import provenance, provenance_page

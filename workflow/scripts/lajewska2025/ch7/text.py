@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.rating_files import read_table
+from everycell.base.csv_files import read_table
 from everycell.collections.user_studies import read_transparency
 from everycell.collections.user_study_materials import read_pilot
 from everycell.engine.result_job import ResultJob

@@ -50,14 +50,6 @@ def deviation(cell: JudgedCell) -> float | None:
     """Reproduced minus published number, in units of the last published digit.
 
     If the cell is within a tolerance that is larger than this unit, it is used as the unit.
-
-    Examples
-    --------
-    >>> cell = JudgedCell(key={"row": "a"}, printed="0.45", rebuilt=0.47, verdict="differs", why="")
-    >>> deviation(cell)
-    2.0
-    >>> deviation(cell.model_copy(update={"tolerance": 0.04, "verdict": "close"}))
-    0.5
     """
     if cell.difference is None or not math.isfinite(cell.difference):
         return None

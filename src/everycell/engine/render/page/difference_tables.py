@@ -17,14 +17,7 @@ _NONE = "No reproduced value of this chapter differs from the published one."
 
 
 def difference_files(chapter: Mapping[str, Any]) -> dict[str, bytes]:
-    r"""Paths and contents of the tables of differences, with tolerances and causes.
-
-    Examples
-    --------
-    >>> files = difference_files({"name": "toy2026_ch1", "artefacts": []})
-    >>> files["pages/toy2026_ch1.md"].decode()
-    'No reproduced value of this chapter differs from the published one.\n'
-    """
+    """Paths and contents of the tables of differences, with tolerances and causes."""
     markdown, latex = [], []
     for title, label, table, notes in _tables(chapter):
         marks = table.map(lambda _: "")

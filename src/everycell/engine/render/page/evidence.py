@@ -10,13 +10,7 @@ from everycell.engine.publications import Origin, Publication
 
 
 def links_of(publication: Publication | Origin) -> list[tuple[str, str]]:
-    """Text and URL of links to a paper, or to the paper behind a chapter.
-
-    Examples
-    --------
-    >>> links_of(Origin(published="Findings of ACL 2024", arxiv="2403.19056"))
-    [('arXiv 2403.19056', 'https://arxiv.org/abs/2403.19056')]
-    """
+    """Text and URL of links to a paper, or to the paper behind a chapter."""
     links = []
     if publication.doi:
         links.append((f"doi {publication.doi}", f"https://doi.org/{publication.doi}"))
@@ -29,13 +23,7 @@ def links_of(publication: Publication | Origin) -> list[tuple[str, str]]:
 
 
 def section_and_page(text: str) -> str:
-    """Remove line numbers, which refer to our plain-text copy, from a source.
-
-    Examples
-    --------
-    >>> section_and_page("§ 2.6 from p. 27, L733"), section_and_page("§ 5 (L39), L43; § 3, L12-L14")
-    ('§ 2.6, p. 27 ff.', '§ 5; § 3')
-    """
+    """Remove line numbers, which refer to our plain-text copy, from a source."""
     text = re.sub(r"(, )?(?<![\w-])L\d+(-L\d+)?", "", text).replace(" ()", "")
     return re.sub(r" from (p\. \d+)(?! to)\b", r", \1 ff.", text)
 
@@ -49,19 +37,7 @@ def bibtex(
     kind: Literal["thesis", "paper"],
     publication: Publication,
 ) -> str:
-    r"""BibTeX or biber entry of a paper, in UTF-8.
-
-    Examples
-    --------
-    >>> print(bibtex("toy2026", title="R&D ^ 2", authors="A. Low, B. Høj", year=2026, kind="thesis",
-    ...              publication=Publication(school="A University")))
-    @phdthesis{toy2026,
-      title = {{R\&D \textasciicircum{} 2}},
-      author = {A. Low and B. Høj},
-      year = {2026},
-      school = {A University},
-    }
-    """
+    """BibTeX or biber entry of a paper, in UTF-8."""
     fields = {
         "title": f"{{{_escape(title)}}}",
         "author": _escape(" and ".join(name.strip() for name in authors.split(","))),

@@ -13,16 +13,7 @@ from everycell.engine.registry_entries import Entry, set_of
 def input_files(
     receipt: Mapping[str, Any], jobs: Sequence[JobRecord], registry: Registry
 ) -> dict[str, list[tuple[str, str | None]]]:
-    """Data set or location -> names and URLs of the files that were not made by a job.
-
-    Examples
-    --------
-    >>> from everycell.engine.registry import load_registry
-    >>> receipt = {"inputs": [{"path": "resources/transparent-cis/input_data.csv"}]}
-    >>> [(group, files)] = input_files(receipt, [], load_registry()).items()
-    >>> group, files[0][0], files[0][1].startswith("https://")
-    ('transparent-cis (licence: none stated)', 'input_data.csv', True)
-    """
+    """Data set or location -> names and URLs of the files that were not made by a job."""
     paths = {source["path"] for source in receipt["inputs"]}
     paths |= {path for job in upstream_jobs(jobs, paths) for path in job.inputs}
     groups: dict[str, list[tuple[str, str | None]]] = {}

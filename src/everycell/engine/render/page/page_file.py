@@ -11,9 +11,9 @@ from typing import Any
 
 from jinja2 import PackageLoader
 
+from everycell.base.files import write_atomically
 from everycell.engine.artefacts import Paper, load_papers
 from everycell.engine.counting import HEADLINES
-from everycell.engine.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
 from everycell.engine.render.page.cells_file import data_files
 from everycell.engine.render.page.deviations import deviation_plot
@@ -42,16 +42,7 @@ def write_page(
 def pages_of(
     folder: Path, results: Sequence[PageEntry], papers: Mapping[str, Paper]
 ) -> dict[str, bytes]:
-    """Files of the reproduction page of a results folder, as `write_page` writes them.
-
-    Examples
-    --------
-    >>> pages = pages_of(Path("results"), [], {})
-    >>> list(pages)[:4]
-    ['badge.svg', 'cells.csv', 'cells.parquet', 'claims.csv']
-    >>> list(pages)[4:], pages["index.html"].lstrip().lower().startswith(b"<!doctype html>")
-    (['excluded_claims.csv', 'index.html'], True)
-    """
+    """Files of the reproduction page of a results folder, as `write_page` writes them."""
     model = build_model(papers, results, folder)
     pages = {
         chapter["page"]: _render(
@@ -83,13 +74,7 @@ def pages_of(
 
 
 def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:
-    """Files of the page that are missing from a results folder, or differ in content.
-
-    Examples
-    --------
-    >>> outdated_pages(Path("nowhere"), {"index.html": b""})
-    [PosixPath('nowhere/index.html')]
-    """
+    """Files of the page that are missing from a results folder, or differ in content."""
     return [
         folder / name
         for name, content in pages.items()
@@ -128,11 +113,6 @@ def policy_of(scripts: Sequence[str]) -> str:
 
     Images in the results folder are allowed, from a disk or a server. Inline styles are allowed
     because they set the widths of bars.
-
-    Examples
-    --------
-    >>> policy_of([""])[:40]
-    "default-src 'none'; script-src 'sha256-4"
     """
     hashes = [
         f"'sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"

@@ -81,13 +81,7 @@ class PageEntry(Entry, Protocol):
 
 
 def label(name: str) -> str:
-    """Name of an artefact as in the paper.
-
-    Examples
-    --------
-    >>> label("table_4_A_3"), label("figure_7_4")
-    ('Table 4.A.3', 'Figure 7.4')
-    """
+    """Name of an artefact as in the paper."""
     kind, _, number = name.partition("_")
     return f"{kind.capitalize()} {number.replace('_', '.')}"
 

@@ -13,15 +13,7 @@ _MAX_ADDED_DIGITS = 6
 def format_distinct(
     value: Any, published: str, decimals: int | Literal["text"], added: int = 0
 ) -> str:
-    """Format a value with enough digits to distinguish it from the published one, if possible.
-
-    Examples
-    --------
-    >>> format_distinct(0.47, ".45", 2), format_distinct(0.47, ".45", 2, added=1)
-    ('0.47', '0.470')
-    >>> format_distinct(0.45004, ".45", 2)
-    '0.45004'
-    """
+    """Format a value with enough digits to tell it from the published one."""
     if not isinstance(value, float) or decimals == "text":
         return show_value(value, decimals)
     minimum = decimals + added

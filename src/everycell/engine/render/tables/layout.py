@@ -79,14 +79,7 @@ def _ordered_keys(frame: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
 
 
 def head_rows(columns: pd.Index) -> list[list[HeadCell]]:
-    """Header rows of a table; adjacent equal labels under the same parent become one cell.
-
-    Examples
-    --------
-    >>> head_rows(pd.MultiIndex.from_tuples([("a", "p"), ("a", "r"), ("b", "p")]))
-    ... # doctest: +ELLIPSIS
-    [[HeadCell(label='a', span=2), HeadCell(label='b', span=1)], [HeadCell(label='p', span=1), ...
-    """
+    """Header rows of a table; adjacent equal labels under the same parent become one cell."""
     keys = [column if isinstance(column, tuple) else (column,) for column in columns]
     levels = range(columns.nlevels)
     return [
@@ -106,14 +99,7 @@ def label_texts(index: pd.Index) -> pd.DataFrame:
 
 
 def labels_once(labels: pd.DataFrame) -> pd.DataFrame:
-    """Labels of rows, emptied where an earlier row of the group has the same label.
-
-    Examples
-    --------
-    >>> index = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 2)])
-    >>> labels_once(label_texts(index)).to_numpy().tolist()
-    [['a', '1'], ['', '2'], ['b', '2']]
-    """
+    """Labels of rows, emptied where an earlier row of the group has the same label."""
     result = labels.copy()
     for depth in range(labels.shape[1]):
         is_repeated = labels.iloc[:, : depth + 1].duplicated()
@@ -143,17 +129,7 @@ def label_cells(keys: pd.Index, labels: pd.Index) -> list[list[HeadCell]]:
 
 
 def show_value(value: Any, decimals: int | Literal["text"] | None = None) -> str:
-    """Format one value for readers.
-
-    Examples
-    --------
-    >>> show_value(0.01449, 3), show_value(-0.0001, 3), show_value("<.001", 3), show_value(27, 3)
-    ('0.014', '0.000', '<.001', '27')
-    >>> show_value(None, 3), show_value(0.1 + 0.2), show_value(0.1 + 0.2, "text")
-    ('', '0.3', '0.30000000000000004')
-    >>> show_value(0.1 + 0.2 - 0.3), show_value(12345678.9)
-    ('0', '12345679')
-    """
+    """Format one value for readers."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, Real) and not isinstance(value, Integral):
@@ -169,13 +145,7 @@ def show_value(value: Any, decimals: int | Literal["text"] | None = None) -> str
 
 
 def format_marks(marks: pd.DataFrame, form: str, escape: Callable[[str], str]) -> pd.DataFrame:
-    """Format the markers of a laid-out table as superscripts; cells without one stay empty.
-
-    Examples
-    --------
-    >>> format_marks(pd.DataFrame({"P@5": ["b", ""]}), "^{}^", str)["P@5"].tolist()
-    ['^b^', '']
-    """
+    """Format markers as superscripts; cells without one stay empty."""
     return marks.map(lambda mark: form.format(escape(mark)) if mark else "")
 
 
@@ -184,10 +154,5 @@ def published_mark(marker: str) -> str:
 
     In the CSV files, a superscript and a subscript of one cell are written as "bcd;_f-j", and a
     dash instead of a number has the marker "not_reported".
-
-    Examples
-    --------
-    >>> published_mark("bcd;_f-j"), published_mark("†"), published_mark("not_reported")
-    ('bcd,f-j', '†', '')
     """
     return "" if marker == "not_reported" else marker.replace(";_", ",")

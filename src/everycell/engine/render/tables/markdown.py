@@ -10,14 +10,9 @@ from everycell.engine.render.tables.layout import format_marks, label_texts, lab
 
 
 def escape_markdown(text: str) -> str:
-    r"""Escape a text for a cell of a Markdown pipe table.
+    """Escape a text for a cell of a Markdown pipe table.
 
     Underscores inside a word are not markup and stay, so that `p_value` remains readable.
-
-    Examples
-    --------
-    >>> print(escape_markdown("a|b *c* p_value <i>"))
-    a\|b \*c\* p_value \<i>
     """
     flat = re.sub(r"\s*[\n\v\f\r\u0085\u2028\u2029]\s*", " ", text).replace("\0", "\ufffd")
     marks = r"[\\`*<\[\]|$~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)"

@@ -35,15 +35,7 @@ COMMON = {
 
 
 def shown_name(name: str, names: Mapping[str, str] = {}) -> str:
-    """Heading of a column or metric, from the record or derived from its name.
-
-    Examples
-    --------
-    >>> shown_name("p_value"), shown_name("J_4", {"J_4": "J (4 annotators)"}), shown_name("row")
-    ('p', 'J (4 annotators)', '')
-    >>> shown_name("avg_list_size"), shown_name("nDCG@10"), shown_name("k")
-    ('Avg list size', 'nDCG@10', 'k')
-    """
+    """Heading of a column or metric, from the record or derived from its name."""
     if name in names:
         return names[name]
     if name in COMMON:
@@ -55,15 +47,7 @@ def shown_name(name: str, names: Mapping[str, str] = {}) -> str:
 def shown_label(
     level: str | None, label: Any, names: Mapping[str, str] = {}, between: str = " "
 ) -> Any:
-    """Displayed label of a cell; `between` replaces the bar in a name.
-
-    Examples
-    --------
-    >>> shown_label("metric", "p_value"), shown_label("run", "bm25_k1"), shown_label("run", 5)
-    ('p', 'bm25_k1', 5)
-    >>> shown_label("metric", "AC", {"AC": "Confidence | Relevant"})
-    'Confidence Relevant'
-    """
+    """Displayed label of a cell; `between` replaces the bar in a name."""
     if str(label) in names:
         return names[str(label)].replace(_BAR, between)
     return shown_name(str(label)) if level is None or level == "metric" else label
@@ -74,15 +58,6 @@ def with_headings(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame
 
     A name with a bar gives two header rows, the upper one for all columns that share it. A metric
     that all columns share is left out, unless the record has a name for it.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"p_value": [0.5]}, index=pd.Index(["a_b"], name="run_tag"))
-    >>> with_headings(table, {"a_b": "A and B"}).to_dict("index")
-    {'A and B': {'p': 0.5}}
-    >>> table = pd.DataFrame([[1, 2]], columns=pd.Index(["P", "R"], name="metric"))
-    >>> list(with_headings(table, {"P": "Quality | P", "R": "Quality | R"}))
-    [('Quality', 'P'), ('Quality', 'R')]
     """
     columns = table.columns
     last = columns.get_level_values(-1)

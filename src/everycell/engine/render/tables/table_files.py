@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 from pandas.api.types import is_scalar
 
-from everycell.engine.files import write_atomically
+from everycell.base.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
 from everycell.engine.render.tables.latex import latex_document, latex_table
 from everycell.engine.render.tables.layout import (

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from everycell.engine.settings import PlainPath, Probability, Settings
+from everycell.base.settings import PlainPath, Probability, Settings
 from everycell.learning.settings import Training
 from everycell.retrieval.settings import Bm25
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import pandas as pd
 
+from everycell.base.arrays import FloatArray
 from everycell.collections.satisfaction_samples import Sample, Turn
-from everycell.engine.arrays import FloatArray
 from everycell.studies.abolghasemi2026.ch3.setups import (
     PLAIN,
     Parts,

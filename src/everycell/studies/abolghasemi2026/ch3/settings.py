@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from everycell.engine.settings import Settings
+from everycell.base.settings import Settings
 from everycell.learning.settings import WithDropout
 
 

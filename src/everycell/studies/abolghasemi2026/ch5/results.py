@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.metrics.attribution import pooled_confidence, ratio_interval
 from everycell.statistics.hypothesis_tests import t_tests
 from everycell.studies.abolghasemi2026.ch5.arms import PLAIN_ARMS, Arm

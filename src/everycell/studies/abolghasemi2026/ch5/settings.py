@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, FiniteFloat
 
-from everycell.engine.settings import Settings
+from everycell.base.settings import Settings
 from everycell.retrieval.settings import Bm25
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from everycell.engine.settings import Settings
+from everycell.base.settings import Settings
 
 
 class FairExposure(Settings):

@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.fair_ranking.decomposition import Matching, resample
 from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import IntArray
+from everycell.base.arrays import IntArray
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
 from everycell.fair_ranking.uncertainty import count_crossing_intervals, moved_scores, pufr
 from everycell.studies.heuss2025.ch3.settings import TRAINED

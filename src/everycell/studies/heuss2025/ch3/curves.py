@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.studies.heuss2025.ch3.trade_offs import METRICS
 
 #: Cut-off of a panel -> its measures of utility and of fairness.

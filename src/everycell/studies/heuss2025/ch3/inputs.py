@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.collections.errors import CollectionError
-from everycell.collections.rating_files import read_table, row_in_file
-from everycell.engine.untrusted import in_quotes
+from everycell.base.csv_files import read_table, row_in_file
+from everycell.base.errors import CollectionError
+from everycell.base.untrusted import in_quotes
 from everycell.metrics.nfairr import neutrality
 from everycell.studies.heuss2025.ch3.trade_offs import RankedList, ranked_lists
 from everycell.trec.runs import read_run

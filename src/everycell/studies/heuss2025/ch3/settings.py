@@ -6,7 +6,7 @@ import math
 
 from pydantic import Field, model_validator
 
-from everycell.engine.settings import Settings
+from everycell.base.settings import Settings
 
 #: Tier -> name in files -> ranker; the first is in the table.
 RANKERS = {

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.fair_ranking.constrained import best_by_assignment, scale_scores
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
 from everycell.fair_ranking.neutral_exposure import reciprocal_nfairr

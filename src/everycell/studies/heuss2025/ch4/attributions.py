@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import FloatArray, IntArray
+from everycell.base.arrays import FloatArray, IntArray
 from everycell.explain.listwise import ListwiseGame
 from everycell.explain.pointwise import pointwise_shapley_values
 from everycell.explain.selection import greedy_selection

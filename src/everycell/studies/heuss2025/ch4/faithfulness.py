@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 
 #: Explainers that are compared with all others.
 COMPARED = ("RShapK", "RShapW", "Greedy")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.arrays import BoolArray, FloatArray, IntArray
 
 #: Features in the order of their columns -> names in figures.
 FEATURES = {

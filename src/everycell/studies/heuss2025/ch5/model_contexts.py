@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from everycell.engine.untrusted import in_quotes
+from everycell.base.untrusted import in_quotes
 from everycell.rag.cite_checks import Context, GivenAnswer, forged_instances, try_all
 from everycell.rag.draws import named_draws
 from everycell.rag.grounded_template import GroundedAnswer

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from everycell.engine.settings import PlainPath, Settings
+from everycell.base.settings import PlainPath, Settings
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.collections.rating_files import RatingsError
+from everycell.base.csv_files import RatingsError
 from everycell.collections.user_studies import (
     ANSWERABILITY,
     VIEWPOINTS,

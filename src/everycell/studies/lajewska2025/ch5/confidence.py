@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.rating_files import read_table
+from everycell.base.csv_files import read_table
+from everycell.base.untrusted import parse_literal
 from everycell.collections.snippets import AnnotationError
 from everycell.dialogue.spans import mean_jaccard
-from everycell.engine.untrusted import parse_literal
 from everycell.statistics.cluster_relations import (
     centre_within_groups,
     clustered_correlation,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from everycell.engine.settings import PlainPath, Settings
+from everycell.base.settings import PlainPath, Settings
 from everycell.learning.settings import Training, WithDropout
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.studies.lajewska2025.ch6.nuggets import compare_runs
 from everycell.studies.lajewska2025.ch6.systems import BASELINE, DETECTED, GOLD, REASONED
 

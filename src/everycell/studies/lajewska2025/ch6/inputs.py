@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from everycell.base.arrays import BoolArray
 from everycell.collections.snippet_files import read_annotations
 from everycell.collections.snippets import Span
 from everycell.dialogue.spans import mark_characters, reference_similarity
-from everycell.engine.arrays import BoolArray
 from everycell.rag.grounded.detection import agreed_spans, nuggets_frame
 from everycell.studies.lajewska2025.annotations import PER_PASSAGE, mark_texts, paths
 from everycell.studies.lajewska2025.ch6.systems import DETECTED, GOLD, IRRELEVANT, RELEVANT

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from everycell.engine.settings import PlainPath, Probability, Settings
+from everycell.base.settings import PlainPath, Probability, Settings
 
 Prompt = Literal[
     "detection",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from everycell.engine.arrays import FloatArray
+from everycell.base.arrays import FloatArray
 from everycell.rag.grounded.clusters import density_clusters, lsa_clusters
 from everycell.rag.grounded.ranking import bm25_scores, vector_scores
 from everycell.rag.grounded.responses import Response, responses_frame

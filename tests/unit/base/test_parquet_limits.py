@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from everycell.engine.parquet_limits import ROWS, check_parquet_size
-from everycell.engine.untrusted import UNPACKED
+from everycell.base.parquet_limits import ROWS, check_parquet_size
+from everycell.base.untrusted import UNPACKED
 from everycell.metrics.fairness_inputs import read_documents
 from everycell.metrics.fairness_report import find_most_neutral
 from everycell.metrics.term_counts import count_documents_with_terms, read_counts

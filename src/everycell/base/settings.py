@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from everycell.engine.validation import describe_fault
+from everycell.base.validation import describe_fault
 
 
 class ConfigError(Exception):
@@ -22,13 +22,7 @@ class Settings(BaseModel):
 
 
 def plain_path(path: str) -> str:
-    """Normalise a path: expand "~", and remove a leading "./" and a trailing slash.
-
-    Examples
-    --------
-    >>> plain_path("./data/")
-    'data'
-    """
+    """Normalise a path: expand "~", and remove a leading "./" and a trailing slash."""
     return os.path.normpath(os.path.expanduser(path))
 
 
@@ -41,18 +35,7 @@ Block = TypeVar("Block", bound=Settings)
 
 
 def validate_settings(model: type[Block], content: Any, *, name: str = "config.yaml") -> Block:
-    """Validate the content of a configuration file.
-
-    Examples
-    --------
-    >>> class Study(Settings):
-    ...     seed: int = 1
-    >>> validate_settings(Study, {"sead": 1})
-    Traceback (most recent call last):
-        ...
-    everycell.engine.settings.ConfigError: config.yaml: `sead` is not a valid key (did you mean \
-`seed`?); valid keys: seed.
-    """
+    """Validate the content of a configuration file."""
     if content is None:
         content = {}
     if not isinstance(content, Mapping):

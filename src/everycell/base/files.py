@@ -30,13 +30,7 @@ _ADVICE = {
 
 
 def describe_os_error(error: OSError) -> str:
-    """Describe an error of the operating system: file, reason and remedy.
-
-    Examples
-    --------
-    >>> describe_os_error(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a.run"))
-    'a.run: No space left on device; free some space, or raise the size limit (ulimit -f, quota).'
-    """
+    """Describe an error of the operating system: file, reason and remedy."""
     if error.errno is None:
         return str(error)
     file = "" if error.filename is None else f"{os.fspath(error.filename)}: "
@@ -46,15 +40,7 @@ def describe_os_error(error: OSError) -> str:
 
 @contextmanager
 def naming(path: Path, draft: Path | None = None) -> Iterator[None]:
-    """Name `path` in errors about its draft, and of a full disk, which name no open file.
-
-    Examples
-    --------
-    >>> with naming(Path("a.run")):
-    ...     raise OSError(errno.ENOSPC, "No space left on device")
-    Traceback (most recent call last):
-    OSError: [Errno 28] No space left on device: 'a.run'
-    """
+    """Name `path` in errors about its draft, and of a full disk, which name no open file."""
     try:
         yield
     except OSError as error:
@@ -77,19 +63,7 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    r"""Yield a temporary path, and move what is written there to `path` if no error occurs.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "new" / "a.txt"
-    >>> with atomic_path(path) as draft:
-    ...     _ = draft.write_text("a\n")
-    ...     path.exists()
-    False
-    >>> path.read_text(), [p.name for p in path.parent.iterdir()]
-    ('a\n', ['a.txt'])
-    """
+    """Yield a temporary path, and move what is written there to `path` if no error occurs."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with naming(path, path.parent):
         parent = tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.")
@@ -116,17 +90,7 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def fingerprint(path: Path) -> str:
-    """Hash of a file, or of the names and contents of a folder's files.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> empty = fingerprint(folder)
-    >>> _ = (folder / "a").write_text("")
-    >>> fingerprint(folder) == empty, fingerprint(folder / "a")[:8]
-    (False, 'e3b0c442')
-    """
+    """Hash of a file, or of the names and contents of a folder's files."""
     if not path.is_dir():
         return sha256(path)
     digest = hashlib.sha256()
@@ -144,18 +108,6 @@ def reset_future_times(folders: Iterable[Path]) -> int:
     """Move modification times in the future to just before now; return the number of files.
 
     The order of these times is kept.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> for day, name in enumerate("cab"):
-    ...     _ = (folder / name).write_text("")
-    ...     os.utime(folder / name, (time.time() + 86_400 * day,) * 2)
-    >>> reset_future_times([folder, folder / "none"]), reset_future_times([folder])
-    (2, 0)
-    >>> [path.name for path in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)]
-    ['c', 'a', 'b']
     """
     now, future = time.time_ns(), {}
     for folder, _, names in itertools.chain.from_iterable(map(os.walk, folders)):

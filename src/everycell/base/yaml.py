@@ -74,16 +74,7 @@ def _check_size(text: str) -> None:
 
 
 def yaml_fault(error: yaml.YAMLError) -> str:
-    r"""Format a YAML error with its line number.
-
-    Examples
-    --------
-    >>> try:
-    ...     load_yaml("a: 1\na: 2")
-    ... except yaml.YAMLError as error:
-    ...     print(yaml_fault(error))
-    line 2: the key 'a' occurs twice
-    """
+    """Format a YAML error with its line number."""
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error)
     return f"line {mark.line + 1}: {problem}" if mark else problem
@@ -95,15 +86,7 @@ def _nodes(text: str) -> yaml.Node | None:
 
 
 def line_of(text: str, keys: Iterable[str | int]) -> int:
-    r"""Line of a value in a YAML text, by its keys; the line of its nearest parent if missing.
-
-    Examples
-    --------
-    >>> line_of("a:\n  b:\n  - 1\n  - 2\n", ["a", "b", 1])
-    4
-    >>> line_of("a:\n  b: 1\n", ["a", "c"])
-    1
-    """
+    """Line of a value in a YAML text, or of its nearest parent if missing."""
     node = _nodes(text)
     line = node.start_mark.line if node else 0
     for key in keys:

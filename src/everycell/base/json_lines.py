@@ -8,30 +8,14 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from everycell.engine.text_files import text_lines
-from everycell.engine.untrusted import parse_json
+from everycell.base.text_files import text_lines
+from everycell.base.untrusted import parse_json
 
 Line = TypeVar("Line", bound=BaseModel)
 
 
 def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple[int, Line]]:
-    r"""Read the objects of a file with their line numbers; skip empty lines.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> class Word(BaseModel):
-    ...     word: str
-    >>> path = Path(tempfile.mkdtemp()) / "words.jsonl"
-    >>> _ = path.write_text('{"word": "she"}\n{"wort": "er"}\n')
-    >>> lines = read_json_lines(path, Word, "docs/fairness.md")
-    >>> next(lines)
-    (1, Word(word='she'))
-    >>> next(lines)  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
-    Traceback (most recent call last):
-    ValueError: ...words.jsonl, line 2: word: Field required; expected the fields word (see
-    docs/fairness.md).
-    """
+    """Read the objects of a file with their line numbers; skip empty lines."""
     count = 0
     for number, line in text_lines(path):
         if not line.strip():

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from everycell.engine.untrusted import max_unpacked_size
+from everycell.base.untrusted import max_unpacked_size
 
 #: Byte order mark, which some editors and spreadsheet programs write before UTF-8 text.
 MARK = b"\xef\xbb\xbf"
@@ -29,13 +29,7 @@ _OTHER_FORMATS = {
 
 
 def detect_other_format(start: bytes) -> str | None:
-    r"""Describe the format of a file that is not text, by its first bytes; None for text.
-
-    Examples
-    --------
-    >>> detect_other_format(b"PK\x03\x04")
-    'a zip archive: unpack it'
-    """
+    """Describe the format of a file that is not text, by its first bytes; None for text."""
     formats = _OTHER_FORMATS.items()
     return next((description for magic, description in formats if start.startswith(magic)), None)
 
@@ -59,22 +53,10 @@ def describe_misplaced_mark(where: object) -> str:
 
 
 def text_lines(path: Path, error: type[Exception] = ValueError) -> Iterator[tuple[int, str]]:
-    r"""Iterate over the lines of a file with their numbers; only a line feed ends a line.
+    """Iterate over the lines of a file with their numbers; only a line feed ends a line.
 
     A byte order mark at the start of the file is skipped. At the start of another line it is an
     error; within a line, where it may be part of the text, it is kept.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "words.txt"
-    >>> _ = path.write_bytes(MARK + b"she,f\r\n" + MARK + b"he,m\n")
-    >>> lines = text_lines(path)
-    >>> next(lines)
-    (1, 'she,f')
-    >>> next(lines)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ValueError: Line 2 of ... has a byte order mark, which may only be at the start of a file: ...
     """
     check_regular(path, error)
     limit = max_unpacked_size(path)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.collections.errors import CollectionError
-from everycell.engine.text_files import check_regular, describe_misplaced_mark
-from everycell.engine.untrusted import in_quotes
+from everycell.base.errors import CollectionError
+from everycell.base.text_files import check_regular, describe_misplaced_mark
+from everycell.base.untrusted import in_quotes
 
 RATING = range(1, 5)
 
@@ -72,16 +72,7 @@ def read_csv(path: Path, error: type[Exception] = RatingsError, **options: Any) 
 
 
 def row_in_file(path: Path, row: int) -> str:
-    r"""Location of a row of `read_table` (from 0) for messages, counted as in a spreadsheet.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "study.csv"
-    >>> _ = path.write_text("rating,level\n\n4,None\n")
-    >>> row_in_file(path, 0).endswith("study.csv, row 3")
-    True
-    """
+    """Location of a row (from 0) for messages, counted as in a spreadsheet."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             numbers = [

@@ -8,9 +8,9 @@ from typing import TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from everycell.engine.untrusted import text_of
-from everycell.engine.validation import describe_faults
-from everycell.engine.yaml import line_of, load_yaml, yaml_fault
+from everycell.base.untrusted import text_of
+from everycell.base.validation import describe_faults
+from everycell.base.yaml import line_of, load_yaml, yaml_fault
 
 _Content = TypeVar("_Content", bound=BaseModel)
 

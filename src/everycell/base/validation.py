@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from everycell.engine.untrusted import escape_controls
+from everycell.base.untrusted import escape_controls
 
 #: Plain words for the numeric bounds of JSON schemas.
 _LIMITS = {
@@ -29,19 +29,7 @@ _WORDS = {
 
 
 def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
-    """Describe the first error in one sentence: key, value and allowed values.
-
-    Examples
-    --------
-    >>> from pydantic import Field
-    >>> class Study(BaseModel):
-    ...     seed: int = Field(ge=0, lt=10)
-    >>> try:
-    ...     Study.model_validate({"seed": -1})
-    ... except ValidationError as error:
-    ...     print(describe_fault(Study, error))
-    `seed` is -1; expected a number, at least 0, below 10.
-    """
+    """Describe the first error in one sentence: key, value and allowed values."""
     return _describe(model, error.errors()[0])[1]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from everycell.engine.files import open_regular
+from everycell.base.files import open_regular
 
 if TYPE_CHECKING:
     from _typeshed import SupportsRead
@@ -34,15 +34,7 @@ _SECRET_VALUE = re.compile(r"(?:Bearer |Basic |sk-|hf_|gh[a-z]_|github_pat_|glpa
 
 
 def in_quotes(value: object, limit: int = 60) -> str:
-    r"""Quote a value for a message on one line, without the middle if it is long.
-
-    Examples
-    --------
-    >>> in_quotes("a\nb")
-    "'a\\nb'"
-    >>> in_quotes("x" * 1000 + "end", limit=20)
-    "'xxxxxxx ... xxxend'"
-    """
+    """Quote a value for a message on one line, without the middle if it is long."""
     if isinstance(value, str) and len(value) > limit:
         # Cut before and after `repr`, which may turn one character into ten.
         value = value[:limit] + value[-limit:]
@@ -54,39 +46,17 @@ def in_quotes(value: object, limit: int = 60) -> str:
 
 
 def escape_controls(text: str) -> str:
-    r"""Escape control characters except line breaks and tabs, so that a terminal ignores them.
-
-    Examples
-    --------
-    >>> escape_controls("a\x1b[2Jb\n")
-    'a\\x1b[2Jb\n'
-    """
+    """Escape control characters of terminals, but not line breaks and tabs."""
     return _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def looks_secret(name: str, value: str) -> bool:
-    """Whether a field seems to contain a key or password, by its name or the prefix of its value.
-
-    Examples
-    --------
-    >>> looks_secret("x-token", "1"), looks_secret("max_tokens", "1"), looks_secret("a", "sk-12")
-    (True, False, True)
-    """
+    """Whether a field seems secret, by its name or the prefix of its value."""
     return bool(_SECRET_NAME.search(name) or _SECRET_VALUE.match(value))
 
 
 def has_secret(url: str) -> bool:
-    """Whether a URL contains a user name, password or token.
-
-    Examples
-    --------
-    >>> has_secret("https://me:1@host/a"), has_secret("https://host/a?sig=1")
-    (True, True)
-    >>> has_secret("https://host/a#access_token=1"), has_secret("https://host/hf_abc/a")
-    (True, True)
-    >>> has_secret("https://host/a?download=1")
-    False
-    """
+    """Whether a URL contains a user name, password or token."""
     parts = urlsplit(url)
     fields = [
         field.partition("=")
@@ -102,36 +72,13 @@ def has_secret(url: str) -> bool:
 
 
 def text_of(path: Path) -> str:
-    """Read the text of a regular file; refuse pipes and devices, which might never end.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> pipe = Path(tempfile.mkdtemp()) / "pipe"
-    >>> import os
-    >>> os.mkfifo(pipe)
-    >>> text_of(pipe)  # doctest: +IGNORE_EXCEPTION_DETAIL
-    Traceback (most recent call last):
-    OSError: it is not a regular file
-    """
+    """Read the text of a regular file; refuse pipes and devices, which might never end."""
     with io.TextIOWrapper(open_regular(path), encoding="utf-8") as file:
         return file.read()
 
 
 def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
-    """Parse JSON; with `strict`, refuse duplicate keys, NaN and infinity.
-
-    Examples
-    --------
-    >>> parse_json('{"a": [1]}')
-    {'a': [1]}
-    >>> parse_json("[" * 100_000)
-    Traceback (most recent call last):
-    ValueError: it is nested too deeply
-    >>> parse_json('{"a": 1, "a": 2}', strict=True)
-    Traceback (most recent call last):
-    ValueError: the key 'a' occurs twice
-    """
+    """Parse JSON; with `strict`, refuse duplicate keys, NaN and infinity."""
     hooks: dict[str, Any] = {}
     if strict:
         hooks = {"object_pairs_hook": _with_single_keys, "parse_constant": _refuse_constant}
@@ -155,16 +102,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def parse_literal(text: str) -> Any:
-    """Evaluate a Python literal without running code.
-
-    Examples
-    --------
-    >>> parse_literal("{'a': (1, None)}")
-    {'a': (1, None)}
-    >>> parse_literal("open('x')")
-    Traceback (most recent call last):
-    ValueError: it is not a Python literal
-    """
+    """Evaluate a Python literal without running code."""
     if len(text) > LITERAL:
         raise ValueError(f"it has {len(text):,} characters, expected at most {LITERAL:,}")
     try:
@@ -176,17 +114,7 @@ def parse_literal(text: str) -> Any:
 
 
 def unpack(packed: SupportsRead[bytes], path: Path) -> bytes:
-    """Unpack a file unless its content exceeds `max_unpacked_size`.
-
-    Examples
-    --------
-    >>> import gzip, tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "zeros.gz"
-    >>> _ = path.write_bytes(gzip.compress(bytes(20_000_000)))
-    >>> unpack(gzip.open(path), path)
-    Traceback (most recent call last):
-    ValueError: it unpacks from 19,465 to more than 16,777,216 bytes, too many for text
-    """
+    """Unpack a file unless its content exceeds `max_unpacked_size`."""
     limit = max_unpacked_size(path)
     content = io.BytesIO()
     while chunk := packed.read(1 << 20):
@@ -200,13 +128,5 @@ def unpack(packed: SupportsRead[bytes], path: Path) -> bytes:
 
 
 def max_unpacked_size(path: Path) -> int:
-    """Allowed size of a file's content: `RATIO` times its packed size, but at least `UNPACKED`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as empty:
-    ...     max_unpacked_size(Path(empty.name)) == UNPACKED
-    True
-    """
+    """Allowed size of unpacked content: `RATIO` times packed, at least `UNPACKED`."""
     return max(UNPACKED, RATIO * path.stat().st_size)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import max_unpacked_size
+from everycell.base.text_files import check_regular
+from everycell.base.untrusted import max_unpacked_size
 
 #: Rows allowed in a file of any size, and additional rows per byte. Rows with distinct ids take at
 #: least a byte each; a million rows of a constant column take almost nothing.

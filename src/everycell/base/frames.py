@@ -7,19 +7,11 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from everycell.engine.untrusted import in_quotes
+from everycell.base.untrusted import in_quotes
 
 
 def check_columns(table: str, names: Iterable[str], columns: Iterable[str]) -> None:
-    """Refuse a table that lacks one of these columns or has it more than once.
-
-    Examples
-    --------
-    >>> check_columns("counts.parquet", ["f", "m"], ["length", "f", "m"])
-    Traceback (most recent call last):
-    ValueError: counts.parquet has no column 'length'; its columns are ['f', 'm'], expected length,
-    f, m.
-    """
+    """Refuse a table that lacks one of these columns or has it more than once."""
     present, required = list(names), list(columns)
     for column in required:
         times = present.count(column)
@@ -37,16 +29,7 @@ def check_columns(table: str, names: Iterable[str], columns: Iterable[str]) -> N
 
 @dataclass(frozen=True)
 class Schema:
-    """Schema of a frame: columns of ids, columns of numbers with their range, and the key columns.
-
-    Examples
-    --------
-    >>> schema = Schema("weights", ids=("term",), ranges={"weight": (0, 1)}, key=("term",))
-    >>> schema.check(pd.DataFrame({"term": ["a", "b"], "weight": [0.5, 1.5]}))
-    Traceback (most recent call last):
-    ValueError: Row 1 of the weights: weight is 1.5, expected a number from 0 to 1. Correct or
-    remove the row.
-    """
+    """Schema of a frame: id columns, ranges of number columns, and key columns."""
 
     name: str
     ids: tuple[str, ...]

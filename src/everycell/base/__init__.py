@@ -1,0 +1,1 @@
+"""Helpers for files, text, YAML, settings and arrays, below records and papers."""

@@ -1,0 +1,47 @@
+"""Files that are written atomically, compared and given earlier times."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from everycell.base.csv_files import row_in_file
+from everycell.base.files import atomic_path, fingerprint, naming, reset_future_times
+
+
+def test_naming_full_disk():
+    with pytest.raises(OSError) as error, naming(Path("a.run")):
+        raise OSError(28, "No space left on device")
+    assert str(error.value.filename) == "a.run"
+
+
+def test_atomic_path_in_a_new_folder(tmp_path):
+    path = tmp_path / "new" / "a.txt"
+    with atomic_path(path) as draft:
+        draft.write_text("a\n")
+        assert not path.exists()
+    assert path.read_text() == "a\n" and list(path.parent.iterdir()) == [path]
+
+
+def test_fingerprint_of_folder_and_file(tmp_path):
+    empty = fingerprint(tmp_path)
+    (tmp_path / "a").write_text("")
+    assert fingerprint(tmp_path) != empty
+    assert fingerprint(tmp_path / "a").startswith("e3b0c442")  # SHA-256 of nothing
+
+
+def test_reset_future_times_keeps_the_order(tmp_path):
+    paths = [tmp_path / name for name in "cab"]
+    for day, path in enumerate(paths):
+        path.write_text("")
+        os.utime(path, (time.time() + 86_400 * day,) * 2)
+    assert reset_future_times([tmp_path, tmp_path / "none"]) == 2
+    assert reset_future_times([tmp_path]) == 0
+    assert sorted(tmp_path.iterdir(), key=lambda path: path.stat().st_mtime_ns) == paths
+
+
+def test_row_in_file_blank_line(tmp_path):
+    path = tmp_path / "study.csv"
+    path.write_text("rating,level\n\n4,None\n")
+    assert row_in_file(path, 0) == f"{path}, row 3"

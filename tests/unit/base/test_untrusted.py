@@ -1,0 +1,96 @@
+"""Texts, URLs and files that others wrote."""
+
+import gzip
+import os
+
+import pytest
+
+from everycell.base.text_files import MARK, detect_other_format, text_lines
+from everycell.base.untrusted import (
+    UNPACKED,
+    escape_controls,
+    has_secret,
+    in_quotes,
+    looks_secret,
+    max_unpacked_size,
+    parse_json,
+    parse_literal,
+    text_of,
+    unpack,
+)
+
+
+def test_in_quotes_line_break_and_long_text():
+    assert in_quotes("a\nb") == r"'a\nb'"
+    assert in_quotes("x" * 1000 + "end", limit=20) == "'xxxxxxx ... xxxend'"
+
+
+def test_escape_controls_of_a_terminal():
+    assert escape_controls("a\x1b[2Jb\n") == "a\\x1b[2Jb\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [("x-token", "1", True), ("max_tokens", "1", False), ("a", "sk-12", True)],
+)
+def test_looks_secret_by_name_or_value(name, value, expected):
+    assert looks_secret(name, value) is expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://me:1@host/a", True),
+        ("https://host/a?sig=1", True),
+        ("https://host/a#access_token=1", True),
+        ("https://host/hf_abc/a", True),
+        ("https://host/a?download=1", False),
+    ],
+)
+def test_has_secret_anywhere_in_a_url(url, expected):
+    assert has_secret(url) is expected
+
+
+def test_text_of_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError):
+        text_of(tmp_path / "pipe")
+
+
+def test_parse_json_deep_or_repeated_key():
+    assert parse_json('{"a": [1]}') == {"a": [1]}
+    with pytest.raises(ValueError, match="nested"):
+        parse_json("[" * 100_000)
+    with pytest.raises(ValueError, match="'a'"):
+        parse_json('{"a": 1, "a": 2}', strict=True)
+
+
+def test_parse_literal_runs_no_code():
+    assert parse_literal("{'a': (1, None)}") == {"a": (1, None)}
+    with pytest.raises(ValueError):
+        parse_literal("open('x')")
+
+
+def test_unpack_too_large(tmp_path):
+    path = tmp_path / "zeros.gz"
+    path.write_bytes(gzip.compress(bytes(20_000_000)))
+    with pytest.raises(ValueError, match="19,465 .* 16,777,216"):
+        unpack(gzip.open(path), path)
+
+
+def test_max_unpacked_size_empty_file(tmp_path):
+    (tmp_path / "empty").touch()
+    assert max_unpacked_size(tmp_path / "empty") == UNPACKED
+
+
+def test_detect_other_format_zip():
+    assert "zip archive" in detect_other_format(b"PK\x03\x04")
+
+
+def test_text_lines_byte_order_marks(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_bytes(MARK + b"she,f\r\n" + MARK + b"he,m\n")
+    lines = text_lines(path)
+    assert next(lines) == (1, "she,f")
+    with pytest.raises(ValueError, match="Line 2 of .*words.txt"):
+        next(lines)
