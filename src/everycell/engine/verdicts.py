@@ -171,10 +171,10 @@ def _ruling_on_marks(cell: JudgedCell, markers: Markers) -> dict[str, Any]:
     }
     if cell.verdict not in unequal or markers.agree:
         return {}
-    printed, rebuilt = (
+    published_mark, own_mark = (
         f"the mark {mark}" if mark else "no mark" for mark in (markers.printed, markers.rebuilt)
     )
-    why = f"The published value has {printed}, the reproduced one has {rebuilt}."
+    why = f"The published value has {published_mark}, the reproduced one has {own_mark}."
     return {"verdict": unequal[cell.verdict], "why": f"{why} {cell.why or ''}".strip()}
 
 
