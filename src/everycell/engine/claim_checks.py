@@ -97,6 +97,14 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
             )
         for part, predicate in enumerate(conclusion.holds_if):
             keys = ("conclusions", number, "holds_if", part)
+            readings = artefact.card.readings
+            if any(readings in used for used in (predicate.cells, *predicate.moves)):
+                yield (
+                    keys,
+                    f"{where} selects the column {readings!r} of `readings`, but all claims are "
+                    "tested on one reading, without that column; remove the column.",
+                )
+                continue
             # Cells of supplementary tables and of surrogate data are unknown before a run.
             if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
                 continue

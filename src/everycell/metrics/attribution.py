@@ -117,26 +117,8 @@ def cas(informed: npt.ArrayLike, vanilla: npt.ArrayLike) -> float:
 def direction(relevant: Author, nonrelevant: Author) -> Literal[1, -1]:
     """Sign of a difference when the first answer saw these labels (omega of Eq. 5.3).
 
-    Parameters
-    ----------
-    relevant, nonrelevant
-        Label of the relevant documents and of the others in the prompt of the first answer. The
-        prompt of the second answer has them reversed.
-
-    Returns
-    -------
-    {1, -1}
-        1 if the first answer saw the relevant documents labelled as written by people.
-
-    Raises
-    ------
-    ValueError
-        If both labels are the same, so that reversing them changes nothing, or a label is unknown.
-
-    Examples
-    --------
-    >>> direction("Human", "LLM"), direction("LLM", "Human")
-    (1, -1)
+    1 if it saw the relevant documents labelled as written by people, else -1. Equal labels are an
+    error, since reversing them for the second answer would change nothing.
     """
     if {relevant, nonrelevant} != {"Human", "LLM"}:
         raise ValueError(
@@ -192,38 +174,11 @@ def paired_difference(
     confidence: float = 0.95,
     resamples: int = 2000,
 ) -> Difference:
-    """Mean of first - second with a percentile bootstrap interval and the paired t-test.
+    """Mean of first - second with a percentile bootstrap interval and paired t-test.
 
-    The chapter tests signed differences with a paired t-test at 0.05 (L1352), also for CAS, which
-    is a mean of absolute differences.
-
-    Parameters
-    ----------
-    first, second : array of float, shape (n,)
-        A measure in [0, 1] of each query's answer, in the same order; n is 2 or more.
-    seed : int
-        Seed of the bootstrap, which samples queries with replacement.
-    confidence : float
-        Confidence level of the interval, in (0, 1).
-    resamples : int
-        Number of bootstrap samples.
-
-    Returns
-    -------
-    Difference
-        Mean in [-1, 1], bounds of the interval, t with n - 1 degrees of freedom, two-sided p. If
-        all differences are 0, t is 0, p is 1 and the interval is [0, 0].
-
-    Raises
-    ------
-    ValueError
-        As for `cas`, fewer than two queries, or a confidence outside (0, 1).
-
-    Examples
-    --------
-    >>> result = paired_difference([1, 1, 1, 0, 1, 1, 1, 1], [0, 1, 0, 0, 0, 1, 0, 0], seed=1)
-    >>> result.mean, result.low > 0, result.p < 0.05
-    (0.625, True, True)
+    The bootstrap samples queries with replacement. If all differences are 0, t is 0, p is 1 and the
+    interval is [0, 0]. The chapter tests signed differences with a paired t-test at 0.05 (L1352),
+    also for CAS, which is a mean of absolute differences.
     """
     values, second_values = _pair(first, second)
     test = t_tests({"first": values, "second": second_values}, correction="none").iloc[0]
@@ -249,34 +204,7 @@ def ratio_interval(
 ) -> tuple[float, float]:
     """Percentile bootstrap interval of a ratio of sums, such as a mean over queries.
 
-    Parameters
-    ----------
-    sums, counts : array of float, shape (n,)
-        For each query, the sum of its values and their number, above 0; n is 2 or more. With counts
-        of 1, the ratio is the mean of `sums`.
-    seed : int
-        Seed of the bootstrap, which samples queries with replacement.
-    confidence : float
-        Confidence level, in (0, 1).
-    resamples : int
-        Number of bootstrap samples.
-
-    Returns
-    -------
-    tuple of float
-        Lower and upper bound, in the unit of `sums` per count.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two queries, different numbers of sums and counts, a value that is not finite, a
-        negative count or no positive one, or a confidence outside (0, 1).
-
-    Examples
-    --------
-    >>> low, high = ratio_interval([1.8, 0.7, 0.4], [2, 1, 1], seed=1)
-    >>> 0.4 <= low < 2.9 / 4 < high <= 0.9
-    True
+    `sums` and `counts` have one value per query, which is sampled with replacement.
     """
     numerators, denominators = np.asarray(sums, dtype=float), np.asarray(counts, dtype=float)
     is_valid = np.isfinite(numerators).all() and np.isfinite(denominators).all()
@@ -357,30 +285,11 @@ def attribution_confidence(
 
 
 def pooled_confidence(probabilities: npt.ArrayLike, citations: npt.ArrayLike) -> float | None:
-    """Attribution confidence (AC) from one sum per answer (Eq. 5.4).
+    """Attribution confidence (AC) from one sum per answer (Eq. 5.4), 0 to 1.
 
-    Parameters
-    ----------
-    probabilities : array of float, shape (n,)
-        Sum of the probabilities of an answer's citations of documents in the set.
-    citations : array of int, shape (n,)
-        Number of these citations; a document that is cited twice counts twice.
-
-    Returns
-    -------
-    float or None
-        In [0, 1], equal to `attribution_confidence` of the individual citations; None if no
-        cited document is in the set.
-
-    Raises
-    ------
-    ValueError
-        Different shapes, or a sum below 0 or above its number of citations.
-
-    Examples
-    --------
-    >>> round(pooled_confidence([0.9, 0.0, 1.1], [1, 0, 2]), 12)
-    0.666666666667
+    `probabilities` are the sums over an answer's citations of documents in the set, `citations`
+    their numbers; a document that is cited twice counts twice. None if no cited document is in the
+    set.
     """
     sums, counts = np.asarray(probabilities, dtype=float), np.asarray(citations, dtype=float)
     if sums.shape != counts.shape:

@@ -58,33 +58,10 @@ def jensen_shannon(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray
     .. math:: JSD(p \| p^*) = \tfrac12 KL(p \| m) + \tfrac12 KL(p^* \| m),
               \quad m = \tfrac12 (p + p^*)
 
-    Parameters
-    ----------
-    achieved, target : array, shape (..., C)
-        Distributions over the same C >= 2 groups; leading axes broadcast.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        In [0, 1]: 0 for equal distributions, 1 for distributions without a common group. Symmetric,
-        and independent of the order of the groups.
-
-    Raises
-    ------
-    ValueError
-        A negative or infinite share, a sum that differs from 1 by more than 1e-5, or different
-        numbers of groups.
-
-    Notes
-    -----
-    The square of `scipy.spatial.distance.jensenshannon` with base 2. That function returns NaN if
-    rounding makes the divergence of nearly equal distributions slightly negative; this one returns
-    0. Source: sakai2023, section 3.1.
-
-    Examples
-    --------
-    >>> float(jensen_shannon([1, 0], [0, 1])), float(jensen_shannon([0.3, 0.7], [0.3, 0.7]))
-    (1.0, 0.0)
+    Shapes (..., C); 0 for equal distributions, 1 for those without a common group. The square of
+    `scipy.spatial.distance.jensenshannon` with base 2, which returns NaN if rounding makes the
+    divergence of nearly equal distributions negative; this is 0 here. Source: sakai2023, section
+    3.1.
     """
     p, q = _distributions(achieved, target)
     middle = (p + q) / 2
@@ -93,46 +70,16 @@ def jensen_shannon(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray
 
 
 def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
-    r"""Root normalised order-aware divergence, for ordered groups.
+    r"""Root normalised order-aware divergence, for ordered groups; shapes (..., C).
 
     .. math:: DW_i = \sum_j |i - j| (p_j - p^*_j)^2, \quad
               OD = \frac{1}{|C^*|} \sum_{i \in C^*} DW_i, \quad
               RNOD = \sqrt{\frac{OD}{C - 1}}
 
-    with :math:`C^* = \{i : p^*_i > 0\}`, the groups with a share in the target.
-
-    Parameters
-    ----------
-    achieved, target : array, shape (..., C)
-        Distributions over the same C >= 2 groups, in their order; leading axes broadcast.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        0 only for equal distributions. At most 1 if every group has a share in the target, or if
-        there are at most four groups. With five or more groups and a target that excludes some of
-        them, it can slightly exceed 1 (see the examples); values are not clipped. Not symmetric.
-
-    Raises
-    ------
-    ValueError
-        As for `jensen_shannon`.
-
-    Notes
-    -----
-    Source: Sakai (2021), used by sakai2023 for the groups of RATINGS (Table 2).
-
-    Examples
-    --------
-    The achieved distribution of Bing's first turn (sakai2023, Table 2: 1 - RNOD = 0.6773):
-
-    >>> round(1 - float(rnod([0, 0, 0.6, 0.4], [0.25] * 4)), 4)
-    0.6773
-
-    A target with no share for two of five groups, and very small shares for two more:
-
-    >>> round(float(rnod([0, 0, 0, 1, 0], [0.01, 0.01, 0, 0, 0.98])), 2)
-    1.03
+    with :math:`C^* = \{i : p^*_i > 0\}`, the groups with a share in the target. Not symmetric. At
+    most 1 if every group has a share in the target, or if there are at most four groups; otherwise
+    it can slightly exceed 1, and is not clipped. Source: Sakai (2021), used by sakai2023 for the
+    groups of RATINGS (Table 2).
     """
     p, q = _distributions(achieved, target)
     p, q = np.broadcast_arrays(p, q)
@@ -145,34 +92,11 @@ def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
 
 
 def nmd(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
-    r"""Normalised match distance (earth mover's distance), for ordered groups.
+    r"""Normalised match distance (earth mover's distance), for ordered groups, 0 to 1.
 
     .. math:: NMD = \frac{1}{C - 1} \sum_i \Bigl| \sum_{j \le i} (p_j - p^*_j) \Bigr|
 
-    Parameters
-    ----------
-    achieved, target : array, shape (..., C)
-        Distributions over the same C >= 2 groups, in their order; leading axes broadcast.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        In [0, 1]: 0 for equal distributions, 1 if one has all of its mass on the first group and
-        the other on the last. Symmetric.
-
-    Raises
-    ------
-    ValueError
-        As for `jensen_shannon`.
-
-    Notes
-    -----
     Source: Sakai (2021). sakai2023 mentions it as an alternative to RNOD (footnote 14).
-
-    Examples
-    --------
-    >>> nmd([[1, 0, 0], [0, 1, 0]], [0, 0, 1]).tolist()
-    [1.0, 0.5]
     """
     p, q = _distributions(achieved, target)
     distance = np.abs(np.cumsum(p - q, axis=-1)).sum(axis=-1)
@@ -189,31 +113,9 @@ DIVERGENCES: Mapping[str, Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]] 
 def distribution_similarity(
     achieved: npt.ArrayLike, target: npt.ArrayLike, divergence: Divergence = "JSD"
 ) -> FloatArray:
-    """Similarity of an achieved distribution to its target: 1 minus a divergence.
+    """Similarity of distributions (..., C) to their target: 1 minus a divergence.
 
-    Parameters
-    ----------
-    achieved, target : array, shape (..., C)
-        Distributions over the same C >= 2 groups; leading axes broadcast.
-    divergence
-        "JSD" for groups without an order, "RNOD" or "NMD" for ordered groups.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        In [0, 1] (but see `rnod`); 1 for equal distributions. Source: sakai2023, section 3.1.
-
-    Raises
-    ------
-    ValueError
-        An unknown divergence, or as for `jensen_shannon`.
-
-    Examples
-    --------
-    Google's second turn contains only films of the last group (sakai2023, Table 2):
-
-    >>> round(float(distribution_similarity([0, 0, 0, 1], [0.25] * 4, "RNOD")), 4)
-    0.4049
+    In [0, 1], but see `rnod`; 1 for equal distributions. Source: sakai2023, section 3.1.
     """
     if divergence not in DIVERGENCES:
         raise ValueError(

@@ -81,14 +81,7 @@ def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> Fl
 
 
 def checked_weights(weights: npt.ArrayLike | None, depth: int) -> FloatArray:
-    """Check the weights of ranks; by default those of the scheme "log".
-
-    Examples
-    --------
-    >>> checked_weights([1], 2)
-    Traceback (most recent call last):
-    ValueError: The weights have the shape (1,); give one for each of the 2 ranks.
-    """
+    """Check the weights of ranks; by default those of the scheme "log"."""
     if weights is None:
         return rank_weights(depth)
     array = np.asarray(weights, dtype=float)
@@ -105,24 +98,12 @@ def checked_weights(weights: npt.ArrayLike | None, depth: int) -> FloatArray:
 
 
 def sum_last_axis(array: FloatArray) -> FloatArray:
-    """Sum over a short last axis, many times faster than `numpy.sum`.
-
-    Examples
-    --------
-    >>> sum_last_axis(np.array([[1.0, 2.0, 3.0]])).tolist()
-    [6.0]
-    """
+    """Sum over a short last axis, many times faster than `numpy.sum`."""
     return reduce(np.add, np.moveaxis(array, -1, 0))
 
 
 def group_shares(array: FloatArray, default: float) -> FloatArray:
-    """Each group's share of the sum over the groups, or a default if the sum is 0.
-
-    Examples
-    --------
-    >>> group_shares(np.array([[3.0, 1.0], [0.0, 0.0]]), np.nan).tolist()
-    [[0.75, 0.25], [nan, nan]]
-    """
+    """Each group's share of the sum over the groups, or a default if the sum is 0."""
     total = sum_last_axis(array)
     is_positive = total > 0
     factor = 1 / np.where(is_positive, total, 1)
@@ -132,13 +113,7 @@ def group_shares(array: FloatArray, default: float) -> FloatArray:
 
 
 def absolute_distance(shares: FloatArray, target: FloatArray) -> FloatArray:
-    """Sum over the groups of the absolute differences from a target.
-
-    Examples
-    --------
-    >>> absolute_distance(np.array([[0.75, 0.25]]), np.array([0.5, 0.5])).tolist()
-    [0.5]
-    """
+    """Sum over the groups of the absolute differences from a target."""
     return sum_last_axis(np.abs(shares - target))
 
 

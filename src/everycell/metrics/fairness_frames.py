@@ -41,31 +41,9 @@ def fairness_curves(
 ) -> dict[str, FloatArray]:
     """All measures of all queries at every cut-off, with shared intermediate results.
 
-    Parameters
-    ----------
-    counts, lengths, target, listed
-        As for `texfair`.
-    tau, ideal
-        As for `nfairr`.
-
-    Returns
-    -------
-    dict of str to numpy.ndarray of shape (Q, R)
-        ``NFaiRR``, ``TExFAIR``, ``TExFAIR without RBDF`` and ``AWRF``: the values of `nfairr`,
-        `texfair` and `awrf` (L1 distance; documents without group terms belong equally to all
-        groups, Eq. 4.14). 1,000 queries of 1,000 documents take a quarter of a second.
-
-    Raises
-    ------
-    ValueError
-        As for `nfairr` and `texfair`.
-
-    Examples
-    --------
-    >>> curves = fairness_curves([[[1, 0], [0, 2]]], [[5, 5]])
-    >>> {name: values.round(3).tolist() for name, values in curves.items()}
-    {'NFaiRR': [[1.0, 0.613]], 'TExFAIR': [[0.0, 0.884]],
-     'TExFAIR without RBDF': [[0.0, 0.884]], 'AWRF': [[1.0, 0.226]]}
+    The values of `nfairr`, `texfair` (with and without RBDF) and `awrf` (L1 distance; documents
+    without group terms belong equally to all groups, Eq. 4.14) by name, shape (Q, R) each. 1,000
+    queries of 1,000 documents take a quarter of a second.
     """
     array, mask = checked_lists(counts, listed, "counts")
     tokens, _ = checked_lists(lengths, listed, "lengths", axes=2)
@@ -197,17 +175,7 @@ def _background_ideal(
 
 
 class Correlation(NamedTuple):
-    """Pearson's r between two measures over queries.
-
-    Attributes
-    ----------
-    r
-        In [-1, 1], or NaN.
-    p
-        Two-sided p-value for the hypothesis of no correlation, or NaN.
-    queries
-        Number of queries with values of both measures.
-    """
+    """Pearson's r between two measures over queries, and its two-sided p-value."""
 
     r: float
     p: float
@@ -217,29 +185,9 @@ class Correlation(NamedTuple):
 def correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> Correlation:
     """Pearson's r between the values of two measures over queries.
 
-    Parameters
-    ----------
-    first, second : arrays, shape (Q,)
-        Values of the same queries in the same order. Queries with NaN in either are excluded.
-
-    Returns
-    -------
-    Correlation
-        r and p are NaN for fewer than three queries, or if a measure is constant.
-
-    Raises
-    ------
-    ValueError
-        Unequal lengths.
-
-    Notes
-    -----
-    Source: abolghasemi2026, Table 4.1 (column r: TExFAIR with NFaiRR, query level).
-
-    Examples
-    --------
-    >>> correlation([1, 2, 3, np.nan], [2, 4, 7, 9])._replace(p=None)
-    Correlation(r=0.9933992677987828, p=None, queries=3)
+    Queries with NaN in either are excluded. r and p are NaN for fewer than three queries, or if a
+    measure is constant. Source: abolghasemi2026, Table 4.1 (column r: TExFAIR with NFaiRR, query
+    level).
     """
     x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if x.shape != y.shape or x.ndim != 1:

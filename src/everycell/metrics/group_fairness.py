@@ -130,25 +130,7 @@ def turn_similarities(
 ) -> pd.Series:
     """Similarity of each turn's achieved distribution to the target (DistrSim).
 
-    Parameters
-    ----------
-    turns, gains, memberships, method
-        As for `achieved_distributions`.
-    attribute_set
-        Target and divergence.
-
-    Returns
-    -------
-    pandas.Series, shape (S,)
-        One value for each turn with a relevant entity, indexed by turn.
-        Range as for `distribution_similarity`. Source: sakai2023, Table 2.
-
-    Examples
-    --------
-    >>> uniform = AttributeSet((0.25,) * 4, "RNOD")
-    >>> films = [[0, 0, 0, 1], [0, 0, 1, 0]]
-    >>> turn_similarities(["S1", "S2"], [1, 1], films, uniform).round(4).to_dict()
-    {'S1': 0.4049, 'S2': 0.4796}
+    One value for each turn with a relevant entity. Source: sakai2023, Table 2.
     """
     achieved = achieved_distributions(turns, gains, memberships, method)
     similarity = distribution_similarity(
@@ -158,64 +140,22 @@ def turn_similarities(
 
 
 def group_fairness(similarities: npt.ArrayLike) -> float:
-    r"""Group fairness of a conversation for one attribute set: mean over its relevant turns.
+    r"""Group fairness for one attribute set: mean over relevant turns.
 
     .. math:: GF_m(C) = \frac{1}{|S|} \sum_{S_i \in S} DistrSim_m(D_m(S_i) \| D^*_m)
 
-    Parameters
-    ----------
-    similarities : array, shape (S,)
-        Values of `turn_similarities`, which excludes turns without a relevant entity.
-
-    Returns
-    -------
-    float
-        Range as for `distribution_similarity`; 0 if no turn has a relevant entity.
-
-    Notes
-    -----
-    Source: sakai2023, Eq. 10.
-
-    Examples
-    --------
-    >>> group_fairness([0.5, 0.25]), group_fairness([])
-    (0.375, 0.0)
+    0 if no turn has a relevant entity. Source: sakai2023, Eq. 10.
     """
     values = np.asarray(similarities, dtype=float)
     return float(values.mean()) if values.size else 0.0
 
 
 def combine(relevance: float, group_fairness: float, alpha: float = 0.5) -> float:
-    r"""Weighted mean of relevance and group fairness.
+    r"""Weighted mean of relevance and group fairness (sakai2023, Eq. 5).
 
     .. math:: \alpha R(C) + (1 - \alpha) GF(C)
 
-    Parameters
-    ----------
-    relevance, group_fairness
-        R and GF of a conversation.
-    alpha
-        Weight of relevance, in [0, 1]. The paper sets no value and advises reporting both scores
-        separately; the default weights them equally.
-
-    Returns
-    -------
-    float
-        Between the two scores.
-
-    Raises
-    ------
-    ValueError
-        `alpha` outside [0, 1], or a score that is NaN.
-
-    Notes
-    -----
-    Source: sakai2023, Eq. 5.
-
-    Examples
-    --------
-    >>> combine(0.0, 0.5, alpha=0.25)
-    0.375
+    The paper sets no value of `alpha`, in [0, 1], and advises reporting both scores separately.
     """
     if not 0 <= alpha <= 1:
         raise ValueError(f"The weight alpha is {alpha}; give a number from 0 to 1.")

@@ -285,17 +285,7 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_documents_with_terms(path: Path | str) -> tuple[int, int]:
-    """Count the documents of a counts file, and the documents with a term of any group.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "counts.parquet"
-    >>> frame = pd.DataFrame({"document_id": ["d1", "d2"], "length": 5, "f": [0, 1], "m": 0})
-    >>> frame.to_parquet(path)
-    >>> count_documents_with_terms(path)
-    (2, 1)
-    """
+    """Count the documents of a counts file, and those with a term of any group."""
     with parquet_errors(path):
         check_parquet_size(path)
         table = pyarrow.dataset.dataset(path, format="parquet")

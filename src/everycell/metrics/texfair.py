@@ -97,29 +97,12 @@ def check_lengths(array: FloatArray, tokens: FloatArray) -> None:
 
 
 def group_representation(exposure: npt.ArrayLike) -> FloatArray:
-    r"""Share of each group in the exposure of all groups' terms.
+    r"""Share of each group in the exposure of all groups' terms, shape (..., G).
 
     .. math:: p(G_i | q, k) = \frac{\sum_{t \in V_{G_i}} TE@k(t, q)}
               {\sum_x \sum_{t \in V_{G_x}} TE@k(t, q)}
 
-    Parameters
-    ----------
-    exposure : array, shape (..., G)
-        Exposure of each group (see `term_exposure`), 0 or more.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., G)
-        Sums to 1 over the groups; NaN if no group has exposure.
-
-    Notes
-    -----
-    Source: abolghasemi2026, Eq. 4.9.
-
-    Examples
-    --------
-    >>> group_representation([[3, 1], [0, 0]]).tolist()
-    [[0.75, 0.25], [nan, nan]]
+    NaN if no group has exposure. Source: abolghasemi2026, Eq. 4.9.
     """
     array = np.asarray(exposure, dtype=float)
     return group_shares(array, np.nan)
@@ -136,32 +119,9 @@ def rbdf(
     .. math:: RBDF(q, k) = \frac{\sum_{r=1}^{k} 1[d^r \in S_R] / \log(1 + r)}
               {\sum_{r=1}^{k} 1 / \log(1 + r)}
 
-    Parameters
-    ----------
-    counts : array, shape (Q, R, G)
-        Group terms in the document at each rank, 0 or more. A single term puts a document in S_R,
-        regardless of NFaiRR's tau.
-    weights, listed
-        As for `term_exposure`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (Q, R)
-        In [0, 1]. Constant beyond the end of a short list; NaN for a query without documents.
-
-    Raises
-    ------
-    ValueError
-        Wrong shapes, a negative or infinite value, a list with a gap.
-
-    Notes
-    -----
-    Source: abolghasemi2026, Eq. 4.11; the numerator there lacks the indicator, which Eq. 4.12 has.
-
-    Examples
-    --------
-    >>> rbdf([[[1, 0], [0, 0]]]).round(3).tolist()
-    [[1.0, 0.613]]
+    A single term puts a document in S_R, regardless of NFaiRR's tau. Shape (Q, R), in [0, 1];
+    constant beyond the end of a short list, NaN for a query without documents. Source:
+    abolghasemi2026, Eq. 4.11; the numerator there lacks the indicator, which Eq. 4.12 has.
     """
     array, mask = checked_lists(counts, listed, "counts")
     bias = mask * checked_weights(weights, mask.shape[1])

@@ -32,38 +32,10 @@ DOCUMENT, LENGTH = "document_id", "length"
 
 
 def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
-    r"""Read a list of group-representative terms, in the format of the NFaiRR authors.
+    """Read a list of group-representative terms, in the format of the NFaiRR authors.
 
-    A CSV file of terms and their groups, with or without a header such as "term,group" or
-    "group,word". Terms are normalised to NFC, and invisible characters such as zero-width spaces
-    are removed.
-
-    Parameters
-    ----------
-    path
-        Text file in UTF-8. Empty lines are ignored.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        Group -> terms in lower case, both in the order of the file. Duplicates within a group are
-        dropped, ignoring case.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        A line without a term and a group, an empty file, or terms that `count_terms` rejects, such
-        as a term in two groups.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "words.txt"
-    >>> _ = path.write_text("she,f\nhe,m\nMary,f\n")
-    >>> read_words(path)
-    {'f': ('she', 'mary'), 'm': ('he',)}
+    A CSV file of terms and their groups, with or without a header such as "term,group". Terms are
+    normalised to NFC and lower case, without invisible characters and duplicates.
     """
     path = Path(path)
     if not path.exists():
@@ -163,34 +135,7 @@ def groups_of_terms(words: Words) -> dict[str, int]:
 
 
 def read_word_lists(paths: Sequence[Path | str]) -> dict[str, tuple[str, ...]]:
-    """Read one or more word lists as one: groups with the same name are merged.
-
-    Parameters
-    ----------
-    paths
-        Files as `read_words` reads them; one or more.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        Group -> terms in lower case, without duplicates, in the order of the files.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        Anything that `read_words` rejects, or a term that is in different groups in two files.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "a.txt").write_text("she,f" + chr(10) + "he,m")
-    >>> _ = (folder / "b.txt").write_text("queen,f" + chr(10) + "she,f")
-    >>> read_word_lists([folder / "a.txt", folder / "b.txt"])
-    {'f': ('she', 'queen'), 'm': ('he',)}
-    """
+    """Read one or more word lists as one: groups with the same name are merged."""
     sources: dict[str, tuple[str, Path | str]] = {}
     words: dict[str, list[str]] = {}
     for path in paths:

@@ -83,7 +83,7 @@ OPTIONAL = {"everycell.public.pyterrier"}
 
 
 def public_modules() -> list[str]:
-    """Sorted names of the modules of the public library."""
+    """Sorted names of the modules of the public library, each a page of the site."""
     source = Path(__file__).parents[1]
     files = (path for package in PACKAGES for path in (source / package).glob("[!_]*.py"))
     modules = {f"everycell.{path.parent.name}.{path.stem}" for path in files}

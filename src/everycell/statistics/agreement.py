@@ -25,24 +25,7 @@ Labels = Sequence[Any] | npt.NDArray[Any]
 
 
 def percent_agreement(first: Labels, second: Labels) -> float:
-    """Percentage of cases with the same label from two people, 0 to 100.
-
-    Parameters
-    ----------
-    first, second : array_like, shape (n,)
-        Labels of the same cases in the same order; n is 1 or more.
-
-    Raises
-    ------
-    ValueError
-        No cases, different numbers of labels, a missing label (None, NaN or an empty string), or
-        strings beside other labels.
-
-    Examples
-    --------
-    >>> percent_agreement([1, 1, 0, 1], [1, 0, 0, 1])
-    75.0
-    """
+    """Percentage of cases with the same label from two people, 0 to 100."""
     first_labels, second_labels = _paired_labels(first, second)
     return float(100 * np.mean(first_labels == second_labels))
 
@@ -50,28 +33,7 @@ def percent_agreement(first: Labels, second: Labels) -> float:
 def cohens_kappa(first: Labels, second: Labels) -> float:
     """Cohen's kappa between two people, -1 to 1.
 
-    Parameters
-    ----------
-    first, second : array_like, shape (n,)
-        Labels of the same cases in the same order; n is 1 or more.
-
-    Returns
-    -------
-    float
-        NaN if both people give the same label to every case, since chance agreement is then 1.
-
-    Raises
-    ------
-    ValueError
-        No cases, different numbers of labels, a missing label (None, NaN or an empty string), or
-        strings beside other labels.
-
-    Examples
-    --------
-    >>> cohens_kappa([1, 1, 0, 1], [1, 0, 0, 1])
-    0.5
-    >>> cohens_kappa([1, 1], [1, 1])
-    nan
+    NaN if both give the same label to every case, since chance agreement is then 1.
     """
     first_labels, second_labels = _paired_labels(first, second)
     with warnings.catch_warnings():
@@ -81,28 +43,9 @@ def cohens_kappa(first: Labels, second: Labels) -> float:
 
 
 def fleiss_kappa(labels: npt.ArrayLike) -> float:
-    """Fleiss' kappa among several people, who may differ from case to case, -1 to 1.
+    """Fleiss' kappa of n cases by k people each, shape (n, k), -1 to 1.
 
-    Parameters
-    ----------
-    labels : array_like, shape (n, k)
-        Labels of n cases by k people each; n is 1 or more, k 2 or more.
-
-    Returns
-    -------
-    float
-        NaN if all labels are the same.
-
-    Raises
-    ------
-    ValueError
-        No cases, fewer than two people, cases with different numbers of labels, a missing label
-        (None, NaN or an empty string), or strings beside other labels.
-
-    Examples
-    --------
-    >>> round(fleiss_kappa([[1, 1, 0], [0, 0, 0], [1, 1, 1]]), 3)
-    0.55
+    The people may differ from case to case. NaN if all labels are the same.
     """
     table = _as_objects(labels)
     if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:

@@ -54,55 +54,17 @@ def anova(
     typ: int = 2,
     interactions: Interactions = "full",
 ) -> pd.DataFrame:
-    """N-way ANOVA of one response with categorical factors, computed by statsmodels.
+    """N-way ANOVA of one response with categorical factors, by statsmodels.
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        One row per observation. Error messages refer to rows by their index labels.
-    response : str
-        Numeric column, finite in every row.
-    factors : sequence of str
-        Columns of any type, which are treated as categories. The string ``"None"`` is an ordinary
-        level; a missing value or an empty string is an error. The order matters only for type I.
-    typ : {1, 2, 3}
-        Type of the sums of squares: sequential (1), each term given all terms that do not contain
-        it (2), or each term given all other terms, with sum-to-zero codes (3).
-    interactions : "full" or int
-        Largest number of factors in a term; ``"full"`` includes all interactions.
+    Types of the sums of squares: sequential (1), each term given all terms that do not contain it
+    (2), or each term given all others, with sum-to-zero codes (3). `interactions` is the largest
+    number of factors in a term. The string "None" is an ordinary level; a missing value is an
+    error.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per term (index ``term``: factor names joined by ``":"``, main effects first), with
-        columns ``sum_sq``, ``df``, ``F`` (0 or more), ``p`` (0 to 1), ``n`` (rows), ``omega_sq``
-        (:func:`~everycell.statistics.effect_size.omega_squared`), ``eta_sq``,
-        ``partial_eta_sq`` and ``df_resid``. If factors determine the response, their terms have an
-        infinite F and the other terms NaN.
-
-    Raises
-    ------
-    ValueError
-        For an empty frame, an unknown column, a factor with a missing value or a single level, a
-        response that is not numeric, not finite, constant or one of the factors, no residual
-        degrees of freedom, or type III on a design with empty cells.
-
-    Warns
-    -----
-    RankDeficientDesignWarning
-        For type II, if terms cannot be distinguished because of empty cells. The result is then the
-        minimum-norm solution without rounding noise (see the docstring of the module), with nominal
-        ``df``. For type I, the result is that of :func:`supported_anova`, without a warning.
-
-    Notes
-    -----
-    Source: statsmodels ``anova_lm``; lajewska2025, section 4.2.3 (Tables 4.8 to 4.12, 7.4 to 7.6).
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"rating": [1, 2, 3, 4, 2, 4], "kind": list("aabbcc")})
-    >>> anova(frame, "rating", ["kind"]).loc["kind", ["df", "F", "p"]].round(3).to_dict()
-    {'df': 2.0, 'F': 2.167, 'p': 0.262}
+    One row per term (factor names joined by ":"), main effects first. If factors determine the
+    response, their terms have an infinite F and the others NaN. With empty cells, type II is the
+    minimum-norm solution with nominal ``df`` and a warning (see the docstring of the module), and
+    type I that of :func:`supported_anova`. Used by lajewska2025 (section 4.2.3).
     """
     values = check_response(data, response, factors)
     design = FastAnova(data, factors, typ=typ, interactions=interactions)
@@ -135,48 +97,16 @@ def supported_anova(
     typ: int = 2,
     interactions: Interactions = "full",
 ) -> pd.DataFrame:
-    """ANOVA by comparison of nested models, also valid for designs with empty cells.
+    """ANOVA by nested models, also valid for designs with empty cells.
 
     The sum of squares of a term is the decrease of the residual sum of squares between two nested
-    models, and its degrees of freedom are the increase in rank. The result does not depend on the
-    coding of the factors or the names of their levels.
+    models, and its ``df`` are the increase in rank: both are independent of codings and of the
+    names of levels. A term that cannot be separated from the others has a ``df`` of 0, and NaN for
+    the rest.
 
-    Parameters
-    ----------
-    data, response, factors, typ, interactions
-        As for :func:`anova`; `typ` 3 only on a design of full rank.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As for :func:`anova`, but ``df`` are the degrees of freedom that the design supports. A term
-        that cannot be separated from the others has a ``df`` of 0, and NaN for its sum of squares,
-        F, p and effect sizes.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`anova`.
-
-    Notes
-    -----
     Equal to R's ``anova`` (type I) and ``car::Anova`` (type II), also with empty cells, if the
-    terms that are tested against each other are connected; unit tests compare both with R's output.
-    Equal to :func:`anova` on a design of full rank.
-
-    Examples
-    --------
-    No row is balanced without being diverse, so the interaction equals "balanced":
-
-    >>> frame = pd.DataFrame(
-    ...     {"rating": [1, 2, 2, 3, 4, 4], "diverse": [0, 0, 1, 1, 1, 1],
-    ...      "balanced": [0, 0, 0, 0, 1, 1]}
-    ... )
-    >>> table = supported_anova(frame, "rating", ["diverse", "balanced"])
-    >>> table["df"].to_dict()
-    {'diverse': 1.0, 'balanced': 1.0, 'diverse:balanced': 0.0}
-    >>> float(table.loc["balanced", "F"].round(3))
-    6.75
+    terms that are tested against each other are connected, and to :func:`anova` on a design of full
+    rank.
     """
     values = check_response(data, response, factors)
     fast_anova = FastAnova(data, factors, typ=typ, interactions=interactions, solution="supported")
@@ -185,27 +115,15 @@ def supported_anova(
 
 @dataclass(frozen=True)
 class DesignSupport:
-    """Terms that a design can distinguish, and its empty cells.
-
-    Attributes
-    ----------
-    n, columns, rank, df_resid : int
-        Rows, columns of the design matrix, its rank and the residual degrees of freedom.
-    cells : int
-        Number of cells of the full crossing.
-    empty_cells : pandas.DataFrame
-        One row per empty cell, one column per factor.
-    terms : pandas.DataFrame
-        Index ``term``; ``df_nominal`` and ``df_supported`` (type II).
-    """
+    """Terms that a design can distinguish, and its empty cells."""
 
     n: int
-    columns: int
+    columns: int  #: of the design matrix, with its rank
     rank: int
     df_resid: int
-    cells: int
-    empty_cells: pd.DataFrame
-    terms: pd.DataFrame
+    cells: int  #: of the full crossing
+    empty_cells: pd.DataFrame  #: one column per factor
+    terms: pd.DataFrame  #: index ``term``; ``df_nominal`` and ``df_supported`` (type II)
 
     @property
     def full_rank(self) -> bool:
@@ -216,31 +134,7 @@ class DesignSupport:
 def design_support(
     data: pd.DataFrame, factors: Sequence[str], *, interactions: Interactions = "full"
 ) -> DesignSupport:
-    """Rank, empty cells and supported degrees of freedom of a design.
-
-    Parameters
-    ----------
-    data, factors, interactions
-        As for :func:`anova`.
-
-    Returns
-    -------
-    DesignSupport
-
-    Raises
-    ------
-    ValueError
-        For invalid factors, as for :func:`anova`.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"diverse": [0, 0, 1, 1, 1, 1], "balanced": [0, 0, 0, 0, 1, 1]})
-    >>> support = design_support(frame, ["diverse", "balanced"])
-    >>> support.rank, support.columns, support.empty_cells.values.tolist()
-    (3, 4, [[0, 1]])
-    >>> support.terms["df_supported"].tolist()
-    [1, 1, 0]
-    """
+    """Rank, empty cells and supported degrees of freedom of a design."""
     fast_anova = FastAnova(data, factors, interactions=interactions, solution="supported")
     terms = model_terms(len(factors), interactions)
     levels = [pd.Categorical(data[factor].to_numpy(dtype=object)).categories for factor in factors]

@@ -156,38 +156,10 @@ def pearson(
     *,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Pearson correlations with confidence intervals.
+    """Pearson correlations with confidence intervals (Fisher's z), one row per pair.
 
-    Parameters
-    ----------
-    samples : mapping of str to array, or DataFrame
-        Values by name, all of the same length.
-    pairs : sequence of (str, str), optional
-        Pairs to correlate; all pairs by default.
-    confidence : float
-        Confidence level of the interval, which is computed with Fisher's z.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per pair: ``x``, ``y``, ``n``, ``r`` (-1 to 1), ``p`` (two-sided), ``low``,
-        ``high``.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, values that are not finite, samples of different lengths, fewer than
-        two values, a constant sample (its correlation is undefined), or a confidence outside
-        (0, 1).
-
-    Notes
-    -----
-    Source: scipy ``pearsonr``; lajewska2025, Table 4.11.
-
-    Examples
-    --------
-    >>> pearson({"x": [1, 2, 3, 4], "y": [1, 3, 2, 4]})[["n", "r", "p"]].round(3).values.tolist()
-    [[4.0, 0.8, 0.2]]
+    All pairs by default. A constant sample is an error, since its correlation is undefined. Used
+    for lajewska2025, Table 4.11.
     """
     _check_share("confidence", confidence)
     compared_pairs = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)

@@ -24,13 +24,7 @@ class LastLayer(NamedTuple):
     bias: FloatArray  #: shape (1 or 2,)
 
     def log_odds(self, vectors: npt.ArrayLike) -> FloatArray:
-        """Log odds of relevance, shape (n,): the logit, or the difference of the two logits.
-
-        Examples
-        --------
-        >>> LastLayer(np.array([[0.0, 1.0], [2.0, 0.0]]), np.zeros(2)).log_odds([[3.0, 1.0]])
-        array([5.])
-        """
+        """Log odds of relevance, shape (n,): the logit, or difference of both logits."""
         logits = _with_ones(self, vectors) @ _weights_and_bias(self).T
         return logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0.0)
 
@@ -143,41 +137,12 @@ def sampled_distribution(
     prior: float = 1e-5,
     log_probability: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of scores over sampled heads.
+    """Mean and standard deviation of scores over sampled heads, shape (n,) each.
 
-    Parameters
-    ----------
-    head, fisher, vectors, prior
-        As for `log_odds_distribution`.
-    samples : int
-        Number of heads to sample, 2 or more.
-    rng : numpy.random.Generator
-        Random number generator.
-    log_probability : bool
-        True for scores that are log probabilities of relevance, as in the released code; their
-        distribution has no closed form. False for log odds.
-
-    Returns
-    -------
-    tuple of two numpy.ndarray of float64, shape (n,)
-        Means and standard deviations, with the number of samples in the denominator.
-
-    Raises
-    ------
-    ValueError
-        As for `log_odds_distribution`, and for fewer than 2 samples.
-
-    Notes
-    -----
-    Source: heuss2025, Algorithm 4, which does not state the number of samples. The released scores
-    used 150, and the example in the released code uses 50.
-
-    Examples
-    --------
-    >>> head = LastLayer(np.array([[1.0]]), np.array([0.0]))
-    >>> rng = np.random.default_rng(1)
-    >>> sampled_distribution(head, [[4.0, 1.0]], [[2.0]], samples=50_000, rng=rng)[1].round(1)
-    array([1.4])
+    `log_probability` is for scores that are log probabilities of relevance, as in the released
+    code; their distribution has no closed form. The standard deviation has the number of samples in
+    the denominator. Source: heuss2025, Algorithm 4, which does not state that number. The released
+    scores used 150, and the example in the released code uses 50.
     """
     if samples < 2:
         raise ValueError(f"samples is {samples}: give 2 or more.")

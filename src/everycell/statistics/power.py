@@ -18,23 +18,11 @@ from everycell.statistics.effect_size import cohen_f
 
 @dataclass(frozen=True)
 class PowerAnalysis:
-    """Effect size and power of a pilot, and the group size that the next study needs.
-
-    Attributes
-    ----------
-    cohen_f : float
-        Effect size of the pilot, 0 or more.
-    achieved_power : float
-        Power of the pilot itself at that effect size, in (alpha, 1].
-    per_group : float
-        Group size with the desired power, not rounded.
-    per_group_needed : int
-        The same, rounded up to a whole number.
-    """
+    """Effect size and power of a pilot, and the group size that the next study needs."""
 
     cohen_f: float
-    achieved_power: float
-    per_group: float
+    achieved_power: float  #: of the pilot itself, at its effect size
+    per_group: float  #: not rounded
     per_group_needed: int
 
 
@@ -52,38 +40,10 @@ def _check_arguments(groups: int, alpha: float, power: float | None = None) -> N
 
 
 def anova_power(effect: float, groups: int, per_group: float, *, alpha: float = 0.05) -> float:
-    """Power of a balanced one-way ANOVA.
+    """Power of a balanced one-way ANOVA, in [alpha, 1]; `effect` is Cohen's f.
 
-    Parameters
-    ----------
-    effect : float
-        Cohen's f, 0 or more (0 gives alpha).
-    groups : int
-        Number of conditions m, 2 or more.
-    per_group : float
-        Number of observations per condition, more than 1.
-    alpha : float
-        Significance level.
-
-    Returns
-    -------
-    float
-        In [alpha, 1].
-
-    Raises
-    ------
-    ValueError
-        For an argument out of range.
-
-    Notes
-    -----
     Noncentral F with :math:`m-1` and :math:`m(n-1)` degrees of freedom and noncentrality
     :math:`m n f^2` (Cohen 1988, chapter 8).
-
-    Examples
-    --------
-    >>> round(anova_power(0.25, 3, 53), 3)
-    0.805
     """
     _check_arguments(groups, alpha)
     if not 0 <= effect < math.inf or not 1 < per_group < math.inf:
@@ -101,35 +61,7 @@ def required_per_group(
 ) -> float:
     """Group size at which a balanced one-way ANOVA has the desired power.
 
-    Parameters
-    ----------
-    effect : float
-        Cohen's f, above 0.
-    groups : int
-        Number of conditions, 2 or more.
-    alpha, power : float
-        Significance level and desired power, alpha < power < 1.
-
-    Returns
-    -------
-    float
-        Number of observations per group, not rounded and at least 2. Multiply by `groups` for the
-        total.
-
-    Raises
-    ------
-    ValueError
-        For an argument out of range.
-
-    Examples
-    --------
-    For f = 0.1 and 0.4, the authors of lajewska2025 report *totals* of 1094.17 and 72.17 (four
-    conditions), and 966.47 and 63.31 (three conditions):
-
-    >>> [round(m * required_per_group(f, m), 2) for m in (4, 3) for f in (0.1, 0.4)]
-    [1094.17, 72.17, 966.47, 63.31]
-    >>> required_per_group(5.0, groups=2)
-    2.0
+    Not rounded, and at least 2. lajewska2025 reports *totals*, this size times the groups.
     """
     _check_arguments(groups, alpha, power)
     if not 0 < effect < math.inf:
@@ -148,43 +80,11 @@ def power_from_f(
 ) -> PowerAnalysis:
     r"""Sample size of the next study, from the F value of a pilot.
 
-    Parameters
-    ----------
-    f_value : float
-        F of the pilot's one-way ANOVA, above 0.
-    groups : int
-        Number of conditions m.
-    per_group : int
-        Number of observations n of the pilot per condition, 2 or more. The required size is in the
-        same unit.
-    alpha, power : float
-        Significance level and desired power of the next study.
-
-    Returns
-    -------
-    PowerAnalysis
-
-    Raises
-    ------
-    ValueError
-        For an argument out of range.
-
-    Notes
-    -----
     :math:`\hat f = \sqrt{(m-1) F / (m (n-1))}`, the square root of SS between over SS residual. F
     and n must have the same unit: F = 2.145 of the pilot in chapter 7 was computed over 100 ratings
     (n = 50 per condition), but the published 16 workers follow from n = 5 workers. With n = 50 the
     result is 181 ratings, about 18 workers with 10 ratings each. Chapter 4 used all ratings: f =
     .11 follows from n = 90, although its notes state n = 9 (f = .35).
-
-    Examples
-    --------
-    The pilot of lajewska2025, chapter 7: 16 and 56 workers.
-
-    >>> [power_from_f(f, groups=2, per_group=5).per_group_needed for f in (2.145, 0.578)]
-    [16, 56]
-    >>> power_from_f(2.145, groups=2, per_group=50).per_group_needed
-    181
     """
     _check_arguments(groups, alpha, power)
     if not 0 < f_value < math.inf or not 2 <= per_group < math.inf:

@@ -110,15 +110,7 @@ def as_qrels(qrels: Any) -> pd.DataFrame:
 
 
 def as_run_and_qrels(run: Any, qrels: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Convert both, and refuse them if they seem to be swapped.
-
-    Examples
-    --------
-    >>> as_run_and_qrels({"q": {"d": 1}}, {"q": {"d": 3.0}})
-    Traceback (most recent call last):
-    ValueError: The run has only whole numbers and the qrels have only decimals, such as 1 and 3.0,
-    so they seem to be swapped: give the run first; if they are right, convert the labels to int.
-    """
+    """Convert both, and refuse them if they seem to be swapped."""
     # An iterator can be read only once.
     run, qrels = ([*source] if isinstance(source, Iterator) else source for source in (run, qrels))
     frames = as_run(run), as_qrels(qrels)

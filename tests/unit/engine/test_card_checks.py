@@ -181,6 +181,18 @@ def test_a_conclusion_that_names_a_label(tmp_path, sound, naming):
     ]
 
 
+@pytest.mark.parametrize(
+    "changed", ["cells: {row: b, epochs: '10',", "beside: tests, cells: {row: b, epochs: '10',"]
+)
+def test_check_claims_column_of_readings(tmp_path, changed):
+    """A claim is tested on one reading; a predicate that selects one would find no cells."""
+    readings = "    readings: epochs\n    beside: {tests: Tests}\n"
+    assert check(tmp_path, CARD + readings + BETTER, LABELLED) == []
+    card = CARD + readings + BETTER.replace("cells: {row: b,", changed)
+    [fault] = check(tmp_path, card, LABELLED)
+    assert "claim c" in fault and "'epochs'" in fault
+
+
 def test_a_selector_whose_values_never_meet_in_a_cell(tmp_path):
     cells = CELLS + "c,F1,0.10\n"
     card = CARD.replace("n: 0", "n: 0, F1: 2")

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.metrics.term_counts import blank_tokens, check_counts, count_terms, read_counts
-from everycell.metrics.word_lists import read_words
+from everycell.metrics.term_counts import (
+    blank_tokens,
+    check_counts,
+    count_documents_with_terms,
+    count_terms,
+    read_counts,
+)
+from everycell.metrics.word_lists import read_word_lists, read_words
 from everycell.text.tokenise import tokeniser
 
 WORDS = {"f": ["she", "Mary"], "m": ["he"]}
@@ -232,3 +238,17 @@ def test_complex_counts_are_refused():
     frame = pd.DataFrame({"length": [3], "f": [1 + 1j]}, index=["d"])
     with pytest.raises(ValueError, match="counts of 'f' are complex numbers; give whole"):
         check_counts(frame)
+
+
+def test_read_word_lists_merges_groups(tmp_path):
+    (tmp_path / "a.txt").write_text("she,f\nhe,m\n")
+    (tmp_path / "b.txt").write_text("queen,f\nshe,f\nMary,f\n")
+    words = read_word_lists([tmp_path / "a.txt", tmp_path / "b.txt"])
+    assert words == {"f": ("she", "queen", "mary"), "m": ("he",)}
+
+
+def test_count_documents_with_terms_of_any_group(tmp_path):
+    path = tmp_path / "counts.parquet"
+    frame = pd.DataFrame({"document_id": ["d1", "d2"], "length": 5, "f": [0, 1], "m": 0})
+    frame.to_parquet(path)
+    assert count_documents_with_terms(path) == (2, 1)

@@ -80,3 +80,9 @@ def test_power_from_f_equals_noncentral_f(alpha):
         for n in (result.per_group_needed - 1, result.per_group_needed)
     ]
     assert powers[0] < 0.9 <= powers[1]
+
+
+def test_required_per_group_totals_of_the_authors():
+    totals = [round(m * required_per_group(f, m), 2) for m in (4, 3) for f in (0.1, 0.4)]
+    assert totals == [1094.17, 72.17, 966.47, 63.31]  # lajewska2025: four and three conditions
+    assert required_per_group(5.0, groups=2) == 2

@@ -21,15 +21,7 @@ class PublishedTables(NamedTuple):
     overlaps: pd.DataFrame
 
     def correlations_at_or_above(self, bound: float, metric: str) -> Finding:
-        """Correlations that contradict the text, because they reach a bound.
-
-        Examples
-        --------
-        >>> means = pd.DataFrame([("BM25", "QS1", "r", "0.41"), ("BERT", "QS1", "r", "0.55")],
-        ...     columns=["row", "query_set", "metric", "value"])
-        >>> PublishedTables(means, means).correlations_at_or_above(0.55, "r")
-        Finding(holds=True, detail='BERT QS1: 0.55, not below 0.55')
-        """
+        """Correlations that contradict the text, because they reach a bound."""
         table = rows_where(self.means, metric=metric)
         above = table[table["value"].astype(float) >= bound]
         return holds_if_any(
@@ -38,17 +30,7 @@ class PublishedTables(NamedTuple):
         )
 
     def query_sets_exchanged(self) -> Finding:
-        """Whether the table of overlaps has fairness values of the wrong query set.
-
-        Examples
-        --------
-        >>> columns = ["row", "query_set", "metric", "value"]
-        >>> means = pd.DataFrame([("BM25", "QS1", "TExFAIR", "0.8"),
-        ...     ("BM25", "QS2", "TExFAIR", "0.9")], columns=columns)
-        >>> PublishedTables(means, means.assign(value=["0.9", "0.8"])).query_sets_exchanged()
-        Finding(holds=True, \
-detail='0 of 2 values match the means of their query set, 2 those of the other set')
-        """
+        """Whether the table of overlaps has fairness values of the wrong query set."""
         matching = exchanged = 0
         repeated = rows_where(self.overlaps, metric=["TExFAIR", "NFaiRR"])
         for cell in repeated.itertuples():
@@ -67,17 +49,7 @@ detail='0 of 2 values match the means of their query set, 2 those of the other s
         )
 
     def texfair_of_another_ranker(self, ranker: str, query_set: str) -> Finding:
-        """Whether the TExFAIR of a ranker in the table of overlaps is that of another one.
-
-        Examples
-        --------
-        >>> columns = ["row", "query_set", "metric", "value"]
-        >>> means = pd.DataFrame([("BM25", "QS1", "TExFAIR", "0.8"),
-        ...     ("BERT", "QS1", "TExFAIR", "0.9")], columns=columns)
-        >>> overlaps = pd.DataFrame([("BERT", "QS1", "TExFAIR", "0.8")], columns=columns)
-        >>> PublishedTables(means, overlaps).texfair_of_another_ranker("BERT", "QS1")
-        Finding(holds=True, detail='0.8; the means have 0.9 for BERT, and this value for BM25')
-        """
+        """Whether the TExFAIR of a ranker in the table of overlaps is another one's."""
         column = rows_where(self.means, metric="TExFAIR")
         key = {"row": ranker, "query_set": query_set, "metric": "TExFAIR"}
         published = published_text(self.overlaps, **key)
@@ -90,15 +62,7 @@ detail='0 of 2 values match the means of their query set, 2 those of the other s
         )
 
     def overlaps_out_of_reach(self, p: float) -> Finding:
-        """Whether rank-biased overlaps exceed the maximum for rankings of ten documents.
-
-        Examples
-        --------
-        >>> overlaps = pd.DataFrame({"metric": "CRBO", "value": ["0.90", "0.97"]})
-        >>> PublishedTables(overlaps, overlaps).overlaps_out_of_reach(p=0.9)
-        Finding(holds=True, \
-detail='published 0.9 to 0.97; maximum for ten documents: truncated 0.651, min 0.856')
-        """
+        """Whether rank-biased overlaps exceed the maximum for rankings of ten documents."""
         ranking = list(range(10))
         maxima = {
             variant: rbo(ranking, ranking, p, variant=variant) for variant in ("truncated", "min")

@@ -51,13 +51,7 @@ def fairness_tables(
 
 
 def describe_query_counts(means: pd.DataFrame) -> str:
-    """Note on queries and judged queries per set, from `query_set` and `n` of each cell.
-
-    Examples
-    --------
-    >>> describe_query_counts(pd.DataFrame({"query_set": ["A", "A", "B"], "n": [40, 50, 7]}))
-    'A: 50 queries (40 judged), B: 7 queries'
-    """
+    """Note on queries and judged queries per set, from `query_set` and `n`."""
     queries = means.groupby("query_set", sort=False)["n"].agg(["min", "max"])
     return ", ".join(
         f"{name}: {total} queries" + f" ({judged} judged)" * (judged < total)

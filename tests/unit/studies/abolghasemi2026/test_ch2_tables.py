@@ -1,5 +1,7 @@
 """Frames of the chapter's tables, worked out by hand, by scipy and by pytrec_eval."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,7 @@ from everycell.studies.abolghasemi2026.ch2.curves import (
     CELL,
     curve_marks,
     curves,
+    effective_weights,
     plotted_cells,
     published_cells,
 )
@@ -40,6 +43,7 @@ from everycell.studies.abolghasemi2026.ch2.quality import (
     short_and_long,
 )
 from everycell.studies.abolghasemi2026.ch2.reports import task_reports
+from everycell.studies.abolghasemi2026.ch2.seeds import mean_over_seeds, means_by_seed, runs_by_seed
 from everycell.studies.abolghasemi2026.ch2.units import published_units
 
 SYSTEMS = {"BM25": 0.0, "TILDE": 0.06, "TILDEv2": 0.035}
@@ -498,3 +502,29 @@ def test_reports_of_all_tasks_stand_in_one_file():
     assert reports["latex"].startswith("% cite\n") and "% co-cite\n" in reports["latex"]
     for text in reports.values():
         assert text.endswith("\n") and "BM25 STM2 tuned" in text and "TILDE tiny" in text
+
+
+def test_effective_weights_are_above_both_systems():
+    values = ((0.0, 0.6), (0.1, 0.7), (0.5, 0.61), (0.9, 0.5), (1.0, 0.4))
+    points = pd.DataFrame(values, columns=["alpha", "value"])
+    points = points.assign(combination="TILDE", task="cite", metric="MAP")
+    expected = [["BM25+TILDE", "cite", "MAP", 2]]
+    assert effective_weights(points, "BM25").values.tolist() == expected
+
+
+def test_runs_by_seed_all_rows_once():
+    runs = {"a": Path("bm25.run"), "e": Path("tilde.{task}.seed-{seed}.run")}
+    first, second = runs_by_seed(runs, [1, 2])
+    assert list(map(str, first.values())) == ["bm25.run", "tilde.{task}.seed-1.run"]
+    assert list(map(str, second.values())) == ["tilde.{task}.seed-2.run"]
+
+
+def test_mean_over_seeds_by_topic():
+    frame = pd.DataFrame({"MAP": [0.25, 0.5]}, index=["q1", "q2"])
+    trainings = [{"cite": {"a": frame, "e": frame}}, {"cite": {"e": frame + 0.25}}]
+    result = mean_over_seeds(trainings)["cite"]
+    assert result["a"].equals(frame) and result["e"]["MAP"].tolist() == [0.375, 0.625]
+    assert means_by_seed(trainings, ["e"]).values.tolist() == [
+        ["e", "cite", "MAP", 0.375],
+        ["e", "cite", "MAP", 0.625],
+    ]

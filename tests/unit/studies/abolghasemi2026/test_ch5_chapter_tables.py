@@ -15,11 +15,24 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     present_questions,
     study_settings,
 )
-from everycell.studies.abolghasemi2026.ch5.chapter_tables import APPENDIX, MIXED, chapter_tables
-from everycell.studies.abolghasemi2026.ch5.control_truth import measured_bias, measured_quality
+from everycell.studies.abolghasemi2026.ch5.chapter_tables import (
+    APPENDIX,
+    MIXED,
+    MODE,
+    ChapterTable,
+    chapter_tables,
+    interval_table,
+    select_generators,
+    size_note,
+)
+from everycell.studies.abolghasemi2026.ch5.control_truth import (
+    measured_bias,
+    measured_quality,
+    melt_measures,
+)
 from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl, make_controls
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, collect_answers
-from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION
+from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION, NOT_RUN
 from everycell.studies.abolghasemi2026.ch5.modes import SETTING, displayed_author
 
 K, DEPTHS, OTHERS = 4, (2, 4), ("SPLADE", "dense")
@@ -185,3 +198,44 @@ def test_quality_is_expected_under_the_labels_that_were_shown(measured):
     expected = recall["expected"]
     assert expected["LLM", "Human", "CF-informed"] == expected["Human", "LLM", "Informed"]
     assert expected["LLM", "Human", "CF-informed"] > expected["LLM", "Human", "Informed"]
+
+
+def test_of_generators_without_those_not_run():
+    rows = pd.DataFrame({"generator": ["a", "b", "b"], "metric": "AC", "p": 0.2})
+    table = ChapterTable(["generator"], rows.assign(value=[1.0, 2.0, NOT_RUN]))
+    assert table.of_generators(["b"], all_run=True).values.tolist() == [["b", "AC", 2.0]]
+
+
+def test_interval_table_one_row_per_number():
+    setting = {"dataset": "NQ", "generator": "toy", "retriever": "BM25", "relevant_author": "LLM"}
+    setting |= {"nonrelevant_author": "Human", "k": 2, "rag_mode": "Vanilla"}
+    setting |= {"mode_relevant": "", "mode_nonrelevant": "", "metric": "AC relevant"}
+    numbers = {"value": 0.5, "low": 0.25, "high": 0.75, "p": None, "citations": 7, "pairs": None}
+    table = interval_table({"table_5_6": ChapterTable(MODE, pd.DataFrame([setting | numbers]))})
+    assert table[["table", "measure", "metric", "value"]].values.tolist()[:2] == [
+        ["Table 5.6", "AC relevant", "value", 0.5],
+        ["Table 5.6", "AC relevant", "low", 0.25],
+    ]
+
+
+def test_size_note_names_generators_without_probabilities():
+    answers = pd.DataFrame({"query_id": ["q1", "q2"], "dataset": "NQ", "generator": "toy", "k": 2})
+    answers = answers.assign(retriever="BM25", relevant_author="LLM", nonrelevant_author="Human")
+    note = size_note(answers, pd.DataFrame({"generator": ["toy"], "value": [NOT_RUN]}))
+    assert note == ("2 questions per row, 2 documents per question; no probabilities from toy")
+
+
+def test_select_generators_without_published_ones():
+    answers = pd.DataFrame({"generator": ["toy", "planted 0"]})
+    selected = select_generators(answers, answers["generator"] != "toy", None)
+    assert selected == {"all": ["toy"]}
+
+
+def test_melt_measures_measured_and_expected():
+    table = pd.DataFrame({"generator": ["toy"], "metric": ["CAB"], "value": [1]})
+    assert melt_measures(
+        table.assign(measured=1.0, expected=2.0), ["generator"]
+    ).values.tolist() == [
+        ["toy", "CAB", "measured", 1.0],
+        ["toy", "CAB", "expected", 2.0],
+    ]

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from everycell.language_models.generation import Answer, Identity, LanguageModelError
@@ -11,10 +12,14 @@ from everycell.language_models.settings import Decoding
 from everycell.rag.paraphrase_checks import Limits
 from everycell.rag.paraphrased_questions import Outlook
 from everycell.rag.paraphrases import TEMPLATES, attempts, read_template
+from everycell.rag.questions import Question
 from everycell.studies.abolghasemi2026.ch5.paraphrasing import (
     Paraphraser,
+    add_titles,
     hopeless_search_stopper,
     outlook_writer,
+    questions_to_try,
+    required_answers,
 )
 
 MILL = "The old mill of Zandt was built by Jan Mol in 1742 for grinding corn."
@@ -105,3 +110,23 @@ def test_a_search_is_ended_only_where_it_is_hopeless():
     with pytest.raises(LanguageModelError, match="Stopped sending passages to toy: 30 of 30"):
         hopeless_search_stopper("toy", lines.append)(hopeless)
     assert len(lines) == 3
+
+
+def test_questions_to_try_are_short_and_share_no_passage_that_is_long():
+    questions = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
+    texts = {"a": "Rye is a grass.", "b": "Delft is old.", "c": "Leiden too."}
+    tried = questions_to_try(questions, texts, longest=3, limit=None, seed=1)
+    assert [question.id for question in tried] == ["q2"]
+
+
+def test_required_answers_of_tried_questions():
+    relevant = pd.DataFrame({"query": ["q1", "q2", "q3"], "document": ["a", "a", "a"]})
+    tried = [Question("q1", ("a",), gold=1), Question("q2", ("a",), gold=1)]
+    answers = {"q1": ("rye",), "q2": ("oat",), "q3": ("ox",)}
+    assert required_answers(relevant, tried, answers) == {"a": ("rye", "oat")}
+
+
+def test_add_titles_not_to_empty_texts():
+    texts = pd.DataFrame({"document_id": ["a", "b", "c"], "text": ["Old.", "New.", ""]})
+    titled = add_titles(texts, pd.Series({"a": "Delft", "b": "", "c": "Rye"}))
+    assert titled["text"].tolist() == ["Delft. Old.", "New.", ""]

@@ -25,8 +25,12 @@ from everycell.studies.abolghasemi2026.ch5.published_bias import (
 )
 from everycell.studies.abolghasemi2026.ch5.published_tests import (
     bias_significance,
+    mark_bias,
     sensitivity_significance,
     significance,
+)
+from everycell.studies.abolghasemi2026.ch5.published_tests import (
+    tests_table as tests_of,
 )
 
 PUBLISHED = Path(__file__).parents[4] / "published" / "abolghasemi2026"
@@ -190,3 +194,22 @@ def test_authors_that_prompts_name():
 def test_other_metrics_are_left_alone():
     assert set(bias_cells(QUALITY)["metric"]) == {"CAB delta precision", "CAB delta recall"}
     assert PRECISION in set(QUALITY["metric"]) and "EM correctness" in set(QUALITY["metric"])
+
+
+def test_mark_bias_undecided_by_means():
+    rows = [
+        ("NQ", "toy", "Human", "LLM", mode, RECALL, value)
+        for mode, value in (("Informed", 74.0), ("CF-informed", 70.6))
+    ]
+    quality = pd.DataFrame(rows, columns=[*SETTING, "rag_mode", "metric", "value"])
+    marked = mark_bias(bias_cells(quality), bias_significance(quality, 500))
+    assert marked["marker"].tolist() == ["?"]
+
+
+def test_tests_table_one_row_per_number():
+    row = ("NQ", "toy", "Human", "LLM", "CAB delta recall", 65.0, "yes")
+    tests = pd.DataFrame([row], columns=[*SETTING, "metric", "first", "significant"])
+    assert tests_of("Table 5.3", tests)[["measure", "metric", "value"]].values.tolist() == [
+        ["CAB delta recall", "first", 65.0],
+        ["CAB delta recall", "significant", "yes"],
+    ]

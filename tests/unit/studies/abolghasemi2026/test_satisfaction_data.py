@@ -8,6 +8,7 @@ import pytest
 
 from everycell.collections.satisfaction_samples import SYSTEM, USER
 from everycell.collections.user_satisfaction import RULES, RatedDialogue
+from everycell.studies.abolghasemi2026.ch3.answers import number_trainings
 from everycell.studies.abolghasemi2026.ch3.data import (
     AGREEMENT,
     BEHIND_3_2,
@@ -17,6 +18,7 @@ from everycell.studies.abolghasemi2026.ch3.data import (
     counts_by_rule,
     part_sizes,
     rater_agreement,
+    shared_histories,
 )
 
 
@@ -88,3 +90,14 @@ def test_only_main_and_cf_are_test_sets():
     assert table["Main"].to_dict() == {"Satisfaction": 1, "Dissatisfaction": 1, "Total": 2}
     assert table["CF"].to_dict() == {"Satisfaction": 0, "Dissatisfaction": 1, "Total": 1}
     assert set(table.index.get_level_values("collection")) == {"Main", "CF"}
+
+
+def test_shared_histories_of_all_and_confirmed_pairs():
+    pairs = pd.DataFrame({"confirmed": [True, False], "same": [False, True]})
+    table = shared_histories(pairs.assign(same_without_apologies=True))
+    assert table["value"].tolist() == [2, 1, 2, 1, 0, 1]
+
+
+def test_number_trainings_of_separate_files():
+    numbered = number_trainings([pd.DataFrame({"seed": [0]})] * 4, 2)
+    assert [frame["seed"].item() for frame in numbered] == [0, 1, 0, 1]

@@ -4,15 +4,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from everycell.retrieval.encoded import Encoded
 from everycell.retrieval.evaluation import evaluate
 from everycell.statistics.laplace import LastLayer
 from everycell.studies.heuss2025.ch3.certainty import (
     change_shares,
     crossing_documents,
     example_lists,
+    spread_of_deviations,
 )
-from everycell.studies.heuss2025.ch3.curves import Curves, advantages, changes, order_violations
-from everycell.studies.heuss2025.ch3.figures import density_figure, trade_off_figure
+from everycell.studies.heuss2025.ch3.curves import (
+    Curves,
+    advantages,
+    changes,
+    interval,
+    order_violations,
+)
+from everycell.studies.heuss2025.ch3.figures import (
+    control_figure,
+    crossing_figure,
+    density_figure,
+    panel_points,
+    trade_off_figure,
+)
 from everycell.studies.heuss2025.ch3.inputs import read_lists
 from everycell.studies.heuss2025.ch3.operating_points import operating_cells, settings_by_loss
 from everycell.studies.heuss2025.ch3.trade_offs import (
@@ -22,7 +36,13 @@ from everycell.studies.heuss2025.ch3.trade_offs import (
     ranked_lists,
     trade_offs,
 )
-from everycell.studies.heuss2025.ch3.uncertain_scores import scores_by_fold, train_head
+from everycell.studies.heuss2025.ch3.uncertain_scores import (
+    candidate_pairs,
+    product_vectors,
+    scores_by_fold,
+    train_head,
+    training_pairs,
+)
 
 RNG = np.random.default_rng(7)
 SCORES = pd.DataFrame(
@@ -232,3 +252,44 @@ def test_passages_are_neutral_or_not_where_a_limit_is_given(tmp_path):
     (binary,) = read_lists(*paths, neutral_from=0.5)
     assert graded.neutralities.tolist() == pytest.approx([1.0, 0.8, 0.0])
     assert binary.neutralities.tolist() == [1.0, 1.0, 0.0]
+
+
+def test_spread_of_deviations_within_queries_and_over_all():
+    scores = pd.DataFrame({"query": ["a", "a", "b", "b"], "deviation": [1.0, 3.0, 2.0, 2.0]})
+    assert spread_of_deviations({"BM25": scores})["value"].round(1).tolist() == [25.0, 35.4]
+
+
+def test_interval_of_samples():
+    assert interval(np.array([5.0, *range(101)])) == (5.0, 2.5, 97.5)
+
+
+def test_panel_points_are_means_by_method():
+    rows = [("UNFAIR", 0.0, "q", 0.5, 0.8), ("PUFR", 1.0, "q", 0.4, 0.9)]
+    frame = pd.DataFrame(rows, columns=["method", "alpha", "query", "nDCG@10", "nFaiRR@10"])
+    points = panel_points({"BM25": frame}, ["PUFR"], "nDCG@10", "nFaiRR@10")
+    assert points["fair"].tolist() == [0.8, 0.9]
+
+
+def test_figures_have_a_panel_per_strength_or_method():
+    points = pd.DataFrame({"ranker": "MiniLM", "alpha": ["1", "2"], "rank": 1, "value": 3})
+    assert len(crossing_figure(points.assign(low=1, high=5)).axes) == 2
+    points = pd.DataFrame({"method": ["PUFR", "FA*IR"], "metric": "nDCG@10", "alpha": 0.5})
+    axes = control_figure(points.assign(value=0.4)).axes
+    assert [panel.get_title() for panel in axes] == ["PUFR", "FA*IR"]
+
+
+def test_candidate_pairs_columns():
+    candidates = pd.DataFrame({"query_id": ["q"], "document_id": ["a"], "relevance": [1]})
+    assert candidate_pairs(candidates).columns.tolist() == ["query", "document", "relevance"]
+
+
+def test_training_pairs_with_the_passage_of_another_query():
+    judged = pd.DataFrame({"query": ["a", "b"], "document": ["1", "2"], "relevance": 1})
+    pairs = training_pairs(judged, 4, np.random.default_rng(0)).to_numpy().tolist()
+    assert pairs == [["a", "1"], ["b", "2"], ["a", "2"], ["b", "1"]]
+
+
+def test_product_vectors_times_dimension():
+    encoded = Encoded("vectors", np.eye(2), np.array([[1.0, 0.5]]), ["a", "b"], ["q"])
+    vectors = product_vectors(encoded, pd.DataFrame({"query": ["q"], "document": ["b"]}))
+    assert vectors.tolist() == [[0.0, 1.0]]

@@ -7,12 +7,15 @@ from everycell.language_models.generation import Answer, Token
 from everycell.rag.attributors import LikelyChoice, choice_requests
 from everycell.rag.grounded_template import GroundedAnswer, read_grounded
 from everycell.rag.interventions import KINDS, CitedAnswer, Statement
+from everycell.studies.heuss2025.ch5.figures import case_bars, estimate_lines, size_lines
 from everycell.studies.heuss2025.ch5.model_contexts import contexts, repeat_with_forgeries
+from everycell.studies.heuss2025.ch5.planted_citations import CITING, case_counts
 from everycell.studies.heuss2025.ch5.section_numbers import (
     answer_numbers,
     relevant_citations,
     reported_numbers,
 )
+from everycell.studies.heuss2025.ch5.stated_numbers import derived_numbers
 
 PASSAGES = {f"d{number}": f"Passage {number}." for number in range(6)}
 RUN = pd.DataFrame(
@@ -164,3 +167,30 @@ def test_numbers_are_asked_of_documents_alone() -> None:
     assert [item.continuation for item in requests] == ["1", "2"]
     output = requests[0].prompt[-1].content
     assert "[1] Owls." in output and "[2] (empty)" in output and "Answer: An owl of old" in output
+
+
+def test_figures_have_a_panel_per_value() -> None:
+    points = pd.DataFrame({"panel": "Citations", "answerer": "a", "x": [1, 2], "value": 50})
+    assert len(size_lines(points).axes) == 1
+    points = pd.DataFrame({"answerer": "a", "kind": "random", "metric": "cited", "value": [3]})
+    assert len(case_bars(points).axes) == 1
+    shares = pd.DataFrame({"open": "0", "memory": ["0", "1"], "estimate": "planted"})
+    assert len(estimate_lines(shares.assign(value=[0, 100], low=0, high=100)).axes) == 1
+
+
+def test_case_counts_with_their_total() -> None:
+    row = {"answerer": "a", "kind": "random", "metric": "recovered", "count": 3, "of": 4}
+    table = case_counts(pd.DataFrame([row]), "instances", {"recovered": "again"})
+    assert table["value"].tolist() == [4, 3]
+
+
+def test_derived_numbers_of_the_text() -> None:
+    table = pd.DataFrame({"row": CITING, "value": [636, 708, 8, 76]})
+    steps = [table.assign(selection_step=step) for step in ("Pred. Rel.", "Pred. Cited")]
+    stated = {
+        "random document: statements recovered": 936,
+        "random document: forged one cited": 116,
+        "documents predicted to be cited: cited": 46,
+    }
+    values = derived_numbers(pd.concat(steps), stated)["value"].round(1).tolist()
+    assert values == [76.0, 1344.0, 12.4, 69.6, 54.0, 0.6]

@@ -6,7 +6,9 @@ import pytest
 
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import holds_outlier
+from everycell.fair_ranking.policies import Policy
 from everycell.studies.heuss2025.ch2.list_counts import count_lists_by_size, list_statistics
+from everycell.studies.heuss2025.ch2.outlier_chances import outlier_chances
 from everycell.studies.heuss2025.ch2.policy_tables import (
     PUBLISHED_METRICS,
     ROWS,
@@ -20,8 +22,10 @@ from everycell.studies.heuss2025.ch2.ranked_lists import (
     Setup,
     best_items,
     measure_policies,
+    measures,
     policies,
 )
+from everycell.studies.heuss2025.ch2.scored_lists import ranked_lists
 
 
 def a_list(seed, items=20):
@@ -134,3 +138,21 @@ def test_short_lists_do_not_count_after_pre_processing():
     numbers = count_lists_by_size(parts).set_index("metric")["value"]
     assert numbers["20 items or more"] == 2
     assert numbers["more than 20 items"] == 1
+
+
+def test_outlier_chances_of_seven_items():
+    """Among seven items, none can deviate by 2.5 standard deviations."""
+    assert outlier_chances(100, 7, seed=1)["value"].tolist() == [0.0] * 4
+
+
+def test_measures_without_a_relevant_ranked_item():
+    items = best_items([3.0, 1.0, 2.0], [0, 1, 0], [0.0, 0.0, 0.0], items=2)
+    result = measures(Policy(np.array([[0, 1]]), np.ones(1)), items, outlier_ranks=2)
+    assert result["NDCG@5"] == 0 and np.isnan(result["EE-L"])
+
+
+def test_ranked_lists_per_training_run():
+    frame = pd.DataFrame({"epochs": "10", "run": 0, "query": [0, 0], "score": [1.0, 2.0]})
+    [(key, lists)] = ranked_lists(frame.assign(relevance=1, outlying=5.0), items=60)
+    assert key == {"epochs": "10", "run": 0}
+    assert [items.scores.tolist() for items in lists] == [[1.0, 0.0001]]

@@ -13,6 +13,7 @@ from everycell.engine.published_cells import read_cells
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.reproduction import compare_runs
 from everycell.retrieval.reproduction_measures import ranking_agreement
+from everycell.studies.lajewska2025.ch3.measures import metric_names, row_keys
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run, trec_order
 
@@ -182,3 +183,10 @@ def test_the_page_on_comparing_runs_has_the_values(mirror, repository, words, fi
         topics = result.by_topic
         blind = (topics["kendall_tau_union@10"] > 1 - 1e-9) & (topics["rbo@10"] == 0)
         assert f"{blind.sum()} are such cases at depth 10" in " ".join(page.split())
+
+
+def test_row_keys_and_metric_names_of_a_table():
+    expected = {"r1_rewriter": "T5_CANARD", "r2_rewriter": "T5_QReCC", "cast_year": "2021"}
+    assert row_keys("4", "T5_CANARD, T5_QReCC", "2021") == expected
+    names = metric_names("4", ["R@500", "MAP", "NDCG@3"])
+    assert names == {"R@500": "Recall", "NDCG@3": "NDCG@3"}

@@ -7,9 +7,21 @@ from everycell.studies.lajewska2025.ch6.completeness import (
     Imitations,
     compare_writers,
     completeness_tables,
+    join_sentences,
+    mean_intervals,
 )
-from everycell.studies.lajewska2025.ch6.nuggets import MEAN
-from everycell.studies.lajewska2025.ch6.systems import BASELINE, RELEVANT, STANDARD
+from everycell.studies.lajewska2025.ch6.nuggets import MEAN, change_effects
+from everycell.studies.lajewska2025.ch6.sizes import cluster_sizes, nugget_sizes
+from everycell.studies.lajewska2025.ch6.systems import (
+    BASELINE,
+    RELEVANT,
+    STANDARD,
+    Facets,
+    System,
+    extract_response,
+    facets,
+    nearest_sentences,
+)
 
 
 def test_systems_are_averaged_over_topics_and_tested_against_the_standard_one():
@@ -57,3 +69,48 @@ def test_writers_are_compared_on_the_topics_of_all_models():
     values = table.set_index(["system", "metric"])["value"]
     assert values[f"extracted: {STANDARD}", "value"] == 0.75
     assert values[f"smollm2: {STANDARD}"].to_dict() == {"value": 0.5, "topics": 2, "words": 1}
+
+
+def test_mean_intervals_by_hand():
+    scores = pd.DataFrame({"system": "a", "topic": ["1", "2", "3"], "value": [0.2, 0.3, 0.4]})
+    values = mean_intervals(scores, ["system"], min_topics=2)["value"]
+    assert values.round(3).tolist() == [0.3, 0.052, 0.548, 3.0]
+
+
+def test_join_sentences_in_order():
+    rows = pd.DataFrame({"sentence": [2, 1], "text": ["So.", "Why?"]})
+    rows = rows.assign(input="relevant", system="a", topic="1")
+    assert join_sentences(rows)["text"].tolist() == ["Why? So."]
+
+
+def test_change_effects_by_hand():
+    scores = pd.DataFrame({"run": list("aaabbb"), "topic": list("xyz") * 2})
+    scores = scores.assign(value=[0.1, 0.2, 0.3, 0.3, 0.4, 0.6])
+    effects = change_effects(scores, {"b for a": ("b", "a")})
+    assert effects["value"].round(2).tolist() == [0.23, 0.09, 0.38, 0.02]
+
+
+def test_sizes_of_nuggets_and_clusters():
+    keys = {"detection": "Gold", "input": "relevant", "topic": "1", "nugget": [1, 2]}
+    nuggets = pd.DataFrame(keys | {"text": ["owl", "mouse"]})
+    clusters = pd.DataFrame(keys | {"clustering": "LSA", "cluster": [0, 0]})
+    assert nugget_sizes(nuggets)["value"].tolist() == [2, 2, 2, 4]
+    assert cluster_sizes(nuggets, clusters)["value"].tolist() == [1, 1, 1, 2]
+
+
+def test_facets_by_the_ranking_of_clusters():
+    keys = {"detection": ["GPT-4"] * 2, "topic": ["1"] * 2}
+    nuggets = pd.DataFrame(keys | {"nugget": [1, 2], "text": ["owls", "mice"]})
+    clusters = pd.DataFrame(keys | {"nugget": [1, 2], "clustering": "LSA", "cluster": [0, 1]})
+    ranks = pd.DataFrame(keys | {"clustering": "LSA", "ranking": "BM25", "cluster": [0, 1]})
+    system = System(clustering="LSA", ranking="BM25")
+    (topic,) = facets(system, nuggets, clusters, ranks.assign(score=[0.1, 0.4]), 3)
+    assert topic.clusters == [[2], [1]]
+
+
+def test_extractive_responses_by_hand():
+    topic = Facets("1", [[1], [2, 3]], [1], {1: "owls eat", 2: "mice", 3: "mice sleep"})
+    response = extract_response(System(), topic, sentences=3, words=35)
+    assert response.text == "owls eat mice sleep"
+    sentences = ["Ships.", "Owls eat.", "Owls eat."]
+    assert nearest_sentences("1", sentences, [0.1, 0.9, 0.9], limit=2).text == "Owls eat. Ships."

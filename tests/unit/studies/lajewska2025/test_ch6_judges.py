@@ -2,11 +2,17 @@
 
 import itertools
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from everycell.collections.nugget_labels import JUDGES, SYSTEMS, NuggetLabels
-from everycell.studies.lajewska2025.ch6.inference import FAITHFUL, spread_cells
+from everycell.studies.lajewska2025.ch6.inference import (
+    FAITHFUL,
+    inference_scores,
+    mark_means,
+    spread_cells,
+)
 from everycell.studies.lajewska2025.ch6.judges import READINGS, judge_tables, released_scores
 
 RUNS = dict(list(SYSTEMS.items())[:2]) | {
@@ -88,3 +94,20 @@ def test_spread_cells_by_hand():
     assert cells.to_dict() == pytest.approx(
         {f"{FAITHFUL} mean": 2.5 / 3, f"{FAITHFUL} sd": 0.288675}, abs=1e-6
     )
+
+
+def test_inference_scores_by_hand():
+    responses = pd.DataFrame({"input": "relevant", "system": "a", "topic": "1", "text": ["Owl."]})
+    nuggets = pd.DataFrame({"detection": ["GPT-4", "Gold"], "input": "relevant", "topic": "1"})
+    probabilities = np.array([[0.7, 0.1, 0.2], [0.1, 0.6, 0.3]])
+    scores = inference_scores(
+        responses, nuggets.assign(text=["an owl", "a fox"]), lambda pairs: probabilities
+    )
+    assert scores["value"].tolist() == [0.7, 0.1, 0.0]
+
+
+def test_mark_means_of_a_significant_difference():
+    scores = pd.DataFrame({"system": ["a"] * 3 + ["b"] * 3, "topic": list("123") * 2})
+    scores = scores.assign(metric="Entail", value=[0.1, 0.2, 0.3, 0.5, 0.6, 0.8])
+    marked = mark_means(scores, "a")
+    assert marked[["row", "marker"]].to_numpy().tolist() == [["a", ""], ["b", "*"]]

@@ -27,6 +27,7 @@ from everycell.studies.lajewska2025.ch6.rag24 import (
     RUNS,
     rag_responses,
     responses_to_judge,
+    select_by_size,
 )
 from everycell.studies.lajewska2025.ch6.writing import Writer, write_responses
 
@@ -277,3 +278,9 @@ def test_prompts_of_ones_own_make_and_rate_nuggets(tmp_path):
     result = create_topic_nuggets(passages, ask, prompts)
     assert requests == ["Mine: Q? (none) 1. They hunt.", "Rate: Q? 1. owls hunt"]
     assert result[["text", "importance"]].values.tolist() == [["owls hunt", "okay"]]
+
+
+def test_select_by_size_top_passages():
+    selected = select_by_size(pd.DataFrame({"topic": "1", "rank": range(1, 13)}))
+    sizes = selected.groupby("input", sort=False).size().to_dict()
+    assert sizes == {"top5": 5, "top10": 10, "top20": 12}

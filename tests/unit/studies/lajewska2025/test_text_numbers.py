@@ -3,7 +3,11 @@
 import pandas as pd
 import pytest
 
-from everycell.studies.lajewska2025.ch5.snippet_tables import effort_rows, snippet_lengths
+from everycell.studies.lajewska2025.ch5.snippet_tables import (
+    count_tokens,
+    effort_rows,
+    snippet_lengths,
+)
 from everycell.studies.lajewska2025.ch7.text_numbers import (
     OPTIONS,
     THEMES,
@@ -15,6 +19,8 @@ from everycell.studies.lajewska2025.chB.data_sets import (
     answers_by_file,
     counts_by_set,
     questions_by_answerable_passages,
+    set_counts,
+    squad_counts,
 )
 
 
@@ -118,3 +124,17 @@ def test_costs_are_of_groups_with_a_fee(fee, numbers):
     rows = list(effort_rows([tasks], 2, fee))
     assert len(rows) == numbers
     assert ("cost_usd" in {metric for _, metric, _ in rows}) == (fee is not None)
+
+
+def test_count_tokens_without_those_of_marks_only():
+    assert count_tokens(pd.Series([["owls eat mice"], [], ["at", "night - late"]])) == 7
+
+
+def test_set_counts_by_row():
+    passages = pd.DataFrame({"turn_id": ["8_1", "8_1"], "answerable": [True, False]})
+    assert list(set_counts(passages, (3, 2, 4)).values()) == [1, 1, 0, 2, 1, 1, 3, 2, 4]
+
+
+def test_squad_counts_one_passage_per_question():
+    questions = [("who?", "It rains. Ann left.", ["Ann"]), ("why?", "So.", [])]
+    assert list(squad_counts(questions).values()) == [2, 1, 1, 2, 1, 1, 1, 1, 1]

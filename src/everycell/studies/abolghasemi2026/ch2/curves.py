@@ -77,16 +77,7 @@ def plotted_cells(marks: pd.DataFrame, first: str, details: Mapping[str, str]) -
 
 
 def effective_weights(points: pd.DataFrame, first: str) -> pd.DataFrame:
-    """Number of weights at which a combination outperforms both of its systems.
-
-    Examples
-    --------
-    >>> cell = {"combination": "TILDE", "task": "cite", "metric": "MAP"}
-    >>> points = pd.DataFrame([cell | {"alpha": alpha, "value": value}
-    ...     for alpha, value in ((0.0, 0.6), (0.1, 0.7), (0.5, 0.61), (0.9, 0.5), (1.0, 0.4))])
-    >>> effective_weights(points, "BM25").values.tolist()
-    [['BM25+TILDE', 'cite', 'MAP', 2]]
-    """
+    """Number of weights at which a combination outperforms both of its systems."""
     rows = []
     for (combination, task, metric), curve in points.groupby(CELL, sort=False):
         is_single = curve["alpha"].isin([0.0, 1.0])

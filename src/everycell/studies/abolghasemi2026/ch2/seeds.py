@@ -12,14 +12,7 @@ Values = Mapping[str, Mapping[str, pd.DataFrame]]
 
 
 def runs_by_seed(runs: Mapping[str, Path], seeds: Sequence[int]) -> list[dict[str, Path]]:
-    """Run files by training seed: all rows for the first seed, then only the trained rankers.
-
-    Examples
-    --------
-    >>> runs = {"a": Path("bm25.run"), "e": Path("tilde.{task}.seed-{seed}.run")}
-    >>> [list(map(str, files.values())) for files in runs_by_seed(runs, [1, 2])]
-    [['bm25.run', 'tilde.{task}.seed-1.run'], ['tilde.{task}.seed-2.run']]
-    """
+    """Run files by training seed: all rows for the first, trained rankers for others."""
     if not seeds:
         return [dict(runs)]
     return [
@@ -33,15 +26,7 @@ def runs_by_seed(runs: Mapping[str, Path], seeds: Sequence[int]) -> list[dict[st
 
 
 def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataFrame]]:
-    """Mean value per topic over the training runs, so that each topic enters a test once.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"MAP": [0.2, 0.4]}, index=["q1", "q2"])
-    >>> result = mean_over_seeds([{"cite": {"a": frame, "e": frame}}, {"cite": {"e": frame + 0.2}}])
-    >>> {row: values["MAP"].round(2).tolist() for row, values in result["cite"].items()}
-    {'a': [0.2, 0.4], 'e': [0.3, 0.5]}
-    """
+    """Mean value per topic over training runs, so that a topic enters a test once."""
     first, *other_trainings = trainings
     means: dict[str, dict[str, pd.DataFrame]] = {}
     for task, rows in first.items():
@@ -55,16 +40,7 @@ def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataF
 
 
 def means_by_seed(trainings: Sequence[Values], rows: Sequence[str]) -> pd.DataFrame:
-    """Mean over the topics for each training run, for `summarise_seeds`.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"MAP": [0.25, 0.5]}, index=["q1", "q2"])
-    >>> means_by_seed([{"cite": {"e": frame}}, {"cite": {"e": frame + 0.25}}], ["e"])
-      row  task metric  value
-    0   e  cite    MAP  0.375
-    1   e  cite    MAP  0.625
-    """
+    """Mean over the topics for each training run, for `summarise_seeds`."""
     cells = [
         (row, task, metric, float(value))
         for values in trainings

@@ -14,15 +14,7 @@ QUANTILE = 0.9
 
 
 def list_sizes(candidates: pd.DataFrame) -> pd.DataFrame:
-    """Number of queries, and maximum positives and negatives of a list, by task and split.
-
-    Examples
-    --------
-    >>> lists = pd.DataFrame({"task": "cite", "split": "test", "query_id": ["q", "q", "r"],
-    ...     "document_id": ["a", "b", "a"], "relevance": [1, 0, 1]})
-    >>> list_sizes(lists)["value"].tolist()
-    [2, 1, 1]
-    """
+    """Number of queries, and maximum positives and negatives of a list, by split."""
     rows = []
     for (task, split), part in candidates.groupby(["task", "split"], sort=False):
         by_query = part.groupby("query_id")["relevance"]

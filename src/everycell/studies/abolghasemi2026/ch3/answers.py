@@ -40,13 +40,7 @@ def add_labels(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def number_trainings(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator[pd.DataFrame]:
-    """Number training runs whose answers are in separate files.
-
-    Examples
-    --------
-    >>> [frame["seed"].item() for frame in number_trainings([pd.DataFrame({"seed": [0]})] * 4, 2)]
-    [0, 1, 0, 1]
-    """
+    """Number training runs whose answers are in separate files."""
     for number, frame in enumerate(frames):
         yield frame if trainings == 1 else frame.assign(seed=number % trainings)
 

@@ -85,13 +85,7 @@ def rater_agreement(ratings: Sequence[tuple[int, ...]]) -> pd.DataFrame:
 
 
 def class_sizes(satisfied: Iterable[bool]) -> dict[str, int]:
-    """Rows of Tables 3.2 and 3.5.
-
-    Examples
-    --------
-    >>> class_sizes([True, False, True])
-    {'Satisfaction': 2, 'Dissatisfaction': 1, 'Total': 3}
-    """
+    """Rows of Tables 3.2 and 3.5."""
     counts = Counter(map(bool, satisfied))
     return {
         "Satisfaction": counts[True],
@@ -128,15 +122,7 @@ def collection_sizes(tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def shared_histories(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Count pairs whose dialogues are identical before the last utterance.
-
-    Examples
-    --------
-    >>> pairs = pd.DataFrame({"confirmed": [True, False], "same": [False, True],
-    ...                       "same_without_apologies": True})
-    >>> shared_histories(pairs)["value"].tolist()
-    [2, 1, 2, 1, 0, 1]
-    """
+    """Count pairs whose dialogues are identical before the last utterance."""
     rows = [
         (name, metric, int(count))
         for name, group in (("all pairs", pairs), ("label flipped", pairs[pairs["confirmed"]]))

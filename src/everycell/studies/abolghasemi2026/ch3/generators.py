@@ -37,14 +37,7 @@ def first_utterance(sample: Sample) -> str:
 
 
 def planted_dialogue(sample: Sample) -> str:
-    """Dialogue of a planted sample: the sample's id without the turn.
-
-    Examples
-    --------
-    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
-    >>> planted_dialogue(Sample("planted-7/2", "toy", turns, True))
-    'planted-7'
-    """
+    """Dialogue of a planted sample: the sample's id without the turn."""
     return sample.id.rpartition("/")[0]
 
 

@@ -100,13 +100,7 @@ def doubling_gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFr
 
 
 def up_sampling(setup: str) -> int | None:
-    """Factor of a setup that only up-samples, from its name; None for other setups.
-
-    Examples
-    --------
-    >>> [up_sampling(name) for name in ("up-sampling x10", "up-sampling x10, without apologies")]
-    [10, None]
-    """
+    """Factor of a setup that only up-samples, from its name; None for other setups."""
     match = re.fullmatch(r"up-sampling x(\d+)", setup)
     return int(match[1]) if match else None
 

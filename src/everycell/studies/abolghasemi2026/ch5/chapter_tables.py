@@ -49,15 +49,7 @@ class ChapterTable(NamedTuple):
     rows: pd.DataFrame
 
     def of_generators(self, generators: Collection[str], *, all_run: bool = False) -> pd.DataFrame:
-        """Rows of some generators, in the published columns.
-
-        Examples
-        --------
-        >>> rows = pd.DataFrame({"generator": ["a", "b", "b"], "metric": "AC", "p": 0.2,
-        ...                      "value": [1.0, 2.0, NOT_RUN]})
-        >>> ChapterTable(["generator"], rows).of_generators(["b"], all_run=True).values.tolist()
-        [['b', 'AC', 2.0]]
-        """
+        """Rows of some generators, in the published columns."""
         rows = self.rows[self.rows["generator"].isin(generators)]
         if all_run:
             rows = rows[rows["value"] != NOT_RUN]
@@ -109,16 +101,6 @@ def interval_table(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
     """All results with their intervals and tests, one row per number.
 
     Table 5.4 is omitted, because Table 5.14 contains it.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"dataset": ["NQ"], "generator": ["toy"], "retriever": "BM25",
-    ...     "relevant_author": "LLM", "nonrelevant_author": "Human", "k": 2, "rag_mode": "Vanilla",
-    ...     "mode_relevant": "", "mode_nonrelevant": "", "metric": "AC relevant", "value": 0.5,
-    ...     "low": 0.25, "high": 0.75, "p": None, "citations": 7, "pairs": None})
-    >>> result = interval_table({"table_5_6": ChapterTable(MODE, rows)})
-    >>> result[["table", "measure", "metric", "value"]].values.tolist()[:2]
-    [['Table 5.6', 'AC relevant', 'value', 0.5], ['Table 5.6', 'AC relevant', 'low', 0.25]]
     """
     titled = []
     for name, (_, rows) in tables.items():
@@ -150,16 +132,7 @@ def compare_readings(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 
 def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
-    """Note on the number of questions per row and the number of documents per question.
-
-    Examples
-    --------
-    >>> rows = [("NQ", "toy", "BM25", "LLM", "Human", query, 2) for query in ("q1", "q2")]
-    >>> columns = ["dataset", "generator", "retriever", "relevant_author", "nonrelevant_author"]
-    >>> answers = pd.DataFrame(rows, columns=[*columns, "query_id", "k"])
-    >>> size_note(answers, pd.DataFrame({"generator": ["toy"], "value": [NOT_RUN]}))
-    '2 questions per row, 2 documents per question; no probabilities from toy'
-    """
+    """Note on the number of questions per row and of documents per question."""
     if "retriever" not in table:
         answers = answers[answers["retriever"] == FIRST_RETRIEVER]
     names = ["dataset", "generator", "retriever", "relevant_author", "nonrelevant_author"]
@@ -179,14 +152,7 @@ def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
 def select_generators(
     answers: pd.DataFrame, is_control: pd.Series, published: Mapping[str, Sequence[str]] | None
 ) -> dict[str, list[str]]:
-    """Generators in a tier's tables, by table name; the key "all" is for all other tables.
-
-    Examples
-    --------
-    >>> answers = pd.DataFrame({"generator": ["toy", "planted 0"]})
-    >>> select_generators(answers, answers["generator"] != "toy", None)
-    {'all': ['toy']}
-    """
+    """Generators in a tier's tables, by table name; "all" is for all other tables."""
     if published is not None:
         return {name: list(names) for name, names in published.items()}
     visible = ~is_control | is_control.all()

@@ -52,15 +52,7 @@ def measured_quality(
 
 
 def melt_measures(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Long format of a table of measured and expected values.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"generator": ["toy"], "metric": ["CAB"], "value": [1],
-    ...                       "measured": [1.0], "expected": [2.0]})
-    >>> melt_measures(table, ["generator"]).values.tolist()
-    [['toy', 'CAB', 'measured', 1.0], ['toy', 'CAB', 'expected', 2.0]]
-    """
+    """Long format of a table of measured and expected values."""
     cells = table.drop(columns="value").rename(columns={"metric": "measure"})
     columns = [name for name in KNOWN if name in cells]
     return cells.melt([*keys, "measure"], columns, var_name="metric").dropna(subset="value")

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
 from everycell.language_models.generation import Answer
 from everycell.rag.planted import PlantedGenerator, expected_quality
-from everycell.rag.questions import Question
-from everycell.studies.abolghasemi2026.ch5.arms import (
-    Presentation,
-    present_questions,
-    study_settings,
-)
-from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, collect_answers
+from everycell.studies.abolghasemi2026.ch5.arms import Presentation
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
 
 
 @dataclass(frozen=True)
@@ -82,17 +75,3 @@ def make_controls(
     """Controls with the given preferences, by their names in the tables."""
     controls = [PlantedControl(preference, seed=seed, **odds) for preference in preferences]
     return {control.name: control for control in controls}
-
-
-def example_answers() -> pd.DataFrame:
-    """Answers to two questions by a control that cites only documents attributed to people.
-
-    Examples
-    --------
-    >>> example_answers()[["generator", "query_id", "gold"]].drop_duplicates().values.tolist()
-    [['planted 99', 'q1', 2], ['planted 99', 'q2', 1]]
-    """
-    questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
-    presentations = present_questions(study_settings(2, [])[:1], lambda setting, arm: questions)
-    toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
-    return collect_answers(PlantedControl(99, skill=0, base=0), presentations, toy)

@@ -21,11 +21,5 @@ NUMBERS = ["metric", "value", "low", "high", "p"]
 
 
 def add_markers(table: pd.DataFrame) -> pd.DataFrame:
-    """Add daggers to a result, from its column `p`.
-
-    Examples
-    --------
-    >>> add_markers(pd.DataFrame({"p": [0.01, 0.05, np.nan]}))["marker"].tolist()
-    ['†', '', '']
-    """
+    """Add daggers to a result, from its column `p`."""
     return table.assign(marker=np.where(table["p"].astype(float) < ALPHA, DAGGER, ""))

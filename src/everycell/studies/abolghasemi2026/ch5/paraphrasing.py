@@ -26,15 +26,7 @@ def questions_to_try(
     limit: int | None,
     seed: int,
 ) -> list[Question]:
-    """Questions whose passages will be paraphrased, in random order.
-
-    Examples
-    --------
-    >>> result = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
-    >>> texts = {"a": "Rye is a grass.", "b": "Delft is old.", "c": "Leiden too."}
-    >>> [item.id for item in questions_to_try(result, texts, longest=3, limit=None, seed=1)]
-    ['q2']
-    """
+    """Questions whose passages will be paraphrased, in random order."""
     candidates = pd.Series(questions, dtype=object).sample(frac=1, random_state=seed)
     if longest is not None:
         short = {name for name, text in texts.items() if len(text.split()) <= longest}
@@ -47,15 +39,7 @@ def required_answers(
     tried_questions: Sequence[Question],
     answers: Mapping[str, tuple[str, ...]],
 ) -> dict[str, tuple[str, ...]]:
-    """Answers that the paraphrase of each relevant passage must keep.
-
-    Examples
-    --------
-    >>> relevant = pd.DataFrame({"query": ["q1", "q2", "q3"], "document": ["a", "a", "a"]})
-    >>> tried = [Question("q1", ("a",), gold=1), Question("q2", ("a",), gold=1)]
-    >>> required_answers(relevant, tried, {"q1": ("rye",), "q2": ("oat",), "q3": ("ox",)})
-    {'a': ('rye', 'oat')}
-    """
+    """Answers that the paraphrase of each relevant passage must keep."""
     ids = {question.id for question in tried_questions}
     by_document: dict[str, tuple[str, ...]] = {}
     for query, document in relevant[["query", "document"]].itertuples(index=False, name=None):
@@ -65,14 +49,7 @@ def required_answers(
 
 
 def add_titles(paraphrases: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
-    """Prefix paraphrases with the unchanged titles of their passages.
-
-    Examples
-    --------
-    >>> texts = pd.DataFrame({"document_id": ["a", "b", "c"], "text": ["Old.", "New.", ""]})
-    >>> add_titles(texts, pd.Series({"a": "Delft", "b": "", "c": "Rye"}))["text"].tolist()
-    ['Delft. Old.', 'New.', '']
-    """
+    """Prefix paraphrases with the unchanged titles of their passages."""
     prefixes = paraphrases["document_id"].map(titles)
     titled = prefixes.where(prefixes == "", prefixes + ". ") + paraphrases["text"]
     return paraphrases.assign(text=titled.where(paraphrases["text"] != "", ""))

@@ -126,18 +126,7 @@ def sensitivity_significance(
 
 
 def mark_bias(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
-    """Add daggers to the bias, or "?" if published means do not determine the test.
-
-    Examples
-    --------
-    >>> columns = [*SETTING, "rag_mode", "metric", "value"]
-    >>> rows = [("NQ", "toy", "Human", "LLM", mode, RECALL, value)
-    ...         for mode, value in (("Informed", 74.0), ("CF-informed", 70.6))]
-    >>> from everycell.studies.abolghasemi2026.ch5.published_bias import bias_cells
-    >>> quality = pd.DataFrame(rows, columns=columns)
-    >>> mark_bias(bias_cells(quality), bias_significance(quality, 500))["marker"].tolist()
-    ['?']
-    """
+    """Add daggers to the bias, or "?" if published means do not determine the test."""
     keys = [*SETTING, "metric"]
     markers = {"yes": "†", "open": "?", "no": ""}
     outcomes = tests.set_index(keys)["significant"].map(markers)
@@ -145,15 +134,7 @@ def mark_bias(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def tests_table(table: str, tests: pd.DataFrame) -> pd.DataFrame:
-    """Tests behind a published table, one row per number.
-
-    Examples
-    --------
-    >>> tests = pd.DataFrame([("NQ", "toy", "Human", "LLM", "CAB delta recall", 65.0, "yes")],
-    ...                      columns=[*SETTING, "metric", "first", "significant"])
-    >>> tests_table("Table 5.3", tests)[["measure", "metric", "value"]].values.tolist()
-    [['CAB delta recall', 'first', 65.0], ['CAB delta recall', 'significant', 'yes']]
-    """
+    """Tests behind a published table, one row per number."""
     columns = [name for name in TESTS if name in tests]
     cells = tests.melt([*SETTING, "metric"], columns, var_name="quantity").dropna()
     renamed = cells.rename(columns={"metric": "measure", "quantity": "metric"})

@@ -29,27 +29,11 @@ class Reading(NamedTuple):
     match: Match = "substring"
 
     def counted(self, cited: Cited) -> list[int]:
-        """Distinct numbers that count as citations.
-
-        Examples
-        --------
-        `Delft [2], founded in [1246] [11].` cites one document of ten:
-
-        >>> cited = Cited(documents=(2,), stray=(1246, 11))
-        >>> Reading().counted(cited), Reading(strays="wrong").counted(cited)
-        ([2], [2, 1246, 11])
-        """
+        """Distinct numbers that count as citations."""
         return [*cited.documents, *(cited.stray if self.strays == "wrong" else ())]
 
     def is_right(self, text: str, gold: tuple[str, ...], *, k: int) -> bool | None:
-        """Whether an answer is correct; None if no correct answer is known.
-
-        Examples
-        --------
-        >>> text, gold = "Two, of the parties [2].", ("the art", "art")
-        >>> Reading().is_right(text, gold, k=2), Reading(match="squad").is_right(text, gold, k=2)
-        (True, False)
-        """
+        """Whether an answer is correct; None if no correct answer is known."""
         usable = usable_answers(gold, match=self.match)
         if not usable:
             return None

@@ -137,13 +137,6 @@ def measures(policy: Policy, items: RankedList, outlier_ranks: int) -> dict[str,
 
     If no relevant item of a list is among the ranked ones, NDCG is 0 and EE-L is NaN, as in the
     authors' code.
-
-    Examples
-    --------
-    >>> items = best_items([3.0, 1.0, 2.0], [0, 1, 0], [0.0, 0.0, 0.0], items=2)
-    >>> result = measures(Policy(np.array([[0, 1]]), np.ones(1)), items, outlier_ranks=2)
-    >>> result["NDCG@5"], result["EE-L"]
-    (0.0, nan)
     """
     count, ranks = len(items.scores), policy.rankings.shape[1]
     ndcg, error = {5: 0.0, 10: 0.0}, np.nan

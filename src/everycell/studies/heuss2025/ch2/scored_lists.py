@@ -88,15 +88,7 @@ def score_lists(
 def ranked_lists(
     frame: pd.DataFrame, items: int
 ) -> Iterator[tuple[Mapping[str, Any], list[RankedList]]]:
-    """Lists per training run and interpretation, from a frame of :func:`score_lists`.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"epochs": "10", "run": 0, "query": [0, 0], "score": [1.0, 2.0]})
-    >>> [(key, lists)] = ranked_lists(frame.assign(relevance=1, outlying=5.0), items=60)
-    >>> key, len(lists), lists[0].scores.tolist()
-    ({'epochs': '10', 'run': 0}, 1, [1.0, 0.0001])
-    """
+    """Lists per training run and interpretation, from a frame of :func:`score_lists`."""
     for (epochs, run), part in frame.groupby(["epochs", "run"], sort=False):
         yield (
             {"epochs": epochs, "run": int(run)},

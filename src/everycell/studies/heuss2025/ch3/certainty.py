@@ -40,12 +40,6 @@ def spread_of_deviations(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     It is computed within queries (mean over queries) and over all pairs. If it is small, one
     deviation for all documents is a good approximation.
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame({"query": ["a", "a", "b", "b"], "deviation": [1.0, 3.0, 2.0, 2.0]})
-    >>> spread_of_deviations({"BM25": scores})["value"].round(1).tolist()
-    [25.0, 35.4]
     """
     rows = []
     for name, frame in scores.items():

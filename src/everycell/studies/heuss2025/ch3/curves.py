@@ -55,13 +55,7 @@ class Curves:
 
 
 def interval(values: FloatArray) -> tuple[float, float, float]:
-    """Value of the first sample, and the bounds of the central 95 % of the others.
-
-    Examples
-    --------
-    >>> interval(np.array([5.0, *range(101)]))
-    (5.0, 2.5, 97.5)
-    """
+    """Value of the first sample, and the bounds of the central 95 % of the others."""
     low, high = np.percentile(values[1:], [2.5, 97.5])
     return float(values[0]), float(low), float(high)
 

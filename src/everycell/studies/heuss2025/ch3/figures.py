@@ -17,15 +17,7 @@ _GROUPS = {True: ("protected", COLOURS[2], "-"), False: ("not protected", COLOUR
 
 
 def crossing_figure(points: pd.DataFrame) -> Figure:
-    """Number of documents that could swap with each rank (Figure 3.2).
-
-    Examples
-    --------
-    >>> points = pd.DataFrame({"ranker": "MiniLM", "alpha": ["1", "2"], "rank": 1, "value": 3,
-    ...     "low": 1, "high": 5})
-    >>> len(crossing_figure(points).axes)
-    2
-    """
+    """Number of documents that could swap with each rank (Figure 3.2)."""
     check_intervals(points)
     check_single(points, ["ranker", "alpha", "rank"])
     with style():
@@ -82,15 +74,7 @@ def trade_off_figure(points: pd.DataFrame) -> Figure:
 
 
 def control_figure(points: pd.DataFrame) -> Figure:
-    """Measures by strength, one panel per method (Figure 3.6).
-
-    Examples
-    --------
-    >>> points = pd.DataFrame({"method": ["PUFR", "FA*IR"], "metric": "nDCG@10", "alpha": 0.5,
-    ...     "value": 0.4})
-    >>> [axes.get_title() for axes in control_figure(points).axes]
-    ['PUFR', 'FA*IR']
-    """
+    """Measures by strength, one panel per method (Figure 3.6)."""
     check_single(points, ["method", "metric", "alpha"])
     methods = rows_by(points, "method")
     with style():
@@ -150,15 +134,7 @@ def _draw_densities(axes, rows: pd.DataFrame) -> None:
 def panel_points(
     measured: Mapping[str, pd.DataFrame], methods: list[str], utility: str, fairness: str
 ) -> pd.DataFrame:
-    """Means of two measures by method and strength, for `trade_off_figure`.
-
-    Examples
-    --------
-    >>> rows = [("UNFAIR", 0.0, "q", 0.5, 0.8), ("PUFR", 1.0, "q", 0.4, 0.9)]
-    >>> frame = pd.DataFrame(rows, columns=["method", "alpha", "query", "nDCG@10", "nFaiRR@10"])
-    >>> panel_points({"BM25": frame}, ["PUFR"], "nDCG@10", "nFaiRR@10")["fair"].tolist()
-    [0.8, 0.9]
-    """
+    """Means of two measures by method and strength, for `trade_off_figure`."""
     rows = []
     for panel, frame in measured.items():
         means = frame.groupby(["method", "alpha"])[[utility, fairness]].mean()

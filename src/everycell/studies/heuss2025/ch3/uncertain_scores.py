@@ -21,14 +21,7 @@ Vectors = Callable[[pd.DataFrame], FloatArray]
 
 
 def candidate_pairs(candidates: pd.DataFrame) -> pd.DataFrame:
-    """Distinct pairs of query and candidate, with relevance.
-
-    Examples
-    --------
-    >>> columns = ["query_id", "document_id", "relevance"]
-    >>> candidate_pairs(pd.DataFrame([["q", "a", 1]], columns=columns)).columns.tolist()
-    ['query', 'document', 'relevance']
-    """
+    """Distinct pairs of query and candidate, with relevance."""
     names = {"query_id": "query", "document_id": "document"}
     pairs = candidates.rename(columns=names)[["query", "document", "relevance"]]
     return pairs.drop_duplicates(["query", "document"]).reset_index(drop=True)
@@ -89,14 +82,7 @@ def pair_scores(
 
 
 def training_pairs(judgements: pd.DataFrame, pairs: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Pairs of queries with their own relevant passage, and with that of another query.
-
-    Examples
-    --------
-    >>> judged = pd.DataFrame({"query": ["a", "b"], "document": ["1", "2"], "relevance": 1})
-    >>> training_pairs(judged, 4, np.random.default_rng(0)).to_numpy().tolist()
-    [['a', '1'], ['b', '2'], ['a', '2'], ['b', '1']]
-    """
+    """Pairs of queries with their relevant passage, and with that of another query."""
     relevant = judgements[judgements["relevance"] > 0].drop_duplicates("query")
     if len(relevant) < 2:
         raise ValueError(
@@ -112,14 +98,7 @@ def training_pairs(judgements: pd.DataFrame, pairs: int, rng: np.random.Generato
 
 
 def product_vectors(encoded: Encoded, pairs: pd.DataFrame) -> FloatArray:
-    """Element-wise product of query and document vectors, times their dimension.
-
-    Examples
-    --------
-    >>> encoded = Encoded("vectors", np.eye(2), np.array([[1.0, 0.5]]), ["a", "b"], ["q"])
-    >>> product_vectors(encoded, pd.DataFrame({"query": ["q"], "document": ["b"]})).tolist()
-    [[0.0, 1.0]]
-    """
+    """Element-wise product of query and document vectors, times their dimension."""
     queries = pd.Index(encoded.query_ids).get_indexer(pairs["query"])
     documents = pd.Index(encoded.document_ids).get_indexer(pairs["document"])
     if min(queries.min(), documents.min()) < 0:

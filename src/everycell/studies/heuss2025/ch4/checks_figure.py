@@ -16,13 +16,6 @@ def checks_figure(points: pd.DataFrame) -> Figure:
 
     Each explainer has its own panel, since curves overlap. The first explainer is drawn in grey in
     the other panels, as a reference.
-
-    Examples
-    --------
-    >>> points = pd.DataFrame({"data": "LTR", "measure": "Kendall's tau", "check": "deletion",
-    ...     "explainer": "Random", "size": [1, 3], "value": 0.5, "low": 0.4, "high": 0.6})
-    >>> [axes.get_title() for axes in checks_figure(points).axes]
-    ['Random']
     """
     check_intervals(points)
     check_single(points, ["data", "measure", "check", "explainer", "size"])

@@ -19,14 +19,7 @@ _SHORT = {
 
 
 def size_lines(points: pd.DataFrame) -> Figure:
-    """Distributions over answers (Figures 5.3 and 5.4), one panel each.
-
-    Examples
-    --------
-    >>> points = pd.DataFrame({"panel": "Citations", "answerer": "a", "x": [1, 2], "value": 50})
-    >>> len(size_lines(points).axes)
-    1
-    """
+    """Distributions over answers (Figures 5.3 and 5.4), one panel each."""
     check_single(points, ["panel", "answerer", "x"])
     panels = rows_by(points, "panel")
     with style():
@@ -52,14 +45,7 @@ def size_lines(points: pd.DataFrame) -> Figure:
 
 
 def case_bars(points: pd.DataFrame) -> Figure:
-    """Cases by kind of forged document (Figures 5.6 and 5.7), one panel per answerer.
-
-    Examples
-    --------
-    >>> points = pd.DataFrame({"answerer": "a", "kind": "random", "metric": "cited", "value": [3]})
-    >>> len(case_bars(points).axes)
-    1
-    """
+    """Cases by kind of forged document (Figures 5.6 and 5.7), one panel per answerer."""
     return bar_panels(
         points.assign(kind=points["kind"].replace(_SHORT)),
         group="kind",
@@ -72,15 +58,7 @@ def case_bars(points: pd.DataFrame) -> Figure:
 
 
 def estimate_lines(estimated: pd.DataFrame) -> Figure:
-    """Planted shares and the estimates of two designs, one panel per openness.
-
-    Examples
-    --------
-    >>> estimated = pd.DataFrame({"open": "0", "memory": ["0", "1"], "estimate": "planted",
-    ...     "value": [0, 100], "low": [0, 100], "high": [0, 100]})
-    >>> len(estimate_lines(estimated).axes)
-    1
-    """
+    """Planted shares and the estimates of two designs, one panel per openness."""
     return interval_lines(
         estimated.assign(
             panel="bare words accepted as support: " + estimated["open"],

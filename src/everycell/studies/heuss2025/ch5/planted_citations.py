@@ -110,14 +110,7 @@ def answer_sizes(
 
 
 def case_counts(outcomes: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> pd.DataFrame:
-    """Cases by kind of forged document, with their total.
-
-    Examples
-    --------
-    >>> row = {"answerer": "a", "kind": "random", "metric": "recovered", "count": 3, "of": 4}
-    >>> case_counts(pd.DataFrame([row]), "instances", {"recovered": "again"})["value"].tolist()
-    [4, 3]
-    """
+    """Cases by kind of forged document, with their total."""
     selected = outcomes[outcomes["metric"].isin(metrics)]
     rows = []
     for (answerer, kind), part in selected.groupby(["answerer", "kind"], sort=False):

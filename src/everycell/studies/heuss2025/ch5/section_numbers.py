@@ -56,17 +56,7 @@ def reported_numbers(answers: Sequence[CitedAnswer], outcomes: pd.DataFrame) -> 
 
 
 def answer_numbers(answers: Sequence[GroundedAnswer]) -> pd.DataFrame:
-    """Other numbers on answers in section 5.5: means, a median, and a ratio.
-
-    Examples
-    --------
-    >>> from everycell.rag.grounded_template import read_grounded
-    >>> table = answer_numbers([read_grounded("Grounded answer: <co: 0,9>Owls</co: 0,9>.", 5)])
-    >>> table.set_index("metric")["value"].to_dict()
-    {'sentences of an answer': 1.0, 'citations of an answer': 1.0, \
-'documents that an answer cites': 1.0, 'citations of no document': 1.0, \
-'marks that were mended': 0.0, 'words of a cited statement, median': 1.0}
-    """
+    """Other numbers on answers in section 5.5: means, a median, and a ratio."""
     cited = [
         statement
         for answer in answers

@@ -10,17 +10,7 @@ from everycell.studies.heuss2025.ch5.planted_citations import CITING
 
 
 def derived_numbers(table: pd.DataFrame, stated: Mapping[str, float]) -> pd.DataFrame:
-    """Numbers in the text that follow from other published numbers.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"row": CITING, "value": [636, 708, 8, 76]})
-    >>> steps = [table.assign(selection_step=step) for step in ("Pred. Rel.", "Pred. Cited")]
-    >>> stated = {"random document: statements recovered": 936,
-    ...     "random document: forged one cited": 116, "documents predicted to be cited: cited": 46}
-    >>> derived_numbers(pd.concat(steps), stated)["value"].round(1).tolist()
-    [76.0, 1344.0, 12.4, 69.6, 54.0, 0.6]
-    """
+    """Numbers in the text that follow from other published numbers."""
     counts = table.set_index(["selection_step", "row"])["value"].astype(int)
     relevant, to_cite = counts["Pred. Rel."], counts["Pred. Cited"]
     recovered = stated["random document: statements recovered"]

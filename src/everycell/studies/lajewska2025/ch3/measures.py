@@ -25,13 +25,7 @@ Pair = tuple[str, str, str]
 
 
 def row_keys(number: str, system: str, year: str) -> dict[str, str]:
-    """Key columns of a system's row in Table 3.`number`, without the metric.
-
-    Examples
-    --------
-    >>> row_keys("4", "T5_CANARD, T5_QReCC", "2021")
-    {'r1_rewriter': 'T5_CANARD', 'r2_rewriter': 'T5_QReCC', 'cast_year': '2021'}
-    """
+    """Key columns of a system's row in Table 3.`number`, without the metric."""
     if number == "2":
         return {"row": system, "source": "this thesis"}
     if number == "3":
@@ -44,11 +38,6 @@ def metric_names(number: str, metrics: Sequence[str]) -> dict[str, str]:
     """Names of metrics in Table 3.`number`; the first metric must be recall.
 
     Metrics that the table does not have are left out.
-
-    Examples
-    --------
-    >>> metric_names("4", ["R@500", "MAP", "NDCG@3"])
-    {'R@500': 'Recall', 'NDCG@3': 'NDCG@3'}
     """
     if number == "4":
         return {metrics[0]: "Recall", "NDCG@3": "NDCG@3"}

@@ -41,25 +41,13 @@ def accuracy(truth: npt.ArrayLike, decided: npt.ArrayLike) -> float:
 
 
 def name_level(level: str, passages: str, rankings: str) -> str:
-    """Name of a level in tables.
-
-    Examples
-    --------
-    >>> name_level("ranking", "max", "mean"), name_level("sentence", "", "")
-    ('ranking (max, then mean)', 'sentence')
-    """
+    """Name of a level in tables."""
     steps = ", then ".join(part for part in (passages, rankings) if part)
     return f"{level} ({steps})" if steps else level
 
 
 def format_thresholds(thresholds: Mapping[Aggregation, float]) -> str:
-    """Text of the thresholds per aggregation.
-
-    Examples
-    --------
-    >>> format_thresholds({"max": 0.5, "mean": 0.25})
-    'max 0.5, mean 0.25'
-    """
+    """Text of the thresholds per aggregation."""
     return ", ".join(f"{how} {threshold:g}" for how, threshold in thresholds.items())
 
 

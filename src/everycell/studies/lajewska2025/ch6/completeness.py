@@ -148,14 +148,7 @@ def compare_writers(
 
 
 def mean_intervals(scores: pd.DataFrame, by: list[str], *, min_topics: int = 10) -> pd.DataFrame:
-    """Mean over topics, its 95 % t interval and the number of topics, one row per number.
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame({"system": "a", "topic": ["1", "2", "3"], "value": [0.2, 0.3, 0.4]})
-    >>> mean_intervals(scores, ["system"], min_topics=2)["value"].round(3).tolist()
-    [0.3, 0.052, 0.548, 3.0]
-    """
+    """Mean over topics, its 95 % t interval and the number of topics."""
     rows = []
     for keys, group in scores.groupby(by, sort=False):
         values = group["value"].to_numpy()
@@ -170,15 +163,7 @@ def mean_intervals(scores: pd.DataFrame, by: list[str], *, min_topics: int = 10)
 
 
 def join_sentences(responses: pd.DataFrame) -> pd.DataFrame:
-    """Join the sentences of each response: columns `input`, `system`, `topic`, `text`.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"input": "relevant", "system": "a", "topic": "1",
-    ...     "sentence": [2, 1], "text": ["So.", "Why?"]})
-    >>> join_sentences(rows)["text"].tolist()
-    ['Why? So.']
-    """
+    """Join the sentences of each response (`input`, `system`, `topic`, `text`)."""
     ordered = responses.sort_values("sentence", kind="stable")
     keys = ["input", "system", "topic"]
     return ordered.groupby(keys, sort=False, as_index=False)["text"].agg(" ".join)

@@ -37,18 +37,7 @@ SIGNIFICANT = "*"
 
 
 def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infer) -> pd.DataFrame:
-    """Entailment, contradiction and completeness of all responses.
-
-    Examples
-    --------
-    >>> responses = pd.DataFrame({"input": "relevant", "system": "a", "topic": "1",
-    ...     "text": ["An owl."]})
-    >>> nuggets = pd.DataFrame({"detection": ["GPT-4", "Gold"], "input": "relevant", "topic": "1",
-    ...     "text": ["an owl", "a fox"]})
-    >>> infer = lambda pairs: np.array([[0.7, 0.1, 0.2], [0.1, 0.6, 0.3]])
-    >>> inference_scores(responses, nuggets, infer)["value"].tolist()
-    [0.7, 0.1, 0.0]
-    """
+    """Entailment, contradiction and completeness of all responses."""
     detected = nuggets[nuggets["detection"] == DETECTED]
     detected = detected.groupby(["input", "topic"])["text"].agg(list).to_dict()
     gold = nuggets[nuggets["detection"] == GOLD].groupby("topic")["text"].agg(list).to_dict()
@@ -86,15 +75,7 @@ def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infe
 
 
 def mark_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Means over topics, marked if they differ from a reference (paired t-test, 0.05).
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame({"system": ["a"] * 3 + ["b"] * 3, "topic": list("123") * 2,
-    ...     "metric": "Entail", "value": [0.1, 0.2, 0.3, 0.5, 0.6, 0.8]})
-    >>> mark_means(scores, "a")[["row", "marker"]].to_numpy().tolist()
-    [['a', ''], ['b', '*']]
-    """
+    """Means over topics, marked if they differ from a reference (t-test, 0.05)."""
     rows = []
     for metric, rows_of_metric in scores.groupby("metric", sort=False):
         means = rows_of_metric.groupby("system", sort=False)["value"].mean()
@@ -113,17 +94,10 @@ def mark_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
 
 
 def spread_cells(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Cells of `mark_means`, with mean and standard deviation of `FAITHFUL` and `RELEVANCE`.
+    """Cells of `mark_means`, with mean and standard deviation over responses.
 
-    The standard deviation is over responses. In the thesis it is over five runs of models that
-    sample their answers; here decoding is greedy.
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame({"system": "a", "topic": ["1", "2"], "metric": "Faithfulness",
-    ...     "value": [0.5, 1.0]})
-    >>> spread_cells(scores, "a")["metric"].tolist()
-    ['Faithfulness mean', 'Faithfulness sd']
+    In the thesis, the deviation is over five runs of models that sample their answers; here
+    decoding is greedy.
     """
     means = mark_means(scores, reference)
     with_deviation = means["metric"].isin([FAITHFUL, RELEVANCE])

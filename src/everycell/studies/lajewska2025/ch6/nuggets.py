@@ -67,15 +67,7 @@ def compare_runs(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.D
 
 
 def change_effects(scores: pd.DataFrame, pairs: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
-    """Effect of each change on the mean of one judge, with 95 % intervals over topics.
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame({"run": list("aaabbb"), "topic": list("xyz") * 2,
-    ...     "value": [0.1, 0.2, 0.3, 0.3, 0.4, 0.6]})
-    >>> change_effects(scores, {"b for a": ("b", "a")})["value"].round(2).tolist()
-    [0.23, 0.09, 0.38, 0.02]
-    """
+    """Effect of each change on the mean of a judge, with 95 % intervals over topics."""
     values = scores.pivot(index="topic", columns="run", values="value")
     rows = []
     for name, (run, baseline) in pairs.items():

@@ -45,14 +45,7 @@ BASELINES: Mapping[str, str] = {
 
 
 def select_by_size(passages: pd.DataFrame) -> pd.DataFrame:
-    """Passages with a column `input`, once for each of `SIZES` that includes them.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"topic": "1", "rank": range(1, 13)})
-    >>> select_by_size(rows).groupby("input", sort=False).size().to_dict()
-    {'top5': 5, 'top10': 10, 'top20': 12}
-    """
+    """Passages with a column `input`, once for each of `SIZES` that includes them."""
     parts = [passages[passages["rank"] <= size].assign(input=kind) for kind, size in SIZES.items()]
     return pd.concat(parts, ignore_index=True)
 

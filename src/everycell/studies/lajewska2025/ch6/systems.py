@@ -73,18 +73,7 @@ class Facets(NamedTuple):
 def facets(
     system: System, nuggets: pd.DataFrame, clusters: pd.DataFrame, ranks: pd.DataFrame, first: int
 ) -> Iterator[Facets]:
-    """Nuggets of each topic, by the clusters and ranking of a variant.
-
-    Examples
-    --------
-    >>> keys = {"detection": ["GPT-4"] * 2, "topic": ["1"] * 2}
-    >>> nuggets = pd.DataFrame(keys | {"nugget": [1, 2], "text": ["owls", "mice"]})
-    >>> clusters = pd.DataFrame(keys | {"nugget": [1, 2], "clustering": "LSA", "cluster": [0, 1]})
-    >>> ranks = pd.DataFrame(keys | {"clustering": "LSA", "ranking": "BM25", "cluster": [0, 1],
-    ...     "score": [0.1, 0.4]})
-    >>> next(facets(System(clustering="LSA", ranking="BM25"), nuggets, clusters, ranks, 3)).clusters
-    [[2], [1]]
-    """
+    """Nuggets of each topic, by the clusters and ranking of a variant."""
     detected = nuggets[nuggets["detection"] == system.detection]
     assigned = clusters[
         (clusters["detection"] == system.detection) & (clusters["clustering"] == system.clustering)
@@ -113,14 +102,7 @@ def facets(
 def extract_response(
     system: System, topic_facets: Facets, *, sentences: int, words: int
 ) -> Response:
-    """An extractive response: the most central nugget of each cluster.
-
-    Examples
-    --------
-    >>> result = Facets("1", [[1], [2, 3]], [1], {1: "owls eat", 2: "mice", 3: "mice sleep"})
-    >>> extract_response(System(), result, sentences=3, words=35).text
-    'owls eat mice sleep'
-    """
+    """An extractive response: the most central nugget of each cluster."""
     if system.deep:
         remaining = list(topic_facets.clusters[0]) if topic_facets.clusters else []
         parts = []
@@ -145,13 +127,7 @@ def extract_response(
 def nearest_sentences(
     topic: str, sentences: Sequence[str], scores: Sequence[float], *, limit: int
 ) -> Response:
-    """Extractive one-step baseline: the sentences nearest to the question.
-
-    Examples
-    --------
-    >>> nearest_sentences("1", ["Ships.", "Owls eat.", "Owls eat."], [0.1, 0.9, 0.9], limit=2).text
-    'Owls eat. Ships.'
-    """
+    """Extractive one-step baseline: the sentences nearest to the question."""
     order = np.argsort(-np.asarray(scores, float), kind="stable")
     texts = list(dict.fromkeys(sentences[index] for index in order))[:limit]
     return Response(topic, tuple(Sentence(" ".join(text.split()), ()) for text in texts))

@@ -14,12 +14,6 @@ def set_counts(passages: pd.DataFrame, sentences: tuple[int, int, int]) -> dict[
     """Counts of a data set, by row of Table B.1.
 
     `sentences` contains the counts for the last three rows of the table.
-
-    Examples
-    --------
-    >>> passages = pd.DataFrame({"turn_id": ["8_1", "8_1"], "answerable": [True, False]})
-    >>> list(set_counts(passages, (3, 2, 4)).values())
-    [1, 1, 0, 2, 1, 1, 3, 2, 4]
     """
     questions = passages.groupby("turn_id")["answerable"].any()
     answering, silent, in_unanswerable = sentences
@@ -38,14 +32,7 @@ def set_counts(passages: pd.DataFrame, sentences: tuple[int, int, int]) -> dict[
 
 
 def squad_counts(questions: Iterable[Question]) -> dict[str, int]:
-    """Counts of SQuAD 2.0, where each question has one passage.
-
-    Examples
-    --------
-    >>> questions = [("who?", "It rains. Ann left.", ["Ann"]), ("why?", "So.", [])]
-    >>> list(squad_counts(questions).values())
-    [2, 1, 1, 2, 1, 1, 1, 1, 1]
-    """
+    """Counts of SQuAD 2.0, where each question has one passage."""
     rows, sentences = [], [0, 0, 0]
     for number, (_, passage, correct_answers) in enumerate(questions):
         rows.append((str(number), bool(correct_answers)))

@@ -22,16 +22,6 @@ def gfr_cells(
     """Relevance, group fairness and GFR of complete ranked lists.
 
     Pages without memberships belong to all groups equally.
-
-    Examples
-    --------
-    >>> sets = {"P1": {"GENDER": AttributeSet((0.5, 0.5), "JSD")}}
-    >>> groups = {"GENDER": {("P1", "a"): [1, 0], ("P1", "b"): [0, 1]}}
-    >>> gfr_cells({("P1", "BM25"): ["a", "b"]}, {("P1", "b"): 1}, groups, sets, 1)
-      topic   run          metric  value
-    0    P1  BM25           GFR  0.375
-    1    P1  BM25           ERR  0.250
-    2    P1  BM25  GENDER (JSD)  0.500
     """
     rows = []
     for (topic, run), pages in lists.items():
