@@ -1,0 +1,80 @@
+"""The deviation plot of a chapter, and the sentence that describes it."""
+
+from __future__ import annotations
+
+import pytest
+
+from everycell.render.page.deviations import deviation_plot, deviations
+from everycell.verdicts.reports import JudgedCell
+
+
+def chapter(*cells: tuple[str, str, float], tolerance: float | None = None) -> dict:
+    """A chapter with one table per cell: label, published and reproduced value."""
+    return {
+        "artefacts": [
+            {
+                "label": label,
+                "tables": [
+                    {
+                        "cells": [
+                            {
+                                "verdict": "differs",
+                                "id": label,
+                                "is_different": True,
+                                "judged": JudgedCell(
+                                    key={"row": label},
+                                    printed=published,
+                                    rebuilt=reproduced,
+                                    verdict="differs",
+                                    why=None,
+                                    tolerance=tolerance,
+                                ),
+                            }
+                        ]
+                    }
+                ],
+            }
+            for label, published, reproduced in cells
+        ]
+    }
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_deviation_plot_summary_of_either_sign(sign):
+    """Deviations of 1, 2 and 30 last digits: below and above the published values alike."""
+    one = chapter(
+        ("Table 1", "0.50", 0.5 + sign * 0.01),
+        ("Table 2", "0.50", 0.5 + sign * 0.02),
+        ("Table 3", "0.50", 0.5 + sign * 0.3),
+    )
+    assert [point.deviation for point in deviations(one)] == pytest.approx(
+        [sign, 2 * sign, 30 * sign]
+    )
+    assert deviation_plot(one)["summary"] == (
+        f"3 numbers compared: 3 different; the largest deviation is {sign * 30:+d} units (Table 3)."
+    )
+
+
+def test_deviation_plot_summary_of_mixed_signs():
+    one = chapter(("Table 1", "0.50", 0.55), ("Table 2", "0.50", 0.43))
+    assert "the largest deviation is -7 units (Table 2)." in deviation_plot(one)["summary"]
+
+
+def test_deviation_plot_summary_counts_verdicts():
+    """A cell within its tolerance can be different, for its mark or a sign test."""
+    one = chapter(("Table 1", "0.5", 0.45), ("Table 2", "0.5", 0.6))
+    one["artefacts"][0]["tables"][0]["cells"][0]["verdict"] = "close"
+    assert deviation_plot(one)["summary"] == (
+        "2 numbers compared: 1 within tolerance, 1 different."
+    )
+
+
+def test_deviations_leave_out_checks_of_ours():
+    one = chapter(("Table 1", "0.5", 0.45), ("Table 2", "0.5", 0.6))
+    cell = one["artefacts"][0]["tables"][0]["cells"][0]
+    cell["judged"] = cell["judged"].model_copy(update={"kind": "check"})
+    assert [point.artefact for point in deviations(one)] == ["Table 2"]
+
+
+def test_deviation_plot_without_numbers():
+    assert deviation_plot({"artefacts": []}) is None
