@@ -23,10 +23,10 @@ import lightgbm
 import numpy as np
 from scipy.stats import kendalltau
 
-from everycell.engine.artefacts import find_artefact, load_papers
 from everycell.explain.explainers import ExplainedList
 from everycell.explain.forests import read_forest
 from everycell.explain.value_functions import kendall, ranks_of
+from everycell.records.artefacts import find_artefact, load_papers
 from everycell.studies.heuss2025.ch4.attributions import list_attributions
 from everycell.studies.heuss2025.ch4.talent_search import (
     TalentModel,

@@ -13,9 +13,10 @@ from typing import cast
 import pandas as pd
 
 from everycell.cli.checks import ORIGIN
-from everycell.engine.artefacts import Artefact, Paper, load_papers
-from everycell.engine.cell_classes import CellClass, classify_cells
-from everycell.engine.counting import (
+from everycell.records.artefacts import Artefact, Paper, load_papers
+from everycell.records.tiers import Tier
+from everycell.verdicts.cell_classes import CellClass, classify_cells
+from everycell.verdicts.counting import (
     CLAIM_LINES,
     HEADLINES,
     Counts,
@@ -27,10 +28,9 @@ from everycell.engine.counting import (
     headlines,
     total,
 )
-from everycell.engine.origins import origins_of_cells
-from everycell.engine.reports import CellOrigin, JudgedCell
-from everycell.engine.results import Result, collect
-from everycell.engine.tiers import Tier
+from everycell.verdicts.origins import origins_of_cells
+from everycell.verdicts.reports import CellOrigin, JudgedCell
+from everycell.verdicts.results import Result, collect
 
 TARGET = Path("README.md")
 PUBLISHED = Path("published")

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from everycell.engine.artefacts import Artefact, Paper, load_papers
-from everycell.engine.audits import finding_of
-from everycell.engine.cards import Erratum, Where
-from everycell.engine.render.site import escape_cell
+from everycell.records.artefacts import Artefact, Paper, load_papers
+from everycell.records.cards import Erratum, Where
+from everycell.render.site import escape_cell
 from everycell.studies.discovery import audits_of
+from everycell.verdicts.audits import finding_of
 
 TARGET = Path("docs/errata.md")
 PUBLISHED = Path("published")

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.full_runs import (
+from everycell.language_models.presets import FACTS
+from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.full_runs import (
     NOTHING_KNOWN,
     FullRun,
     FullTier,
@@ -18,7 +19,6 @@ from everycell.engine.full_runs import (
     runs_in_full,
     tokens,
 )
-from everycell.language_models.presets import FACTS
 
 TARGET, PUBLISHED = Path("docs/run-in-full.md"), Path("published")
 BEGIN, END = "full.yaml. -->\n", "<!-- End of the generated part. -->"

@@ -15,10 +15,10 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from everycell.engine.artefacts import Paper, load_papers
-from everycell.engine.render.site import configuration, escape_cell, paper_results
-from everycell.engine.results import collect
 from everycell.public import public_modules
+from everycell.records.artefacts import Paper, load_papers
+from everycell.render.site import configuration, escape_cell, paper_results
+from everycell.verdicts.results import collect
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from everycell.base.files import sha256
-from everycell.engine.receipts import content_hash
-from everycell.engine.verification import TABLE_FORMS
+from everycell.receipts.receipts import content_hash
+from everycell.receipts.verification import TABLE_FORMS
 
 
 def hashed(*paths: Path) -> dict[Path, str]:

@@ -155,7 +155,7 @@ def json_schema() -> str:
 
 
 if __name__ == "__main__":
-    from everycell.engine.record_schemas import write_schemas
+    from everycell.records.record_schemas import write_schemas
 
     SCHEMA.parent.mkdir(parents=True, exist_ok=True)
     SCHEMA.write_text(json_schema(), encoding="utf-8")

@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 from harness import load_script
 
-from everycell.engine.artefacts import load_papers
-from everycell.engine.cards import RUNNABLE
-from everycell.engine.conclusions import OUTCOME_NAMES
-from everycell.engine.counting import (
+from everycell.records.artefacts import load_papers
+from everycell.records.cards import RUNNABLE
+from everycell.render.page.cells_file import data_files
+from everycell.render.page.page_file import pages_of
+from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.counting import (
     CLAIM_LINES,
     claim_lines,
     count_chapters,
@@ -21,10 +23,8 @@ from everycell.engine.counting import (
     headlines,
     total,
 )
-from everycell.engine.render.page.cells_file import data_files
-from everycell.engine.render.page.page_file import pages_of
-from everycell.engine.reports import VERDICTS
-from everycell.engine.results import collect
+from everycell.verdicts.reports import VERDICTS
+from everycell.verdicts.results import collect
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

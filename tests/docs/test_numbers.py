@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from harness import load_script
 
-from everycell.engine.artefacts import load_papers
-from everycell.engine.cards import RUNNABLE
+from everycell.records.artefacts import load_papers
+from everycell.records.cards import RUNNABLE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 check_numbers = load_script("docs/check_numbers.py")

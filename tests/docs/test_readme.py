@@ -23,9 +23,9 @@ from everycell.collections.user_studies import (
     read_transparency,
 )
 from everycell.config import parse_config
-from everycell.engine.artefacts import all_artefacts
-from everycell.engine.cards import RUNNABLE
-from everycell.engine.published_cells import DESCRIPTION
+from everycell.records.artefacts import all_artefacts
+from everycell.records.cards import RUNNABLE
+from everycell.records.published_cells import DESCRIPTION
 from everycell.sources import fetch
 from everycell.statistics.anova import anova, supported_anova
 

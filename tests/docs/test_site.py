@@ -16,11 +16,11 @@ from harness import load_script
 from page import toys
 from workflow.project import copy_tree, quick_site
 
-from everycell.engine.artefacts import load_papers
-from everycell.engine.render.site import configuration, embed_table, paper_results
-from everycell.engine.render.tables.table_files import write_table
 from everycell.metrics import exposure
 from everycell.public import public_modules
+from everycell.records.artefacts import load_papers
+from everycell.render.site import configuration, embed_table, paper_results
+from everycell.render.tables.table_files import write_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads(

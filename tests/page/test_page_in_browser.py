@@ -10,9 +10,9 @@ import pytest
 from page import toys
 from playwright.sync_api import expect, sync_playwright
 
-from everycell.engine.registry import load_registry
-from everycell.engine.render.page.page_file import write_page
-from everycell.engine.render.page.vocabulary import VERDICTS
+from everycell.records.registry import load_registry
+from everycell.render.page.page_file import write_page
+from everycell.render.page.vocabulary import VERDICTS
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [
@@ -253,7 +253,8 @@ def test_a_cell_opens_a_panel_with_all_that_is_known_of_it(page):
     cell.click()
     text = " ".join(panel.inner_text().split())
     for part in ("b / x / MAP", "published 0.250", "reproduced 0.21", "different", "released",
-                 "difference -0.04", "tolerance rounding only", "computed from data",
+                 "difference -0.04", "tolerance 0.001, one unit of the last digit",
+                 "computed from data",
                  "in the paper § 1, p. 3 ff.", "published/table_1.csv"):  # fmt: skip
         assert part in text
     released = panel.get_by_role("link", name="input_data.csv").get_attribute("href")

@@ -10,12 +10,12 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.engine.artefacts import Artefact, Paper, load_papers
-from everycell.engine.cards import Card
-from everycell.engine.lineage import NAME, write_jobs
-from everycell.engine.render.figure_files import save_figure
-from everycell.engine.render.panels import bar_panels
-from everycell.engine.reports import CAUSE_NAMES, Report
+from everycell.receipts.lineage import NAME, write_jobs
+from everycell.records.artefacts import Artefact, Paper, load_papers
+from everycell.records.cards import Card
+from everycell.render.figure_files import save_figure
+from everycell.render.panels import bar_panels
+from everycell.verdicts.reports import CAUSE_NAMES, Report
 
 EVIL = "<script>document.title='taken'</script>"
 #: What tries to leave a text, an attribute, a style, a script, a template or a link.
@@ -92,6 +92,7 @@ CELLS = [
     ("b", "x", "MAP", "0.250", 0.21, "differs", None),
     ("b", "x", "size", "M", None, "not_run", "needs the lost runs"),
     ("b", "y", "MAP", "0.4", 0.1, "explained", "The two values of the last row are swapped."),
+    ("c", "x", "MAP", "0.2", 0.35, "too_noisy", "another seed"),
     ("c", "x", "size", "7", "7", "consistent", "the sum of two printed sizes"),
     ("c", "y", "size", "8", "9", "inconsistent", "the sum of two printed sizes"),
 ]  # fmt: skip
@@ -99,7 +100,7 @@ CELLS = [
 
 @dataclass(frozen=True)
 class Toy:
-    """Stands for `everycell.engine.results.Result`."""
+    """Stands for `everycell.verdicts.results.Result`."""
 
     artefact: Artefact
     tier: str
@@ -190,7 +191,9 @@ def toy_results(folder: Path, results: Path) -> list[Toy]:
          "rebuilt": row[4], "verdict": row[5], "why": row[6]}
         for row in CELLS
     ]  # fmt: skip
+    cells[4]["unit"] = 0.001
     cells[6]["source"] = "print"
+    cells[7]["tolerance"] = 0.2
     cells[2]["markers"] = {"printed": "b<", "rebuilt": ""}
     failing = [one.model_copy(update={"on_rebuilt": "fails", "detail": "0 of 1"})
                for one in report(table, "embedded", "stand_in").conclusions]  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 from rehearsal.stage import Stage
 from workflow.project import Project
 
-from everycell.engine.lineage import read_lineage
+from everycell.receipts.lineage import read_lineage
 from everycell.trec.qrels import read_qrels
 
 

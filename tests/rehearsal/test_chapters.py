@@ -15,8 +15,8 @@ from workflow.endpoint_runs import KEY, check_key
 from workflow.project import Project
 
 from everycell.cli.full_tier import select_full
-from everycell.engine.artefacts import load_papers
-from everycell.engine.render.page.vocabulary import page_of_chapter
+from everycell.records.artefacts import load_papers
+from everycell.render.page.vocabulary import page_of_chapter
 
 SECRET = "sk-rehearsed-4711"
 REHEARSED = [

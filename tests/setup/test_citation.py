@@ -9,7 +9,7 @@ import yaml
 from harness import published
 
 import everycell
-from everycell.engine.publications import read_publication
+from everycell.records.publications import read_publication
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -10,9 +10,9 @@ import pytest
 from truth.audit_cases.edits import PUBLISHED, Edit, edited
 
 import everycell.studies
-from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.audits import CONSISTENCY, INCONSISTENCY, Audit, cells_of, run_audit
+from everycell.records.artefacts import all_artefacts, load_papers
 from everycell.studies.discovery import audits_of
+from everycell.verdicts.audits import CONSISTENCY, INCONSISTENCY, Audit, cells_of, run_audit
 
 STUDIES = Path(everycell.studies.__file__).parent
 PAPERS = load_papers(PUBLISHED)

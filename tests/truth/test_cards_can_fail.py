@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from harness import published
 
-from everycell.engine.artefacts import Artefact, all_artefacts
-from everycell.engine.claims import Conclusion, Kind, Predicate
-from everycell.engine.comparisons import Cells, Key, expand_marker
-from everycell.engine.conclusions import decide_on_published, evaluate
-from everycell.engine.published_cells import as_number, key_columns
+from everycell.records.artefacts import Artefact, all_artefacts
+from everycell.records.claims import Conclusion, Kind, Predicate
+from everycell.records.published_cells import as_number, key_columns
+from everycell.verdicts.comparisons import Cells, Key, expand_marker
+from everycell.verdicts.conclusions import decide_on_published, evaluate
 
 ARTEFACTS = list(all_artefacts(published()))
 CLAIMS = [

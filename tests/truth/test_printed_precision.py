@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 from harness import published
 
-from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
-from everycell.engine.judging import judge
-from everycell.engine.published_cells import count_decimals, is_number
-from everycell.engine.verdicts import report
+from everycell.records.artefacts import Artefact, all_artefacts, find_artefact
+from everycell.records.published_cells import count_decimals, is_number
 from everycell.studies.discovery import audits_of
+from everycell.verdicts.judging import judge
+from everycell.verdicts.verdicts import report
 
 PAPERS = published()
 WITH_CELLS = [artefact for artefact in all_artefacts(PAPERS) if not artefact.cells.empty]

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from harness import published
 
-from everycell.engine.judging import judge
 from everycell.metrics.group_fairness import AttributeSet, gfrc
 from everycell.studies.sakai2023.ch1.conversations import (
     annotated_entities,
@@ -14,6 +13,7 @@ from everycell.studies.sakai2023.ch1.conversations import (
     read_targets,
     relevance_cells,
 )
+from everycell.verdicts.judging import judge
 
 GAINS = {"L0": 0, "L1": 0.5, "L2": 1}
 #: Means that the paper took of two values that it had rounded before.

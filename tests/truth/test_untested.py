@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from harness import NEEDS_DATA, find_mirror, published
 
-from everycell.engine.claim_checks import matches_name
-from everycell.engine.registry import read_part
+from everycell.records.claim_checks import matches_name
+from everycell.records.registry import read_part
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAPERS = published()

@@ -1,4 +1,4 @@
-"""Floors: base, engine, library, studies. Each imports only from its own or a lower one."""
+"""Floors, from `base` to `cli`: each imports only from its own or a lower one."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ from harness import published
 import everycell
 
 LIBRARY = Path(everycell.__file__).parent
-#: Packages of the library: each group may import from itself and from the groups before it.
+#: Packages: each group may import from itself and from the groups before it. The first five are
+#: the engine, the others the library.
 ORDER = (
+    ("records",),
+    ("receipts",),
+    ("verdicts",),
+    ("render",),
+    ("jobs",),
     ("sources", "trec"),
     ("collections",),
     ("statistics", "metrics"),
@@ -29,10 +35,9 @@ ORDER = (
 TOP = {"config", "cli", "public", "workflow"}
 PLACE = {
     "base": 0,
-    "engine": 1,
-    **{package: layer for layer, group in enumerate(ORDER, start=2) for package in group},
-    "studies": len(ORDER) + 2,
-    **dict.fromkeys(TOP, len(ORDER) + 3),
+    **{package: layer for layer, group in enumerate(ORDER, start=1) for package in group},
+    "studies": len(ORDER) + 1,
+    **dict.fromkeys(TOP, len(ORDER) + 2),
 }
 MODULES = sorted(path for path in LIBRARY.rglob("*.py") if path != LIBRARY / "__init__.py")
 

@@ -38,10 +38,10 @@ from hypothesis import strategies as st
 
 import everycell
 from everycell.collections.user_studies import ANSWERABILITY
-from everycell.engine.receipts import content_hash
 from everycell.language_models.generation import Answer, Identity, Request
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
+from everycell.receipts.receipts import content_hash
 from everycell.retrieval.encoded import Encoded, write_encoded
 
 LIBRARY = Path(everycell.__file__).parent
@@ -292,7 +292,7 @@ ANSWERING = b'{"id": "d1", "title": "Delft", "text": "It is here."}\n'
 
 def _papers(read: Callable[..., Any], path: Path) -> Any:
     papers = read(path.parent.parent)
-    importlib.import_module("everycell.engine.card_checks").check_cards(papers)
+    importlib.import_module("everycell.verdicts.card_checks").check_cards(papers)
     return papers
 
 
@@ -319,21 +319,21 @@ def _readers() -> dict[str, Reader]:
         for part, full in zip("dtq", files, strict=True)
     }  # fmt: skip
     return collection | {
-        "engine.artefacts.load_papers#card": Reader(CARD, "toy/ch1.yaml", _papers,
+        "records.artefacts.load_papers#card": Reader(CARD, "toy/ch1.yaml", _papers,
             {"toy/paper.yaml": PAPER, "toy/table_1.csv": CELLS}),
-        "engine.artefacts.load_papers#paper": Reader(PAPER, "toy/paper.yaml", _papers,
+        "records.artefacts.load_papers#paper": Reader(PAPER, "toy/paper.yaml", _papers,
             {"toy/ch1.yaml": CARD, "toy/table_1.csv": CELLS}),
-        "engine.artefacts.load_papers#cells": Reader(CELLS, "toy/table_1.csv", _papers,
+        "records.artefacts.load_papers#cells": Reader(CELLS, "toy/table_1.csv", _papers,
             {"toy/paper.yaml": PAPER, "toy/ch1.yaml": CARD}),
-        "engine.published_cells.read_cells": Reader(CELLS),
+        "records.published_cells.read_cells": Reader(CELLS),
         "collections.fairweb.read_levels": Reader(b"P1 a L0\nP1 b L2\n",
             call=lambda read, path: read(path, {"L0": 0, "L2": 3})),
         "collections.fairweb.read_memberships": Reader(b"P1 a 0.5 0.5\nP1 b 1.0 0.0\n"),
         "collections.fairweb.read_target": Reader(b"0.25\n0.75\n"),
         "config.read_config": Reader(b"seed: 3\nnetwork: false\nuser_studies: {alpha: 0.05}\n"),
-        "engine.receipts.read_receipt": Reader(
+        "receipts.receipts.read_receipt": Reader(
             json_of(RECEIPT | {"content_sha256": content_hash(RECEIPT)})),
-        "engine.results.read_result": Reader(CELLS),
+        "verdicts.results.read_result": Reader(CELLS),
         "cli.checks._read_expected": Reader(
             b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"),
         "studies.heuss2025.ch3.inputs.read_uncertain_scores": Reader(
@@ -469,7 +469,7 @@ def _readers() -> dict[str, Reader]:
         "rag.prompts.read_template": Reader(b"### user\n$documents\n\nAnswer ${question}"),
         "dialogue.counterfactual_prompts.read_template": Reader(
             b"### user\nTurn $dialogue to $wanted $$"),
-        "engine.lineage.read_lineage": Reader(json_of(LINEAGE), "lineage.json",
+        "receipts.lineage.read_lineage": Reader(json_of(LINEAGE), "lineage.json",
             lambda read, path: read(path.parent)),
         "collections.letor.read_letor": Reader(
             b"2 qid:1 1:0.5 2:1 # a\n0 qid:1 2:3\n1 qid:2 1:1\n"),
@@ -498,21 +498,21 @@ READERS = _readers()
 #: Functions of such names that read no foreign file of their own, by why.
 NOT_HERE = {
     "reads what jobs of the project wrote": """
-        studies.heuss2025.ch3.inputs.read_lists engine.reports.read_report
-        engine.sensitivity.read_sensitivity""",
+        studies.heuss2025.ch3.inputs.read_lists verdicts.reports.read_report
+        records.sensitivity.read_sensitivity""",
     "reads the project's own files": """
-        engine.full_runs.load_full_tier engine.publications.read_publication
-        engine.registry.load_registry engine.registry.read_part""",
+        records.full_runs.load_full_tier records.publications.read_publication
+        records.registry.load_registry records.registry.read_part""",
     "takes a text, a frame or a reader": """
-        base.yaml.load_yaml base.json_lines.read_json_lines engine.verdicts.read_reproduced
-        engine.spread.read_spreads
+        base.yaml.load_yaml base.json_lines.read_json_lines verdicts.verdicts.read_reproduced
+        records.spread.read_spreads
         studies.sakai2023.ch1.conversations.read_targets
         rag.grounded_template.read_grounded rag.grounded.autonuggetizer.read_facts
         rag.grounded.autonuggetizer.read_labels""",
     "reads with a function of the table, or one of the table with it": """
         trec.runs.read_tag
-        studies.heuss2025.ch3.inputs.read_trained engine.artefacts.read_card_file
-        base.yaml_files.read_model engine.artefacts.load_paper trec.lines.read_lines
+        studies.heuss2025.ch3.inputs.read_trained records.artefacts.read_card_file
+        base.yaml_files.read_model records.artefacts.load_paper trec.lines.read_lines
         collections.smart_files.read_text_lines trec.runs.read_tag
         collections.rows.read_lines collections.rows.read_objects base.csv_files.read_csv
         studies.lajewska2025.annotations.read_group
@@ -706,7 +706,7 @@ def test_a_pipe_is_refused_and_not_waited_for(name, path_of_reader):
     path_of_reader.unlink()
     assert not waits
     # Published cells are read on demand.
-    assert message or name == "engine.artefacts.load_papers#cells"
+    assert message or name == "records.artefacts.load_papers#cells"
     assert all(path_of_reader.name in str(error) for error in message), message
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import yaml
 
 from everycell.config import read_config
-from everycell.engine.full_runs import Material, fill_pattern, setting_value
-from everycell.engine.identity import facts_of
+from everycell.records.full_runs import Material, fill_pattern, setting_value
+from everycell.records.identity import facts_of
 
 
 def pass_for_the_papers(folder: Path, *settings: str) -> None:

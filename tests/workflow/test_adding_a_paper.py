@@ -12,8 +12,8 @@ import pytest
 import yaml
 from workflow.project import REPOSITORY
 
-from everycell.engine.cards import Card
-from everycell.engine.reports import VERDICTS
+from everycell.records.cards import Card
+from everycell.verdicts.reports import VERDICTS
 
 #: A paragraph that begins with the name of a file, and the file's content; or a block of commands.
 BLOCK = re.compile(

@@ -10,12 +10,12 @@ from typer.testing import CliRunner
 from workflow.project import Project
 
 from everycell.cli import app
-from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.cell_classes import classify_cells
-from everycell.engine.conclusions import OUTCOME_NAMES
-from everycell.engine.counting import TESTED
-from everycell.engine.reports import STATES, VERDICTS
-from everycell.engine.tiers import TIERS
+from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.tiers import TIERS
+from everycell.verdicts.cell_classes import classify_cells
+from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.counting import TESTED
+from everycell.verdicts.reports import STATES, VERDICTS
 
 #: What claims are tested on, and outcomes, in `list`.
 BASES = ("reproduced", "other_cells", "surrogate_data")

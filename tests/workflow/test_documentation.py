@@ -34,11 +34,11 @@ def test_results_that_are_out_of_date_are_not_made_again_for_the_site(documented
     ("module", "expected", "log"),
     [
         (
-            "engine/artefacts",
+            "records/artefacts",
             "results/rulegraphs/sakai2023_ch1.svg",
             "rulegraphs/sakai2023_ch1.log",
         ),
-        ("engine/render/site", "results/site", "site.log"),
+        ("render/site", "results/site", "site.log"),
     ],
 )
 def test_the_library_is_found_where_it_is_not_installed(documented, module, expected, log):

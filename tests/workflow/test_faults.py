@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from workflow.project import Project
 
-from everycell.engine.registry import load_registry
+from everycell.records.registry import load_registry
 
 VIEWPOINTS = "cis-response-limitations/viewpoints.csv"
 #: Fetched by one job, in this order: the ratings of chapter 4's studies.

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from workflow.project import HALF_WRITTEN, Project
 
-from everycell.engine.code import hash_of_sources
+from everycell.receipts.code import hash_of_sources
 
-PAGE_STYLE = "src/everycell/engine/render/page/templates/page.css"
+PAGE_STYLE = "src/everycell/render/page/templates/page.css"
 STUDIES = "src/everycell/studies"
 #: What takes long, or stands before all that a chapter does.
 COSTLY = {
@@ -72,7 +72,7 @@ def test_the_style_of_the_page_is_code_of_the_page_alone(changed_by):
         f"{STUDIES}/lajewska2025/settings.py",
         f"{STUDIES}/term_fairness/settings.py",
         "src/everycell/config.py",
-        "src/everycell/engine/registry.yaml",
+        "src/everycell/records/registry.yaml",
     ],
 )
 def test_settings_and_the_registry_are_code_of_no_job(changed_by, part):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from everycell.cli.perturbing import _report_differences
-from everycell.engine.sensitivity import Sensitivity
+from everycell.records.sensitivity import Sensitivity
 from everycell.workflow.perturbed_runs import _sensitivity
 from everycell.workflow.planned_jobs import PlannedJob
 from everycell.workflow.scratch import JobError, Scratch, UnfinishedError, run_job

@@ -13,8 +13,8 @@ import yaml
 from harness import published
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.cards import RUNNABLE
+from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.cards import RUNNABLE
 
 REPOSITORY = Path(__file__).parents[2]
 #: Rules that others inherit from, and that nobody runs.

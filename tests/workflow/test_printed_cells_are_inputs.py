@@ -11,12 +11,12 @@ import pytest
 from harness import published
 
 from everycell.base.yaml import load_yaml
-from everycell.engine.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
-from everycell.engine.lineage import JobRecord, read_lineage, upstream_jobs
-from everycell.engine.receipts import read_receipt
-from everycell.engine.reports import read_report
-from everycell.engine.verdicts import report
+from everycell.receipts.lineage import JobRecord, read_lineage, upstream_jobs
+from everycell.receipts.receipts import read_receipt
+from everycell.records.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
 from everycell.studies.discovery import audits_of
+from everycell.verdicts.reports import read_report
+from everycell.verdicts.verdicts import report
 
 
 def other(value: str) -> str:

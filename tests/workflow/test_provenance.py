@@ -6,9 +6,9 @@ import zipfile
 
 from crate_validator import issues, serve_the_context
 
-from everycell.engine.lineage import read_lineage, upstream_jobs
-from everycell.engine.receipts import read_receipt
-from everycell.engine.registry import load_registry
+from everycell.receipts.lineage import read_lineage, upstream_jobs
+from everycell.receipts.receipts import read_receipt
+from everycell.records.registry import load_registry
 
 SIMULATED = "embedded/lajewska2025/table_4_8"
 

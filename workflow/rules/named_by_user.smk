@@ -1,7 +1,7 @@
 # Material that the user provides, by its key in config.yaml, or that is downloaded on request.
 import re
 
-from everycell.engine.full_runs import FETCH, HUB_NAME
+from everycell.records.full_runs import FETCH, HUB_NAME
 from everycell.sources.corpora import CORPORA
 
 

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from everycell.base.settings import validate_part
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.sources.corpora import fetch_corpus
 from everycell.sources.settings import FetchSettings
 

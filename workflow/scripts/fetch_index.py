@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.retrieval.published_indexes import fetch_index
 
 # Progress bars are unreadable in a log.

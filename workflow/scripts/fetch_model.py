@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from everycell.base.files import atomic_path
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.hub import commit_of
 from everycell.learning.models import model_folder
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 SCREEN = {"width": 1280, "height": 800}
 #: No network requests; Chromium's sandbox does not work in a container.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pygraphviz
 
 from everycell.base.files import write_atomically
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     target = snakemake.wildcards.target

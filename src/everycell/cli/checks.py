@@ -27,18 +27,18 @@ from everycell.cli.printing import (
 from everycell.cli.project import can_be_run, collect_results, require_receipts
 from everycell.cli.rebuild_check import rebuild_and_compare
 from everycell.config import read_config
-from everycell.engine.artefacts import Artefact
-from everycell.engine.differences import compare_folders
-from everycell.engine.lineage import NAME as LINEAGE
-from everycell.engine.lineage import check_lineage, files_without_jobs
-from everycell.engine.published_cells import CardError
-from everycell.engine.receipts import ReceiptError, made_by_other_code
-from everycell.engine.results import SUFFIXES, collect, stem_of
-from everycell.engine.tiers import Tier
-from everycell.engine.verification import absent_inputs, is_own
-from everycell.engine.verification import verify as verify_receipt
+from everycell.receipts.differences import compare_folders
+from everycell.receipts.lineage import NAME as LINEAGE
+from everycell.receipts.lineage import check_lineage, files_without_jobs
+from everycell.receipts.receipts import ReceiptError, made_by_other_code
+from everycell.receipts.verification import absent_inputs, is_own
+from everycell.receipts.verification import verify as verify_receipt
+from everycell.records.artefacts import Artefact
+from everycell.records.published_cells import CardError
+from everycell.records.tiers import Tier
 from everycell.sources.fetch import changed_data
 from everycell.studies.discovery import audits_of
+from everycell.verdicts.results import SUFFIXES, collect, stem_of
 
 #: Name of the reproduction page in a results folder.
 PAGE = "index.html"
@@ -160,7 +160,7 @@ def verify(
             "to update it."
         )
     if has_page:
-        from everycell.engine.render.page.page_file import outdated_pages, pages_of
+        from everycell.render.page.page_file import outdated_pages, pages_of
 
         for page in outdated_pages(results, pages_of(results, all_results, papers))[:1]:
             echo(
@@ -317,7 +317,7 @@ def crate(
     force: Force = False,
 ) -> None:
     """Write results as a Workflow Run RO-Crate, for archiving."""
-    from everycell.engine.crate import write_crate
+    from everycell.render.crate import write_crate
 
     settings = read_config(Path("config.yaml"))
     if not results.is_dir():

@@ -12,8 +12,8 @@ import typer
 from everycell.base.files import atomic_path
 from everycell.cli.named_files import FOLDER, RUN, Input, Output, path_and_name
 from everycell.config import read_config
-from everycell.engine.full_runs import HUB_NAME
-from everycell.engine.published_cells import CardError
+from everycell.records.full_runs import HUB_NAME
+from everycell.records.published_cells import CardError
 
 
 def fetch(
@@ -21,7 +21,7 @@ def fetch(
 ) -> None:
     """Fetch released data into the cache."""
     from everycell import sources
-    from everycell.engine.registry import load_registry
+    from everycell.records.registry import load_registry
 
     settings = read_config(Path("config.yaml"))
     registry = load_registry()

@@ -27,8 +27,12 @@ from everycell.cli.full_machine import (
     needs_download,
 )
 from everycell.cli.names import Names
-from everycell.engine.artefacts import Artefact, Paper, all_artefacts
-from everycell.engine.full_runs import (
+from everycell.language_models.endpoint import Endpoint
+from everycell.language_models.generation import LanguageModelError
+from everycell.language_models.presets import requirements
+from everycell.language_models.settings import EndpointSettings, LanguageModels
+from everycell.records.artefacts import Artefact, Paper, all_artefacts
+from everycell.records.full_runs import (
     FETCH,
     HUB_NAME,
     NOTHING_KNOWN,
@@ -43,11 +47,7 @@ from everycell.engine.full_runs import (
     tokens,
     unconfigured_corpora,
 )
-from everycell.engine.published_cells import CardError
-from everycell.language_models.endpoint import Endpoint
-from everycell.language_models.generation import LanguageModelError
-from everycell.language_models.presets import requirements
-from everycell.language_models.settings import EndpointSettings, LanguageModels
+from everycell.records.published_cells import CardError
 from everycell.sources.corpora import CORPORA, EXTRA_DOWNLOADS, SOURCE
 from everycell.sources.published_files import PublishedFile, find_published_file, read_dictionary
 

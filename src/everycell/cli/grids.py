@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.text import Text
 
-from everycell.engine.render.tables.layout import HeadCell
+from everycell.render.tables.layout import HeadCell
 
 _GAP = 2
 #: Maximum width of a label column; longer labels are wrapped between words.
@@ -20,7 +20,7 @@ _MAX_LABEL_WIDTH = 36
 def grid_lines(
     grid: Mapping[str, Any], lines_of: Callable[[Any], Sequence[Text]], width: int
 ) -> Iterator[Text]:
-    """Lines of a table of `everycell.engine.render.page.tables`; each part repeats its labels."""
+    """Lines of a table of `everycell.render.page.tables`; each part repeats its labels."""
     names, body = [str(name) for name in grid["names"]], grid["body"]
     labels = [
         # A label that spans several rows is in the first of them.

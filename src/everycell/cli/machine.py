@@ -21,16 +21,16 @@ from everycell.cli.options import Form, Format
 from everycell.cli.printing import echo, pluralise, print_for_programs
 from everycell.cli.project import cache_home, can_write
 from everycell.config import Config, read_config
-from everycell.engine.card_checks import check_papers
-from everycell.engine.full_runs import (
+from everycell.records.full_runs import (
     format_keys,
     load_full_tier,
     minimal_settings,
     split_by_settings,
 )
-from everycell.engine.published_cells import CardError
-from everycell.engine.registry import SHARED, load_registry, read_part
-from everycell.engine.registry_entries import SourceError
+from everycell.records.published_cells import CardError
+from everycell.records.registry import SHARED, load_registry, read_part
+from everycell.records.registry_entries import SourceError
+from everycell.verdicts.card_checks import check_papers
 
 #: Packages that at least one chapter needs.
 NEEDED = {

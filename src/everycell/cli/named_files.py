@@ -15,9 +15,9 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo, OptionInfo
 
+from everycell.base.file_kinds import KINDS, recognise_file
 from everycell.base.files import describe_os_error
-from everycell.engine.file_kinds import KINDS, recognise_file
-from everycell.engine.published_cells import CardError
+from everycell.records.published_cells import CardError
 
 
 @dataclass(frozen=True)

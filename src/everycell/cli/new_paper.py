@@ -19,10 +19,10 @@ from everycell.base.files import naming
 from everycell.cli.project import refuse_existing
 from everycell.cli.table_sources import TableSource
 from everycell.config import Config
-from everycell.engine.published_cells import CardError
-from everycell.engine.record_schemas import write_schemas
-from everycell.engine.registry import forget_registry, load_registry
-from everycell.engine.tiers import TIERS
+from everycell.records.published_cells import CardError
+from everycell.records.record_schemas import write_schemas
+from everycell.records.registry import forget_registry, load_registry
+from everycell.records.tiers import TIERS
 from everycell.sources.additions import add_file
 from everycell.sources.fetch import OWN_DATA
 from everycell.workflow import FOLDER

@@ -18,7 +18,7 @@ from everycell.cli import project
 from everycell.cli.named_files import QRELS, RUN, Input
 from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
-from everycell.engine.published_cells import CardError
+from everycell.records.published_cells import CardError
 
 #: Line of the Snakefile that follows the chapters.
 FINISH_LINE = "include: FINISH\n"
@@ -207,9 +207,9 @@ def add_data(
 ) -> None:
     """Fetch a file, and add its address and hash to registry.yaml."""
     from everycell.cli.new_paper import EXAMPLE_DATA
-    from everycell.engine.artefacts import read_card_file
-    from everycell.engine.cards import PaperFile
-    from everycell.engine.registry import read_part
+    from everycell.records.artefacts import read_card_file
+    from everycell.records.cards import PaperFile
+    from everycell.records.registry import read_part
     from everycell.sources.additions import add_file
     from everycell.sources.fetch import OWN_DATA
 

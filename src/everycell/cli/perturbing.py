@@ -16,12 +16,12 @@ from everycell.cli import project
 from everycell.cli.names import Names
 from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
-from everycell.engine import perturbation
-from everycell.engine.artefacts import all_artefacts
-from everycell.engine.cards import RUNNABLE
-from everycell.engine.published_cells import CardError
-from everycell.engine.receipts import content_hash, read_receipt, write_json
-from everycell.engine.sensitivity import (
+from everycell.receipts import perturbation
+from everycell.receipts.receipts import content_hash, read_receipt, write_json
+from everycell.records.artefacts import all_artefacts
+from everycell.records.cards import RUNNABLE
+from everycell.records.published_cells import CardError
+from everycell.records.sensitivity import (
     NAME,
     Cell,
     Sensitivity,

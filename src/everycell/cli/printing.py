@@ -16,9 +16,9 @@ from rich.segment import Segment
 from rich.table import Table
 
 from everycell.base.untrusted import escape_controls
-from everycell.engine.conclusions import OUTCOME_NAMES
-from everycell.engine.differences import Difference
-from everycell.engine.lineage import NAME as LINEAGE
+from everycell.receipts.differences import Difference
+from everycell.receipts.lineage import NAME as LINEAGE
+from everycell.verdicts.conclusions import OUTCOME_NAMES
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -110,7 +110,7 @@ def print_json(value: Any) -> None:
 
 def frame_as_tex(frame: pd.DataFrame) -> str:
     """LaTeX table (booktabs), with numbers rounded as in the terminal."""
-    from everycell.engine.render.tables.latex import escape_tex
+    from everycell.render.tables.latex import escape_tex
 
     lines = [[str(column) for column in frame.columns], *map(format_values, rows_of(frame))]
     head, *body = (" & ".join(map(escape_tex, line)) + r" \\" for line in lines)

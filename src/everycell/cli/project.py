@@ -15,16 +15,16 @@ import typer
 from everycell.base.files import describe_os_error
 from everycell.cli.named_files import check_named_files
 from everycell.cli.printing import echo
-from everycell.engine.artefacts import Artefact, Paper, load_papers
-from everycell.engine.audits import FindAudits
-from everycell.engine.card_checks import check_once
-from everycell.engine.cards import RUNNABLE
-from everycell.engine.code import ignored_scripts
-from everycell.engine.published_cells import CardError
-from everycell.engine.receipts import receipts_in
-from everycell.engine.registry_entries import RegistryError
-from everycell.engine.results import Result, collect
-from everycell.engine.tiers import Tier
+from everycell.receipts.code import ignored_scripts
+from everycell.receipts.receipts import receipts_in
+from everycell.records.artefacts import Artefact, Paper, load_papers
+from everycell.records.cards import RUNNABLE
+from everycell.records.published_cells import CardError
+from everycell.records.registry_entries import RegistryError
+from everycell.records.tiers import Tier
+from everycell.verdicts.audits import FindAudits
+from everycell.verdicts.card_checks import check_once
+from everycell.verdicts.results import Result, collect
 
 PUBLISHED, RESULTS, ROOT = Path("published"), Path("results"), Path()
 

@@ -9,8 +9,8 @@ from typing import cast
 
 from everycell.cli import project
 from everycell.cli.printing import difference_lines, echo, pluralise
-from everycell.engine.differences import compare_folders
-from everycell.engine.rebuilding import (
+from everycell.receipts.differences import compare_folders
+from everycell.receipts.rebuilding import (
     CodeChangedError,
     InputsMissingError,
     RebuildError,
@@ -19,8 +19,8 @@ from everycell.engine.rebuilding import (
     name_of,
     rebuild,
 )
-from everycell.engine.receipts import read_receipt
-from everycell.engine.tiers import Tier
+from everycell.receipts.receipts import read_receipt
+from everycell.records.tiers import Tier
 
 #: Exit codes besides 0 (no difference), 1 (a difference) and 2 (an error).
 INPUTS_MISSING, CODE_CHANGED, RUN_FAILED = 3, 4, 5

@@ -9,10 +9,10 @@ import typer
 
 from everycell.cli import project
 from everycell.cli.printing import echo, pluralise
-from everycell.engine.artefacts import all_artefacts, load_paper
-from everycell.engine.card_checks import check_paper, check_papers
-from everycell.engine.published_cells import CardError
-from everycell.engine.record_schemas import write_schemas
+from everycell.records.artefacts import all_artefacts, load_paper
+from everycell.records.published_cells import CardError
+from everycell.records.record_schemas import write_schemas
+from everycell.verdicts.card_checks import check_paper, check_papers
 
 
 def check(

@@ -16,14 +16,14 @@ from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import output_console, print_for_programs, print_json
 from everycell.cli.project import collect_results
 from everycell.config import read_config
-from everycell.engine.artefacts import Artefact, all_artefacts
-from everycell.engine.conclusions import OUTCOME_NAMES
-from everycell.engine.counting import BASES, TESTED, Counts, count_chapters, summary_row
-from everycell.engine.published_cells import CardError
-from everycell.engine.reports import STATES, Verdict, format_counts
-from everycell.engine.results import Result
-from everycell.engine.tiers import Tier
+from everycell.records.artefacts import Artefact, all_artefacts
+from everycell.records.published_cells import CardError
+from everycell.records.tiers import Tier
 from everycell.studies.discovery import audits_of
+from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.counting import BASES, TESTED, Counts, count_chapters, summary_row
+from everycell.verdicts.reports import STATES, Verdict, format_counts
+from everycell.verdicts.results import Result
 
 #: Columns with counts.
 COUNTS = ("verdicts", "explained", "claims")
@@ -193,8 +193,8 @@ def _sums_by_chapter(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def page() -> None:
     """Redraw the page from the results on disk."""
-    from everycell.engine.lineage import write_lineage
-    from everycell.engine.render.page.page_file import write_page
+    from everycell.receipts.lineage import write_lineage
+    from everycell.render.page.page_file import write_page
 
     papers = project.papers()
     results = collect_results(papers, audits=audits_of)

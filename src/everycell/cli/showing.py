@@ -18,13 +18,15 @@ from everycell.cli.names import Names, Selection
 from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import output_console, print_for_programs
 from everycell.cli.project import collect_results, warn_of_faults
-from everycell.engine.artefacts import Artefact, Paper, all_artefacts
-from everycell.engine.cards import RUNNABLE
-from everycell.engine.conclusions import OUTCOME_NAMES
-from everycell.engine.published_cells import CardError
-from everycell.engine.render.page.tables import published_table, surrogate_table, verdict_table
-from everycell.engine.render.page.verdict_tex import verdict_table_as_tex
-from everycell.engine.reports import (
+from everycell.records.artefacts import Artefact, Paper, all_artefacts
+from everycell.records.cards import RUNNABLE
+from everycell.records.published_cells import CardError
+from everycell.records.tiers import TIERS, Tier
+from everycell.render.page.tables import published_table, surrogate_table, verdict_table
+from everycell.render.page.verdict_tex import verdict_table_as_tex
+from everycell.studies.discovery import audits_of
+from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.reports import (
     CAUSE_NAMES,
     STATES,
     UNEQUAL,
@@ -34,9 +36,7 @@ from everycell.engine.reports import (
     explained_by_source,
     format_counts,
 )
-from everycell.engine.results import Result, result_of, stem_of
-from everycell.engine.tiers import TIERS, Tier
-from everycell.studies.discovery import audits_of
+from everycell.verdicts.results import Result, result_of, stem_of
 
 #: Symbol and colour of each verdict in the terminal; all symbols differ, for output without colour.
 SIGNS: dict[Verdict, tuple[str, str]] = {

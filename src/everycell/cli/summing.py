@@ -12,9 +12,9 @@ from everycell.cli import project
 from everycell.cli.options import Form, Format
 from everycell.cli.printing import pluralise, print_for_programs
 from everycell.cli.project import can_be_run, collect_results
-from everycell.engine.artefacts import Paper
-from everycell.engine.conclusions import OUTCOME_NAMES
-from everycell.engine.counting import (
+from everycell.records.artefacts import Paper
+from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.counting import (
     Counts,
     claim_lines,
     count_chapters,
@@ -23,7 +23,7 @@ from everycell.engine.counting import (
     headlines,
     total,
 )
-from everycell.engine.reports import VERDICTS
+from everycell.verdicts.reports import VERDICTS
 
 #: Outcomes of tested claims in the rows for programs.
 OUTCOMES = ("holds", "fails", "undecided")

@@ -10,7 +10,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from everycell.base.arrays import FloatArray, IntArray
-from everycell.engine.render.figure_files import COLOURS, INK, style
 from everycell.explain.explainers import (
     ExplainedList,
     greedy,
@@ -28,6 +27,7 @@ from everycell.explain.value_functions import (
     negative_rank,
     weighted_rank_difference,
 )
+from everycell.render.figure_files import COLOURS, INK, style
 
 #: Largest number of features whose coalitions are enumerated; with more, permutations are sampled.
 MAX_ENUMERATED = 10

@@ -14,8 +14,6 @@ from everycell.base.arrays import FloatArray, IntArray
 from everycell.base.csv_files import read_table, row_in_file
 from everycell.base.frames import Schema
 from everycell.base.untrusted import in_quotes
-from everycell.engine.render.figure_files import COLOURS, DASHES, MARKERS, style
-from everycell.engine.render.marks import common_legend
 from everycell.fair_ranking.constrained import (
     best_by_assignment,
     best_by_integer_program,
@@ -24,6 +22,8 @@ from everycell.fair_ranking.constrained import (
 from everycell.fair_ranking.fa_ir import adjusted_significance, fa_ir, minimum_protected
 from everycell.fair_ranking.neutral_exposure import reciprocal_nfairr
 from everycell.fair_ranking.uncertainty import pufr
+from everycell.render.figure_files import COLOURS, DASHES, MARKERS, style
+from everycell.render.marks import common_legend
 from everycell.retrieval.evaluation import evaluate
 from everycell.trec.runs import trec_order
 

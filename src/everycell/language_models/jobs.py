@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from everycell.base.settings import validate_part
-from everycell.engine.receipts import write_json
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.generation import Message, Request
 from everycell.language_models.recorded import Recorded
 from everycell.language_models.settings import AskSettings, Decoding
+from everycell.receipts.receipts import write_json
 
 
 @contextmanager

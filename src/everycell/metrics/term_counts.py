@@ -23,10 +23,10 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
+from everycell.base.file_kinds import KINDS, recognise_file
 from everycell.base.files import atomic_path
 from everycell.base.frames import check_columns
 from everycell.base.parquet_limits import check_parquet_size
-from everycell.engine.file_kinds import KINDS, recognise_file
 from everycell.metrics.word_lists import DOCUMENT, LENGTH, Words, groups_of_terms, normalise_text
 
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.engine.render.figure_files import COLOURS, DASHES, HATCHES, INK, MARKERS, style
-from everycell.engine.render.marks import (
+from everycell.render.figure_files import COLOURS, DASHES, HATCHES, INK, MARKERS, style
+from everycell.render.marks import (
     check_known,
     check_numbers,
     check_single,

@@ -25,8 +25,8 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock, Timeout
 
 from everycell.base.files import NO_SPACE, sha256
-from everycell.engine.registry import Registry, load_registry, read_part
-from everycell.engine.registry_entries import (
+from everycell.records.registry import Registry, load_registry, read_part
+from everycell.records.registry_entries import (
     DataSet,
     Entry,
     Form,
@@ -36,7 +36,7 @@ from everycell.engine.registry_entries import (
     key_of,
     set_of,
 )
-from everycell.engine.released import (
+from everycell.records.released import (
     CacheError,
     accepted_contents,
     archive_path,

@@ -8,7 +8,7 @@ A repository that uses the installed package has such folders too, below ``src/e
 
 from pathlib import Path
 
-from everycell.engine.code import roots_of_code
+from everycell.receipts.code import roots_of_code
 
 # Python and Snakemake run in the folder of the repository.
 __path__ += [

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from everycell import studies
-from everycell.engine.audits import Audit, audits_in
+from everycell.verdicts.audits import Audit, audits_in
 
 
 @cache

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.file_kinds import KINDS, recognise_text
 from everycell.base.files import write_atomically
 from everycell.base.frames import check_columns
 from everycell.base.text_files import (
@@ -24,7 +25,6 @@ from everycell.base.text_files import (
     detect_other_format,
 )
 from everycell.base.untrusted import in_quotes, unpack
-from everycell.engine.file_kinds import KINDS, recognise_text
 
 Ranks = Literal["ignore", "error"]
 

@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from everycell.engine.artefacts import Artefact
-from everycell.engine.conclusions import no_table
-from everycell.engine.perturbation import PERTURBATIONS, PerturbationError, kind_of, perturb
-from everycell.engine.published_cells import as_number
-from everycell.engine.readings import select_reading
-from everycell.engine.receipts import read_receipt
-from everycell.engine.render.tables.layout import VALUE_COLUMNS
-from everycell.engine.results import read_result
-from everycell.engine.sensitivity import SEPARATOR, WHOLE, Sensitivity
-from everycell.engine.tiers import Tier
+from everycell.receipts.perturbation import PERTURBATIONS, PerturbationError, kind_of, perturb
+from everycell.receipts.receipts import read_receipt
+from everycell.records.artefacts import Artefact
+from everycell.records.published_cells import as_number
+from everycell.records.sensitivity import SEPARATOR, WHOLE, Sensitivity
+from everycell.records.tiers import Tier
+from everycell.render.tables.layout import VALUE_COLUMNS
+from everycell.verdicts.conclusions import no_table
+from everycell.verdicts.readings import select_reading
+from everycell.verdicts.results import read_result
 from everycell.workflow.planned_jobs import CACHE, PlannedJob, maker_of, makers, planned_jobs
 from everycell.workflow.scratch import JobError, LateError, Scratch, UnfinishedError
 
@@ -37,8 +37,8 @@ PRELOADED = (
     "sklearn.linear_model",
     "statsmodels.formula.api",
     "statsmodels.stats.anova",
-    "everycell.engine.render.figure_files",
-    "everycell.engine.render.tables.table_files",
+    "everycell.render.figure_files",
+    "everycell.render.tables.table_files",
 )
 #: What the receipts of a run without a perturbation say instead of the inputs.
 CONTROL = "none, to see what varies"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.audits import Cells, cells_of
+from everycell.verdicts.audits import Cells, cells_of
 
 PUBLISHED = Path(__file__).parents[3] / "published"
 

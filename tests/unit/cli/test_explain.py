@@ -11,8 +11,8 @@ import pytest
 
 from everycell.cli.measure.explain import columns_of_model
 from everycell.collections.letor import read_letor
-from everycell.engine.published_cells import CardError
 from everycell.explain.forests import read_forest
+from everycell.records.published_cells import CardError
 
 refused = partial(command_line.refused, "measure", "explain")
 

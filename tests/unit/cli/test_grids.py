@@ -6,9 +6,9 @@ from rich.text import Text
 
 from everycell.cli.grids import grid_lines
 from everycell.cli.printing import output_console
-from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.render.page.tables import published_table
-from everycell.engine.render.tables.layout import HeadCell
+from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.render.page.tables import published_table
+from everycell.render.tables.layout import HeadCell
 
 PUBLISHED = Path(__file__).parents[3] / "published"
 GRID = {

@@ -11,9 +11,9 @@ import yaml
 from command_line import call, refused
 
 from everycell.cli.table_sources import EXAMPLE
-from everycell.engine.artefacts import load_papers
-from everycell.engine.card_checks import check_cards
-from everycell.engine.registry import load_registry
+from everycell.records.artefacts import load_papers
+from everycell.records.registry import load_registry
+from everycell.verdicts.card_checks import check_cards
 
 RUNS = ("--runs", "first.run", "second.run", "--qrels", "qrels.txt")
 TABLE = "system,metric,value\nFirst,MAP,0.71\nFirst,P@1,0.5\nSecond,MAP,0.58\nSecond,P@1,0.5\n"

@@ -315,7 +315,7 @@ def test_init_name_and_tag_of_different_systems(files):
 
 def test_recognise_file_random_bytes(tmp_path):
     """A file that fits no kind is left to its reader."""
-    from everycell.engine.file_kinds import recognise_file
+    from everycell.base.file_kinds import recognise_file
 
     rng = np.random.default_rng(0)
     path = tmp_path / "x"

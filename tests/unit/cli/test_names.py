@@ -12,8 +12,8 @@ from everycell.cli.entry import describe_missing_module
 from everycell.cli.making import plan
 from everycell.cli.names import Names, Selection, words_of
 from everycell.cli.project import papers_not_included
-from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.published_cells import CardError
+from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.published_cells import CardError
 
 PAPERS = published()
 NAMES = Names(PAPERS)

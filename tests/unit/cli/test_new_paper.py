@@ -18,15 +18,15 @@ import pytest
 from command_line import call, refused
 
 from everycell.cli.table_sources import EXAMPLE
-from everycell.engine.artefacts import load_papers
-from everycell.engine.card_checks import check_cards
-from everycell.engine.registry import load_registry
+from everycell.records.artefacts import load_papers
+from everycell.records.registry import load_registry
 from everycell.retrieval.evaluation import evaluate
 from everycell.sources.additions import add_file
 from everycell.sources.download import DownloadError
 from everycell.sources.fetch import OWN_DATA
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
+from everycell.verdicts.card_checks import check_cards
 
 REPOSITORY = Path(__file__).parents[3]
 RUN = b"q1 Q0 d1 1 2.5 own\nq1 Q0 d2 2 1.5 own\n"

@@ -3,11 +3,11 @@
 import pandas as pd
 from unit.toy_papers import CARD, CELLS, write_paper
 
-from everycell.engine.artefacts import load_papers
-from everycell.engine.cards import Derived
-from everycell.engine.counting import Counts, count_chapters, headline, headlines
-from everycell.engine.results import Result
-from everycell.engine.verdicts import NO_AUDITS, report
+from everycell.records.artefacts import load_papers
+from everycell.records.cards import Derived
+from everycell.verdicts.counting import Counts, count_chapters, headline, headlines
+from everycell.verdicts.results import Result
+from everycell.verdicts.verdicts import NO_AUDITS, report
 
 TIERS = """\
     tiers:

@@ -13,7 +13,7 @@ from everycell.collections import (
     planted_dialogues,
     user_studies,
 )
-from everycell.engine.registry import load_registry
+from everycell.records.registry import load_registry
 from everycell.sources import fetch
 from everycell.trec.runs import read_run
 

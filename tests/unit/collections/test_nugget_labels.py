@@ -15,7 +15,7 @@ from everycell.collections.nugget_labels import (
     LabelsError,
     read_nugget_labels,
 )
-from everycell.engine.registry import load_registry
+from everycell.records.registry import load_registry
 from everycell.sources import fetch
 
 

@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from everycell.base.errors import CollectionError
 from everycell.collections.cacm import linked_tasks, read_cacm_links
 from everycell.collections.smart import CRANFIELD_RELEVANCE, FILES, Counts, read_collection
-from everycell.engine.registry import load_registry
+from everycell.records.registry import load_registry
 from everycell.sources import fetch
 
 PAGE = """<html>

@@ -30,7 +30,7 @@ from everycell.collections.user_satisfaction import (
     read_samples,
     read_split,
 )
-from everycell.engine.published_cells import read_cells
+from everycell.records.published_cells import read_cells
 from everycell.sources import fetch
 
 ASKED, TOLD = (USER, "A boat to the island?"), (SYSTEM, "At noon: two seats.")

@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from everycell.engine.registry import Registry, load_registry
-from everycell.engine.registry_entries import SourceError, UnavailableError
-from everycell.engine.released import CacheError, DamagedFileError, archive_path, check
+from everycell.records.registry import Registry, load_registry
+from everycell.records.registry_entries import SourceError, UnavailableError
+from everycell.records.released import CacheError, DamagedFileError, archive_path, check
 from everycell.sources import download, fetch, fetch_set
 from everycell.sources.download import DownloadError
 from everycell.sources.fetch import MirrorError
@@ -640,8 +640,8 @@ def run_fetch(registry: Registry, cache: Path, before: str = "") -> subprocess.P
     """Fetch in a process of its own, which prints the path or the error."""
     script = (
         f"import json, pathlib, resource, sys\n{before}\n"
-        "from everycell.engine.registry import Registry\n"
-        "from everycell.engine.registry_entries import SourceError\n"
+        "from everycell.records.registry import Registry\n"
+        "from everycell.records.registry_entries import SourceError\n"
         "from everycell.sources import fetch\n"
         "registry = Registry.model_validate_json(sys.argv[1])\n"
         "try:\n"

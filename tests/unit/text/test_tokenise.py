@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 
-from everycell.engine.registry import load_registry
 from everycell.metrics.term_counts import blank_tokens
+from everycell.records.registry import load_registry
 from everycell.sources import fetch
 from everycell.text.tokenise import (
     _UNICODE_TOKEN,

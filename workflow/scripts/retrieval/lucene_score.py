@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.benchmark import listed_pairs
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.retrieval.lucene import Index
 from everycell.retrieval.ranking_functions import BM25, Dirichlet, JelinekMercer
 from everycell.trec.runs import write_run

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.benchmark import listed_pairs, texts_by_id
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.models import set_gpu_precision, use_one_thread
 from everycell.learning.ranker import get_ranker
 from everycell.trec.runs import write_run

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import device, use_one_thread
 from everycell.learning.ranker import get_ranker

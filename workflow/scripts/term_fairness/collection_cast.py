@@ -8,7 +8,7 @@ from everycell.collections.cast_passages import (
     read_cast_passages,
     topic_folds,
 )
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     settings = snakemake.params

@@ -7,7 +7,7 @@ from everycell.collections.grepbias import (
     one_wording_benchmark,
     read_grepbias,
 )
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     first, *documents = map(Path, snakemake.input)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.planted_bias import plant_bias, plant_rankers
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:

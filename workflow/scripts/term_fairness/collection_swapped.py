@@ -4,7 +4,7 @@ import shutil
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.metrics.word_lists import read_words
 from everycell.text.gender_swap import swap_coverage, swap_gender
 

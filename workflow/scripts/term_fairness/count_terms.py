@@ -1,6 +1,6 @@
 """Count the terms of each group, and all tokens, in every document of a collection."""
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.metrics.fairness_inputs import read_documents
 from everycell.metrics.term_counts import count_terms
 from everycell.metrics.word_lists import read_words

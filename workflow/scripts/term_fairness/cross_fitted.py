@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.benchmark import texts_by_id
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.cross_encoder import score_pairs
 from everycell.learning.list_scoring import score_by_fold
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread

@@ -10,7 +10,7 @@ import pandas as pd
 
 from everycell.base.files import write_atomically
 from everycell.collections.planted_bias import SYSTEMS
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.retrieval.fairness_curves import (
     MEASURES,
     RankedSystem,

@@ -1,6 +1,6 @@
 """Measures of two example lists of four documents with one gendered word each."""
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.retrieval.fairness_figures import documents_in_lists
 from everycell.studies.term_fairness.example import (
     GROUPS,

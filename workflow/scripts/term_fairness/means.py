@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.metrics.term_counts import read_counts
 from everycell.retrieval.ranker_fairness import measure_rankers, restrict_to_common_queries
 from everycell.studies.term_fairness.tables import fairness_tables

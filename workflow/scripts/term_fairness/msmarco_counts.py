@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from everycell.collections.msmarco import stream_passages
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.metrics.term_counts import count_terms
 from everycell.metrics.word_lists import read_words
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.retrieval.query_files import (
     deepimpact_query,
     read_encoded_queries,

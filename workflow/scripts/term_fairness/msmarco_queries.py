@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from everycell.collections.msmarco import merge_query_sets, read_judgements, read_query_set
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     sets = {

@@ -7,7 +7,7 @@ import pandas as pd
 
 from everycell.collections.benchmark import texts_by_id
 from everycell.collections.msmarco import read_passages
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.cross_encoder import score_pairs
 from everycell.learning.list_scoring import score_in_parts
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import search_impacts, search_vectors, search_words
 from everycell.retrieval.published_indexes import fetched_index

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from everycell.collections.msmarco import stream_passages
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import index_texts
 from everycell.text.gender_swap import swap_gender

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.metrics.term_counts import read_counts
 from everycell.retrieval.ranker_fairness import overlap_by_query
 from everycell.studies.term_fairness.tables import overlap_table

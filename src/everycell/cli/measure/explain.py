@@ -11,7 +11,7 @@ import typer
 from everycell.cli.named_files import Input, Output
 from everycell.cli.options import Format, Seed
 from everycell.cli.printing import output_console, print_for_programs, print_frame
-from everycell.engine.published_cells import CardError
+from everycell.records.published_cells import CardError
 
 if TYPE_CHECKING:
     from everycell.explain.forests import Forest
@@ -99,7 +99,6 @@ def explain(
     import numpy as np
 
     from everycell.collections.letor import read_letor
-    from everycell.engine.render.figure_files import save_figure
     from everycell.explain.attributed_lists import (
         DOCUMENT_OBJECTIVES,
         EXPLAINERS,
@@ -110,6 +109,7 @@ def explain(
     )
     from everycell.explain.explainers import ExplainedList
     from everycell.explain.forests import read_forest
+    from everycell.render.figure_files import save_figure
 
     if objective != "kendall" and explainer not in EXPLAINERS_WITH_OBJECTIVE:
         raise CardError(f"The explainer {explainer} has its own objective; remove --objective.")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.published_cells import CardError
+from everycell.records.published_cells import CardError
 
 
 def read_user_file(

@@ -13,7 +13,7 @@ from everycell.cli.measure.files import read_run_file, read_user_file
 from everycell.cli.named_files import QRELS, Input, Output
 from everycell.cli.options import Cutoffs, Format, Run
 from everycell.cli.printing import print_measures
-from everycell.engine.published_cells import CardError
+from everycell.records.published_cells import CardError
 
 
 def rerank(
@@ -64,13 +64,13 @@ def rerank(
     form: Format = "table",
 ) -> None:
     """Re-rank a run in favour of neutral documents."""
-    from everycell.engine.render.figure_files import save_figure
     from everycell.fair_ranking.reranked_runs import (
         read_neutralities,
         rerank_run,
         trade_off,
         trade_off_plot,
     )
+    from everycell.render.figure_files import save_figure
     from everycell.trec.qrels import read_qrels
     from everycell.trec.runs import write_run
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from everycell.engine.audits import rows_where
+from everycell.verdicts.audits import rows_where
 
 #: Significance level of chapters 4 and 7.
 ALPHA = 0.05

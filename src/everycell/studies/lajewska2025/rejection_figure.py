@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from everycell.engine.render.panels import interval_lines
+from everycell.render.panels import interval_lines
 
 if TYPE_CHECKING:
-    from everycell.engine.result_job import ResultJob
+    from everycell.jobs.result_job import ResultJob
 
 
 def write_rejection_figure(job: ResultJob, rates: pd.DataFrame, *, alpha: float, panel: str | None):

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.engine.audits import Finding, holds_if_any, published_text, rows_where
 from everycell.metrics.rank_overlap import rbo
+from everycell.verdicts.audits import Finding, holds_if_any, published_text, rows_where
 
 #: Rankers of the table of overlaps by their names in the table of means.
 RANKERS = {"BM25": "BM25", "BERT": "BERT", "MiniLM": "MiniLM_KD", "TinyBERT": "TinyBERT_KD"}

@@ -8,19 +8,19 @@ from everycell.cli.project import faults_at_start
 from everycell.config import parse_config
 from everycell.config import read_config
 from everycell.config import refuse_templates
-from everycell.engine.artefacts import all_artefacts
-from everycell.engine.artefacts import load_papers
-from everycell.engine.cards import RUNNABLE
-from everycell.engine.full_runs import minimal_settings
-from everycell.engine.full_runs import load_full_tier
-from everycell.engine.full_runs import split_by_settings, material_notes
-from everycell.engine.full_runs import runs_in_full
-from everycell.engine.full_runs import setting_value
-from everycell.engine.full_runs import format_keys
-from everycell.engine.published_cells import CardError
+from everycell.records.artefacts import all_artefacts
+from everycell.records.artefacts import load_papers
+from everycell.records.cards import RUNNABLE
+from everycell.records.full_runs import minimal_settings
+from everycell.records.full_runs import load_full_tier
+from everycell.records.full_runs import split_by_settings, material_notes
+from everycell.records.full_runs import runs_in_full
+from everycell.records.full_runs import setting_value
+from everycell.records.full_runs import format_keys
+from everycell.records.published_cells import CardError
 from everycell.base.settings import ConfigError
-from everycell.engine.tiers import TIERS
-from everycell.engine.code import hash_of_sources, script_file, source_file
+from everycell.records.tiers import TIERS
+from everycell.receipts.code import hash_of_sources, script_file, source_file
 from everycell.base.files import reset_future_times
 
 try:

@@ -1,5 +1,5 @@
 # Inputs of the page: verdict files of the requested targets, and those on disk.
-from everycell.engine.sensitivity import NAME as SENSITIVITY
+from everycell.records.sensitivity import NAME as SENSITIVITY
 
 
 def pages_of_chapters():

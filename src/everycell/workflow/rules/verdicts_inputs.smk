@@ -1,5 +1,5 @@
 # Input and parameter functions of the rules for verdicts.
-from everycell.engine.full_runs import FETCH, fill_pattern, identifiable_materials
+from everycell.records.full_runs import FETCH, fill_pattern, identifiable_materials
 
 
 def code_of_audits(wildcards):

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.audits import finding_of
-from everycell.engine.render.tables.table_files import write_table
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
+from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.render.tables.table_files import write_table
 from everycell.studies.discovery import audits_of
+from everycell.verdicts.audits import finding_of
 
 PUBLISHED = Path("published")
 

@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 
 from everycell.base.settings import validate_part
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.sources import fetch
 from everycell.sources.settings import FetchSettings
 

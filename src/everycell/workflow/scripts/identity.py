@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from everycell.engine.identity import FileFacts, difference, facts_of
-from everycell.engine.job import Job
-from everycell.engine.receipts import write_json
+from everycell.jobs.job import Job
+from everycell.receipts.receipts import write_json
+from everycell.records.identity import FileFacts, difference, facts_of
 
 with Job(snakemake) as job:
     stated = {

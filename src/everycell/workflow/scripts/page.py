@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from everycell.engine.artefacts import load_papers
-from everycell.engine.job import Job
-from everycell.engine.lineage import write_lineage
-from everycell.engine.render.page.page_file import write_page
-from everycell.engine.results import collect
+from everycell.jobs.job import Job
+from everycell.receipts.lineage import write_lineage
+from everycell.records.artefacts import load_papers
+from everycell.render.page.page_file import write_page
 from everycell.studies.discovery import audits_of
+from everycell.verdicts.results import collect
 
 with Job(snakemake) as job:
     page = Path(snakemake.output.page)

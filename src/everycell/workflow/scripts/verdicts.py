@@ -3,14 +3,14 @@
 import json
 from pathlib import Path
 
-from everycell.engine.artefacts import load_paper
-from everycell.engine.job import Job
-from everycell.engine.origins import sources_of
-from everycell.engine.receipts import ReceiptError
-from everycell.engine.results import files_of, find_supplements, read_result, write_report
-from everycell.engine.verdicts import report
-from everycell.engine.verification import verify
+from everycell.jobs.job import Job
+from everycell.receipts.receipts import ReceiptError
+from everycell.receipts.verification import verify
+from everycell.records.artefacts import load_paper
 from everycell.studies.discovery import audits_of
+from everycell.verdicts.origins import sources_of
+from everycell.verdicts.results import files_of, find_supplements, read_result, write_report
+from everycell.verdicts.verdicts import report
 
 with Job(snakemake) as job:
     paper = load_paper(Path("published", snakemake.wildcards.paper))

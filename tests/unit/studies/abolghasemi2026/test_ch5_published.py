@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from everycell.engine.published_cells import read_cells
 from everycell.metrics.attribution import cab
+from everycell.records.published_cells import read_cells
 from everycell.studies.abolghasemi2026.ch5.modes import (
     CITED,
     PRECISION,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from everycell.dialogue.satisfaction import Confusion
-from everycell.engine.published_cells import read_cells
+from everycell.records.published_cells import read_cells
 from everycell.studies.abolghasemi2026.ch3.answers import growing_share, measure_confusions
 from everycell.studies.abolghasemi2026.ch3.implied import SHARES, implied_cells, implied_counts
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from harness import REPOSITORY
 
-from everycell.engine.published_cells import read_cells
 from everycell.explain.shapley import shapley_values
+from everycell.records.published_cells import read_cells
 from everycell.studies.heuss2025.ch4.attribution_bars import draw_bars, select_attributions
 from everycell.studies.heuss2025.ch4.attributions import (
     WITH_BASE,

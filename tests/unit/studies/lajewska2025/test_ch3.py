@@ -9,7 +9,7 @@ import pytrec_eval
 from typer.testing import CliRunner
 
 from everycell.cli import app
-from everycell.engine.published_cells import read_cells
+from everycell.records.published_cells import read_cells
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.reproduction import compare_runs
 from everycell.retrieval.reproduction_measures import ranking_agreement

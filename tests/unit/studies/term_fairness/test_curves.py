@@ -8,11 +8,10 @@ import pytest
 from harness import published
 
 from everycell.collections.planted_bias import SYSTEMS, plant_bias
-from everycell.engine.artefacts import find_artefact
-from everycell.engine.render.figure_files import COLOURS
-from everycell.engine.verdicts import report
 from everycell.metrics.nfairr import TAU
 from everycell.metrics.term_counts import count_terms
+from everycell.records.artefacts import find_artefact
+from everycell.render.figure_files import COLOURS
 from everycell.retrieval.fairness_curves import (
     MEASURES,
     RankedSystem,
@@ -29,6 +28,7 @@ from everycell.retrieval.fairness_figures import (
 )
 from everycell.studies.term_fairness.example import example_cells, example_measures, measure_name
 from everycell.trec.runs import write_run
+from everycell.verdicts.verdicts import report
 
 REPOSITORY = Path(__file__).parents[4]
 DEPTH = 12

@@ -10,8 +10,7 @@ from scipy import stats
 
 from everycell.collections.planted_bias import CONTROL, RANKERS, plant_rankers
 from everycell.config import read_config
-from everycell.engine.artefacts import find_artefact
-from everycell.engine.verdicts import report
+from everycell.records.artefacts import find_artefact
 from everycell.retrieval.ranker_fairness import (
     counterfactual_overlap,
     measure_rankers,
@@ -34,6 +33,7 @@ from everycell.studies.term_fairness.example import (
     measure_name,
 )
 from everycell.studies.term_fairness.tables import fairness_tables, overlap_table
+from everycell.verdicts.verdicts import report
 
 QUERIES = pd.Index([f"q{number}" for number in range(8)], name="query")
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from everycell.collections.smart import ad_hoc_task, read_collection
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     name = snakemake.wildcards.collection

@@ -5,7 +5,7 @@ from pathlib import Path
 from everycell.collections.cacm import read_cacm_issues, read_cacm_links
 from everycell.collections.citation_benchmarks import cacm_query_by_example
 from everycell.collections.smart import read_collection
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     files = {part: Path(snakemake.input[part]) for part in ("documents", "topics", "qrels")}

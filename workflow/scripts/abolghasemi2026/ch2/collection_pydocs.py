@@ -3,7 +3,7 @@
 import pandas as pd
 
 from everycell.collections import pydocs, pydocs_tasks
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     sizes = snakemake.params.sizes

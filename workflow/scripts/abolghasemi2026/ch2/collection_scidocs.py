@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from everycell.collections.scidocs import read_scidocs
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     folder = Path(snakemake.input.metadata).parent

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from everycell.base.files import write_atomically
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch2.curves import (
     curve_marks,
     curves,

@@ -1,6 +1,6 @@
 """Table 2.4: the best weight per topic, and the same oracle with random scores."""
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch2.figures import oracle_gains
 from everycell.studies.abolghasemi2026.ch2.oracle import (
     add_control,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
-from everycell.engine.spread import SEEDS, summarise_seeds
+from everycell.jobs.result_job import ResultJob
+from everycell.records.spread import SEEDS, summarise_seeds
 from everycell.retrieval.encoded import read_encoded
 from everycell.retrieval.evaluation import evaluate
 from everycell.studies.abolghasemi2026.ch2.figures import short_against_long

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     tasks = snakemake.params.tasks

@@ -6,7 +6,7 @@ import pandas as pd
 from transformers import PreTrainedModel
 
 from everycell.collections.benchmark import judgements, texts_by_id
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.dropout import set_dropout
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import device, use_one_thread

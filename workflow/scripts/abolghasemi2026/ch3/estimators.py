@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
-from everycell.engine.spread import SEEDS, summarise_seeds
+from everycell.jobs.result_job import ResultJob
+from everycell.records.spread import SEEDS, summarise_seeds
 from everycell.studies.abolghasemi2026.ch3.answers import (
     MEASURES,
     add_labels,

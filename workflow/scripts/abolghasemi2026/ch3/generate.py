@@ -10,7 +10,7 @@ from everycell.collections.user_satisfaction import CAUSE_BENCHMARK
 from everycell.dialogue.counterfactual_prompts import ask, pick_samples, read_template
 from everycell.dialogue.counterfactual_rules import rewrite_by_rule
 from everycell.dialogue.counterfactuals import rewritings_frame
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.language_models.jobs import model_of_job
 from everycell.language_models.settings import Decoding
 

@@ -1,6 +1,6 @@
 """Text 3.6: values implied by the published rows of Table 3.6 and the sizes of Table 3.5."""
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch3.implied import implied_cells, implied_counts
 
 with ResultJob(snakemake) as job:

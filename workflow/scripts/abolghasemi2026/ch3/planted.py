@@ -7,7 +7,7 @@ from everycell.collections.satisfaction_samples import samples_to_frame
 from everycell.collections.satisfaction_splits import remove_apologies
 from everycell.dialogue.counterfactual_rules import rewrite_by_rule
 from everycell.dialogue.counterfactuals import counterfactual
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     sizes = snakemake.params.sizes

@@ -8,7 +8,7 @@ import pandas as pd
 from everycell.collections.satisfaction_samples import samples_from_frame
 from everycell.dialogue.counterfactuals import count_faults, frame_rewritings, success
 from everycell.dialogue.judging import compare_generators, judge_rewritings
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch3.flips import INTERVALS, flip_intervals, flip_shares
 from everycell.studies.abolghasemi2026.ch3.generators import (
     DECIMALS,

@@ -17,7 +17,7 @@ from everycell.collections.user_satisfaction import (
     read_samples,
     read_split,
 )
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     files = snakemake.input

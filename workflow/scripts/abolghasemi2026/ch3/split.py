@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.user_satisfaction import FILES, read_dialogues, read_split
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch3.data import READINGS, part_sizes
 
 with ResultJob(snakemake) as job:

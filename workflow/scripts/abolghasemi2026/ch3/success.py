@@ -8,7 +8,7 @@ import pandas as pd
 from everycell.collections.user_satisfaction import CAUSE_BENCHMARK, read_samples
 from everycell.dialogue.counterfactuals import count_faults, frame_rewritings
 from everycell.dialogue.judging import compare_generators
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch3.flips import (
     INTERVALS,
     flip_counts,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.satisfaction_samples import samples_from_frame
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.models import use_one_thread
 from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS, predictions_for
 from everycell.studies.abolghasemi2026.ch3.setups import Setup

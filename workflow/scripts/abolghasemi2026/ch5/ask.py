@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.base.files import write_atomically
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.language_models.jobs import model_of_job
 from everycell.language_models.records import record_lines
 from everycell.language_models.settings import Decoding

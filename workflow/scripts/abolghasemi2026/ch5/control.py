@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.rag.citations import without_citations
 from everycell.studies.abolghasemi2026.ch5.arms import present_questions, study_settings
 from everycell.studies.abolghasemi2026.ch5.controls import make_controls

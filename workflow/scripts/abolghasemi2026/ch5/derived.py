@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch5.figures import citation_bars
 from everycell.studies.abolghasemi2026.ch5.modes import SETTING, TOTAL
 from everycell.studies.abolghasemi2026.ch5.published_bias import (

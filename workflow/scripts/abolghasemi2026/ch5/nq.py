@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.nq_open import read_nq_open
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.rag.answers import passages_with_answers
 
 with Job(snakemake) as job:

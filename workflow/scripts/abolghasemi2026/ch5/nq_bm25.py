@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from everycell.collections.cited_questions import read_cited_questions
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import index_texts, search_words
 from everycell.trec.runs import write_run

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from everycell.collections.beir import convert_beir
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     converted = convert_beir(

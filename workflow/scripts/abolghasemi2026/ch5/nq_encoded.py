@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.retrieval.encoded import read_encoded
 from everycell.trec.runs import write_run
 

@@ -6,8 +6,7 @@ import pandas as pd
 
 from everycell.base.files import write_atomically
 from everycell.base.settings import validate_part
-from everycell.engine.job import Job
-from everycell.engine.receipts import write_json
+from everycell.jobs.job import Job
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.generation import LanguageModelError
 from everycell.language_models.records import record_lines
@@ -17,6 +16,7 @@ from everycell.rag.paraphrase_checks import Limits
 from everycell.rag.paraphrased_questions import explain_no_questions, paraphrase_questions
 from everycell.rag.paraphrases import attempts, paraphrases_frame, read_template
 from everycell.rag.questions import pick_questions
+from everycell.receipts.receipts import write_json
 from everycell.studies.abolghasemi2026.ch5.paraphrasing import (
     Paraphraser,
     add_titles,

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from everycell.collections.cited_questions import read_cited_questions, read_msmarco_qa
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:

@@ -1,7 +1,7 @@
 """Table 2.1: list sizes and relevant items; a supplement counts the lists by size."""
 
 from everycell.collections.fair_ranking_lists import read_fair_lists
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.heuss2025.ch2.list_counts import count_lists_by_size, list_statistics
 
 with ResultJob(snakemake) as job:

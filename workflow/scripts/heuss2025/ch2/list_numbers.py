@@ -1,7 +1,7 @@
 """Section 2.5: numbers of lists stated in the text."""
 
 from everycell.collections.fair_ranking_lists import read_fair_lists
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.heuss2025.ch2.list_counts import count_lists_by_size
 
 STATED = [

@@ -1,6 +1,6 @@
 """Section 2.7: probability that a list of ten random items contains an outlier."""
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.heuss2025.ch2.outlier_chances import outlier_chances
 
 with ResultJob(snakemake) as job:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from everycell.collections.fair_ranking_lists import write_fair_lists
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.studies.heuss2025.ch2.planted_lists import TEST_SIZES, TRAIN_SIZES, planted_lists
 
 with Job(snakemake) as job:

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.studies.heuss2025.ch2.ranked_lists import Setup, measure_policies
 from everycell.studies.heuss2025.ch2.scored_lists import ranked_lists
 

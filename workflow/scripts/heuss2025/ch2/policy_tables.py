@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
-from everycell.engine.spread import SEEDS, summarise_seeds
+from everycell.jobs.result_job import ResultJob
+from everycell.records.spread import SEEDS, summarise_seeds
 from everycell.studies.heuss2025.ch2.policy_tables import (
     PUBLISHED_METRICS,
     mark_cells,

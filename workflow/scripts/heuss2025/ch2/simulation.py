@@ -1,6 +1,6 @@
 """Figure 2.2: how much less often FELIX shows an outlier, compared with alternatives."""
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.heuss2025.ch2.simulation import sensitivity_analysis
 from everycell.studies.heuss2025.ch2.simulation_figure import outlier_reductions
 from everycell.studies.heuss2025.ch2.simulation_sensitivity import (

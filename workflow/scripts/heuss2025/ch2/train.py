@@ -1,7 +1,7 @@
 """Train ListNet with several seeds, and score the test lists of a data set."""
 
 from everycell.collections.fair_ranking_lists import read_fair_lists
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.portable_arithmetic import use_portable_arithmetic
 from everycell.studies.heuss2025.ch2.scored_lists import lists_to_rank, score_lists
 

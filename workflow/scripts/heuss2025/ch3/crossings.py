@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.heuss2025.ch3.certainty import crossing_documents
 from everycell.studies.heuss2025.ch3.figures import crossing_figure
 from everycell.studies.heuss2025.ch3.inputs import read_lists

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.heuss2025.ch3.certainty import change_shares, example_lists
 from everycell.studies.heuss2025.ch3.figures import density_figure
 from everycell.studies.heuss2025.ch3.inputs import read_lists

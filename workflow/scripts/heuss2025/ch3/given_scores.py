@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.studies.heuss2025.ch3.inputs import read_uncertain_scores
 
 with Job(snakemake) as job:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.retrieval.encoded import read_encoded
 from everycell.studies.heuss2025.ch3.uncertain_scores import (
     candidate_pairs,

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.heuss2025.ch3.operating_points import operating_cells
 
 with ResultJob(snakemake) as job:

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.heuss2025.ch3.curves import PANELS, Curves, advantages
 from everycell.studies.heuss2025.ch3.figures import panel_points, trade_off_figure
 

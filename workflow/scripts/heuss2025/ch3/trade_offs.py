@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.studies.heuss2025.ch3.inputs import read_lists, read_trained
 from everycell.studies.heuss2025.ch3.trade_offs import trade_offs, trained_measures
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from everycell.engine.job import Job
-from everycell.engine.published_cells import declared_cells
+from everycell.jobs.job import Job
+from everycell.records.published_cells import declared_cells
 from everycell.studies.heuss2025.ch4.attributions import (
     attribution_deviations,
     candidate_attributions,

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.engine.job import Job
 from everycell.explain.forests import read_forest
+from everycell.jobs.job import Job
 from everycell.studies.heuss2025.ch4.experiment import Setup, explain_lists
 from everycell.studies.heuss2025.ch4.planted_features import planted_weights
 

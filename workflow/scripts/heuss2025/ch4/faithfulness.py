@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.heuss2025.ch4.checks_figure import checks_figure
 from everycell.studies.heuss2025.ch4.faithfulness import Means, mean_attributions
 

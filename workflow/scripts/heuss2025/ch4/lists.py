@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.heuss2025.ch4.attribution_bars import draw_bars, select_attributions
 from everycell.studies.heuss2025.ch4.attributions import WITH_BASE
 from everycell.studies.heuss2025.ch4.talent_search import LIST_FIGURES

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.studies.heuss2025.ch4.planted_features import planted_features
 
 with Job(snakemake) as job:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.studies.heuss2025.ch4.retrieval_features import retrieval_features
 from everycell.trec.runs import read_run
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.base.files import write_atomically
-from everycell.engine.job import Job
 from everycell.explain.training import train_forest
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     model = train_forest(pd.read_parquet(snakemake.input.train), job.seed)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.text_vectors import dense_vectors
 from everycell.rag.attributors import OracleReader, VectorMatcher, WordMatcher

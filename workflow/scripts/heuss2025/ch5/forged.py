@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.heuss2025.ch5.figures import case_bars, estimate_lines
 from everycell.studies.heuss2025.ch5.planted_citations import case_counts
 

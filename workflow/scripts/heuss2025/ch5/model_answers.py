@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from everycell.collections.cited_questions import read_cited_questions
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.language_models.jobs import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.citing_styles import citing_style

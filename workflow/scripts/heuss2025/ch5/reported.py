@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 
 with ResultJob(snakemake) as job:
     files, params = snakemake.input, snakemake.params

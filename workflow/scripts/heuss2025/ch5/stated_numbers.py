@@ -1,6 +1,6 @@
 """Numbers in the text that follow from Table 5.2 or from each other."""
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.heuss2025.ch5.stated_numbers import derived_numbers
 
 with ResultJob(snakemake) as job:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.retrieval.significance import change_ranges
 from everycell.studies.lajewska2025.ch3.measures import published_changes
 

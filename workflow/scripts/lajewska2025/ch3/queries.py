@@ -6,7 +6,7 @@ import pandas as pd
 
 from everycell.collections.cast_turns import read_rewrites, read_turns
 from everycell.dialogue.rewriting import prepend_history
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
     turns = read_turns(Path(snakemake.input.topics))

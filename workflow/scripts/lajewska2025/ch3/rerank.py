@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.retrieval.encoded import read_encoded
 from everycell.retrieval.fusion import fuse
 from everycell.retrieval.reranking import top_documents

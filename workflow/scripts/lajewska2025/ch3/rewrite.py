@@ -6,7 +6,7 @@ import pandas as pd
 
 from everycell.collections.cast_turns import read_rewrites, read_turns
 from everycell.dialogue.rewriting import rewrite
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.models import device
 from everycell.learning.t5 import count_tokens, generate, load_t5
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
 from everycell.learning.text_vectors import dense_vectors, splade_weights
 from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.retrieval.lucene import Index
 from everycell.retrieval.ranking_functions import BM25, Rm3
 from everycell.text.tokenise import tokeniser

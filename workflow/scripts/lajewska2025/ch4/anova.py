@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.statistics.anova_frames import anova_cells, supported_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
 from everycell.studies.lajewska2025.ch4.ratings import both_studies

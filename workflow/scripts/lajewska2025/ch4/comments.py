@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.user_study_materials import read_comment_counts
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 
 HIGH, LOW = (3, 4), (1, 2)
 #: Theme of the text -> (theme of the file, consistent ratings: high for praise, low for criticism).

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.statistics.hypothesis_tests import pearson
 from everycell.studies.lajewska2025.ch4.ratings import both_studies
 

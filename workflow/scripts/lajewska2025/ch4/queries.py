@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.user_study_materials import query_sha256, read_queries
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 
 with ResultJob(snakemake) as job:
     rows = []

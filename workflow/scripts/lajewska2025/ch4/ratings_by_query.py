@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from everycell.engine.render.panels import box_panels
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
+from everycell.render.panels import box_panels
 from everycell.studies.lajewska2025.ch4.ratings import both_studies, summarise_ratings
 
 with ResultJob(snakemake) as job:

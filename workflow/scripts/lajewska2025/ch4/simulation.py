@@ -6,7 +6,7 @@ each term is significant in many such studies, by size of the planted effect.
 
 import numpy as np
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.statistics.effect_size import EFFECT_SCALES
 from everycell.studies.lajewska2025.ch4.simulation import simulate
 from everycell.studies.lajewska2025.rejection_figure import write_rejection_figure

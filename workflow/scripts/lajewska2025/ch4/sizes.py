@@ -11,7 +11,7 @@ import pandas as pd
 
 from everycell.base.csv_files import RatingsError
 from everycell.collections.user_studies import ANSWERABILITY, VIEWPOINTS, read_response_limitations
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.ch4.ratings import exact_quotient
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from everycell.collections.user_studies import ANSWERABILITY, VIEWPOINTS, read_response_limitations
 from everycell.collections.user_study_materials import read_comment_counts, read_expert_scores
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.statistics.anova import anova
 from everycell.statistics.power import power_from_f
 from everycell.studies.lajewska2025.ch4.ratings import exact_quotient

@@ -13,8 +13,8 @@ from everycell.collections.answerability_predictions import (
     read_passage_predictions,
     read_sentence_scores,
 )
-from everycell.engine.result_job import ResultJob
-from everycell.engine.spread import SEEDS, summarise_seeds
+from everycell.jobs.result_job import ResultJob
+from everycell.records.spread import SEEDS, summarise_seeds
 from everycell.studies.lajewska2025.annotations import paths
 from everycell.studies.lajewska2025.answerability_data import read_labels
 from everycell.studies.lajewska2025.ch5.accuracy import chatgpt_accuracy, unanswerable_cells

@@ -6,7 +6,7 @@ The penalty is chosen by the lowest log loss on the validation partition.
 import numpy as np
 from sklearn.metrics import log_loss
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
 from everycell.learning.sentence_classifier import pair_features, train_head
 from everycell.studies.lajewska2025.answerability_data import (

@@ -1,6 +1,6 @@
 """Answer probabilities of validation and test sentences by a trained classifier."""
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
 from everycell.learning.sentence_classifier import answer_probabilities
 from everycell.studies.lajewska2025.answerability_data import (

@@ -6,7 +6,7 @@ import numpy as np
 from datasets import Dataset
 
 from everycell.collections.squad import read_squad
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.models import device, load_model, use_one_thread
 from everycell.learning.sentence_classifier import (
     answer_probabilities,

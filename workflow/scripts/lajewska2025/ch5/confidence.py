@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.snippet_files import read_annotations
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.annotations import PER_PASSAGE, paths
 from everycell.studies.lajewska2025.ch5.confidence import (
     AS_RELEASED,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.answerability import read_passage_labels, read_sentence_labels
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.ch5.rankings import READINGS, ranking_values
 
 with ResultJob(snakemake) as job:

@@ -1,7 +1,7 @@
 """Table 5.4: length and number of snippets in the data set."""
 
 from everycell.collections.snippet_files import read_annotations
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.annotations import PER_PASSAGE, paths
 from everycell.studies.lajewska2025.ch5.snippet_tables import snippet_lengths
 

@@ -5,7 +5,7 @@ import pandas as pd
 from everycell.collections.snippet_files import read_annotations
 from everycell.collections.snippets import check_same_texts
 from everycell.dialogue.spans import mean_jaccard, reference_similarity
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.annotations import (
     GROUPS,
     PER_PASSAGE,

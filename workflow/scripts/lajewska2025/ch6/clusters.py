@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.studies.lajewska2025.ch6.stages import cluster_nuggets
 
 with Job(snakemake) as job:

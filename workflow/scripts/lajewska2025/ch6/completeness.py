@@ -6,7 +6,7 @@ import pandas as pd
 
 from everycell.collections.ginger_responses import read_responses
 from everycell.collections.nugget_labels import read_nugget_labels
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.ch6.completeness import (
     compare_writers,
     completeness,

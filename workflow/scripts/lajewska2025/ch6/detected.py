@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.ch6.inputs import REFERENCES
 from everycell.studies.lajewska2025.ch6.sizes import nugget_sizes
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.rag.grounded.entailment import inference_probabilities, load_inference
 from everycell.studies.lajewska2025.ch6.completeness import join_sentences
 from everycell.studies.lajewska2025.ch6.inference import inference_scores

@@ -6,7 +6,7 @@ import pandas as pd
 
 from everycell.collections.ginger_responses import read_responses
 from everycell.collections.nugget_labels import JUDGES, read_nugget_labels
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.language_models.jobs import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.autonuggetizer import read_prompt

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from everycell.collections.nugget_labels import read_nugget_labels
-from everycell.engine.render.panels import agreement_panels
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
+from everycell.render.panels import agreement_panels
 from everycell.studies.lajewska2025.ch6.creating import SHARED_FACTS_DECIMALS
 from everycell.studies.lajewska2025.ch6.judges import (
     AGREEMENT_DECIMALS,

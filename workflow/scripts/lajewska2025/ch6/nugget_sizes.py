@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.ch6.sizes import nugget_sizes
 
 with ResultJob(snakemake) as job:

@@ -6,7 +6,7 @@ threshold the classifier detects as many nuggets on the validation questions as 
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.studies.lajewska2025.answerability_data import read_labels
 from everycell.studies.lajewska2025.ch6.inputs import (
     agreement_with_people,

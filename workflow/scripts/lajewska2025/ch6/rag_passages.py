@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from everycell.collections.trec_rag import read_rag_passages
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.studies.lajewska2025.ch6.rag24 import SIZES, select_by_size
 
 with Job(snakemake) as job:

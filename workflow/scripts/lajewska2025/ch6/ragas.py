@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.language_models.jobs import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.learning.models import load_model, use_one_thread

@@ -4,7 +4,7 @@ from functools import partial
 
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.studies.lajewska2025.ch6.stages import rank_clusters
 
 with Job(snakemake) as job:

@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.base.files import write_atomically
-from everycell.engine.job import Job
-from everycell.engine.receipts import write_json
+from everycell.jobs.job import Job
 from everycell.rag.grounded.provenance import provenance, provenance_page
 from everycell.rag.grounded.responses import responses_of
+from everycell.receipts.receipts import write_json
 from everycell.studies.lajewska2025.ch6.systems import DETECTED
 
 TITLE = "Responses from nuggets, with the spans that they come from"

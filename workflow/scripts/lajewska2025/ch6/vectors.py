@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.learning.models import device, load_model, use_one_thread
 from everycell.learning.text_vectors import dense_vectors
 from everycell.text.sentences import sentence_spans

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from everycell.collections.user_studies import read_transparency
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.statistics.effect_size import EFFECT_SCALES
 from everycell.studies.lajewska2025.ch7.anova_tables import FACTOR_NAMES, interactions
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.user_studies import read_transparency
-from everycell.engine.render.panels import bar_panels
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
+from everycell.render.panels import bar_panels
 from everycell.studies.lajewska2025.ch7.figure_tests import differences
 
 QUALITY = {"Good": "accurate", "Flawed": "noisy", "None": "no explanation"}

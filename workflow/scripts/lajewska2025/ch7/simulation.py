@@ -6,7 +6,7 @@ factor is significant in many such studies.
 
 import numpy as np
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.statistics.effect_size import EFFECT_SCALES
 from everycell.studies.lajewska2025.ch7.simulation import simulated_power, simulated_study
 from everycell.studies.lajewska2025.rejection_figure import write_rejection_figure

@@ -6,7 +6,7 @@ import pandas as pd
 
 from everycell.base.csv_files import read_answers
 from everycell.collections.user_studies import DEMOGRAPHICS
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.ch4.ratings import exact_quotient
 
 with ResultJob(snakemake) as job:

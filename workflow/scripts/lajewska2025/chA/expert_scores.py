@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from everycell.collections.user_study_materials import read_expert_scores
-from everycell.engine.render.panels import box_panels
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
+from everycell.render.panels import box_panels
 
 with ResultJob(snakemake) as job:
     scores = read_expert_scores(Path(snakemake.input.experts))

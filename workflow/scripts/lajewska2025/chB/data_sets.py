@@ -10,7 +10,7 @@ from everycell.collections.answerability import (
     read_sentence_labels,
 )
 from everycell.collections.squad import read_squad
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.chB.data_sets import (
     answers_by_file,
     counts_by_set,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.answerability import read_passage_labels, read_passage_sentences
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 
 with ResultJob(snakemake) as job:
     snippets, unanswerable = Path(snakemake.input.snippets), Path(snakemake.input.unanswerable)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.result_job import ResultJob
+from everycell.jobs.result_job import ResultJob
 from everycell.studies.sakai2023.ch1.conversations import (
     annotated_entities,
     fairness_cells,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, holds_if_none, published_text
 from everycell.studies.term_fairness.published_tables import PublishedTables
+from everycell.verdicts.audits import Cells, Finding, holds_if_none, published_text
 
 
 def paper_tables(cells: Cells) -> PublishedTables:

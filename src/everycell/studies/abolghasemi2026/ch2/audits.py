@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from everycell.engine.audits import (
+from everycell.verdicts.audits import (
     Cells,
     Finding,
     holds_if_any,

@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from everycell.engine.render.figure_files import COLOURS, INK, MARKERS, style
-from everycell.engine.render.marks import (
+from everycell.render.figure_files import COLOURS, INK, MARKERS, style
+from everycell.render.marks import (
     check_intervals,
     check_known,
     check_numbers,

@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from everycell.dialogue.satisfaction import Confusion, fitting_confusions, scores
-from everycell.engine.audits import (
+from everycell.verdicts.audits import (
     Cells,
     Finding,
     holds_if_any,

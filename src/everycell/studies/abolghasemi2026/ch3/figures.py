@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.engine.render.panels import interval_lines
+from everycell.render.panels import interval_lines
 from everycell.studies.abolghasemi2026.ch3.answers import ESTIMATOR, WITH
 from everycell.studies.abolghasemi2026.ch3.estimators import baseline_names
 

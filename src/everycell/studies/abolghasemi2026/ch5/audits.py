@@ -6,7 +6,11 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from everycell.engine.audits import (
+from everycell.studies.abolghasemi2026.ch5.published_tests import (
+    sensitivity_significance,
+    significance,
+)
+from everycell.verdicts.audits import (
     Cells,
     Finding,
     concatenate_tables,
@@ -16,10 +20,6 @@ from everycell.engine.audits import (
     published_number,
     published_text,
     rows_where,
-)
-from everycell.studies.abolghasemi2026.ch5.published_tests import (
-    sensitivity_significance,
-    significance,
 )
 
 _BLOCK = ["dataset", "generator", "relevant_author", "nonrelevant_author"]

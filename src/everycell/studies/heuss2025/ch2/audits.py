@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, holds_if_any, published_number, rows_where
+from everycell.verdicts.audits import Cells, Finding, holds_if_any, published_number, rows_where
 
 
 def audit_heuss2025_repeated_column(cells: Cells) -> Finding:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.engine.render.figure_files import COLOURS, MARKERS, style
-from everycell.engine.render.marks import (
+from everycell.render.figure_files import COLOURS, MARKERS, style
+from everycell.render.marks import (
     check_intervals,
     check_known,
     check_single,

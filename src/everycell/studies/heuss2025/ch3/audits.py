@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, published_number, rows_where
+from everycell.verdicts.audits import Cells, Finding, published_number, rows_where
 
 
 def audit_heuss2025_adv_misses_both_limits(cells: Cells) -> Finding:

@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from everycell.engine.render.figure_files import COLOURS, HATCHES, INK, style
-from everycell.engine.render.marks import check_numbers, check_single, common_legend, rows_by
+from everycell.render.figure_files import COLOURS, HATCHES, INK, style
+from everycell.render.marks import check_numbers, check_single, common_legend, rows_by
 from everycell.studies.heuss2025.ch4.talent_search import FEATURES
 
 #: Features in the order of the figures, with their short names.

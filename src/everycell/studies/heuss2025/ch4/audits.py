@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from everycell.engine.audits import Cells, Finding, holds_if_any, holds_if_none
 from everycell.explain.shapley import shapley_values
 from everycell.explain.value_functions import kendall, ranks_of
 from everycell.studies.heuss2025.ch4.attributions import remove_base, worth_of_coalitions
@@ -17,6 +16,7 @@ from everycell.studies.heuss2025.ch4.talent_search import (
     candidates,
     universities,
 )
+from everycell.verdicts.audits import Cells, Finding, holds_if_any, holds_if_none
 
 
 def _talent_scores(cells: Cells, *, biased: bool) -> dict[str, float]:

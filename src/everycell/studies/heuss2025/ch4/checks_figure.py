@@ -7,8 +7,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from everycell.engine.render.figure_files import COLOURS, DASHES, MARKERS, style
-from everycell.engine.render.marks import check_intervals, check_single, common_legend, rows_by
+from everycell.render.figure_files import COLOURS, DASHES, MARKERS, style
+from everycell.render.marks import check_intervals, check_single, common_legend, rows_by
 
 
 def checks_figure(points: pd.DataFrame) -> Figure:

@@ -7,9 +7,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from everycell.engine.render.figure_files import COLOURS, MARKERS, style
-from everycell.engine.render.marks import check_single, common_legend, rows_by
-from everycell.engine.render.panels import bar_panels, interval_lines
+from everycell.render.figure_files import COLOURS, MARKERS, style
+from everycell.render.marks import check_single, common_legend, rows_by
+from everycell.render.panels import bar_panels, interval_lines
 
 #: Kinds of forged documents, broken into two lines.
 _SHORT = {

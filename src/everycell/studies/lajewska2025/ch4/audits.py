@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from everycell.engine.audits import (
+from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p_values
+from everycell.verdicts.audits import (
     Cells,
     Finding,
     holds_if_any,
@@ -12,7 +13,6 @@ from everycell.engine.audits import (
     published_number,
     rows_where,
 )
-from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p_values
 
 
 def audit_lajewska2025_table_4_8_alpha(cells: Cells) -> Finding:

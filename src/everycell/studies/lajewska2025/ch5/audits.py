@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everycell.engine.audits import (
+from everycell.verdicts.audits import (
     Cells,
     Finding,
     holds_if_any,

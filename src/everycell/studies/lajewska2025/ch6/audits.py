@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from everycell.engine.audits import (
+from everycell.verdicts.audits import (
     Cells,
     Finding,
     holds_if_any,

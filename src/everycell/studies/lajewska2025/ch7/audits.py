@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from everycell.engine.audits import (
+from everycell.statistics.effect_size import omega_squared
+from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p_values
+from everycell.verdicts.audits import (
     Cells,
     Finding,
     concatenate_tables,
@@ -12,8 +14,6 @@ from everycell.engine.audits import (
     published_text,
     rows_where,
 )
-from everycell.statistics.effect_size import omega_squared
-from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p_values
 
 
 def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:

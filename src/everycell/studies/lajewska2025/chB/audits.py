@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, holds_if_none, published_number
+from everycell.verdicts.audits import Cells, Finding, holds_if_none, published_number
 
 
 def check_lajewska2025_data_set_sums(cells: Cells) -> Finding:

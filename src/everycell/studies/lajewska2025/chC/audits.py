@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from everycell.engine.audits import Cells, Finding, holds_if_any, holds_if_none, published_text
 from everycell.statistics.effect_size import omega_squared
+from everycell.verdicts.audits import Cells, Finding, holds_if_any, holds_if_none, published_text
 
 
 def _pilot_votes(cells: Cells) -> dict[tuple[str, str, str], tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from everycell.engine.job import Job
+from everycell.jobs.job import Job
 from everycell.language_models.gguf_files import convert_gguf
 from everycell.learning.models import use_one_thread
 

@@ -1,1 +1,0 @@
-"""Records, verdicts, receipts and pages, independent of any particular paper."""

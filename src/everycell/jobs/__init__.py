@@ -1,0 +1,1 @@
+"""Contexts of the scripts and functions that rules run: log, checks of inputs, receipts."""

@@ -1,0 +1,199 @@
+"""Context of all scripts of the workflow, which logs messages and checks inputs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pandas as pd
+
+import everycell
+from everycell.base.files import CANNOT_WRITE, describe_os_error, fingerprint, naming
+from everycell.jobs.orphans import end_with_snakemake
+from everycell.receipts.code import code_sha256, files_of_sources, script_file, source_file
+from everycell.records.released import check
+
+#: Parameters that are not settings of a result.
+NO_SETTINGS = ("code", "modules", "script")
+
+
+class InputChangedError(Exception):
+    """An input or the code of a job changed during the run."""
+
+
+def is_user_error(error: BaseException) -> bool:
+    """Whether an error's message is for users and needs no traceback.
+
+    This applies to errors that the library defines, and to a ValueError that it raises.
+    """
+    if type(error).__module__.startswith("everycell."):
+        return True
+    frames = traceback.extract_tb(error.__traceback__)
+    library = Path(everycell.__file__).parent
+    return type(error) is ValueError and Path(frames[-1].filename).is_relative_to(library)
+
+
+def parameters_line(parameters: Mapping[str, Any]) -> str:
+    """Last line of the log of a successful job: its parameters as JSON."""
+    values = {name: repr(value) for name, value in parameters.items()}
+    return json.dumps({"parameters": values}, ensure_ascii=False)
+
+
+class Job:
+    """Context of a script: ``with Job(snakemake) as job: ...``.
+
+    On entry, it redirects messages to the rule's log, checks fetched files against the registry and
+    hashes all inputs. On a clean exit, it checks that the inputs are unchanged, and writes the
+    parameters to the log. Errors go to the log and not to the terminal. The script also ends when
+    its Snakemake process ends, since a later run may write the same files.
+    """
+
+    def __init__(self, snakemake: Any) -> None:
+        self.snakemake = snakemake
+        #: Facts about the run, such as the commit of a model or the number of skipped lines. They
+        #: are logged with the parameters, and so become part of the lineage of results.
+        self.facts: dict[str, Any] = {}
+        #: Inputs that `everycell verify --perturb` changed; Snakemake never sets this attribute.
+        self.perturbed: tuple[str, ...] = getattr(snakemake, "perturbed", ())
+
+    def __enter__(self) -> Self:
+        """Open the log and check the fetched inputs."""
+        self.started = time.monotonic()
+        try:
+            self.log = Path(self.snakemake.log[0]).open("w", buffering=1, encoding="utf-8")
+        except OSError as error:
+            sys.exit(describe_os_error(error))
+        logging.basicConfig(stream=self.log, level=logging.INFO, format="%(message)s")
+        # This package logs every request to a language model.
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        logging.captureWarnings(True)
+        sys.excepthook = lambda *error: None
+        end_with_snakemake()
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            # The logger plugin ignores Ctrl-C while a script is being loaded.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            self._check_inputs()
+            #: Hash of each input before the job.
+            self.inputs = {path: fingerprint(path) for path in map(Path, self.snakemake.input)}
+            self._code = self._check_code()
+        except BaseException as error:
+            with self.log:
+                self._log_error(error)
+            raise
+        return self
+
+    def _check_inputs(self) -> None:
+        cache = Path(self.snakemake.config["cache"])
+        for source in map(Path, self.snakemake.input):
+            if source.is_relative_to(cache) and str(source) not in self.perturbed:
+                check(source, source.relative_to(cache).as_posix())
+
+    def _check_code(self) -> dict[Path, str]:
+        """Hash the job's code; refuse code that changed after the run began."""
+        params, root = self.snakemake.params, Path()
+        expected: dict[tuple[Path, ...], str] = {
+            (source_file(module, root),): digest
+            for module, digest in (params.get("audits") or {}).items()
+        }
+        if params.get("code"):
+            modules = [source_file(module, root) for module in params.get("modules", ())]
+            expected[script_file(params["script"], root), *modules] = params["code"]
+        files: set[Path] = set()
+        for paths, digest in expected.items():
+            existing = {path for path in paths if path.is_file()}
+            code = files_of_sources(existing, root)
+            if existing != set(paths) or code_sha256(code, root) != digest:
+                raise InputChangedError(
+                    f"{paths[0]}, or code that it imports, changed after this run began; run the "
+                    "same command again."
+                )
+            files |= code
+        return {path: fingerprint(path) for path in files}
+
+    @property
+    def tier(self) -> str:
+        """First folder below ``results``."""
+        return Path(self.snakemake.output[0]).parts[1]
+
+    @property
+    def seed(self) -> int | None:
+        """Seed from the parameters, if the rule has one."""
+        return self.snakemake.params.get("seed")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Parameters that change the result."""
+        params = self.snakemake.params.items()
+        return {name: value for name, value in params if name not in NO_SETTINGS}
+
+    def folder_of(self, name: str) -> Path:
+        """Folder of a model: the input of this name, or the folder of its files."""
+        files = self.snakemake.input[name]
+        first = Path(files if isinstance(files, str) else files[0])
+        return first if first.is_dir() else first.parent
+
+    def write_frame(self, frame: pd.DataFrame, output: str) -> None:
+        """Write an intermediate frame as Parquet to a named output."""
+        path = Path(self.snakemake.output[output])
+        with naming(path):
+            frame.to_parquet(path, index=False)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Finish the job, or log its error."""
+        with self.log:
+            try:
+                if error is None:
+                    self._finish()
+            except BaseException as fault:
+                self._log_error(fault)
+                raise
+            if error is not None:
+                self._log_error(error)
+            else:
+                parameters = dict(self.snakemake.params.items()) | self.facts
+                self.log.write(parameters_line(parameters) + "\n")
+
+    def _finish(self) -> None:
+        """Check that inputs and code did not change while the job ran."""
+        for path, digest in (self.inputs | self._code).items():
+            if not path.exists() or fingerprint(path) != digest:
+                raise InputChangedError(
+                    f"{path} was {'changed' if path.exists() else 'removed'} while this job ran, "
+                    "so its outputs were discarded; run the same command again."
+                )
+
+    def _log_error(self, error: BaseException) -> None:
+        text = self._describe_error(error)
+        try:
+            self.log.write(text)
+        except OSError:  # a full disk has no space for the log either
+            sys.stderr.write(text)
+            with suppress(OSError):
+                self.log.close()
+
+    def _describe_error(self, error: BaseException) -> str:
+        """Text for the log: a sentence, or a traceback of an unexpected error."""
+        if is_user_error(error):
+            return f"{error}\n"
+        if isinstance(error, KeyboardInterrupt):
+            return "The job was stopped.\n"
+        if isinstance(error, OSError) and error.errno in CANNOT_WRITE:
+            if error.filename is None and self.snakemake.output:
+                error.filename = f"{self.snakemake.output[0]}, or another output of this job"
+            return f"{describe_os_error(error)} Then run the same command again.\n"
+        return "".join(traceback.format_exception(error))

@@ -1,0 +1,452 @@
+"""Deterministic perturbations of data files, which show whether a number depends on them.
+
+`KINDS` declares, in one place, which files are perturbed and how. A perturbation never changes
+keys, such as ids of queries, documents and participants: it changes the values that belong to them,
+or drops rows.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import math
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from everycell.base.untrusted import parse_json
+
+#: Share of the rows, or of the groups of rows, that `resampled` and `thinned` change.
+SHARE = 0.1
+#: Standard deviation of the noise on scores, relative to their range.
+NOISE = 0.2
+#: Names of columns that identify rows, or say which part of a data set they belong to.
+KEYS = re.compile(
+    r"(?i:|index|unnamed: \d+|q0|number|session|partition|dataset|data_set_name|algorithm_name"
+    r"|measure|year|judge|run|(.*[._ ])?([qdpu]?id)s?|.*_ids?|Input\..*|prolific_text_passage)"
+    r"|.*Id"
+)
+#: Names of columns whose values refer to the text of their row, such as spans of a passage.
+BOUND = re.compile(r"Answer\..*|.*text_spans.*|(not_)?chosen_sentences")
+
+
+class PerturbationError(Exception):
+    """A file does not have the format of its kind, so that it cannot be perturbed."""
+
+
+@dataclass
+class Rows:
+    """Values of a file by row, and how they may change."""
+
+    values: list[list[Any]]
+    #: Columns that never change.
+    keys: frozenset[int]
+    write: Callable[[list[list[Any]]], str]
+    #: Columns with scores or published numbers, which get noise.
+    scores: frozenset[int] = frozenset()
+    #: Columns whose values are only exchanged between rows of a group.
+    bound: frozenset[int] = frozenset()
+    #: Group of each row: rows about the same item, or published values of the same metric.
+    groups: list[Any] | None = None
+    #: Whether rows (or groups, if there are bound columns) can be left out.
+    can_drop: bool = True
+
+    @property
+    def columns(self) -> list[int]:
+        """Columns that may change."""
+        width = max(map(len, self.values), default=0)
+        return [column for column in range(width) if column not in self.keys]
+
+    @property
+    def rows_by_group(self) -> list[list[int]]:
+        """Rows of each group; one group without `groups`."""
+        groups: dict[Any, list[int]] = {}
+        for index in range(len(self.values)):
+            groups.setdefault(self.groups[index] if self.groups else "", []).append(index)
+        return list(groups.values())
+
+
+Change = Callable[[Rows, random.Random], list[list[Any]] | None]
+
+
+def _has_value(row: Sequence[Any], column: int) -> bool:
+    return column < len(row) and row[column] not in ("", None)
+
+
+def _reorder(
+    rows: Rows,
+    order: Callable[[list[Any]], list[Any]],
+    position: Callable[[int], int] = lambda index: index,
+) -> list[list[Any]]:
+    """Reorder the values of each column that is not bound, over rows in order of their position.
+
+    Missing values stay missing.
+    """
+    changed = [list(row) for row in rows.values]
+    indices = [range(len(changed))] if rows.bound else rows.rows_by_group
+    for column in rows.columns:
+        if column in rows.bound:
+            continue
+        for group in indices:
+            indices_with_values = [index for index in group if _has_value(changed[index], column)]
+            indices_with_values.sort(key=position)
+            values = order([changed[index][column] for index in indices_with_values])
+            for index, value in zip(indices_with_values, values, strict=True):
+                changed[index][column] = value
+    return changed
+
+
+def permuted(rows: Rows, generator: random.Random) -> list[list[Any]]:
+    """Permute the values within their column."""
+    return _reorder(rows, lambda values: generator.sample(values, len(values)))
+
+
+def jittered(rows: Rows, generator: random.Random) -> list[list[Any]]:
+    """Add noise to scores."""
+    changed = [list(row) for row in rows.values]
+    for column in rows.scores:
+        for group in rows.rows_by_group:
+            indices_with_values = [index for index in group if _is_number(changed[index][column])]
+            numbers = [float(changed[index][column]) for index in indices_with_values]
+            width = NOISE * (max(numbers, default=0.0) - min(numbers, default=0.0))
+            for index, number in zip(indices_with_values, numbers, strict=True):
+                noise = generator.gauss(0.0, width or NOISE * abs(number) or NOISE)
+                changed[index][column] = _with_decimals(number, noise, changed[index][column])
+    return changed
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except (TypeError, ValueError):
+        return False
+
+
+def _with_decimals(number: float, noise: float, text: str) -> str:
+    """Sum with the decimals of the text of the number, on the same side of zero."""
+    noisy = abs(number + noise) if number >= 0 else -abs(number + noise)
+    return f"{noisy:.{len(text.partition('.')[2])}f}"
+
+
+def ordered(rows: Rows, generator: random.Random) -> list[list[Any]]:
+    """Sort the values of each column, so that they depend on the keys as much as possible."""
+    # The key with the fewest values comes first: it is a condition rather than an id.
+    distinct = {
+        column: len({row[column] for row in rows.values if column < len(row)})
+        for column in sorted(rows.keys)
+    }
+    by_number = sorted(
+        (c for c, number in distinct.items() if number > 1), key=lambda c: distinct[c]
+    )
+    order = sorted(
+        range(len(rows.values)),
+        key=lambda index: [_sort_key(rows.values[index][column]) for column in by_number],
+    )
+    position = {index: rank for rank, index in enumerate(order)}
+    return _reorder(
+        rows, lambda values: sorted(values, key=_sort_key), lambda index: position[index]
+    )
+
+
+def _sort_key(value: Any) -> tuple[bool, float, str]:
+    return (False, float(value), "") if _is_number(value) else (True, 0.0, str(value))
+
+
+def resampled(rows: Rows, generator: random.Random) -> list[list[Any]]:
+    """Replace the values of a tenth of the rows by those of other rows of their group."""
+    sources = list(range(len(rows.values)))
+    for group in rows.rows_by_group:
+        for index in generator.sample(group, max(1, round(SHARE * len(group)))):
+            sources[index] = generator.choice(group)
+    return _replace(rows, sources)
+
+
+def moved(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Permute the values of rows as a whole, so that values of a row stay together."""
+    if rows.bound:
+        return None
+    sources = list(range(len(rows.values)))
+    for group in rows.rows_by_group:
+        shuffled = generator.sample(group, len(group))
+        for index, source in zip(group, shuffled, strict=True):
+            sources[index] = source
+    return _replace(rows, sources)
+
+
+def _replace(rows: Rows, sources: Sequence[int]) -> list[list[Any]]:
+    """Rows with the values of other rows and their own keys."""
+    changed = []
+    for row, source in zip(rows.values, sources, strict=True):
+        other = rows.values[source]
+        changed.append(
+            [
+                row[column] if column in rows.keys or column >= len(other) else other[column]
+                for column in range(len(row))
+            ]
+        )
+    return changed
+
+
+def thinned(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Leave out a tenth of the rows."""
+    return _drop(rows, generator, SHARE)
+
+
+def halved(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Leave out half of the rows."""
+    return _drop(rows, generator, 0.5)
+
+
+def _drop(rows: Rows, generator: random.Random, share: float) -> list[list[Any]] | None:
+    groups = rows.rows_by_group if rows.bound else [[index] for index in range(len(rows.values))]
+    if len(groups) < 2 or not rows.can_drop:
+        return None
+    dropped = {
+        index
+        for group in generator.sample(groups, max(1, round(share * len(groups))))
+        for index in group
+    }
+    return [list(row) for index, row in enumerate(rows.values) if index not in dropped]
+
+
+#: Perturbations, in the order in which they are tried.
+PERTURBATIONS: dict[str, Change] = {
+    "permuted": permuted,
+    "jittered": jittered,
+    "ordered": ordered,
+    "thinned": thinned,
+    "resampled": resampled,
+    "moved": moved,
+    "halved": halved,
+}
+
+
+def _read_table(text: str) -> Rows:
+    """Table with a header; only the column `value` of published cells changes."""
+    header_line = text.partition("\n")[0]
+    delimiter = max(",;\t", key=header_line.count)
+    header, *values = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    names = [name.strip().lstrip("\ufeff") for name in header]
+
+    def write(rows: list[list[str]]) -> str:
+        stream = io.StringIO(newline="")
+        csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows([header, *rows])
+        return stream.getvalue()
+
+    def columns(pattern: re.Pattern[str]) -> frozenset[int]:
+        return frozenset(i for i, name in enumerate(names) if pattern.fullmatch(name))
+
+    if "value" in names:
+        value = names.index("value")
+        groups = _groups_of_published(values, value)
+        keys = frozenset(range(len(names))) - {value}
+        scores = frozenset({value})
+        return Rows(values, keys, write, scores=scores, groups=groups, can_drop=False)
+    items = columns(re.compile(r"Input\..*"))
+    bound = columns(BOUND) if items else frozenset()
+    groups = [tuple(row[column] for column in sorted(items)) for row in values] if bound else None
+    return Rows(values, columns(KEYS) - bound, write, bound=bound, groups=groups)
+
+
+def _groups_of_published(rows: list[list[str]], value: int) -> list[Any]:
+    """Groups of published values that can be exchanged, from the keys before the value.
+
+    These are the values of a metric (the last key), for items that have the same metrics.
+    """
+    metrics: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        if value:
+            metrics.setdefault(tuple(row[: value - 1]), []).append(row[value - 1])
+    return [
+        (row[value - 1], *sorted(metrics[tuple(row[: value - 1])])) if value else "" for row in rows
+    ]
+
+
+def _read_list(text: str) -> Rows:
+    """Table without a header: a key, then values; blank lines separate groups of rows."""
+    delimiter = "\t" if "\t" in text.partition("\n\n")[0] or text.startswith("\n") else ","
+    lines = text.split("\n")
+    indices_with_values = [index for index, line in enumerate(lines) if line.strip()]
+    values = [lines[index].split(delimiter) for index in indices_with_values]
+    # Without blank lines, rows can be left out.
+    can_drop = len(indices_with_values) >= len(lines) - 1
+
+    def write(rows: list[list[str]]) -> str:
+        if can_drop:
+            return "".join(f"{delimiter.join(row)}\n" for row in rows)
+        changed = list(lines)
+        for index, row in zip(indices_with_values, rows, strict=True):
+            changed[index] = delimiter.join(row)
+        return "\n".join(changed)
+
+    return Rows(values, frozenset({0}), write, can_drop=can_drop)
+
+
+def _fields(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines() if line.strip()]
+
+
+def _write_fields(rows: list[list[str]]) -> str:
+    return "".join(f"{' '.join(row)}\n" for row in rows)
+
+
+def _read_qrels(text: str) -> Rows:
+    """Relevance judgements: the label is the last field, or the fourth."""
+    values = _fields(text)
+    width = len(values[0])
+    label = 3 if width == 4 else 2
+    return Rows(values, frozenset(range(width)) - {label}, _write_fields)
+
+
+def _read_run(text: str) -> Rows:
+    """Run in TREC format: scores are jittered, and the ranks follow them."""
+
+    def write(rows: list[list[str]]) -> str:
+        by_query: dict[str, list[list[str]]] = {}
+        for row in rows:
+            by_query.setdefault(row[0], []).append(row)
+        ranked = []
+        for query_rows in by_query.values():
+            query_rows.sort(key=lambda row: -float(row[4]))
+            ranked += [
+                [*row[:3], str(rank), *row[4:]] for rank, row in enumerate(query_rows, start=1)
+            ]
+        return _write_fields(ranked)
+
+    return Rows(_fields(text), frozenset({0, 1, 2, 3, 5}), write, scores=frozenset({4}))
+
+
+def _read_memberships(text: str) -> Rows:
+    """Topic and item, then the probability of each group; the probabilities stay together."""
+    values = [[*fields[:2], " ".join(fields[2:])] for fields in _fields(text)]
+    return Rows(values, frozenset({0, 1}), _write_fields)
+
+
+def _read_distribution(text: str) -> Rows:
+    """Probabilities, one per line; the jittered ones add up to 1 again."""
+
+    def write(rows: list[list[str]]) -> str:
+        numbers = [abs(float(row[0])) for row in rows]
+        total = sum(numbers)
+        return "".join(f"{number / total:.9f}\n" for number in numbers)
+
+    return Rows(_fields(text), frozenset(), write, scores=frozenset({0}), can_drop=False)
+
+
+def _read_features(text: str) -> Rows:
+    """Lists in LETOR format: labels are permuted, features keep their rows."""
+    values = [line.split(" ", 1) for line in text.splitlines() if line.strip()]
+    # Without ids of queries, another file has the sizes of the lists.
+    return Rows(values, frozenset({1}), _write_fields, can_drop="qid:" in text[:200])
+
+
+def _read_records(text: str) -> Rows:
+    """JSON objects, one per line."""
+    records = [parse_json(line) for line in text.splitlines() if line.strip()]
+    names = list(dict.fromkeys(name for record in records for name in record))
+    keys = {column for column, name in enumerate(names) if KEYS.fullmatch(name)}
+
+    def write(rows: list[list[Any]]) -> str:
+        lines = [
+            json.dumps(
+                {name: value for name, value in zip(names, row, strict=True) if value is not None},
+                ensure_ascii=False,
+            )
+            for row in rows
+        ]
+        return "".join(f"{line}\n" for line in lines)
+
+    values = [[record.get(name) for name in names] for record in records]
+    return Rows(values, frozenset(keys), write)
+
+
+def _read_literals(text: str) -> Rows:
+    """Python literals, one dictionary per line, or several literals separated by tabs."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines[0].startswith("{"):
+        return Rows(
+            [line.split("\t") for line in lines],
+            frozenset({0}),
+            lambda rows: "".join("\t".join(row) + "\n" for row in rows),
+        )
+    records = [ast.literal_eval(line) for line in lines]
+    names = list(records[0])
+    keys = {column for column, name in enumerate(names) if name == "dialogue"}
+    return Rows(
+        [[record.get(name) for name in names] for record in records],
+        frozenset(keys),
+        lambda rows: "".join(f"{dict(zip(names, row, strict=True))!r}\n" for row in rows),
+    )
+
+
+class Kind(NamedTuple):
+    """A kind of files: a pattern of their paths and first lines, and how they are read."""
+
+    name: str
+    path: str
+    start: str
+    read: Callable[[str], Rows]
+
+
+#: Kinds of files; the first whose patterns match is the kind of a file.
+KINDS = (
+    Kind("table without header", r".*\.(csv|tsv|txt)", r"(\d[\d_-]*[,\t])|\n?USER\t", _read_list),
+    Kind("table without header", r".*/?(wordlist|word_list)[^/]*\.txt", r".+,\w", _read_list),
+    Kind("table", r".*\.(csv|tsv)", r".*[,;\t]", _read_table),
+    Kind("run", r".*", r"\S+ Q0 \S+ \d+ -?[\d.eE+-]+ \S+\n", _read_run),
+    Kind("relevance judgements", r".*", r"\S+[ \t]+\S+[ \t]+\S+[ \t]+-?\d+[ \t]*\n", _read_qrels),
+    Kind("relevance judgements", r".*qrels?", r"\S+ \S+ L\d\n", _read_qrels),
+    Kind("memberships", r".*\.gmemb", r"", _read_memberships),
+    Kind("distribution", r".*\.golddistr", r"", _read_distribution),
+    Kind("features", r".*", r"\d+ (qid:\d+ )?\d+:", _read_features),
+    Kind("records", r".*\.jsonl", r"\{", _read_records),
+    Kind("literals", r".*\.txt", r"(\{'|\[['\"])", _read_literals),
+)
+#: Largest file that is perturbed, in bytes.
+LARGEST = 200_000_000
+
+
+def kind_of(path: Path) -> Kind | None:
+    """Kind of a file, by its path and its first line; None if no kind matches."""
+    if path.is_dir() or path.stat().st_size > LARGEST:
+        return None
+    with path.open("rb") as file:
+        start = file.read(4096).decode("utf-8", errors="replace").replace("\r\n", "\n")
+    return next(
+        (
+            kind
+            for kind in KINDS
+            if re.fullmatch(kind.path, path.as_posix()) and re.match(kind.start, start)
+        ),
+        None,
+    )
+
+
+def perturb(source: Path, target: Path, name: str, key: str) -> bool:
+    """Write a perturbed copy of a file; return whether the perturbation changed anything.
+
+    The perturbation depends only on its `name`, on the `key` of the file and on its content, so
+    that it is the same on each machine.
+    """
+    kind = kind_of(source)
+    if kind is None:
+        return False
+    try:
+        text = source.read_text(encoding="utf-8").replace("\r\n", "\n")
+        rows = kind.read(text)
+        changed = PERTURBATIONS[name](rows, random.Random(f"{key}:{name}"))
+    except (ValueError, IndexError, SyntaxError, KeyError) as error:
+        raise PerturbationError(
+            f"{source} cannot be perturbed as {kind.name} ({error}); correct its kind in "
+            "everycell.receipts.perturbation."
+        ) from error
+    if changed is None or changed == rows.values:
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(rows.write(changed), encoding="utf-8")
+    return True

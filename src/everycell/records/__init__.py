@@ -1,0 +1,1 @@
+"""Papers, artefacts, claims, published cells and released files, as records describe them."""

@@ -1,0 +1,277 @@
+"""Artefacts: the tables and figures of the papers, with their records and published cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeVar
+
+import pandas as pd
+
+from everycell.base.untrusted import text_of
+from everycell.base.yaml import line_of
+from everycell.base.yaml_files import read_model
+from everycell.records.cards import RUNNABLE, Card, ChapterFile, PaperFile
+from everycell.records.claims import CardFileModel, Untested
+from everycell.records.published_cells import (
+    CardError,
+    Selector,
+    count_decimals,
+    drop_labels,
+    is_number,
+    key_columns,
+    read_cells,
+    select,
+    select_any,
+)
+from everycell.records.sensitivity import Sensitivity, sensitivity_of
+from everycell.records.tiers import Tier
+
+ARTEFACT_ID = re.compile(r"(table|figure|text)_([0-9A-Z]+)(_[0-9A-Z]+)*")
+#: Values of cells without a number, and the marker for them.
+DASHES = ("-", "\u2013", "\u2014", "\u2212")
+NOT_REPORTED = "not_reported"
+_Content = TypeVar("_Content", bound=CardFileModel)
+
+
+class CellPrecision(NamedTuple):
+    """How a published cell is compared with a reproduced one."""
+
+    decimals: int | Literal["text"]
+    measured: bool
+
+
+class Artefact(CardFileModel):
+    """A record with its paper, chapter, id and file of published cells."""
+
+    paper: str
+    chapter: str
+    name: str
+    card: Card
+    folder: Path
+
+    @property
+    def id(self) -> str:
+        """``KEY/table_4_8``."""
+        return f"{self.paper}/{self.name}"
+
+    @property
+    def cells_path(self) -> Path:
+        """File of the published cells, which may not exist."""
+        return self.folder / f"{self.name}.csv"
+
+    @property
+    def card_path(self) -> Path:
+        """File with the records of the chapter."""
+        return self.folder / f"ch{self.chapter}.yaml"
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """Published cells as text, shape (n, k), or (0, 0) if there are none."""
+        if not self.cells_path.exists():
+            return pd.DataFrame()
+        return read_cells(self.cells_path)
+
+    @property
+    def needs_cells(self) -> bool:
+        """Whether there must be a file of published cells.
+
+        A run table needs one, and so does everything else with declared decimals.
+        """
+        runs = any(tier.state in RUNNABLE for tier in self.card.tiers.values())
+        has_values = self.card.kind == "table" or bool(self.card.decimals)
+        return runs and has_values and not self.card.unpublished
+
+    @property
+    def key_columns(self) -> list[str]:
+        """Columns that identify a cell."""
+        return key_columns(self.cells)
+
+    def decimals(self, metric: str) -> int | Literal["text"]:
+        """Published decimals of a metric: declared, or else the most that any of its cells has."""
+        declared = self.card.decimals.get(metric, self.card.decimals.get("all"))
+        if declared is not None:
+            return declared
+        values = self.cells["value"]
+        if "metric" in self.cells:
+            values = values[self.cells["metric"] == metric]
+        numbers = values[values.map(is_number)]
+        if numbers.empty:
+            return "text"
+        return int(numbers.map(count_decimals).max())
+
+    @cached_property
+    def precisions(self) -> list[CellPrecision]:
+        """How each published cell is compared, in the order of `cells`."""
+        metrics = self.cells.get("metric", pd.Series("all", self.cells.index))
+        decimals_by_metric = {metric: self.decimals(metric) for metric in metrics.unique()}
+        precisions = [
+            CellPrecision(decimals_by_metric[metric], measured=False) for metric in metrics
+        ]
+        for entry in self.card.precision:
+            for row in self.select(entry.cells).to_numpy().nonzero()[0]:
+                decimals = precisions[row].decimals if entry.decimals is None else entry.decimals
+                precisions[row] = CellPrecision(decimals, entry.measured)
+        return precisions
+
+    @cached_property
+    def empty_rows(self) -> list[int]:
+        """Rows of cells that have only a dash, for a value that the paper does not report.
+
+        A dash is a value of its own where the metric is text, such as an effect size.
+        """
+        markers = self.cells.get("marker", pd.Series("", self.cells.index))
+        declared = pd.Series(False, index=self.cells.index)
+        for selector in self.card.kinds.get("empty", ()):
+            declared |= self.select(selector)
+        rows = zip(self.cells["value"], self.precisions, markers, declared, strict=True)
+        return [
+            row
+            for row, (value, (digits, _), marker, is_declared) in enumerate(rows)
+            if is_declared
+            or (value.strip() in DASHES and (digits != "text" or marker == NOT_REPORTED))
+        ]
+
+    def sensitivity(self, tier: str, key: Mapping[str, str]) -> Sensitivity:
+        """Data with which a reproduced value moves, from ``published/sensitivity.csv``."""
+        cell = (tier, self.id, " / ".join(key.values()))
+        return sensitivity_of(self.folder.parent).get(cell, Sensitivity())
+
+    def drop_labels(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Drop the label columns of a table of this artefact, as tests of claims require."""
+        return drop_labels(table, self.card.labels, where=self.id)
+
+    def select(self, selector: Mapping[str, str | list[str]]) -> pd.Series:
+        """Select cells as a boolean mask over `cells`; refuse unknown columns and values."""
+        return select(self.cells, selector, where=self.id)
+
+    def is_compared(self, tier: Tier) -> pd.Series:
+        """Mask of the cells that are compared in a tier: neither quoted nor declared as not run."""
+        excluded = [
+            *(entry.cells for entry in self.card.not_run if entry.tier == tier),
+            *(entry.cells for entry in self.card.quoted if tier in entry.tiers),
+        ]
+        mask = pd.Series(True, index=self.cells.index)
+        mask.iloc[self.empty_rows] = False
+        for selector in excluded:
+            mask &= ~self.select(selector)
+        return mask
+
+    def declared_inputs(self, tier: Tier | None = None) -> list[Selector]:
+        """Selectors of the cells that a rule may read, in a tier or in any tier."""
+        return [
+            entry.cells
+            for entry in self.card.quoted
+            if entry.is_input and (tier is None or tier in entry.tiers)
+        ]
+
+    def input_cells(self, tier: Tier | None = None) -> pd.DataFrame:
+        """Published cells that a rule may read, in a tier or in any tier."""
+        return select_any(self.cells, self.declared_inputs(tier), where=self.id)
+
+
+class Paper(CardFileModel):
+    """A paper with its artefacts in the order of their records."""
+
+    key: str
+    title: str
+    authors: str
+    year: int
+    kind: Literal["thesis", "paper"]
+    reference: str
+    chapters: dict[str, str]
+    #: Claims of each chapter that cannot be tested here.
+    untested: dict[str, list[Untested]]
+    artefacts: dict[str, Artefact]
+
+
+def read_card_file(path: Path, model: type[_Content]) -> _Content:
+    """Read and validate a YAML file of ``published/``."""
+    return read_model(path, model, CardError)
+
+
+def load_papers(folder: Path) -> dict[str, Paper]:
+    """Read all papers of a folder, sorted by key, without checking cells against records."""
+    papers: dict[str, Paper] = {}
+    for chapter_file in sorted(folder.glob("*/ch*.yaml")):
+        if not chapter_file.with_name("paper.yaml").exists():
+            raise CardError(
+                f"{chapter_file}: the folder has no paper.yaml; write one with the paper's details."
+            )
+    for paper_file in sorted(folder.glob("*/paper.yaml")):
+        papers[paper_file.parent.name] = load_paper(paper_file.parent)
+    if not papers:
+        raise CardError(f"{folder} contains no paper; a paper is a folder with a paper.yaml.")
+    return papers
+
+
+def load_paper(folder: Path) -> Paper:
+    """Read one paper without checking cells against records."""
+    about = read_card_file(folder / "paper.yaml", PaperFile)
+    chapters: dict[str, str] = {}
+    untested: dict[str, list[Untested]] = {}
+    artefacts: dict[str, Artefact] = {}
+    for chapter_file in sorted(folder.glob("ch*.yaml"), key=lambda path: _chapter_order(path)):
+        chapter = read_card_file(chapter_file, ChapterFile)
+        if chapter_file.name != f"ch{chapter.chapter}.yaml":
+            line = line_of(text_of(chapter_file), ["chapter"])
+            raise CardError(
+                f"{chapter_file}, line {line}: `chapter` is {chapter.chapter!r}; rename the file "
+                f"to ch{chapter.chapter}.yaml or correct `chapter`."
+            )
+        chapters[chapter.chapter] = chapter.title
+        untested[chapter.chapter] = chapter.untested
+        for name, card in chapter.artefacts.items():
+            fault = ""
+            if not ARTEFACT_ID.fullmatch(name):
+                fault = (
+                    f"{name!r} is not a valid artefact id; expected an id such as table_4_8, "
+                    "figure_A_1 or text_4_4_4"
+                )
+            elif name in artefacts:
+                fault = (
+                    f"{name} already has a record in {artefacts[name].card_path}; remove one of "
+                    "the two"
+                )
+            if fault:
+                line = line_of(text_of(chapter_file), ["artefacts", name])
+                raise CardError(f"{chapter_file}, line {line}: {fault}.")
+            card = card.model_copy(update={"names": chapter.names | card.names})
+            artefacts[name] = Artefact(
+                paper=folder.name, chapter=chapter.chapter, name=name, card=card, folder=folder
+            )
+    return Paper(
+        key=folder.name,
+        title=about.title,
+        authors=about.authors,
+        year=about.year,
+        kind=about.kind,
+        reference=about.reference,
+        chapters=chapters,
+        untested=untested,
+        artefacts=artefacts,
+    )
+
+
+def _chapter_order(path: Path) -> tuple[int, str]:
+    chapter = path.stem.removeprefix("ch")
+    return (int(chapter), "") if chapter.isdigit() else (10**6, chapter)
+
+
+def all_artefacts(papers: Mapping[str, Paper]) -> Iterator[Artefact]:
+    """Artefacts of all papers, in the order of papers, chapters and records."""
+    for paper in papers.values():
+        yield from paper.artefacts.values()
+
+
+def find_artefact(papers: Mapping[str, Paper], name: str) -> Artefact:
+    """Find an artefact by its id, or suggest similar ids in an error."""
+    artefacts_by_id = {artefact.id: artefact for artefact in all_artefacts(papers)}
+    if name in artefacts_by_id:
+        return artefacts_by_id[name]
+    matches = get_close_matches(name, [*papers, *artefacts_by_id], n=3, cutoff=0.3)
+    hint = f"did you mean {', '.join(matches)}" if matches else "see `everycell list`"
+    raise CardError(f"{name!r} is not a known artefact; {hint}.")

@@ -1,0 +1,383 @@
+"""Models of the YAML files of ``published/``: a paper, its chapters and their records.
+
+Each folder of ``published/`` is a paper: ``paper.yaml`` describes it, and one YAML file per chapter
+has a record for each of its tables and figures.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from everycell.records.claims import CardFileModel, Conclusion, NotTestable, SpeaksIf, Untested
+from everycell.records.published_cells import Selector
+from everycell.records.spread import SEEDS
+from everycell.records.tiers import TIERS, Tier
+
+State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
+#: Cause of an erratum: an error of the paper, a transcription error, another method than described,
+#: or unknown.
+Where = Literal["print", "copy", "method", "undecided"]
+#: States of tiers that can be run.
+RUNNABLE: frozenset[State] = frozenset({"rebuilt", "stand_in"})
+
+
+class TierCard(CardFileModel):
+    """What a tier provides for an artefact."""
+
+    state: State = Field(
+        description="`rebuilt`: reproduced; `stand_in`: run on surrogate data; `quoted`: taken "
+        "from the paper; `not_run`: not computed; `drawing`: a drawing without data."
+    )
+    needs: str = Field(min_length=3, description="Requirements of a run, as a short text.")
+    name: str | None = Field(
+        None, description="With `stand_in`: description of the surrogate data for the page."
+    )
+    lacks: dict[str, list[str]] = Field(
+        {},
+        description="With `stand_in`: key column -> values that the surrogate data do not have. "
+        "Claims that select them together with other values are tested on the other values.",
+    )
+    may_lack: dict[str, list[str]] = Field(
+        {},
+        description="With `rebuilt`: key column -> values whose cells a run may omit, such as "
+        "models that the user chooses.",
+    )
+    varies: str | None = Field(
+        None,
+        min_length=10,
+        description="With `stand_in`: why values differ between machines; `check-verdicts` then "
+        "skips the claims.",
+    )
+    settings: list[
+        Annotated[str, Field(pattern=r"^([2-9] of [a-z0-9_.]+|[a-z0-9_.]+(\|[a-z0-9_.]+)*)$")]
+    ] = Field(
+        [],
+        description="Keys of `config.yaml` that the user must set for a run. `a|b` requires one of "
+        "two keys; `3 of a` requires a list of at least three values.",
+    )
+    speaks_if: list[SpeaksIf] = Field(
+        [],
+        description="With `stand_in`: conditions that the surrogate data must meet to test "
+        "a claim.",
+    )
+    not_testable: NotTestable | None = Field(
+        None, description="With `stand_in`: claims that the surrogate data cannot test."
+    )
+
+    @model_validator(mode="after")
+    def _check_state(self) -> TierCard:
+        if self.state == "stand_in" and not self.name:
+            raise ValueError("the state stand_in requires a `name` of the surrogate data")
+        if self.state != "stand_in" and self.lacks:
+            raise ValueError("`lacks` requires the state stand_in; use `not_run` of the record")
+        if self.state != "rebuilt" and self.may_lack:
+            raise ValueError("`may_lack` requires the state rebuilt; stand_in has `lacks`")
+        if self.state != "stand_in" and self.varies:
+            raise ValueError("`varies` requires the state stand_in")
+        if self.state != "stand_in" and self.speaks_if:
+            raise ValueError("`speaks_if` requires the state stand_in")
+        if self.state != "stand_in" and self.not_testable:
+            raise ValueError(
+                "`not_testable` requires the state stand_in; use `inconclusive` of the claim"
+            )
+        return self
+
+    def can_test(self, conclusion: str) -> bool:
+        """Whether the tier's data can test a claim, by its id."""
+        declared = self.not_testable
+        return declared is None or conclusion not in (declared.conclusions or [conclusion])
+
+
+class Layout(CardFileModel):
+    """Key columns in the rows and in the columns of a displayed table."""
+
+    rows: list[str] = Field(description="Key columns down the table.")
+    columns: list[str] = Field(description="Key columns across the table.")
+
+
+class Precision(CardFileModel):
+    """Precision of cells that differs from that of their metric."""
+
+    cells: Selector = Field(description="Selector of the cells.")
+    decimals: int | Literal["text"] | None = Field(
+        None, description="Published decimals, or `text`; by default those of the metric."
+    )
+    measured: bool = Field(
+        False,
+        description="For numbers without decimals: whether they are rounded measurements, such as "
+        "percentages, and not counts, labels or ranks.",
+    )
+
+    @model_validator(mode="after")
+    def _is_not_empty(self) -> Precision:
+        if self.decimals is None and not self.measured:
+            raise ValueError("a precision needs `decimals` or `measured: true`")
+        if self.measured and self.decimals not in (0, None):
+            raise ValueError(
+                "`measured` is for numbers without decimals; those with decimals are always "
+                "measured"
+            )
+        return self
+
+
+class Tolerance(CardFileModel):
+    """A distance within which a cell counts as close, derived from a stated cause."""
+
+    cells: Selector = Field({}, description="Selector of the cells; by default all.")
+    within: float | None = Field(
+        None, gt=0, description="Largest distance from the published value."
+    )
+    from_spread: list[Tier] = Field(
+        [],
+        description="Instead of `within`: tiers in which the distance is derived from the spread "
+        "over several seeds.",
+    )
+    print_is_mean_of: int = Field(
+        1, ge=1, description="Number of training runs that the published value is a mean of."
+    )
+    because: str = Field(
+        min_length=10,
+        description="Cause from which the distance follows; never the observed difference.",
+    )
+
+    @model_validator(mode="after")
+    def _one_distance(self) -> Tolerance:
+        if (self.within is None) == (not self.from_spread):
+            raise ValueError("a tolerance needs either `within` or `from_spread`")
+        if self.within is not None and self.print_is_mean_of > 1:
+            raise ValueError("`print_is_mean_of` requires `from_spread` instead of `within`")
+        return self
+
+
+class Quoted(CardFileModel):
+    """Published cells that are inputs, or that the paper quotes from elsewhere."""
+
+    cells: Selector = Field({}, description="Selector of the cells; by default all.")
+    because: str = Field(min_length=3, description="Why they are quoted.")
+    is_input: bool = Field(False, description="Whether a rule may read these published values.")
+    observations: bool = Field(
+        False,
+        description="Whether these inputs are data, such as votes or annotations, and not results; "
+        "values computed from them then count as reproduced.",
+    )
+    tiers: Annotated[list[Tier], Field(min_length=1)] = Field(
+        list(TIERS), description="Tiers in which they are quoted."
+    )
+
+
+class Derived(CardFileModel):
+    """Published cells that a tier computes from other published values."""
+
+    cells: Selector = Field({}, description="Selector of the cells; by default all.")
+    because: str = Field(
+        min_length=10, description="Published values that they are computed from, and how."
+    )
+    tiers: Annotated[list[Tier], Field(min_length=1)] = Field(
+        list(TIERS), description="Tiers that compute them in this way."
+    )
+
+
+class NotRun(CardFileModel):
+    """Published cells that a tier cannot compute although it reproduces other cells."""
+
+    cells: Selector = Field(description="Selector of the cells.")
+    tier: Tier = Field(description="Tier that cannot compute them.")
+    needs: str = Field(min_length=3, description="What computing them would require.")
+
+
+class Yields(CardFileModel):
+    """Where the value is found that the cause of an erratum yields for published cells.
+
+    It is computed by the rule: a cell of the reproduced table, or of a supplementary one. Only if
+    it equals the published value after rounding is the cell explained.
+    """
+
+    cells: Selector = Field(description="Selector of some of the erratum's cells.")
+    at: dict[str, str] = Field(
+        {}, description="Key columns in which the cell that has the value differs."
+    )
+    beside: str | None = Field(
+        None,
+        pattern=r"^((table|figure|text)_\w+\.)?\w+$",
+        description="Table that has the value; by default the artefact's own.",
+    )
+
+    @model_validator(mode="after")
+    def _is_another_cell(self) -> Yields:
+        if not self.at and self.beside is None:
+            raise ValueError(
+                "`yields` needs `at` or `beside`, since the reproduced value of the cell itself "
+                "cannot explain why the published one differs"
+            )
+        return self
+
+
+class Erratum(CardFileModel):
+    """A published value that is wrong or disputed, with the evidence."""
+
+    id: str = Field(pattern=r"^[a-z0-9_]+$", description="Name of the erratum.")
+    where: Where = Field(
+        description="Cause. `print`: an error of the paper, shown by internal evidence; `copy`: a "
+        "transcription error; `method`: the value was computed differently from the paper's "
+        "description; `undecided`: unknown."
+    )
+    cells: list[Selector] = Field(
+        [], description="Selectors of the cells that it explains; empty if the text is wrong."
+    )
+    yields: list[Yields] = Field(
+        [],
+        description="Values that the cause yields. A cell is explained only if its value equals "
+        "the published one after rounding; without `yields`, or with an unknown cause, it differs.",
+    )
+    finding: str = Field(min_length=10, description="What is wrong.")
+    evidence: str = Field(min_length=10, description="Evidence for the finding.")
+    audit: str | None = Field(
+        None,
+        description="Function in `audits.py` of the chapter that tests the finding on published "
+        "values.",
+    )
+    source: str | None = Field(None, description="Section or page of the paper.")
+    same_as: str | None = Field(
+        None,
+        pattern=r"^\w+/\w+ [a-z0-9_]+$",
+        description="The same erratum in another record, as `KEY/table_2 ID`; the two count as "
+        "one.",
+    )
+
+
+class Card(CardFileModel):
+    """Record of a table, figure, passage of text or drawing."""
+
+    kind: Literal["table", "figure", "text", "drawing"] = Field(
+        description="Kind of artefact; `text` is a passage of text."
+    )
+    title: str = Field(min_length=5, description="Title in your own words.")
+    source: str = Field(min_length=2, description="Section or page of the paper.")
+    tiers: Annotated[dict[Tier, TierCard], Field(min_length=1)] = Field(
+        description="State and requirements of each tier."
+    )
+    unpublished: bool = Field(
+        False, description="Whether the paper states no values of a passage that has `decimals`."
+    )
+    layout: Layout | None = Field(None, description="Rows and columns of the displayed table.")
+    readings: str | None = Field(
+        None,
+        description="Column that only the reproduced table has: a setting that the paper does not "
+        "specify, with a result for each of its values.",
+    )
+    names: dict[str, str] = Field(
+        {},
+        description="Published headings of key columns and metrics, and published labels. "
+        "`Attribution quality | Recall` puts `Recall` under a spanning heading.",
+    )
+    labels: list[str] = Field(
+        [],
+        description="Key columns that only describe other key columns; claims are tested without "
+        "them.",
+    )
+    decimals: dict[str, int | Literal["text"]] = Field(
+        {},
+        description="Metric -> published decimals, or `text` to compare strings; `all` applies to "
+        "all other metrics.",
+    )
+    precision: list[Precision] = Field(
+        [],
+        description="Cells whose precision differs from that of their metric, and measurements "
+        "rounded to whole numbers.",
+    )
+    tolerances: list[Tolerance] = Field(
+        [], description="Distances within which a cell counts as close."
+    )
+    quoted: list[Quoted] = Field([], description="Cells that are inputs or quoted from elsewhere.")
+    derived: list[Derived] = Field(
+        [], description="Cells that a tier computes from other published values."
+    )
+    kinds: dict[Literal["number", "category", "identifier", "check", "empty"], list[Selector]] = (
+        Field(
+            {},
+            description="Kinds of cells; by default, numeric values are a `number`, others a "
+            "`category`. A `check` does not count as a cell: the paper does not publish it in this "
+            "form (such as a hash). Nor does an `empty` cell; a dash among numbers, or with the "
+            "marker `not_reported`, is empty without a declaration.",
+        )
+    )
+    not_run: list[NotRun] = Field(
+        [], description="Cells that a tier cannot compute although it reproduces other cells."
+    )
+    conclusions: list[Conclusion] = Field([], description="Claims of the paper.")
+    errata: list[Erratum] = Field(
+        [], description="Published values that are wrong or disputed, with the evidence."
+    )
+    beside: dict[str, str] = Field(
+        {}, description="Supplementary tables and figures: file suffix -> title."
+    )
+    explanation: str | None = Field(None, description="Explanation for readers of the page.")
+
+    def tables_read(self, tier: Tier) -> set[str]:
+        """Supplementary tables that verdicts of a tier read, as predicates name them."""
+        rules = self.tiers[tier].speaks_if if tier in self.tiers else []
+        seeds = {SEEDS} if any(tier in entry.from_spread for entry in self.tolerances) else set()
+        yielded = {
+            entry.beside for erratum in self.errata for entry in erratum.yields if entry.beside
+        }
+        return (
+            seeds
+            | yielded
+            | {
+                predicate.beside
+                for entry in (*self.conclusions, *rules)
+                for predicate in entry.holds_if
+                if predicate.beside is not None
+            }
+        )
+
+    def artefacts_with_tables_read(self, tier: Tier) -> set[str]:
+        """Other artefacts whose tables the claims or conditions of a tier read."""
+        return {owner for owner, _ in map(split_supplement_name, self.tables_read(tier)) if owner}
+
+
+def split_supplement_name(name: str) -> tuple[str, str]:
+    """Split a table's name into artefact and suffix, either of which may be empty."""
+    owner, dot, suffix = name.partition(".")
+    if dot or re.match("(table|figure|text)_", name):
+        return owner, suffix
+    return "", name
+
+
+class ChapterFile(CardFileModel):
+    """A chapter, `chN.yaml`: the records of its tables, figures and passages of text."""
+
+    chapter: str = Field(description='Number or letter, as text: `"1"`.')
+    title: str = Field(description="Title in your own words.")
+    source: str | None = Field(None, description="Pages or sections of the paper.")
+    names: dict[str, str] = Field(
+        {}, description="Defaults for `names` of all records of the chapter."
+    )
+    artefacts: dict[str, Card] = Field(
+        description="Records by id: `table_4_8`, `figure_A_1`, `text_4_3`.",
+        json_schema_extra={"propertyNames": {"pattern": "^(table|figure|text)(_[0-9A-Z]+)+$"}},
+    )
+    untested: list[Untested] = Field([], description="Claims that cannot be tested.")
+
+
+class PaperFile(CardFileModel):
+    """A paper: its `paper.yaml`."""
+
+    title: str = Field(description="Title of the paper.")
+    authors: str = Field(description="Authors, separated by commas.")
+    year: int = Field(description="Year of publication.")
+    kind: Literal["thesis", "paper"] = Field(
+        description="In a `thesis`, the number of a table begins with its chapter."
+    )
+    reference: str = Field(description="Venue or publisher.")
+    # Its model is in `everycell.records.publications`, as only the page uses it: changes to that
+    # model must not rerun results.
+    publication: dict[str, object] = Field(
+        {}, description="Identifiers and addresses of the paper, its code and its data."
+    )
+    facts: list[str] = Field(
+        [], description="CSV files of the folder that are not published values of an artefact."
+    )

@@ -1,0 +1,184 @@
+"""Checks of the claims of a record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from everycell.records.artefacts import Artefact, Paper
+from everycell.records.cards import split_supplement_name
+from everycell.records.claims import NotTestable, Predicate, Untested
+from everycell.records.published_cells import CardError, Selector, key_columns
+
+#: Where a fault is (keys from the record down, or the row of a published cell), and its sentence.
+Fault = tuple[tuple[str | int, ...] | int, str]
+
+
+def check_supplements(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
+    """Find supplementary tables that predicates or errata read but no record declares."""
+    tables: list[tuple[tuple[str | int, ...], str, str | None]] = [
+        (keys, "a predicate", predicate.beside) for keys, predicate in _predicates(artefact)
+    ]
+    for number, erratum in enumerate(artefact.card.errata):
+        for part, entry in enumerate(erratum.yields):
+            tables.append((("errata", number, "yields", part), "an erratum", entry.beside))
+    for keys, reader, table in tables:
+        if table is None:
+            continue
+        owner, suffix = split_supplement_name(table)
+        card = paper.artefacts[owner].card if owner in paper.artefacts else None
+        card = card if owner else artefact.card
+        if card is None or (suffix and suffix not in card.beside):
+            yield (
+                (*keys, "beside"),
+                f"{reader} reads the table {table!r}, which no record of {paper.key} declares; "
+                "add it to `beside` of a record.",
+            )
+
+
+def _predicates(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], Predicate]]:
+    """Predicates of a record with the keys that lead to them."""
+    for number, claim in enumerate(artefact.card.conclusions):
+        for part, predicate in enumerate(claim.holds_if):
+            yield ("conclusions", number, "holds_if", part), predicate
+    for tier, declared in artefact.card.tiers.items():
+        for number, rule in enumerate(declared.speaks_if):
+            for part, predicate in enumerate(rule.holds_if):
+                yield ("tiers", tier, "speaks_if", number, "holds_if", part), predicate
+
+
+def check_untestable(artefact: Artefact) -> Iterator[Fault]:
+    """Check which claims each tier on surrogate data can test."""
+    claim_ids = [conclusion.id for conclusion in artefact.card.conclusions]
+    for name, tier in artefact.card.tiers.items():
+        exclusion = tier.not_testable
+        if exclusion and not claim_ids:
+            yield (
+                ("tiers", name, "not_testable"),
+                f"`not_testable` of tier {name} applies to no claim; remove it.",
+            )
+        names_by_field = {
+            "speaks_if": [name for rule in tier.speaks_if for name in rule.conclusions],
+            "not_testable": (exclusion.conclusions or []) if exclusion else [],
+        }
+        for field, names in names_by_field.items():
+            for unknown in sorted(set(names).difference(claim_ids)):
+                yield (
+                    ("tiers", name, field),
+                    f"`{field}` has the unknown claim {unknown!r}; the claims are {claim_ids}.",
+                )
+        for number, entry in enumerate(artefact.card.conclusions):
+            on_surrogate_data = any("stand_in" in part.tested_on for part in entry.holds_if)
+            if tier.state == "stand_in" and not on_surrogate_data and tier.can_test(entry.id):
+                yield (
+                    ("conclusions", number),
+                    f"no predicate of {entry.id} is tested on surrogate data; add the claim to "
+                    "`not_testable` of the tier, with the reason.",
+                )
+
+
+def check_claims(artefact: Artefact) -> Iterator[Fault]:
+    """Find claims that select no published cell, and duplicate ids."""
+    labels = artefact.card.labels
+    try:
+        cells = artefact.drop_labels(artefact.cells)
+    except CardError as error:
+        yield ("labels",), str(error).removeprefix(f"{artefact.id}: ")
+        return
+    names = key_columns(cells)
+    published = set(cells[names].itertuples(index=False, name=None))
+    for number, conclusion in enumerate(artefact.card.conclusions):
+        where = f"claim {conclusion.id}"
+        if conclusion.test and not any(part.tests_significance for part in conclusion.holds_if):
+            yield (
+                ("conclusions", number, "test"),
+                f"{where} has a `test`, but no predicate reads a p-value, interval or marker; add "
+                "one or remove `test`.",
+            )
+        for part, predicate in enumerate(conclusion.holds_if):
+            keys = ("conclusions", number, "holds_if", part)
+            readings = artefact.card.readings
+            if any(readings in used for used in (predicate.cells, *predicate.moves)):
+                yield (
+                    keys,
+                    f"{where} selects the column {readings!r} of `readings`, but all claims are "
+                    "tested on one reading, without that column; remove the column.",
+                )
+                continue
+            # Cells of supplementary tables and of surrogate data are unknown before a run.
+            if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
+                continue
+            labels_used = set(labels) & {
+                column for used in (predicate.cells, *predicate.moves) for column in used
+            }
+            if labels_used:
+                yield (
+                    keys,
+                    f"{where} uses the label column {sorted(labels_used)[0]!r}, which only "
+                    f"describes other columns; select cells by {names}.",
+                )
+                continue
+            if fault := selector_fault(artefact, predicate.cells):
+                yield (*keys, "cells"), fault
+                continue
+            selected = cells[artefact.select(predicate.cells)][names].to_dict("records")
+            for override in predicate.moves:
+                unknown = [column for column in override if column not in names]
+                # An override must turn the key of a selected cell into the key of another cell.
+                missing = [
+                    key for key in selected if tuple((key | override).values()) not in published
+                ]
+                if unknown:
+                    yield (
+                        keys,
+                        f"{where} has the unknown column {unknown[0]!r}; the key columns are "
+                        f"{names}.",
+                    )
+                elif missing:
+                    yield (
+                        keys,
+                        f"{where} reads a cell that does not exist: {missing[0] | override}.",
+                    )
+    for field in ("conclusions", "errata"):
+        ids = [entry.id for entry in getattr(artefact.card, field)]
+        for number, name in enumerate(ids):
+            if name in ids[:number]:
+                yield (
+                    (field, number),
+                    f"the id {name!r} occurs {ids.count(name)} times; ids must be unique.",
+                )
+
+
+def check_missing(entry: Untested | NotTestable, files: Iterable[str]) -> str:
+    """Why an entry lacks nothing: one of the released files has it; empty if it does.
+
+    A missing column is looked for among the headings of the files by a test of the records, as
+    it requires the data.
+    """
+    claim = entry.claim if isinstance(entry, Untested) else ""
+    for missing in entry.missing:
+        if missing.kind == "definition" and missing.name.lower() not in claim.lower():
+            return f"the word {missing.name!r} of `missing` is not in the claim; quote it there."
+        if missing.kind in ("file", "model", "system"):
+            matches = [file for file in files if matches_name(missing.name, file)]
+            if matches:
+                return (
+                    f"the {missing.kind} {missing.name!r} is not missing, since the registry has "
+                    f"{matches[0]}; test the claim, or name what is missing."
+                )
+    return ""
+
+
+def matches_name(name: str, text: str) -> bool:
+    """Whether a text has all words of a name that have at least three letters or digits."""
+    words = re.findall(r"[^\W_]{3,}", name.lower())
+    return bool(words) and all(word in text.lower() for word in words)
+
+
+def selector_fault(artefact: Artefact, selector: Selector) -> str:
+    """Why a selector selects no cell; empty if it selects any."""
+    try:
+        artefact.select(selector)
+    except CardError as error:
+        return str(error).removeprefix(f"{artefact.id}: ")
+    return ""

@@ -1,0 +1,164 @@
+"""Deviation plot of a chapter: distances of reproduced numbers from the published ones."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from everycell.records.published_cells import count_decimals
+from everycell.render.figure_files import INK, METADATA, STYLE, style
+from everycell.verdicts.reports import VERDICT_NAMES, JudgedCell, Verdict
+
+#: Marker of each verdict, in addition to its colour.
+_MARKERS: dict[Verdict, str] = {
+    "equal": "o", "close": "s", "too_noisy": "P", "differs": "X", "explained": "D",
+    "consistent": "^", "inconsistent": "v",
+}  # fmt: skip
+#: Colours in the plot -> variables for the colours of the page, light or dark.
+_PLACEHOLDERS = {
+    f"#00000{number}": f"var(--bar-{verdict})" for number, verdict in enumerate(_MARKERS, 1)
+}
+_PAGE_COLOURS = {
+    **_PLACEHOLDERS,
+    INK: "currentColor",
+    "#000000": "currentColor",
+    str(STYLE["grid.color"]): "var(--line)",
+    "#000008": "var(--soft)",
+}
+#: Vertical step between successive points, modulo 1, so that nearby points do not overlap.
+_GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
+
+
+class Deviation(NamedTuple):
+    """Point of the plot; `link` is the id of its cell, if the values are not equal."""
+
+    artefact: str
+    verdict: Verdict
+    deviation: float
+    link: str | None
+
+
+def deviation(cell: JudgedCell) -> float | None:
+    """Reproduced minus published number, in units of the last published digit.
+
+    If the cell is within a tolerance that is larger than this unit, it is used as the unit.
+    """
+    if cell.difference is None or not math.isfinite(cell.difference):
+        return None
+    tolerance = (cell.verdict == "close" and cell.tolerance) or 0
+    unit = max(tolerance, 10.0 ** -count_decimals(cell.printed))
+    return round(cell.difference / unit, 9)
+
+
+def deviations(chapter: Mapping[str, Any]) -> list[Deviation]:
+    """Points of all compared numbers of a chapter, each in the deepest tier that reproduces it."""
+    return [
+        Deviation(
+            artefact["label"],
+            cell["verdict"],
+            value,
+            cell["id"] if cell["is_different"] else None,
+        )
+        for artefact in chapter["artefacts"]
+        for table in artefact["tables"][-1:]
+        for cell in table["cells"]
+        if (value := deviation(cell["judged"])) is not None
+    ]
+
+
+def deviation_plot(chapter: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Deviation plot of a chapter (SVG) and a summary of it; None if there are no numbers."""
+    points = deviations(chapter)
+    if not points:
+        return None
+    within = sum(abs(point.deviation) <= 1 for point in points)
+    farthest = max(points, key=lambda point: abs(point.deviation))
+    summary = (
+        f"{within} of {len(points)} reproduced numbers are within one unit of the last published "
+        "digit, or within their tolerance"
+    )
+    if abs(farthest.deviation) > 1:
+        summary += (
+            f"; the largest deviation is {farthest.deviation:+,.3g} units ({farthest.artefact})"
+        )
+    return {"svg": _svg(_draw(points)), "summary": f"{summary}."}
+
+
+def _draw(points: list[Deviation]) -> Figure:
+    rows = list(dict.fromkeys(point.artefact for point in points))
+    colours = dict(zip(_MARKERS, _PLACEHOLDERS, strict=True))
+    with style():
+        figure = Figure(figsize=(5.4, 0.95 + 0.34 * len(rows)), layout="constrained")
+        axes = figure.subplots()
+        axes.axvspan(-1, 1, color="#000008", linewidth=0)
+        axes.axvline(0, color=INK, linewidth=0.8, zorder=0.5)
+        for verdict, marker in _MARKERS.items():
+            numbers = [number for number, point in enumerate(points) if point.verdict == verdict]
+            if not numbers:
+                continue
+            markers = axes.scatter(
+                [points[number].deviation for number in numbers],
+                [
+                    rows.index(points[number].artefact) + 0.7 * ((number * _GOLDEN_RATIO) % 1 - 0.5)
+                    for number in numbers
+                ],
+                s=22,
+                marker=marker,
+                color=colours[verdict],
+                alpha=0.85,
+                linewidths=0,
+                label=f"{VERDICT_NAMES[verdict]} ({len(numbers)})",
+                gid=f"deviations-{verdict}",
+            )
+            links = [points[number].link for number in numbers]
+            markers.set_urls([f"#{link}" if link else None for link in links])
+        counts = [sum(point.artefact == row for point in points) for row in rows]
+        labels = [f"{row} ({count})" for row, count in zip(rows, counts, strict=True)]
+        axes.set_yticks(range(len(rows)), labels)
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.tick_params(labelsize=10)
+        axes.grid(visible=False)
+        _scale(axes, max(abs(point.deviation) for point in points))
+        figure.legend(
+            loc="outside lower center", ncols=3, fontsize=9, handletextpad=0.1, columnspacing=1.2
+        )
+    return figure
+
+
+def _scale(axes: Axes, largest: float) -> None:
+    """Set a scale that is linear up to one unit and logarithmic above."""
+    powers = max(1, math.ceil(math.log10(max(largest, 1))))
+    steps = [10**power for power in range(powers + 1)]
+    axes.set_xscale("symlog", linthresh=1)
+    axes.minorticks_off()
+    limit = steps[-1] * 1.3
+    axes.set_xlim(-limit, limit)
+    # At most seven labels fit.
+    ticks = steps[:: math.ceil(len(steps) / 3)]
+    axes.set_xticks(
+        [*(-step for step in reversed(ticks)), 0, *ticks],
+        [*(f"\u2212{step:,}" for step in reversed(ticks)), "0", *(f"+{step:,}" for step in ticks)],
+    )
+    axes.set_xlabel("reproduced \u2212 published, in last digits or tolerances")
+
+
+def _svg(figure: Figure) -> str:
+    """Convert a figure to SVG for the page, in the page's colours."""
+    buffer = io.BytesIO()
+    with style():
+        figure.savefig(buffer, format="svg", metadata=METADATA["svg"], transparent=True)
+    text = buffer.getvalue().decode()
+    # The style sheet of the figure would apply to the entire page.
+    text = re.sub(r"<style.*?</style>|<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    root = r'\1 fill="currentColor" aria-hidden="true"'
+    text = re.sub(r'(<svg [^>]*?) width="[^"]*"', root, text[text.index("<svg") :])
+    text = re.sub(r'(<svg [^>]*?) height="[^"]*"', r"\1", text).replace("xlink:href", "href")
+    # Points are for the mouse; keyboard users have the list of differences.
+    text = text.replace("<a href", '<a tabindex="-1" href')
+    return re.sub("|".join(_PAGE_COLOURS), lambda match: _PAGE_COLOURS[match[0]], text)

@@ -1,0 +1,98 @@
+"""Findings for reviewers: cells that differ, contradicted claims, untrusted results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from everycell.records.cards import RUNNABLE, Tolerance
+from everycell.verdicts.reports import CAUSE_NAMES, UNCOUNTED
+
+
+def common_cause(why: str | None, tolerances: Iterable[Tolerance]) -> str:
+    """Shared part of the cause of cells in a table, without the spread of a single cell."""
+    why = why or ""
+    return next(
+        (tolerance.because for tolerance in tolerances if why.endswith(tolerance.because)), why
+    )
+
+
+def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Collect what was not reproduced, from the artefacts of the page's model.
+
+    Each table is one entry, with its cells grouped by the reason for their verdict.
+    """
+    # Our transcription errors are not evidence against the paper, so they are listed separately.
+    cells: dict[str, list[dict[str, Any]]] = {
+        name: [] for name in ("differs", "inconsistent", "explained", "copy", "too_noisy")
+    }
+    claims: dict[str, list[dict[str, Any]]] = {"rebuilt": [], "printed": [], "stand_in": []}
+    errata, faults = [], []
+    for artefact in artefacts:
+        faults += [
+            (artefact, tier, fault) for tier in artefact["tiers"] for fault in tier["faults"]
+        ]
+        causes = set()
+        # If several tiers reproduce an artefact, the deepest one counts.
+        for table in artefact["tables"][-1:]:
+            different_cells = [
+                cell
+                for cell in table["cells"]
+                if cell["kind"] not in UNCOUNTED and cell["verdict"] in cells
+            ]
+            reasons: dict[str, dict[tuple, list]] = {}
+            for cell in different_cells:
+                causes.add(cell["why"])
+                name = "copy" if cell["source"] == "copy" else cell["verdict"]
+                by_reason = reasons.setdefault(name, {})
+                why = common_cause(cell["why"], artefact["card"].tolerances)
+                by_reason.setdefault((cell["source"], why), []).append(cell)
+            for name, by_reason in reasons.items():
+                groups = [
+                    {"place": source, "finding": why, "cells": group}
+                    for (source, why), group in by_reason.items()
+                ]
+                cells[name].append({"artefact": artefact, "tier": table["tier"], "groups": groups})
+        errata += [
+            {"artefact": artefact, **erratum}
+            for erratum in artefact["errata"]
+            if erratum["finding"] not in causes
+        ]
+        for claim in artefact["conclusions"]:
+            # As in the headline, a claim counts in one tier, or not at all if it varies between
+            # machines.
+            failed_tests = [
+                test
+                for test in claim["on"]
+                if test["outcome"] == "fails" and test["tier"] == artefact["claims_count_in"]
+            ]
+            for state in RUNNABLE:
+                claims[state] += [
+                    {"artefact": artefact, "claim": claim, **test}
+                    for test in failed_tests
+                    if test["state"] == state
+                ]
+            # Published values contradict the claim, and reproduced values do not.
+            if claim["printed"] == "fails" and not any(
+                test["state"] == "rebuilt" for test in failed_tests
+            ):
+                claims["printed"].append({"artefact": artefact, "claim": claim})
+    return {
+        "cells": cells,
+        "explained": {
+            cause: sum(
+                len(group["cells"])
+                for entry in cells["explained"]
+                for group in entry["groups"]
+                if group["place"] == cause
+            )
+            for cause in CAUSE_NAMES
+        },
+        "count": {
+            name: sum(len(group["cells"]) for entry in entries for group in entry["groups"])
+            for name, entries in cells.items()
+        },
+        "claims": claims,
+        "errata": errata,
+        "faults": faults,
+    }

@@ -1,0 +1,410 @@
+"""Data of the reproduction page, collected from records, reports and receipts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from everycell.receipts.lineage import JobRecord, read_lineage
+from everycell.records.artefacts import Artefact, Paper
+from everycell.records.cards import RUNNABLE
+from everycell.records.claims import Untested
+from everycell.records.publications import Origin, read_publication
+from everycell.records.published_cells import CardError
+from everycell.records.registry import load_registry
+from everycell.records.tiers import TIERS
+from everycell.render.page.evidence import bibtex, links_of, section_and_page
+from everycell.render.page.failures import failures_of
+from everycell.render.page.input_files import input_files
+from everycell.render.page.tables import (
+    published_table,
+    supplement_table,
+    surrogate_table,
+    verdict_table,
+)
+from everycell.render.page.vocabulary import (
+    FORMAT_NAMES,
+    GROUPS,
+    OUTCOMES,
+    VERDICTS,
+    PageEntry,
+    label,
+    page_of_chapter,
+)
+from everycell.render.tables.names import shown_label
+from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.counting import (
+    Counts,
+    claim_lines,
+    count_chapters,
+    headline,
+    headlines,
+    total,
+)
+from everycell.verdicts.reports import CAUSE_NAMES, STATES, explained_by_source, reproduces_no_cell
+
+#: Longer lists of differences are collapsed.
+_MAX_UNFOLDED = 12
+
+
+def build_model(
+    papers: Mapping[str, Paper], results: Iterable[PageEntry], folder: Path
+) -> dict[str, Any]:
+    """Collect the variables of the page's templates."""
+    entries: dict[str, list[PageEntry]] = {}
+    for entry in results:
+        entries.setdefault(entry.artefact.id, []).append(entry)
+    counts = count_chapters(
+        papers, [entry for artefact_entries in entries.values() for entry in artefact_entries]
+    )
+    jobs = read_lineage(folder)
+    sections: list[dict[str, Any]] = []
+    for paper in papers.values():
+        artefacts = []
+        publication = read_publication(_folder_of(paper))
+        for artefact in paper.artefacts.values():
+            if artefact.id not in entries:
+                raise CardError(f"{artefact.id}: the report is missing; collect it in each tier.")
+            artefacts.append(_artefact(artefact, entries[artefact.id], folder, jobs))
+        sections.append(
+            {
+                "key": paper.key,
+                "about": paper,
+                "publication": publication,
+                "links": links_of(publication),
+                "bibtex": bibtex(
+                    paper.key,
+                    title=paper.title,
+                    authors=paper.authors,
+                    year=paper.year,
+                    kind=paper.kind,
+                    publication=publication,
+                ),
+                "chapters": [
+                    _chapter(
+                        paper,
+                        number,
+                        publication.origins.get(number),
+                        [artefact for artefact in artefacts if artefact["chapter"] == number],
+                        counts[paper.key, number],
+                    )
+                    for number in paper.chapters
+                ],
+                **_summary(
+                    artefacts, total(counts[paper.key, number] for number in paper.chapters)
+                ),
+            }
+        )
+    all_artefacts = [
+        artefact
+        for section in sections
+        for chapter in section["chapters"]
+        for artefact in chapter["artefacts"]
+    ]
+    return {
+        "papers": sections,
+        "kinds": dict(Counter(paper.kind for paper in papers.values()).most_common()),
+        "failures": failures_of(all_artefacts),
+        "meaning": {
+            "verdicts": VERDICTS,
+            "groups": GROUPS,
+            "states": STATES,
+            "outcomes": OUTCOMES,
+            "outcome_names": OUTCOME_NAMES,
+            "places": CAUSE_NAMES,
+            "tiers": TIERS,
+            "max_unfolded": _MAX_UNFOLDED,
+        },
+        "headline": headline,
+        **_summary(all_artefacts, total(counts.values())),
+    }
+
+
+def _chapter(
+    paper: Paper,
+    number: str,
+    origin: Origin | None,
+    artefacts: Sequence[Mapping[str, Any]],
+    counts: Counts,
+) -> dict[str, Any]:
+    name = f"{paper.key}_ch{number}"
+    short = f"{'Chapter' if number.isdigit() else 'Appendix'} {number}"
+    return {
+        "title": paper.chapters[number],
+        "number": number,
+        "name": name,
+        "page": page_of_chapter(paper.key, number),
+        "id": f"{paper.key}-ch{number}",
+        "short": short if len(paper.chapters) > 1 else paper.key,
+        "heading": f"{short}: {paper.chapters[number]}"
+        if len(paper.chapters) > 1
+        else paper.chapters[number],
+        "artefacts": artefacts,
+        "claims": counts if counts.claimed else None,
+        "origin": origin,
+        "origin_links": links_of(origin) if origin else [],
+        "seconds": sum(
+            tier["seconds"] or 0 for artefact in artefacts for tier in artefact["tiers"]
+        ),
+        "untested": [
+            [section_and_page(text) for text in (claim.claim, claim.source, claim.reason)]
+            for claim in sorted(paper.untested[number], key=_numbers_of_source)
+        ],
+        **_summary(artefacts, counts),
+    }
+
+
+def _folder_of(paper: Paper) -> Path | None:
+    return next((artefact.folder for artefact in paper.artefacts.values()), None)
+
+
+def _numbers_of_source(claim: Untested) -> list[int]:
+    """Numbers in the source of a claim, to sort claims as in the text."""
+    return [int(number) for number in re.findall(r"\d+", claim.source)]
+
+
+def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str, Any]:
+    groups: Counter[str] = Counter(counts.verdicts())
+    groups["stand_in"] = counts.verdicts(origin="surrogate data").total()
+    groups["not_run"] -= groups["stand_in"]
+    return {
+        "total": counts.artefacts,
+        "states": Counter(artefact["state"] for artefact in artefacts),
+        "from_other_cells": counts.artefacts_without_data,
+        "cells": {group: groups[group] for group in GROUPS},
+        "claimed": counts.claimed,
+        "headlines": headlines(counts),
+        "numbers_not_run": counts.verdicts(kind="number", origin="none").total(),
+        "claim_lines": claim_lines(counts),
+        "untestable": counts.untestable,
+        "contradicted": counts.contradicted,
+        "conclusions": counts.outcomes("data", "published inputs"),
+        "surrogate_conclusions": counts.outcomes("surrogate data"),
+    }
+
+
+def _artefact(
+    artefact: Artefact, entries: Sequence[PageEntry], folder: Path, jobs: Sequence[JobRecord]
+) -> dict[str, Any]:
+    entries = sorted(entries, key=lambda entry: TIERS.index(entry.tier))
+    tiers = [_tier(entry, folder, jobs) for entry in entries]
+    rebuilt_tiers = [tier for tier in tiers if tier["state"] == "rebuilt"]
+    states = {tier["state"] for tier in tiers}
+    state = next(state for state in STATES if state in states)
+    # Published cells and claims count once, in the deepest tier that reproduces them.
+    deepest = rebuilt_tiers[-1]["name"] if rebuilt_tiers else None
+    if rebuilt_tiers:
+        counts = rebuilt_tiers[-1]["report"].verdicts
+    else:
+        counts = {state if state in ("quoted", "stand_in") else "not_run": len(artefact.cells)}
+    verdicts = sorted({verdict for verdict, count in counts.items() if count})
+    for tier in tiers:
+        tier_counts = tier["report"].verdicts if tier["state"] == "rebuilt" else {}
+        tier["verdicts"] = (
+            [name for name in VERDICTS if tier_counts.get(name)] if rebuilt_tiers else verdicts
+        )
+    conclusions = _conclusions(artefact, tiers)
+    return {
+        "id": artefact.id.replace("/", "-"),
+        "key": artefact.id,
+        "label": label(artefact.name),
+        "words": _search_words(artefact),
+        "page": page_of_chapter(artefact.paper, artefact.chapter),
+        "differences": page_of_chapter(artefact.paper, artefact.chapter).removesuffix(".html"),
+        "chapter": artefact.chapter,
+        "card": artefact.card,
+        "source": section_and_page(artefact.card.source),
+        "explanation": section_and_page(artefact.card.explanation or ""),
+        "state": state,
+        "folded": state in ("not_run", "drawing"),
+        "tiers": tiers,
+        "counts": counts,
+        "explained": (
+            explained_by_source(rebuilt_tiers[-1]["report"].cells) if rebuilt_tiers else {}
+        ),
+        "from_other_cells": bool(rebuilt_tiers) and rebuilt_tiers[-1]["from_other_cells"],
+        "tables": [
+            verdict_table(artefact, tier) | {"downloads": tier["downloads"]}
+            for tier in rebuilt_tiers
+            if tier["report"].cells
+        ],
+        "surrogate_tables": [
+            table | {"tier": tier["name"], "name": tier["stand_in"], "downloads": tier["downloads"]}
+            for tier in tiers
+            if tier["state"] == "stand_in" and tier["shows_table"]
+            if (table := surrogate_table(artefact, folder / tier["table"]))
+        ],
+        "printed": None if rebuilt_tiers or artefact.cells.empty else published_table(artefact),
+        "conclusions": conclusions,
+        "not_testable": _not_testable(tiers),
+        # Why claims count as not testable, according to the deepest tier.
+        "untestable": [
+            claim.detail
+            for tier in [tier for tier in tiers if tier["state"] == "stand_in"][-1:]
+            for claim in tier["report"].conclusions
+            if not rebuilt_tiers and claim.on_rebuilt == "not_testable"
+        ],
+        "deepest": deepest,
+        "claims_count_in": _claims_count_in(artefact, tiers),
+        "failing": sum(
+            test["outcome"] == "fails" and test["tier"] == deepest
+            for conclusion in conclusions
+            for test in conclusion["on"]
+        ),
+        "outcomes": [
+            test["outcome"]
+            for conclusion in conclusions
+            for test in conclusion["on"]
+            if test["tier"] == deepest and not test["from_other_cells"]
+        ],
+        "errata": [
+            dict(erratum)
+            | {
+                "source": section_and_page(erratum.source or ""),
+                "evidence": section_and_page(erratum.evidence),
+            }
+            for erratum in entries[0].report.errata
+        ],
+        "verdicts": verdicts,
+    }
+
+
+def _search_words(artefact: Artefact) -> str:
+    """Published names of rows and columns, and claims, for the search."""
+    names = artefact.card.names
+    keys = [(name, str(key)) for name in artefact.key_columns for key in artefact.cells[name]]
+    texts = [str(shown_label(name, key, names)) for name, key in keys]
+    claims = [conclusion.claim for conclusion in artefact.card.conclusions]
+    return " ".join(dict.fromkeys([*texts, *claims]))
+
+
+def _claims_count_in(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> str | None:
+    """Tier whose contradicted claims the headline counts; None if they vary between machines."""
+    names_of_tiers = [tier["name"] for tier in tiers if tier["state"] == "rebuilt"]
+    names_of_tiers = names_of_tiers or [
+        tier["name"] for tier in tiers if tier["state"] == "stand_in"
+    ]
+    return (
+        None
+        if not names_of_tiers or artefact.card.tiers[names_of_tiers[-1]].varies
+        else names_of_tiers[-1]
+    )
+
+
+def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str, Any]:
+    artefact, tier, report = entry.artefact, entry.tier, entry.report
+    declared = artefact.card.tiers[tier]
+    home = f"{tier}/{artefact.paper}"
+    has_run = report.state in RUNNABLE
+    files = [name for name in report.files if has_run]
+    receipt = _receipt(folder / home / f"{artefact.name}.receipt.json") if has_run else None
+    supplements = [
+        table | {"downloads": _downloads(home, f"{artefact.name}.{name}", files)}
+        for name, title in artefact.card.beside.items()
+        if f"{artefact.name}.{name}.csv" in files and f"{artefact.name}.{name}.svg" not in files
+        if (
+            table := supplement_table(
+                folder / home / f"{artefact.name}.{name}.csv", title, artefact.card.names
+            )
+        )
+    ]
+    return {
+        "name": tier,
+        "state": report.state,
+        "stand_in": report.foreign or declared.name,
+        "needs": declared.needs,
+        "runnable": declared.state in RUNNABLE,
+        "faults": entry.faults,
+        "report": report,
+        "from_other_cells": reproduces_no_cell(report),
+        "command": f"snakemake --cores 2 results/{home}/{artefact.name}.csv",
+        "receipt": f"{home}/{artefact.name}.receipt.json" if receipt else None,
+        "inputs": input_files(receipt, jobs, load_registry()) if receipt else {},
+        "seconds": receipt["execution"]["seconds"] if receipt else None,
+        "downloads": _downloads(home, artefact.name, files),
+        "table": f"{home}/{artefact.name}.csv",
+        # The values of a figure are in its picture.
+        "shows_table": f"{artefact.name}.csv" in files and f"{artefact.name}.svg" not in files,
+        "pictures": [
+            {
+                "path": f"{home}/{name}",
+                "downloads": _downloads(home, name.removesuffix(".svg"), files),
+                "title": artefact.card.beside.get(name.split(".")[-2], artefact.card.title),
+            }
+            for name in files
+            if name.endswith(".svg")
+        ],
+        "supplements": supplements,
+        "links": [{"path": f"{home}/{name}", "name": name} for name in files],
+    }
+
+
+def _not_testable(tiers: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Reason why claims are not testable -> tiers, so that the page states each reason once."""
+    reasons: dict[str, list[str]] = {}
+    for tier in tiers:
+        for claim in tier["report"].conclusions:
+            names = reasons.setdefault(claim.detail, [])
+            if claim.on_rebuilt == "not_testable" and tier["name"] not in names:
+                names.append(tier["name"])
+    return {reason: names for reason, names in reasons.items() if names}
+
+
+def _downloads(home: str, stem: str, files: Sequence[str]) -> dict[str, str]:
+    """Name of a file format -> path of the table or figure in this format."""
+    return {
+        name: f"{home}/{stem}.{suffix}"
+        for suffix, name in FORMAT_NAMES.items()
+        if f"{stem}.{suffix}" in files
+    }
+
+
+def _receipt(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    by_tier = [
+        (tier, {judged.id: judged for judged in tier["report"].conclusions}) for tier in tiers
+    ]
+    conclusions = []
+    causes = {erratum.id: erratum.where for erratum in artefact.card.errata}
+    for number, conclusion in enumerate(artefact.card.conclusions):
+        first = by_tier[0][1][conclusion.id]
+        conclusions.append(
+            {
+                "id": f"{artefact.id.replace('/', '-')}-claim{number + 1}",
+                "claim": conclusion.claim,
+                "source": section_and_page(conclusion.source),
+                "test": conclusion.test,
+                "printed": first.on_printed,
+                "cause": causes.get(conclusion.erratum or ""),
+                # Without a run, the report contains the outcome on published values.
+                "detail": next(
+                    (
+                        judged[conclusion.id].detail.removeprefix("published: ")
+                        for tier, judged in by_tier
+                        if tier["state"] not in RUNNABLE
+                    ),
+                    None,
+                ),
+                "on": [
+                    {
+                        "tier": tier["name"],
+                        "state": tier["state"],
+                        "stand_in": tier["stand_in"],
+                        # Values derived from published cells test only the paper's consistency.
+                        "from_other_cells": tier["from_other_cells"],
+                        "outcome": judged[conclusion.id].on_rebuilt,
+                        "detail": judged[conclusion.id].detail,
+                    }
+                    for tier, judged in by_tier
+                    if tier["state"] in RUNNABLE
+                ],
+            }
+        )
+    return conclusions

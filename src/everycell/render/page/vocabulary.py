@@ -1,0 +1,91 @@
+"""Words and marks of the reproduction page, and the interface of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from everycell.verdicts.counting import Entry
+from everycell.verdicts.reports import Verdict
+
+#: Verdict -> its mark next to a cell, its name and its meaning.
+VERDICTS: dict[Verdict, tuple[str, str, str]] = {
+    "equal": ("✓", "equal", "the reproduced value rounds to the published one"),
+    "close": (
+        "≈",
+        "within tolerance",
+        "one unit of the last decimal away, or within a tolerance with a stated cause; "
+        "counts and ranks must be equal",
+    ),
+    "too_noisy": (
+        "∿",
+        "too noisy to judge",
+        "its tolerance exceeds half of the published value, or the smallest difference that the "
+        "paper reads from it: no evidence for or against",
+    ),
+    "differs": ("✗", "different", "the reproduced value is different; the cause is unknown"),
+    "explained": (
+        "!",
+        "explained",
+        "different, and what the cause in an erratum yields equals the published value: an error "
+        "in print, a transcription error of ours, or the way in which the number was computed",
+    ),
+    "consistent": (
+        "↔",
+        "consistent",
+        "follows from other published values; nothing was computed from data",
+    ),
+    "inconsistent": (
+        "↮",
+        "inconsistent",
+        "contradicts the published values from which it should follow",
+    ),
+    "quoted": ("q", "quoted", "a setting, or a value from another paper: not compared"),
+    "not_run": ("–", "not run", "not computed here; each table and figure lists what a run needs"),
+}
+#: Mark, name and meaning of the groups of published values: verdicts, and surrogate data.
+GROUPS = {verdict: words for verdict, words in VERDICTS.items() if verdict != "not_run"} | {
+    "stand_in": (
+        "s",
+        "surrogate data only",
+        "the method was run on data other than the paper's, so the values are not compared",
+    ),
+    "not_run": VERDICTS["not_run"],
+}
+OUTCOMES = {
+    "holds": "✓",
+    "fails": "✗",
+    "undecided": "?",
+    "not_testable": "–",
+    "not_run": "–",
+    "no_numbers": "–",
+}
+#: Suffix of a file -> name of its format.
+FORMAT_NAMES = {
+    "csv": "CSV",
+    "tex": "TeX",
+    "md": "Markdown",
+    "html": "HTML",
+    "svg": "SVG",
+    "pdf": "PDF",
+    "png": "PNG",
+}
+
+
+class PageEntry(Entry, Protocol):
+    """Report of a result in one tier, and whether the result on disk can be trusted."""
+
+    @property
+    def faults(self) -> Sequence[str]:
+        """Reasons not to trust a result on disk; empty if there are none or no result exists."""
+
+
+def label(name: str) -> str:
+    """Name of an artefact as in the paper."""
+    kind, _, number = name.partition("_")
+    return f"{kind.capitalize()} {number.replace('_', '.')}"
+
+
+def page_of_chapter(paper: str, chapter: str) -> str:
+    """Path of a chapter's page in the results folder."""
+    return f"pages/{paper}_ch{chapter}.html"

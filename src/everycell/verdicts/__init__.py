@@ -1,0 +1,1 @@
+"""Judge reproduced values and claims, count the outcomes, and run the audits."""

@@ -1,0 +1,412 @@
+"""Checks of records against published cells; each fault is a sentence with file and line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+import everycell
+from everycell.base.files import fingerprint, write_atomically
+from everycell.base.untrusted import text_of
+from everycell.base.yaml import line_of
+from everycell.base.yaml_files import read_model
+from everycell.records.artefacts import (
+    ARTEFACT_ID,
+    DASHES,
+    NOT_REPORTED,
+    Artefact,
+    Paper,
+    all_artefacts,
+    load_paper,
+    load_papers,
+    read_card_file,
+)
+from everycell.records.cards import RUNNABLE, PaperFile
+from everycell.records.claim_checks import (
+    Fault,
+    check_claims,
+    check_missing,
+    check_supplements,
+    check_untestable,
+    selector_fault,
+)
+from everycell.records.claims import NotTestable, Untested
+from everycell.records.full_runs import load_full_tier
+from everycell.records.published_cells import (
+    CardError,
+    Selector,
+    cell_lines,
+    count_decimals,
+    is_number,
+    read_cells,
+)
+from everycell.records.record_schemas import model_of
+from everycell.records.registry import read_part
+from everycell.records.registry_entries import RegistryError
+from everycell.records.spread import SEEDS
+from everycell.verdicts.tolerances import is_rounded, limits_by_row
+from everycell.verdicts.verdicts import report
+
+#: Kinds that a record may have, by the first word of its id.
+_KINDS = {"table": ("table",), "figure": ("figure", "drawing"), "text": ("text",)}
+
+
+def check_paper(folder: Path) -> list[str]:
+    """Check all files of a paper, including its registry; return one sentence per fault."""
+    faults: list[str] = []
+    for path in sorted(folder.glob("*.yaml")):
+        model = model_of(path)
+        try:
+            if path.name == "registry.yaml":
+                read_part(path)
+            elif model is not None:
+                read_model(path, model, CardError)
+        except (CardError, RegistryError) as error:
+            faults += str(error).splitlines()
+    try:
+        return faults + check_cards({folder.name: load_paper(folder)})
+    except CardError as error:
+        faults += str(error).splitlines()
+    # The records cannot be read, so check only the published cells.
+    for path in sorted(folder.glob("*.csv")):
+        try:
+            if ARTEFACT_ID.fullmatch(path.stem):
+                read_cells(path)
+        except CardError as error:
+            faults += str(error).splitlines()
+    return list(dict.fromkeys(faults))
+
+
+def check_papers(published: Path) -> list[str]:
+    """Check all papers of a folder, including the requirements of their full tiers."""
+    folders = sorted(path.parent for path in published.glob("*/paper.yaml"))
+    faults = [fault for folder in folders for fault in check_paper(folder)]
+    if not faults:
+        try:
+            load_full_tier(published, load_papers(published))
+        except CardError as error:
+            faults += str(error).splitlines()
+    return faults
+
+
+def check_once(published: Path, stamp: Path) -> list[str]:
+    """Check all papers, but only if a file of theirs changed since they had no fault."""
+    digest = f"{everycell.__version__} {fingerprint(published)}\n"
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == digest:
+        return []
+    faults = check_papers(published)
+    if not faults:
+        write_atomically(stamp, digest)
+    return faults
+
+
+def check_cards(papers: Mapping[str, Paper]) -> list[str]:
+    """Check records against published cells; return one sentence per fault."""
+    faults: list[str] = []
+    for artefact in all_artefacts(papers):
+        paper = papers[artefact.paper]
+        checks = (_check_name(artefact, paper), check_supplements(artefact, paper))
+        record_faults = [fault for check in checks for fault in check]
+        try:
+            record_faults += _check_artefact(artefact)
+        except CardError as error:
+            faults += str(error).splitlines()
+        for keys, sentence in record_faults:
+            if isinstance(keys, int):
+                line = cell_lines(artefact.cells_path)[keys]
+                faults.append(f"{artefact.cells_path}, line {line}: {sentence}")
+            else:
+                line = line_of(text_of(artefact.card_path), ["artefacts", artefact.name, *keys])
+                faults.append(f"{artefact.card_path}, line {line} ({artefact.name}): {sentence}")
+    for paper in papers.values():
+        home = next(iter(paper.artefacts.values())).folder if paper.artefacts else None
+        if home is None:
+            faults.append(f"{paper.key} has no artefacts; add a chapter file with records.")
+            continue
+        faults += _check_untested(paper, home)
+        facts = read_card_file(home / "paper.yaml", PaperFile).facts
+        for path in sorted(home.glob("*.csv")):
+            if path.stem not in paper.artefacts and path.name not in facts:
+                faults.append(f"{path} has no record; add {path.stem} to a chapter file.")
+        for number, name in enumerate(facts):
+            if not (home / name).exists():
+                line = line_of(text_of(home / "paper.yaml"), ["facts", number])
+                faults.append(
+                    f"{home / 'paper.yaml'}, line {line}: {name} in `facts` does not exist; add "
+                    "the file or remove it from `facts`."
+                )
+    return faults
+
+
+def _check_untested(paper: Paper, folder: Path) -> Iterator[str]:
+    """Find claims that are declared as not testable and lack nothing."""
+    registry = folder / "registry.yaml"
+    try:
+        files = list(read_part(registry).files) if registry.exists() else []
+    except RegistryError:  # `check_paper` reports it
+        return
+    entries: list[tuple[str, list[str | int], Untested | NotTestable]] = []
+    for chapter, claims in paper.untested.items():
+        entries += [(chapter, ["untested", number], claim) for number, claim in enumerate(claims)]
+    for artefact in paper.artefacts.values():
+        for tier, declared in artefact.card.tiers.items():
+            keys: list[str | int] = ["artefacts", artefact.name, "tiers", tier, "not_testable"]
+            if declared.not_testable is not None:
+                entries.append((artefact.chapter, keys, declared.not_testable))
+    for chapter, keys, entry in entries:
+        path = folder / f"ch{chapter}.yaml"
+        if fault := check_missing(entry, files):
+            yield f"{path}, line {line_of(text_of(path), keys)}: {fault}"
+
+
+def _check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
+    prefix, chapter = artefact.name.split("_")[:2]
+    if artefact.card.kind not in _KINDS[prefix]:
+        yield (
+            ("kind",),
+            f"{artefact.name} has the kind {artefact.card.kind!r}; an id that begins with "
+            f"{prefix!r} requires the kind {' or '.join(_KINDS[prefix])}.",
+        )
+    for tier, declared in artefact.card.tiers.items():
+        if (declared.state == "drawing") != (artefact.card.kind == "drawing"):
+            yield (
+                ("tiers", tier, "state"),
+                f"{artefact.name} has the kind {artefact.card.kind!r}, but its state in tier "
+                f"{tier} is {declared.state!r}; only drawings have the state drawing, and they "
+                "have no other.",
+            )
+    # Only in a thesis does the number of a table begin with the chapter.
+    if paper.kind == "thesis" and chapter != artefact.chapter:
+        yield (
+            (),
+            f"{artefact.name} belongs to chapter {chapter}; move its record to ch{chapter}.yaml.",
+        )
+
+
+def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
+    card, cells = artefact.card, artefact.cells
+    if not artefact.cells_path.exists() and artefact.needs_cells:
+        yield (
+            (),
+            f"{artefact.cells_path} does not exist, so that no value would be compared; restore "
+            "the published values, or declare `unpublished: true` if the paper states none.",
+        )
+        return
+    if cells.empty:
+        runs = any(tier.state in RUNNABLE for tier in card.tiers.values())
+        used = {
+            "labels": card.labels,
+            # Reproduced values of a passage or figure without published numbers are displayed.
+            "decimals": None if runs else card.decimals,
+            "tiers": [tier.lacks for tier in card.tiers.values() if tier.lacks],
+            "precision": card.precision,
+            "tolerances": card.tolerances,
+            "quoted": card.quoted,
+            "derived": [entry for entry in card.derived if entry.cells],
+            "not_run": card.not_run,
+            # Claims of a figure without published numbers are tested on its reproduced values.
+            "conclusions": None if runs else card.conclusions,
+            "errata": [selector for erratum in card.errata for selector in erratum.cells],
+        }
+        for field, content in used.items():
+            if content:
+                yield (
+                    (field,),
+                    f"`{field}` selects cells, but {artefact.cells_path.name} does not exist; add "
+                    "the published cells or remove the field.",
+                )
+        yield from check_untestable(artefact)
+        return
+    if card.readings in artefact.key_columns:
+        yield (
+            ("readings",),
+            f"`readings` is {card.readings!r}, a published key column; it must be a column that "
+            "only the reproduced table has.",
+        )
+    selector_faults = [*_check_selectors(artefact)]
+    yield from selector_faults
+    # These checks use the selectors of `precision`.
+    if not any(keys[0] == "precision" for keys, _ in selector_faults):
+        yield from _check_decimals(artefact)
+        yield from _check_tolerances(artefact)
+    unknown = [column for column in card.labels if column not in artefact.key_columns]
+    if unknown:
+        yield (
+            ("labels",),
+            f"`labels` contains {unknown[0]!r}, which is not a key column; the key columns are "
+            f"{artefact.key_columns}.",
+        )
+    yield from check_untestable(artefact)
+    yield from check_claims(artefact)
+    if not selector_faults:
+        yield from _check_contradictions(artefact)
+    if card.layout is not None:
+        columns = [*card.layout.rows, *card.layout.columns]
+        if sorted(columns) != sorted(artefact.key_columns):
+            yield (
+                ("layout",),
+                f"`layout` has the columns {columns}; it must have each key column once: "
+                f"{artefact.key_columns}.",
+            )
+
+
+def _check_contradictions(artefact: Artefact) -> Iterator[Fault]:
+    """Find claims that the artefact's own published values contradict, without an erratum."""
+    card = artefact.card.model_copy(update={"errata": []})
+    tier = next(iter(card.tiers))
+    try:
+        judged = report(artefact.model_copy(update={"card": card}), tier).conclusions
+    except CardError:  # other checks report it
+        return
+    for number, claim in enumerate(judged):
+        if claim.on_printed == "fails" and not artefact.card.errata:
+            yield (
+                ("conclusions", number),
+                f"the published values contradict the claim {claim.id}; correct its predicate, or "
+                "add an erratum that reports the contradiction.",
+            )
+
+
+def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Find selectors without matches, and errata with values for cells they do not select."""
+    card = artefact.card
+    selectors: list[tuple[tuple[str | int, ...], Selector]] = [
+        ((field, number, "cells"), entry.cells)
+        for field in (
+            "precision",
+            "tolerances",
+            "quoted",
+            "derived",
+            "not_run",
+        )
+        for number, entry in enumerate(getattr(card, field))
+    ]
+    for kind, entries in card.kinds.items():
+        selectors += [(("kinds", kind, number), entry) for number, entry in enumerate(entries)]
+    for tier, declared in card.tiers.items():
+        for column, names in declared.lacks.items():
+            selectors.append((("tiers", tier, "lacks", column), {column: names}))
+        for column, names in declared.may_lack.items():
+            # The tables of a chapter share this list, but a table may have only some of its values.
+            present = sorted(set(names) & set(artefact.cells.get(column, ())))
+            selectors.append((("tiers", tier, "may_lack", column), {column: present or names}))
+    for number, erratum in enumerate(card.errata):
+        explained = pd.Series(False, index=artefact.cells.index)
+        for part, selector in enumerate(erratum.cells):
+            selectors.append((("errata", number, "cells", part), selector))
+            if not selector_fault(artefact, selector):
+                explained |= artefact.select(selector)
+        for part, value in enumerate(erratum.yields):
+            keys = ("errata", number, "yields", part, "cells")
+            selectors.append((keys, value.cells))
+            if not selector_fault(artefact, value.cells) and (
+                (artefact.select(value.cells) & ~explained).any()
+            ):
+                yield (
+                    keys,
+                    f"erratum {erratum.id} yields a value for {value.cells}, which its `cells` do "
+                    "not select; add a selector for them.",
+                )
+            unknown = sorted(value.at.keys() - set(artefact.key_columns))
+            if value.beside is None and unknown:
+                yield (
+                    ("errata", number, "yields", part, "at"),
+                    f"erratum {erratum.id} has the unknown column {unknown[0]!r} in `at`; the key "
+                    f"columns are {artefact.key_columns}.",
+                )
+    for keys, selector in selectors:
+        if fault := selector_fault(artefact, selector):
+            yield keys, fault
+
+
+def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
+    """Check the size of declared tolerances, and the tiers and cells of those from seeds."""
+    card = artefact.card
+    for number, tolerance in enumerate(card.tolerances):
+        keys = ("tolerances", number, "from_spread")
+        if tolerance.within is not None and not selector_fault(artefact, tolerance.cells):
+            limits = limits_by_row(artefact)
+            for row in artefact.select(tolerance.cells).to_numpy().nonzero()[0]:
+                limit, reason = limits.get(row, (math.inf, ""))
+                if tolerance.within > limit * (1 + 1e-9):
+                    yield (
+                        int(row),
+                        f"the tolerance of {tolerance.within:g} exceeds {reason}, so it cannot "
+                        "judge the value; reduce `within`, or exclude the cell from its `cells`.",
+                    )
+        if not tolerance.from_spread:
+            continue
+        for tier in tolerance.from_spread:
+            if tier not in card.tiers or card.tiers[tier].state != "rebuilt":
+                yield (
+                    keys,
+                    f"`from_spread` of a tolerance lists the tier {tier}, which does not reproduce "
+                    "the artefact; list a tier that reproduces it with several seeds.",
+                )
+        if SEEDS not in card.beside:
+            yield (
+                keys,
+                f"a tolerance uses `from_spread`, but `beside` has no table {SEEDS!r}; add it "
+                "there, and have the rule write it.",
+            )
+        if selector_fault(artefact, tolerance.cells):
+            continue
+        for row in artefact.select(tolerance.cells).to_numpy().nonzero()[0]:
+            if not is_rounded(artefact.precisions[row]):
+                yield (
+                    int(row),
+                    "the value is a count, label, rank or text, for which `from_spread` gives no "
+                    "tolerance; exclude it from the `cells` of the tolerance.",
+                )
+
+
+def _check_decimals(artefact: Artefact) -> Iterator[Fault]:
+    declared, cells = artefact.card.decimals, artefact.cells
+    metrics = sorted(set(cells["metric"])) if "metric" in cells else []
+    for metric in declared:
+        if metric != "all" and "metric" not in cells:
+            yield (
+                ("decimals", metric),
+                f"`decimals` has the key {metric!r}, but {artefact.cells_path} has no column "
+                "`metric`; use the key `all`, or rename the column of measures to `metric`.",
+            )
+        elif metric != "all" and metric not in metrics:
+            yield (
+                ("decimals", metric),
+                f"`decimals` has the metric {metric!r}, which no cell has; the metrics are "
+                f"{metrics}.",
+            )
+    rebuilt = any(tier.state == "rebuilt" for tier in artefact.card.tiers.values())
+    if rebuilt and "all" not in declared:
+        for metric in metrics or ["all"]:
+            if metric not in declared and not (declared and metric == "all"):
+                yield (
+                    ("decimals",),
+                    f"`decimals` lacks the metric {metric!r}; add its number of decimals, or text.",
+                )
+    rows = zip(cells.to_dict("records"), artefact.precisions, strict=True)
+    for number, (row, (digits, _)) in enumerate(rows):
+        if row.get("marker") == NOT_REPORTED and row["value"].strip() not in DASHES:
+            yield (
+                number,
+                f"{row['value']!r} has the marker {NOT_REPORTED}; a value that is not reported is "
+                "a dash. Write a dash or remove the marker.",
+            )
+        if digits == "text":
+            continue
+        value = row["value"]
+        # A cell that is not reported has a dash instead of a number.
+        if row.get("marker") == NOT_REPORTED:
+            continue
+        if not is_number(value):
+            # Without declared decimals, a metric may mix numbers and text.
+            if row.get("metric", "all") in declared or "all" in declared:
+                yield (
+                    number,
+                    f"{value!r} is not a number, but `decimals` of the record is {digits}.",
+                )
+        elif count_decimals(value) > digits:
+            yield number, f"{value!r} has more decimals than the {digits} in the record."

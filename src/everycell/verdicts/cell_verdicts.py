@@ -1,0 +1,274 @@
+"""Verdicts on published cells: the first rule that applies decides.
+
+Verdicts are two-sided: a score above the published one differs as much as one below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from everycell.records.artefacts import Artefact, CellPrecision
+from everycell.records.cards import Erratum, State, Where, Yields
+from everycell.records.published_cells import CardError, Selector, as_number
+from everycell.records.tiers import Tier
+from everycell.verdicts.cell_classes import classify_cells
+from everycell.verdicts.comparisons import Cells
+from everycell.verdicts.conclusions import FindTable
+from everycell.verdicts.judging import judge
+from everycell.verdicts.origins import DERIVED
+from everycell.verdicts.reports import CellOrigin, JudgedCell, Verdict
+from everycell.verdicts.tolerances import AllowedDistance, is_rounded, tolerances_by_row
+
+
+class _Ruling(NamedTuple):
+    verdict: Verdict
+    why: str
+    #: Cause, if an erratum explains the cell.
+    source: Where | None = None
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A published cell with its value in a tier and its declarations in the record."""
+
+    published: str
+    #: Reproduced value, if any.
+    value: Any
+    precision: CellPrecision
+    tolerance: AllowedDistance
+    #: Ruling if the record declares the cell as quoted or not run.
+    excluded: _Ruling | None
+    #: How the cell follows from other published values, if it does.
+    derived: str | None
+    #: Erratum about the cell, and the value that its cause yields, if it yields one.
+    erratum: tuple[Erratum, Any] | None
+    #: State and requirements of the tier.
+    state: State
+    needs: str
+
+    def compare(self, value: Any, tolerance: float = 0.0) -> Verdict:
+        """Compare a value with the published one: equal, close or differs."""
+        digits, measured = self.precision
+        return judge(self.published, value, digits, tolerance, measured=measured)
+
+    @property
+    def unit(self) -> float | None:
+        """One unit of the last published digit of a measurement."""
+        if not is_rounded(self.precision) or self.precision.decimals == "text":
+            return None
+        return 10.0**-self.precision.decimals
+
+
+def _check_exclusion(cell: _Cell) -> _Ruling | None:
+    return cell.excluded
+
+
+def _check_value(cell: _Cell) -> _Ruling | None:
+    if cell.state == "quoted":
+        return _Ruling("quoted", cell.needs)
+    return _Ruling("not_run", cell.needs) if cell.value is None else None
+
+
+def _check_erratum(cell: _Cell) -> _Ruling | None:
+    """Rule on unequal cells with an erratum: only what yields the published value explains it."""
+    judged = _compare(cell).verdict
+    if cell.erratum is None or judged in ("equal", "consistent"):
+        return None
+    erratum, yielded = cell.erratum
+    known = erratum.where != "undecided"
+    if cell.derived:
+        cause = "" if known else "Cause unknown; candidate: "
+        return _Ruling("inconsistent", cause + erratum.finding, erratum.where)
+    if known and yielded is not None and cell.compare(yielded) == "equal":
+        return _Ruling("explained", erratum.finding, erratum.where)
+    if judged != "differs":
+        return None
+    return _Ruling("differs", f"Cause unknown; candidate: {erratum.finding}", "undecided")
+
+
+def _compare(cell: _Cell) -> _Ruling:
+    verdict, tolerance = cell.compare(cell.value), cell.tolerance
+    why = tolerance.because if verdict == "close" or tolerance.derived else ""
+    if verdict == "differs" and cell.compare(cell.value, tolerance.within) == "close":
+        verdict, why = "close", tolerance.because
+        if tolerance.one_sided:
+            verdict, why = "differs", f"{tolerance.one_sided} {tolerance.because}"
+        elif tolerance.within > tolerance.limit * (1 + 1e-9):
+            verdict = "too_noisy"
+            why = f"The tolerance exceeds {tolerance.limited_by}. {tolerance.because}"
+    if verdict == "equal":
+        why = ""
+    if cell.derived:
+        why = f"{cell.derived} {why}".strip()
+        derived: dict[Verdict, Verdict] = {"differs": "inconsistent", "too_noisy": "too_noisy"}
+        verdict = derived.get(verdict, "consistent")
+    return _Ruling(verdict, why)
+
+
+_RULES: tuple[Callable[[_Cell], _Ruling | None], ...] = (
+    _check_exclusion,
+    _check_value,
+    _check_erratum,
+    _compare,
+)
+
+
+def judge_cells(
+    artefact: Artefact,
+    tier: Tier,
+    values: Mapping[tuple[str, ...], Any],
+    state: State,
+    find_table: FindTable,
+    reading: str,
+    origins: Sequence[CellOrigin],
+) -> list[JudgedCell]:
+    """Judge published cells against reproduced `values` by key (empty without a run)."""
+    if artefact.cells.empty:
+        return []
+    keys = artefact.key_columns
+    cells = zip(
+        artefact.cells[keys].to_dict("records"),
+        _with_declarations(artefact, tier, values, state, find_table, origins),
+        classify_cells(artefact, tier, origins),
+        strict=True,
+    )
+    judged_cells = []
+    for key, cell, cell_class in cells:
+        verdict, why, source = next(filter(None, (rule(cell) for rule in _RULES)))
+        value = None if verdict in ("quoted", "not_run") else cell.value
+        yielded = None
+        if value is not None:
+            why = f"{reading} {why}".strip()
+            value = _number_or_text(value, cell.precision)
+            if source is not None and cell.erratum is not None and cell.erratum[1] is not None:
+                yielded = _number_or_text(cell.erratum[1], cell.precision)
+        judged_cells.append(
+            JudgedCell(
+                key={str(column): name for column, name in key.items()},
+                printed=cell.published,
+                rebuilt=value,
+                verdict=verdict,
+                why=why or None,
+                source=source,
+                kind=cell_class.kind,
+                origin=cell_class.with_verdict(verdict).origin,
+                flag=cell_class.flag,
+                unit=None if value is None else cell.unit,
+                tolerance=None if value is None else cell.tolerance.within or None,
+                yielded=yielded,
+            )
+        )
+    return judged_cells
+
+
+def _number_or_text(value: Any, precision: CellPrecision) -> float | str:
+    number = as_number(value)
+    return str(value) if precision.decimals == "text" or number is None else number
+
+
+def _yielded_value(
+    artefact: Artefact,
+    entry: Yields,
+    key: Mapping[str, str],
+    values: Mapping[tuple[str, ...], Any],
+    find_table: FindTable,
+) -> Any:
+    """Value that the cause of an erratum yields for a cell; None if it was not computed."""
+    where = f"{artefact.id}: `yields` of the cell {' / '.join(key.values())}"
+    if entry.beside is None:
+        return values.get(tuple({**key, **entry.at}.values()))
+    table = find_table(entry.beside)
+    if table is None:
+        return None
+    cells = Cells.of(table, list(table.columns)[: list(table.columns).index("value")])
+    selector = {column: entry.at.get(column, key.get(column)) for column in cells.keys}
+    matches = cells.select(
+        {c: name for c, name in selector.items() if name is not None}, cells.names
+    )
+    if len(matches) != 1 or not entry.at.keys() <= set(cells.keys):
+        raise CardError(
+            f"{where} selects {len(matches)} cells of the table {entry.beside!r}; it must select "
+            f"one, by its columns {cells.keys}."
+        )
+    return cells.read(matches[0])
+
+
+def _with_declarations(
+    artefact: Artefact,
+    tier: Tier,
+    values: Mapping[tuple[str, ...], Any],
+    state: State,
+    find_table: FindTable,
+    origins: Sequence[CellOrigin],
+) -> Iterator[_Cell]:
+    """Published cells in their order, with their declarations in the record."""
+    card, table, declared = artefact.card, artefact.cells, artefact.card.tiers[tier]
+
+    def rows(selector: Selector) -> list[int]:
+        return artefact.select(selector).to_numpy().nonzero()[0].tolist()
+
+    keys = list(table[artefact.key_columns].itertuples(index=False, name=None))
+    excluded: dict[int, _Ruling] = {}
+    for entry in card.not_run:
+        for row in rows(entry.cells) if entry.tier == tier else ():
+            if keys[row] in values:
+                raise CardError(
+                    f"{artefact.card_path}: `not_run` of {artefact.name} selects the cell "
+                    f"{' / '.join(keys[row])}, which tier {tier} reproduces; exclude it from "
+                    "`not_run`."
+                )
+            excluded[row] = _Ruling("not_run", entry.needs)
+    for quoted in card.quoted:
+        for row in rows(quoted.cells) if tier in quoted.tiers else ():
+            # A figure may repeat the published values from which it is drawn.
+            repeats = quoted.is_input and str(values.get(keys[row])) == table["value"][row]
+            if keys[row] in values and not repeats:
+                raise CardError(
+                    f"{artefact.card_path}: `quoted` of {artefact.name} selects the cell "
+                    f"{' / '.join(keys[row])}, which tier {tier} reproduces; exclude it from "
+                    "`quoted`, so that the value is compared."
+                )
+            excluded[row] = _Ruling("quoted", quoted.because)
+    derived = {
+        row: "Computed from other published values."
+        for row, origin in enumerate(origins)
+        if origin == DERIVED
+    }
+    for origin in card.derived:
+        if tier in origin.tiers:
+            derived |= dict.fromkeys(rows(origin.cells), origin.because)
+    for row in artefact.empty_rows:
+        excluded[row] = _Ruling("quoted", "The paper reports no value.")
+    errata: dict[int, tuple[Erratum, Any]] = {}
+    for erratum in card.errata if values else ():
+        for selector in erratum.cells:
+            for row in rows(selector):
+                errata.setdefault(row, (erratum, None))
+        for entry in erratum.yields:
+            for row in rows(entry.cells):
+                key = dict(zip(artefact.key_columns, keys[row], strict=True))
+                yielded = _yielded_value(artefact, entry, key, values, find_table)
+                errata[row] = (erratum, yielded)
+    tolerances = tolerances_by_row(artefact, tier, find_table, values)
+    for row, (key, content) in enumerate(zip(keys, table.to_dict("records"), strict=True)):
+        value = values.get(key)
+        may_lack = any(content[column] in names for column, names in declared.may_lack.items())
+        if value is None and state == "rebuilt" and row not in excluded and not may_lack:
+            raise CardError(
+                f"{artefact.id}: the reproduced table lacks the published cell "
+                f"{' / '.join(key)}; reproduce it, or add it to `not_run` for tier {tier} in "
+                f"{artefact.card_path}."
+            )
+        yield _Cell(
+            published=content["value"],
+            value=value,
+            precision=artefact.precisions[row],
+            tolerance=tolerances.get(row, AllowedDistance()),
+            excluded=excluded.get(row),
+            derived=derived.get(row),
+            erratum=errata.get(row),
+            state=state,
+            needs=declared.needs,
+        )

@@ -1,0 +1,35 @@
+"""Comparison of a reproduced value with the published one."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from everycell.records.published_cells import as_number, is_number
+
+#: Margin for floating-point errors, in units of the last published digit.
+_SLACK = 1e-6
+
+
+def judge(
+    published: str,
+    rebuilt: object,
+    decimals: int | Literal["text"],
+    tolerance: float = 0.0,
+    *,
+    measured: bool = False,
+) -> Literal["equal", "close", "differs"]:
+    """Compare a published value with a reproduced one."""
+    if decimals == "text" or not is_number(published):
+        same = str(rebuilt).strip() == published.strip()
+        return "equal" if same else "differs"
+    value = as_number(rebuilt)
+    if value is None:
+        return "differs"
+    distance = abs(value - float(published))
+    unit = 10.0**-decimals
+    is_rounded = decimals > 0 or measured
+    if distance <= unit * (0.5 * is_rounded + _SLACK):
+        return "equal"
+    if distance <= max(unit * is_rounded, tolerance) + unit * _SLACK:
+        return "close"
+    return "differs"

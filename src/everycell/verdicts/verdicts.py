@@ -1,0 +1,257 @@
+"""Report on an artefact in a tier: verdicts on cells, outcomes of claims, and errata."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+
+from everycell.records.artefacts import Artefact
+from everycell.records.cards import RUNNABLE, State, TierCard
+from everycell.records.claims import Kind
+from everycell.records.published_cells import CardError
+from everycell.records.tiers import Tier
+from everycell.verdicts.audits import Audit, finding_of
+from everycell.verdicts.cell_verdicts import judge_cells
+from everycell.verdicts.claim_basis import bases_of_claims
+from everycell.verdicts.conclusions import (
+    Decision,
+    FindTable,
+    Outcome,
+    decide_on_published,
+    evaluate,
+    no_table,
+)
+from everycell.verdicts.origins import Sources, origin_of, origins_of_cells
+from everycell.verdicts.readings import select_reading
+from everycell.verdicts.reports import (
+    UNCOUNTED,
+    VERDICTS,
+    AuditOutcome,
+    CellOrigin,
+    JudgedCell,
+    JudgedConclusion,
+    JudgedErratum,
+    Markers,
+    Report,
+    Verdict,
+)
+
+#: Audits of a chapter that has none.
+NO_AUDITS: Mapping[str, Audit] = MappingProxyType({})
+
+
+def read_reproduced(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
+    """Reproduced values by key, checked against the published cells."""
+    keys = artefact.key_columns
+    missing = [column for column in [*keys, "value"] if column not in table]
+    if missing:
+        raise CardError(
+            f"{artefact.id}: the reproduced table lacks the column {missing[0]!r}; it needs "
+            f"{[*keys, 'value']}."
+        )
+    rebuilt = {
+        tuple(str(part) for part in row[:-1]): row[-1]
+        for row in table[[*keys, "value"]].itertuples(index=False)
+    }
+    if len(rebuilt) < len(table):
+        duplicate = table.loc[table.duplicated(keys), keys].iloc[0]
+        raise CardError(
+            f"{artefact.id}: the reproduced table has the cell {' / '.join(map(str, duplicate))} "
+            "twice; write it once."
+        )
+    published = set(artefact.cells[keys].itertuples(index=False, name=None))
+    unknown = [key for key in rebuilt if key not in published]
+    if unknown:
+        raise CardError(
+            f"{artefact.id}: the rule produced the cell ({', '.join(unknown[0])}), which "
+            f"{artefact.name}.csv does not have. Use the keys of the published table, or write the "
+            "value to a supplementary table."
+        )
+    return rebuilt
+
+
+def report(
+    artefact: Artefact,
+    tier: Tier,
+    rebuilt: pd.DataFrame | None = None,
+    *,
+    files: list[str] | None = None,
+    audits: Mapping[str, Audit] = NO_AUDITS,
+    find_table: FindTable = no_table,
+    foreign: str = "",
+    sources: Sources | None = None,
+) -> Report:
+    """Compute verdicts, outcomes of claims and errata of an artefact in a tier.
+
+    `sources` are the files behind the reproduced values, from which their origin follows; without
+    them, it is data, or what the record declares.
+    """
+    if tier not in artefact.card.tiers:
+        raise CardError(
+            f"{artefact.id} has no tier {tier!r}; its record declares "
+            f"{', '.join(artefact.card.tiers)}."
+        )
+    if foreign:
+        artefact = _on_other_data(artefact, tier, foreign)
+    declared = artefact.card.tiers[tier]
+    state = declared.state
+    if rebuilt is None and state in RUNNABLE:
+        state = "not_run"
+    values: dict[tuple[str, ...], Any] = {}
+    markers: dict[tuple[str, ...], str] = {}
+    reading = ""
+    if rebuilt is not None:
+        rebuilt, find_table, reading = select_reading(
+            artefact, tier, rebuilt, find_table, surrogate=state == "stand_in"
+        )
+    if rebuilt is not None and state == "rebuilt" and not artefact.cells.empty:
+        values = read_reproduced(artefact, rebuilt)
+        if "marker" in rebuilt:
+            markers = dict(zip(values, rebuilt["marker"].fillna(""), strict=True))
+        columns = [column for column in ("value", "marker") if column in rebuilt]
+        rebuilt = rebuilt[[*artefact.key_columns, *columns]]
+    origin: CellOrigin = "none"
+    origins: list[CellOrigin] = ["none"] * len(artefact.cells)
+    if rebuilt is not None and state == "rebuilt":
+        origin = "data" if sources is None else origin_of(artefact, tier, sources)
+        origins = origins_of_cells(artefact, tier, origin, sources)
+    cells = (
+        []
+        if declared.state == "stand_in"
+        else judge_cells(artefact, tier, values, state, find_table, reading, origins)
+    )
+    cells = _with_markers(artefact, cells, markers)
+    counts = Counter(cell.verdict for cell in cells if cell.kind not in UNCOUNTED)
+    return Report(
+        artefact=artefact.id,
+        tier=tier,
+        state=state,
+        origin=origin,
+        cells=cells,
+        verdicts={verdict: counts[verdict] for verdict in VERDICTS},
+        conclusions=_conclusions(artefact, tier, state, rebuilt, cells, origin, find_table),
+        errata=judge_errata(artefact, audits),
+        files=sorted(files or []),
+        foreign=foreign,
+    )
+
+
+def _on_other_data(artefact: Artefact, tier: Tier, name: str) -> Artefact:
+    """Copy of an artefact that declares a tier as run on the named surrogate data."""
+    card = artefact.card
+    declared = TierCard(state="stand_in", needs=card.tiers[tier].needs, name=name)
+    card = card.model_copy(update={"tiers": {**card.tiers, tier: declared}})
+    return artefact.model_copy(update={"card": card})
+
+
+def _with_markers(
+    artefact: Artefact, cells: list[JudgedCell], rebuilt: Mapping[tuple, str]
+) -> list[JudgedCell]:
+    if not rebuilt or "marker" not in artefact.cells:
+        return cells
+    cells_with_markers = []
+    for cell, published in zip(cells, artefact.cells["marker"], strict=True):
+        markers = Markers(printed=published, rebuilt=rebuilt.get(tuple(cell.key.values()), ""))
+        if cell.rebuilt is not None and (markers.printed or markers.rebuilt):
+            cell = cell.model_copy(update={"markers": markers} | _ruling_on_marks(cell, markers))
+        cells_with_markers.append(cell)
+    return cells_with_markers
+
+
+def _ruling_on_marks(cell: JudgedCell, markers: Markers) -> dict[str, Any]:
+    """Verdict on a cell whose value agrees but whose mark differs; empty if the mark agrees."""
+    unequal: dict[Verdict, Verdict] = {
+        "equal": "differs",
+        "close": "differs",
+        "consistent": "inconsistent",
+    }
+    if cell.verdict not in unequal or markers.agree:
+        return {}
+    why = f"The published mark is {markers.printed or 'none'}, ours {markers.rebuilt or 'none'}."
+    return {"verdict": unequal[cell.verdict], "why": f"{why} {cell.why or ''}".strip()}
+
+
+def _conclusions(
+    artefact: Artefact,
+    tier: Tier,
+    state: State,
+    rebuilt: pd.DataFrame | None,
+    cells: list[JudgedCell],
+    origin: CellOrigin,
+    find_table: FindTable,
+) -> list[JudgedConclusion]:
+    if not artefact.card.conclusions:
+        return []
+    declared = artefact.card.tiers[tier]
+    kind: Kind = "stand_in" if declared.state == "stand_in" else "rebuilt"
+    published = None if artefact.cells.empty else artefact.drop_labels(artefact.cells)
+    if rebuilt is not None:
+        rebuilt = artefact.drop_labels(rebuilt)
+        for column, names in declared.lacks.items():
+            present = sorted(set(names).intersection(rebuilt.get(column, ())))
+            if present:
+                raise CardError(
+                    f"{artefact.card_path}: `lacks` of {artefact.name} has {column} = "
+                    f"{present[0]!r}, but the surrogate data have this value; remove it from "
+                    "`lacks`."
+                )
+        if kind == "rebuilt" and published is not None:
+            # The reproduced table has the published value of each quoted cell.
+            quoted = [cell.verdict == "quoted" for cell in cells]
+            rebuilt = pd.concat([rebuilt, published[quoted]])
+    judged_claims = []
+    bases = bases_of_claims(artefact, state, cells, origin)
+    for conclusion, basis, on_printed in zip(
+        artefact.card.conclusions, bases, decide_on_published(artefact), strict=True
+    ):
+        excluded: Outcome | None = None
+        if rebuilt is None or not basis.name:
+            on_rebuilt = Decision("not_run", f"published: {on_printed.detail}")
+        else:
+            on_rebuilt = evaluate(
+                conclusion,
+                rebuilt,
+                published if kind == "rebuilt" else None,
+                kind=kind,
+                lacks=declared.lacks,
+                find_table=find_table,
+                speaks_if=declared.speaks_if,
+            )
+            exclusion = None if declared.can_test(conclusion.id) else declared.not_testable
+            # A reason that applies to the complete table takes precedence.
+            if on_rebuilt.outcome != "not_testable" and exclusion is not None:
+                excluded = on_rebuilt.outcome
+                on_rebuilt = Decision("not_testable", exclusion.because)
+            if basis.with_quoted:
+                detail = f"{on_rebuilt.detail}; compared with quoted values"
+                on_rebuilt = Decision(on_rebuilt.outcome, detail)
+        judged_claims.append(
+            JudgedConclusion(
+                id=conclusion.id,
+                claim=conclusion.claim,
+                source=conclusion.source,
+                test=conclusion.test,
+                on_printed=on_printed.outcome,
+                on_rebuilt=on_rebuilt.outcome,
+                excluded=excluded,
+                detail=on_rebuilt.detail,
+            )
+        )
+    return judged_claims
+
+
+def judge_errata(artefact: Artefact, audits: Mapping[str, Audit]) -> list[JudgedErratum]:
+    """Errata of a record with the findings of their audits."""
+    errata = []
+    for erratum in artefact.card.errata:
+        finding = finding_of(erratum, artefact, audits)
+        audit = None
+        if erratum.audit is not None and finding is not None:
+            audit = AuditOutcome(name=erratum.audit, holds=finding.holds, detail=finding.detail)
+        fields = erratum.model_dump(include={"id", "where", "finding", "evidence", "source"})
+        errata.append(JudgedErratum(**fields, audit=audit))
+    return errata

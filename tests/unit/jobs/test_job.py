@@ -1,0 +1,182 @@
+"""What a job does around its work: inputs that change, and a Snakemake that is gone."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import psutil
+import pytest
+
+from everycell.jobs.job import InputChangedError, Job
+from everycell.jobs.orphans import end_with_snakemake, snakemake_ancestors
+from everycell.jobs.result_job import ResultJob
+from everycell.receipts.code import code_sha256, imported_files
+
+
+class _Named(list):
+    """Files by number and by name, as Snakemake gives them."""
+
+    def __init__(self, **files):
+        super().__init__(files.values())
+        self.__dict__.update(files)
+        self.files = files
+
+    def __getitem__(self, key):
+        return self.files[key] if isinstance(key, str) else super().__getitem__(key)
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch) -> Job:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    Path("text").write_text("a\n")
+    Path("model").mkdir()
+    Path("model/weights").write_text("1\n")
+    return Job(
+        SimpleNamespace(
+            input=_Named(text="text", model="model"),
+            output=_Named(run="run"),
+            params={},
+            log=["job.log"],
+            config={"cache": "resources"},
+        )
+    )
+
+
+def test_a_job_whose_inputs_stay_the_same_ends_well_and_says_what_it_found(job):
+    with job:
+        job.facts["left_out"] = 3
+    assert Path("job.log").read_text() == '{"parameters": {"left_out": "3"}}\n'
+
+
+@pytest.mark.fault("edited_input")
+@pytest.mark.parametrize("path", ["text", "model/weights", "model/new"])
+def test_an_input_that_is_edited_while_the_job_runs_stops_it(job, path):
+    with pytest.raises(InputChangedError), job:
+        Path(path).write_text("other\n")
+    changed = path.partition("/")[0]
+    assert Path("job.log").read_text().startswith(f"{changed} was changed while this job ran,")
+
+
+@pytest.mark.fault("edited_input")
+def test_an_input_that_is_removed_while_the_job_runs_stops_it(job):
+    with pytest.raises(InputChangedError), job:
+        Path("text").unlink()
+    assert Path("job.log").read_text().startswith("text was removed while this job ran,")
+
+
+@pytest.mark.fault("edited_input")
+@pytest.mark.parametrize("file", ["workflow/scripts/a.py", "src/b.py", "src/c.py", "src/d.py"])
+@pytest.mark.parametrize("when", ["before", "during"])
+def test_code_that_is_edited_after_the_run_began_stops_a_job(job, file, when):
+    """A script, what it imports, a module that it finds by name, and an audit."""
+    for name, text in {
+        "workflow/scripts/a": "import b",
+        "src/b": "",
+        "src/c": "",
+        "src/d": "",
+    }.items():
+        path = Path(f"{name}.py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def code(*paths):
+        files = [imported_files(Path(path), [Path("src")]) for path in paths]
+        return code_sha256(set().union(*files), Path())
+
+    job.snakemake.params = {
+        "script": "a",
+        "modules": ["src/c.py"],
+        "code": code("workflow/scripts/a.py", "src/c.py"),
+        "audits": {"src/d.py": code("src/d.py")},
+    }
+    edited = Path(file)
+    if when == "before":
+        edited.write_text(edited.read_text() + "\n")
+    with pytest.raises(InputChangedError), job:
+        edited.write_text(edited.read_text() + "\n# other\n")
+    message = Path("job.log").read_text()
+    assert "changed" in message and "Traceback" not in message and not Path("run").exists()
+
+
+@pytest.mark.parametrize(
+    ("raised", "log"),
+    [
+        ("SourceError('No such file.')", "No such file.\n"),
+        (
+            "OSError(28, 'No space left on device')",
+            "table.csv, or another output of this job: No space left on device; ",
+        ),
+        ("KeyError('x')", "Traceback"),
+    ],
+)
+def test_an_error_ends_the_script_with_its_log_and_nothing_on_the_terminal(tmp_path, raised, log):
+    script = f"""
+        from types import SimpleNamespace as Names
+        from everycell.jobs.job import Job
+        from everycell.records.registry_entries import SourceError
+        names = {{"input": [], "params": {{}}, "log": ["job.log"], "config": {{"cache": "c"}}}}
+        names["output"] = ["table.csv"]
+        with Job(Names(**names)):
+            raise {raised}
+        """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", "")
+    assert (tmp_path / "job.log").read_text().startswith(log)
+
+
+def test_an_import_leaves_the_garbage_collector_as_it_is():
+    command = "import gc; before = gc.get_threshold(); import everycell.jobs.job; "
+    command += "assert gc.get_threshold() == before"
+    subprocess.run([sys.executable, "-c", command], check=True)
+
+
+def test_outside_of_snakemake_nothing_is_watched():
+    assert snakemake_ancestors() == []
+    end_with_snakemake()
+
+
+@pytest.mark.slow
+@pytest.mark.fault("orphan")
+def test_a_job_ends_when_the_process_that_started_it_is_killed(tmp_path):
+    """An ancestor starts a job that would run for a minute, and is killed."""
+    job = textwrap.dedent(
+        """
+        import sys, time
+        import psutil
+        from everycell.jobs.orphans import end_with_snakemake
+        end_with_snakemake([psutil.Process(int(sys.argv[1]))])
+        print("started", flush=True)
+        time.sleep(60)
+        """
+    )
+    parent = textwrap.dedent(
+        f"""
+        import os, subprocess, sys, time
+        subprocess.Popen([sys.executable, "-c", {job!r}, str(os.getpid())])
+        time.sleep(60)
+        """
+    )
+    started = subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE, text=True)
+    assert started.stdout.readline() == "started\n"
+    [child] = psutil.Process(started.pid).children()
+    started.kill()
+    started.wait()
+    psutil.wait_procs([child], timeout=20)
+    assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+
+def test_readings_that_a_layout_does_not_name_stand_side_by_side(tmp_path):
+    display = {"title": "A toy", "names": {}, "decimals": {"AP": 1}}
+    display["layout"] = {"rows": ["row"], "columns": ["metric"]}
+    job = ResultJob.__new__(ResultJob)
+    job.snakemake = SimpleNamespace(
+        output={"csv": tmp_path / "table_1.csv"}, params=SimpleNamespace(faces={"table_1": display})
+    )
+    readings = {"epochs": ["30", "10"], "value": [0.1, 0.2]}
+    job.write_table(pd.DataFrame({"row": "a", "metric": "AP"} | readings))
+    assert "AP · 30" in (tmp_path / "table_1.md").read_text()

@@ -1,0 +1,143 @@
+"""What hashes into a result is what computes it: import closures of the workflow's scripts."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from everycell.receipts.code import (
+    LIBRARY,
+    files_of_sources,
+    ignored_scripts,
+    imported_files,
+    name_of_code,
+    script_file,
+)
+
+SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
+SOURCE = SCRIPTS.parents[1] / "src"
+#: Name of each script, of the repository or of the package -> its file.
+FILES = {
+    path.relative_to(folder).as_posix(): path
+    for folder in (SCRIPTS, SOURCE / "everycell" / "workflow" / "scripts")
+    for path in folder.rglob("*.py")
+}
+#: Scripts whose outputs take hours; only a change of their method may rerun them.
+COSTLY = ("retrieval/train.py", "retrieval/lucene_index.py", "retrieval/encode.py")
+#: What shows, judges or configures: no method.
+NO_METHOD = re.compile(
+    r"everycell/(config\.py|cli/"
+    r"|render/|verdicts/|records/(cards|published_cells|artefacts)"
+    r"|studies/.*/(figures|settings|audits)\.py)"
+)
+PAGE = re.compile(r"render/page/")
+
+
+@cache
+def closure(script: Path) -> frozenset[str]:
+    """Files below the source folder that a script runs."""
+    return frozenset(
+        path.relative_to(SOURCE).as_posix()
+        for path in imported_files(script, [SOURCE])
+        if path.is_relative_to(SOURCE)
+    )
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_training_and_indexing_hash_nothing_that_shows_or_judges(name):
+    result = closure(SCRIPTS / name)
+    assert "everycell/jobs/job.py" in result
+    assert not {path for path in result if NO_METHOD.search(path)}
+
+
+def test_a_ranker_is_hashed_where_it_computes_and_no_other_one_is():
+    # The rules hash the ranker of a job beside its script.
+    rankers = sorted((SOURCE / "everycell/learning/rankers").glob("[a-z]*.py"))
+    assert len(rankers) >= 7
+    modules = {path.relative_to(SOURCE).as_posix() for path in rankers}
+    for name in COSTLY:
+        assert not closure(SCRIPTS / name) & modules
+    used = {path.stem: {Path(file).stem for file in closure(path) & modules} for path in rankers}
+    # These two are made from another one.
+    assert used.pop("mtft") == {"mtft", "cross_encoder"}
+    assert used.pop("tildev2_expanded") == {"tildev2_expanded", "tildev2"}
+    assert used == {name: {name} for name in used}
+    assert not any(NO_METHOD.search(file) for path in rankers for file in closure(path))
+
+
+def test_only_the_page_hashes_its_templates():
+    reaching = {
+        name for name, script in FILES.items() if any(PAGE.search(path) for path in closure(script))
+    }
+    assert reaching == {"page.py"}
+
+
+def test_audits_are_no_code_of_a_script():
+    """They are a parameter: the verdicts of a chapter are judged again after an edit of its own."""
+    audits = re.compile(r"everycell/studies/.*/audits\.py")
+    result = {path for script in FILES.values() for path in closure(script)}
+    assert "everycell/studies/discovery.py" in result
+    assert not {path for path in result if audits.fullmatch(path)}
+
+
+def test_a_table_hashes_its_own_template_and_no_drawing():
+    result = closure(FILES["errata.py"])
+    assert "everycell/render/tables/templates/table.html.j2" in result
+    assert not {path for path in result if path.endswith("/figures.py")}
+
+
+def test_a_drawing_of_a_chapter_is_hashed_by_no_other_chapter():
+    chapters = {path for path in SCRIPTS.glob("*/ch*") if path.is_dir()}
+    for drawing in sorted(SOURCE.glob("everycell/studies/*/*/figures.py")):
+        name, own = drawing.relative_to(SOURCE).as_posix(), drawing.parts[-3:-1]
+        using = [script for script in SCRIPTS.rglob("*.py") if name in closure(script)]
+        assert using, f"nothing draws with {name}"
+        # Beside its chapter's scripts there may be those of an experiment that papers share.
+        further = {script.parent for script in using} & chapters
+        assert {folder.parts[-2:] for folder in further} <= {own}
+
+
+def test_cards_are_code_of_what_judges_and_shows_alone():
+    """What a card says reaches a result as a parameter: its title, its declared inputs."""
+    more = {"everycell/records/cards.py": set(), "everycell/records/artefacts.py": set()}
+    for module, further in more.items():
+        reaching = {name for name, script in FILES.items() if module in closure(script)}
+        assert reaching == {"errata.py", "page.py", "verdicts.py"} | further
+
+
+def test_helper_modules_beside_a_script_are_its_code(tmp_path):
+    folder = tmp_path / "workflow/scripts/toy"
+    texts = {
+        "t.py": "import csv, numpy\nfrom helper import value\n",
+        "helper.py": "from parts import more\n",
+        "parts/more.py": "import other\n",
+        "other.py": "",
+        # Python does not import these: the standard library comes first.
+        "csv.py": "",
+        "unused.py": "",
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    files = files_of_sources([folder / "t.py"], tmp_path)
+    names = {path.relative_to(folder).as_posix() for path in files}
+    assert names == {"t.py", "helper.py", "parts/more.py", "other.py"}
+
+
+@pytest.mark.parametrize("name", ["verdicts", "page", "language_models/convert_gguf"])
+def test_a_repository_cannot_replace_a_script_of_the_package(tmp_path, name):
+    own = tmp_path / "workflow/scripts" / f"{name}.py"
+    own.parent.mkdir(parents=True)
+    own.write_text("")
+    (own.parent / "mine.py").write_text("")
+    assert script_file(name, tmp_path) == FILES[f"{name}.py"]
+    assert ignored_scripts(tmp_path) == [own]
+    assert script_file("toy/mine", tmp_path) == tmp_path / "workflow/scripts/toy/mine.py"
+
+
+def test_name_of_code_in_any_installation():
+    name = name_of_code(LIBRARY / "everycell" / "config.py", Path("/elsewhere"))
+    assert name == "src/everycell/config.py"

@@ -1,0 +1,160 @@
+"""A perturbation changes values and never keys, and is the same on each machine."""
+
+import csv
+import io
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.receipts.perturbation import (
+    PERTURBATIONS,
+    PerturbationError,
+    kind_of,
+    perturb,
+)
+
+RATINGS = "worker_id,query,rating,comment\n" + "".join(
+    f"w{number},q{number % 7},{number % 5},text {number}\n" for number in range(40)
+)
+RUN = "".join(
+    f"q{query} Q0 d{rank} {rank} {9 - rank / 10:.4f} bm25\n"
+    for query in (1, 2)
+    for rank in range(1, 11)
+)
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """Perturb a text; return the text of the perturbed file, or None."""
+
+    def change(text: str, name: str, perturbation: str) -> str | None:
+        source, target = tmp_path / "data" / name, tmp_path / "scratch" / name
+        source.parent.mkdir(exist_ok=True)
+        source.write_text(text)
+        is_changed = perturb(source, target, perturbation, name)
+        assert source.read_text() == text
+        return target.read_text() if is_changed else None
+
+    return change
+
+
+def rows_of(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text)))
+
+
+def test_perturb_table_keeps_keys_and_permutes_each_column(changed):
+    before, after = rows_of(RATINGS), rows_of(changed(RATINGS, "ratings.csv", "permuted"))
+    assert [row[0] for row in after] == [row[0] for row in before]
+    for column in (1, 2, 3):
+        assert [row[column] for row in after] != [row[column] for row in before]
+        assert Counter(row[column] for row in after) == Counter(row[column] for row in before)
+    assert changed(RATINGS, "ratings.csv", "permuted") == changed(
+        RATINGS, "ratings.csv", "permuted"
+    )
+
+
+@pytest.mark.parametrize(("perturbation", "left"), [("thinned", 36), ("halved", 20)])
+def test_perturb_table_drops_rows(changed, perturbation, left):
+    after = rows_of(changed(RATINGS, "ratings.csv", perturbation))[1:]
+    assert len(after) == left and all(row in rows_of(RATINGS) for row in after)
+
+
+def test_perturb_resamples_a_tenth_of_the_rows(changed):
+    before, after = rows_of(RATINGS), rows_of(changed(RATINGS, "ratings.csv", "resampled"))
+    different = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
+    assert 1 <= len(different) <= 4
+    # The values of a row stay together.
+    assert all(row[1:] in [other[1:] for other in before] for _, row in different)
+
+
+def test_perturb_run_jitters_scores_and_ranks_follow(changed):
+    rows = [line.split() for line in changed(RUN, "a.run", "jittered").splitlines()]
+    assert {(row[0], row[2]) for row in rows} == {
+        tuple(line.split()[:3:2]) for line in RUN.splitlines()
+    }
+    for query in ("q1", "q2"):
+        scores = [float(row[4]) for row in rows if row[0] == query]
+        assert scores == sorted(scores, reverse=True)
+        assert [row[3] for row in rows if row[0] == query] == [str(n) for n in range(1, 11)]
+
+
+def test_perturb_qrels_permutes_labels(changed):
+    qrels = "".join(f"q{n % 3} 0 d{n} {n % 2}\n" for n in range(20))
+    rows = [line.split() for line in changed(qrels, "a.qrels", "permuted").splitlines()]
+    assert [row[:3] for row in rows] == [line.split()[:3] for line in qrels.splitlines()]
+    assert sorted(row[3] for row in rows) == ["0"] * 10 + ["1"] * 10
+
+
+def test_perturb_published_values_stay_within_their_metric(changed):
+    cells = "system,metric,value\n" + "".join(
+        f"s{n},{metric},{value}\n"
+        for n in range(6)
+        for metric, value in (("level", f"L{n}"), ("words", 30 + n))
+    )
+    for perturbation in ("permuted", "jittered", "resampled", "ordered"):
+        after = changed(cells, "table_1.csv", perturbation)
+        for system, metric, value in rows_of(after or cells)[1:]:
+            assert value.startswith("L") == (metric == "level"), (system, value)
+    assert changed(cells, "table_1.csv", "thinned") is None
+
+
+def test_perturb_annotations_stay_with_their_text(changed):
+    header = "WorkerId,Input.passage_id,Input.passage,Answer.spans,WorkTimeInSeconds\n"
+    rows = "".join(f"w{n},p{n % 5},text {n % 5},span {n % 5} {n},{100 + n}\n" for n in range(30))
+    for perturbation in PERTURBATIONS:
+        after = rows_of(changed(header + rows, "batch.csv", perturbation) or header + rows)[1:]
+        assert all(row[3].split()[1] == row[1].removeprefix("p") for row in after)
+        assert set(Counter(row[1] for row in after).values()) == {6}
+
+
+def test_perturb_distribution_adds_up_to_1(changed):
+    text = changed("0.5\n0.3\n0.2\n", "A.golddistr", "jittered")
+    assert sum(map(float, text.split())) == pytest.approx(1)
+
+
+def test_kind_of_unknown_file(tmp_path, changed):
+    assert changed("some text\n", "notes.md", "permuted") is None
+    assert kind_of(tmp_path) is None
+
+
+def test_perturb_wrong_format(tmp_path):
+    path = tmp_path / "labels.jsonl"
+    path.write_text('{"a": 1}\n{"a": \n')
+    with pytest.raises(PerturbationError, match=r"labels\.jsonl.*records"):
+        perturb(path, tmp_path / "out.jsonl", "permuted", "labels.jsonl")
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 99), st.sampled_from(["a", "b", ""])), min_size=1),
+    st.sampled_from(sorted(PERTURBATIONS)),
+)
+def test_perturb_any_table_keeps_its_columns(tmp_path_factory, rows, perturbation):
+    folder: Path = tmp_path_factory.mktemp("tables")
+    source, target = folder / "a.csv", folder / "b.csv"
+    text = "id,count,label\n" + "".join(f"{n},{c},{x}\n" for n, (c, x) in enumerate(rows))
+    source.write_text(text)
+    if perturb(source, target, perturbation, "a.csv"):
+        after = rows_of(target.read_text())
+        assert after[0] == ["id", "count", "label"]
+        ids = [row[0] for row in after[1:]]
+        assert ids == sorted(ids, key=int) and all(len(row) == 3 for row in after)
+        assert {row[1] for row in after[1:]} <= {str(count) for count, _ in rows}
+    assert source.read_text() == text
+
+
+def test_perturbations_do_not_depend_on_global_random_state(changed):
+    random.seed(1)
+    first = changed(RATINGS, "ratings.csv", "permuted")
+    random.seed(2)
+    assert changed(RATINGS, "ratings.csv", "permuted") == first
+
+
+def test_perturb_published_values_are_exchanged_between_items_with_the_same_metrics(changed):
+    cells = "item,metric,value\na,level,L1\na,words,30\nb,level,L2\nb,words,40\nc,level,L0\n"
+    for perturbation in PERTURBATIONS:
+        after = rows_of(changed(cells, "figure_5.csv", perturbation) or cells)
+        assert after[-1] == ["c", "level", "L0"]

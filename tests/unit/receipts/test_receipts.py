@@ -1,0 +1,650 @@
+"""Receipts: what `verify` finds, and what two equal runs have in common."""
+
+import ast
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from receipt_files import hashed, in_all_forms, rewrite
+from typer.testing import CliRunner
+
+import everycell
+from everycell.base.files import sha256
+from everycell.cli import app
+from everycell.receipts.code import NOT_CODE, code_sha256, imported_files, imported_names
+from everycell.receipts.rebuilding import RebuildError, find_receipts, name_of
+from everycell.receipts.receipts import (
+    PACKAGES,
+    ReceiptError,
+    input_path,
+    read_receipt,
+    receipts_in,
+    write_json,
+    write_receipt,
+)
+from everycell.receipts.verification import TABLE_FORMS, absent_inputs, is_released, verify
+from everycell.records.registry import load_registry
+
+
+def make(project: Path, *, seconds: float = 1.0) -> Path:
+    """Write a result with its receipt into a project folder; return the receipt."""
+    source = project / "published" / "cells.csv"
+    folder = project / "results" / "embedded" / "toy"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    source.write_text("a,value\n1,2\n")
+    table = folder / "table_1.csv"
+    table.write_text("a,value\n1,2\n")
+    product = in_all_forms(table)
+    receipt = folder / "table_1.receipt.json"
+    write_receipt(
+        receipt,
+        artefact="toy/table_1",
+        tier="embedded",
+        inputs=hashed(source),
+        outputs=product,
+        parameters={"alpha": 0.05},
+        seed=7,
+        code="0" * 64,
+        seconds=seconds,
+        root=project,
+    )
+    return receipt
+
+
+def test_an_untouched_result_verifies(tmp_path):
+    assert verify(make(tmp_path), tmp_path) == []
+
+
+def test_receipt_names_its_files_relative_to_folder_and_project(tmp_path):
+    receipt = read_receipt(make(tmp_path))
+    assert [file["path"] for file in receipt["inputs"]] == ["published/cells.csv"]
+    assert [file["path"] for file in receipt["outputs"]] == [
+        f"table_1.{form}" for form in sorted(TABLE_FORMS)
+    ]
+    assert str(tmp_path) not in json.dumps(receipt)
+
+
+def test_a_linked_cache_is_named_as_it_is_used(tmp_path):
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    project.mkdir()
+    (project / "published").symlink_to(elsewhere)
+    assert read_receipt(make(project))["inputs"][0]["path"] == "published/cells.csv"
+
+
+def test_equal_runs_differ_in_nothing_but_execution(tmp_path):
+    first = read_receipt(make(tmp_path / "first", seconds=1.0))
+    second = read_receipt(make(tmp_path / "second", seconds=2.0))
+    assert first.pop("execution") != second.pop("execution")
+    assert first == second
+
+
+def test_the_processor_stands_where_equal_runs_may_differ(tmp_path):
+    # The page on determinism sends a reader to it.
+    assert platform.machine() in read_receipt(make(tmp_path))["execution"]["processor"]
+
+
+@pytest.mark.fault("receipt")
+def test_one_changed_byte_of_an_output_is_named(tmp_path):
+    receipt = make(tmp_path)
+    product = receipt.with_name("table_1.tex")
+    content = bytearray(product.read_bytes())
+    content[3] ^= 1
+    product.write_bytes(content)
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{product} differs from its hash")
+
+
+@pytest.mark.fault("receipt")
+def test_a_missing_output_is_named(tmp_path):
+    receipt = make(tmp_path)
+    receipt.with_name("table_1.csv").unlink()
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{receipt.with_name('table_1.csv')} is missing")
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize(
+    "put", [lambda path: path.write_text("a,value\n1,3\n"), Path.mkdir, os.mkfifo]
+)
+def test_a_changed_input_is_named(tmp_path, put):
+    receipt = make(tmp_path)
+    (tmp_path / "published" / "cells.csv").unlink()
+    put(tmp_path / "published" / "cells.csv")
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{tmp_path / 'published' / 'cells.csv'} changed since")
+    # Snakemake looks at time stamps too: with an old one it has nothing to do.
+    assert f"remove {receipt.with_name('table_1')}.*" in fault
+
+
+def test_an_input_that_this_machine_lacks_is_passed_over(tmp_path):
+    receipt = make(tmp_path)
+    (tmp_path / "published" / "cells.csv").unlink()
+    assert verify(receipt, tmp_path) == []
+
+
+def test_a_moved_results_folder_still_verifies(tmp_path):
+    receipt = make(tmp_path / "project")
+    moved = tmp_path / "elsewhere"
+    shutil.move(receipt.parents[2], moved)
+    assert verify(moved / "embedded/toy" / receipt.name, tmp_path / "project") == []
+
+
+def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_path, monkeypatch):
+    # There is a clone of the project there, with cards, and nothing else that the result came from.
+    product = make(tmp_path / "here").parent
+    copy_folder = tmp_path / "there" / "a copy"
+    shutil.copytree(product, copy_folder / "embedded" / "toy")
+    monkeypatch.chdir(ROOT)
+
+    def call() -> tuple[int, str]:
+        done = CliRunner().invoke(app, ["verify", str(copy_folder)])
+        return done.exit_code, done.stdout
+
+    assert absent_inputs(copy_folder / "embedded/toy/table_1.receipt.json", ROOT) == [
+        "published/cells.csv"
+    ]
+    assert call() == (
+        0,
+        f"The receipt in {copy_folder} is valid.\n"
+        "1 input file cannot be checked here, such as published/cells.csv.\n"
+        "1 result came from code that differs from the code of this project; see "
+        "embedded/toy/table_1.receipt.json.\n",
+    )
+    # As an editor, or a transfer that takes tables for text, changes them.
+    table = copy_folder / "embedded" / "toy" / "table_1.csv"
+    table.write_bytes(table.read_bytes().replace(b"\n", b"\r\n"))
+    code, report = call()
+    assert code == 1 and report.startswith(f"{table} differs from its hash")
+
+
+@pytest.fixture
+def run_otherwise(tmp_path) -> tuple[Path, Path]:
+    """A results folder copied to a project whose own run gave other files; both paths."""
+    folders = []
+    for name in ("copied", "own"):
+        project = tmp_path / name
+        (project / "published").mkdir(parents=True)
+        (project / "published" / "cells.csv").write_text("the same\n")
+        (project / "work").mkdir()
+        (project / "work" / "run").write_text(f"run of {name}\n")
+        folder = project / "results" / "embedded" / "toy"
+        folder.mkdir(parents=True)
+        for product, sources in (
+            ("table_1", ["work/run", "published/cells.csv"]),
+            ("table_2", ["results/embedded/toy/table_1.csv"]),
+        ):
+            table = folder / f"{product}.csv"
+            table.write_text(f"row,value\n{product},{name}\n")
+            write_receipt(
+                folder / f"{product}.receipt.json",
+                artefact=f"toy/{product}",
+                tier="embedded",
+                inputs=hashed(*(project / source for source in sources)),
+                outputs=in_all_forms(table),
+                parameters={},
+                seed=None,
+                code="",
+                seconds=1,
+                root=project,
+            )
+        folders.append(project)
+    return folders[0] / "results", folders[1]
+
+
+def test_a_copied_folder_is_not_compared_with_the_checkers_own_run(run_otherwise, monkeypatch):
+    copied, project = run_otherwise
+    for name in ("table_1", "table_2"):
+        receipt = copied / "embedded/toy" / f"{name}.receipt.json"
+        assert verify(receipt, project, copied) == []
+    assert absent_inputs(copied / "embedded/toy/table_1.receipt.json", project, copied) == [
+        "work/run"
+    ]
+    # The command, whose cards are those of the repository.
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("everycell.cli.project.ROOT", project)
+    done = CliRunner().invoke(app, ["verify", str(copied)])
+    assert done.exit_code == 0 and done.stdout.startswith(
+        f"All 2 receipts in {copied} are valid.\n1 "
+    )
+    # As a card that says something else here: an input of both, whoever ran it.
+    (project / "published" / "cells.csv").write_text("another\n")
+    [fault] = verify(copied / "embedded/toy/table_1.receipt.json", project, copied)
+    assert fault.startswith(f"{project}/published/cells.csv is not the file that")
+
+
+def test_a_copied_result_that_another_was_made_from_is_looked_up_beside_it(run_otherwise):
+    copied, project = run_otherwise
+    (copied / "embedded/toy/table_1.csv").write_text("row,value\n")
+    [fault] = verify(copied / "embedded/toy/table_2.receipt.json", project, copied)
+    assert fault.startswith(f"{copied}/embedded/toy/table_1.csv is not the file that")
+
+
+def test_a_copied_folder_may_have_read_the_other_accepted_content(run_otherwise):
+    copied, project = run_otherwise
+    key = "transparent-cis/pilot/qs3.csv"
+    contents = load_registry().entry(key).contents
+    assert len(contents) == 2
+    local_file = project / "resources" / key
+    local_file.parent.mkdir(parents=True)
+    local_file.write_text("neither of both\n")
+    receipt = copied / "embedded/toy/table_1.receipt.json"
+    for path in (f"resources/{key}", f"/cache of another machine/{key}"):
+        for digest in contents:
+            source = {"path": path, "sha256": digest}
+            rewrite(receipt, inputs=[source])
+            assert verify(receipt, project, copied) == []
+            assert absent_inputs(receipt, project, copied) == []
+    # In the folder of the project's own run it must be the file that is there.
+    source = {"path": f"resources/{key}", "sha256": contents[0]}
+    own = project / "results/embedded/toy/table_1.receipt.json"
+    for path in (receipt, own):
+        rewrite(path, inputs=[source])
+    assert verify(receipt, project, copied) == []
+    [fault] = verify(own, project)
+    assert fault.startswith(f"{local_file} changed since")
+    rewrite(receipt, inputs=[source | {"sha256": "0" * 64}])
+    unknown, other = verify(receipt, project, copied)
+    assert "which does not match the registry" in unknown
+    assert other.startswith(f"{local_file} is not the file that")
+
+
+def test_the_projects_own_files_are_compared_however_its_folder_is_named(run_otherwise, tmp_path):
+    project = run_otherwise[1]
+    (project / "work" / "run").write_text("made again\n")
+    (tmp_path / "link").symlink_to(project / "results")
+    for results in (None, project / "results", tmp_path / "link"):
+        [fault] = verify(project / "results/embedded/toy/table_1.receipt.json", project, results)
+        assert fault.startswith(f"{project}/work/run changed since")
+
+
+def test_all_faults_are_named_at_once(tmp_path):
+    receipt = make(tmp_path)
+    receipt.with_name("table_1.csv").unlink()
+    receipt.with_name("table_1.tex").write_text("")
+    (tmp_path / "published" / "cells.csv").write_text("")
+    assert len(verify(receipt, tmp_path)) == 3
+
+
+def test_a_result_of_another_version_is_named(tmp_path, monkeypatch):
+    receipt = make(tmp_path)
+    monkeypatch.setattr(everycell, "__version__", "99.0")
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{receipt} was made by everycell ")
+    assert "this is version 99.0" in fault
+
+
+BROKEN = {
+    "empty": ("", "Expecting value"),
+    "half written": ('{"artefact": "toy/table_1", ', "Expecting property name"),
+    "no object": ("[]", "is []"),
+    "a field lacks": ("{}", "`artefact` is missing"),
+    "another form": (
+        '{"artefact": "a", "tier": "embedded", "inputs": [], "outputs": ["a.csv"], "code": {}}',
+        "`outputs.0` is 'a.csv'",
+    ),
+    "no outputs": (
+        '{"artefact": "a", "tier": "embedded", "inputs": [], "outputs": [], "code": {}}',
+        "`outputs` is []",
+    ),
+}
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/passwd", "../../../published/cells.csv", "a/../../x", "a\\b", "", ".hidden", "a\nb"],
+)
+def test_an_output_outside_the_folder_is_refused(tmp_path, path):
+    receipt = make(tmp_path)
+    content = json.loads(receipt.read_text())
+    content["outputs"][0]["path"] = path
+    receipt.write_text(json.dumps(content))
+    [fault] = verify(receipt, tmp_path)
+    assert "is not a valid receipt (`outputs.0.path` is" in fault
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize(
+    "execution",
+    [
+        None,
+        {},
+        {"seconds": "soon"},
+        {"seconds": [1]},
+        {"seconds": "nan"},
+        {"seconds": "inf"},
+        {"seconds": -1},
+        {"seconds": 1, "finished": "yesterday"},
+        {"seconds": 1, "finished": "2026-02-30T00:00:00+00:00"},
+        {"seconds": 1, "finished": "2026-02-03"},
+        {"seconds": 1, "finished": "2026-02-03\x1b00:00:00+00:00"},
+        {"seconds": 1, "finished": "<b>2026-02-03T00:00:00+00:00"},
+        {"seconds": 1, "finished": 5},
+    ],
+)
+def test_a_receipt_without_its_time_is_refused_before_the_page_shows_it(tmp_path, execution):
+    receipt = make(tmp_path)
+    content = json.loads(receipt.read_text()) | {"execution": execution}
+    receipt.write_text(json.dumps(content))
+    [fault] = verify(receipt, tmp_path)
+    assert "is not a valid receipt (`execution" in fault
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_receipt_is_named_and_no_traceback(tmp_path, kind):
+    text, why = BROKEN[kind]
+    receipt = make(tmp_path)
+    receipt.write_text(text)
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{receipt} is not a valid receipt (") and why in fault
+    with pytest.raises(ReceiptError):
+        read_receipt(receipt)
+
+
+@pytest.mark.fault("receipt")
+def test_a_missing_receipt_is_named(tmp_path):
+    [fault] = verify(tmp_path / "table_1.receipt.json", tmp_path)
+    assert "cannot be read (No such file" in fault
+
+
+@pytest.mark.fault("full_disk")
+def test_a_failed_write_leaves_the_old_json_and_no_draft(tmp_path):
+    path = tmp_path / "a.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(ValueError, match="JSON compliant"):
+        write_json(path, {"a": float("nan")})
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+ROOT = Path(__file__).resolve().parents[3]
+#: Read only by what makes the registry, never by a run.
+NEVER_RUN = {"py.typed", "sets.yaml"}
+
+
+def test_every_data_file_of_the_library_is_in_the_code_of_a_script():
+    roots = [ROOT / "src", ROOT / "workflow" / "scripts"]
+    library = Path(everycell.__file__).parent
+    scripts = [*roots[1].rglob("*.py"), *(library / "workflow" / "scripts").rglob("*.py")]
+    covered = {file for script in scripts for file in imported_files(script, roots)}
+    data = {
+        path
+        for path in library.rglob("*")
+        if path.is_file()
+        and path.suffix != ".py"
+        and "__pycache__" not in path.parts
+        # Rules and templates of new repositories are read by Snakemake and the command line.
+        and not path.is_relative_to(library / "workflow")
+    }
+    assert {path.name for path in data} >= NEVER_RUN | NOT_CODE | {"pydocs.yaml"}
+    assert {path.name for path in data - covered} == NEVER_RUN | NOT_CODE
+
+
+def test_a_changed_data_file_changes_the_code_of_what_reads_it_and_of_nothing_else(tmp_path):
+    (tmp_path / "reads.py").write_text('WORDS = "words.yaml"')
+    (tmp_path / "other.py").write_text("x = 1")
+    words = tmp_path / "words.yaml"
+    words.write_text("he: she")
+
+    def codes() -> dict[str, str]:
+        files = {
+            name: imported_files(tmp_path / name, [tmp_path]) for name in ("reads.py", "other.py")
+        }
+        return {name: code_sha256(paths, tmp_path) for name, paths in files.items()}
+
+    before = codes()
+    words.write_text("she: he")
+    after = codes()
+    assert after["reads.py"] != before["reads.py"] and after["other.py"] == before["other.py"]
+
+
+def test_imports_are_those_that_the_parser_finds(repository, tmp_path):
+    # The workflow reads them from the text, since to parse it takes a third of a dry run.
+    source = (
+        "import a, b.c as d\nfrom e import (\n    f,  # first\n    g as h,\n)\n"
+        "if 1:\n    from i import j\n"
+    )
+    (tmp_path / "x.py").write_text(source)
+    for path in [tmp_path / "x.py", *sorted(repository.rglob("src/**/*.py"))]:
+        text = path.read_text(encoding="utf-8")
+        expected = set()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                expected |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert not node.level, f"{path}: a relative import is not followed"
+                expected |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        assert expected <= set(imported_names(text)), path
+
+
+#: Imported by the library, and no number depends on them: they fetch, check, ask, print and pack.
+NO_NUMBERS = {
+    "filelock",
+    "httpx2",
+    "huggingface-hub",
+    "ir-datasets",
+    "pooch",
+    "psutil",
+    "pydantic",
+    "pyterrier",
+    "pyyaml",
+    "requests",
+    "rich",
+    "rocrate",
+    "tabulate",
+    "tenacity",
+    "typer",
+    "urllib3",
+}
+#: Not in the environment of the tests: imported where somebody installed it.
+OPTIONAL = {"faiss": "faiss-cpu", "pyterrier": "pyterrier"}
+
+
+def test_a_receipt_names_every_package_that_the_library_computes_with():
+    imported = set()
+    for path in Path(everycell.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {name.name.partition(".")[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported.add(node.module.partition(".")[0])
+    foreign = (
+        imported
+        - sys.stdlib_module_names
+        - {"everycell", "snakemake_logger_plugin_everycell", "_typeshed"}
+    )
+    installed = packages_distributions()
+    packages = set()
+    for name in foreign:
+        distributions = [OPTIONAL[name]] if name in OPTIONAL else installed[name]
+        packages |= {package.lower().replace("_", "-") for package in distributions}
+    assert packages - set(PACKAGES) == NO_NUMBERS
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize(
+    "target", ["released/toy/table_1", "embedded/other/table_1", "embedded/toy/table_2"]
+)
+def test_a_receipt_that_was_copied_elsewhere_does_not_hold(tmp_path, target):
+    """As a surrogate result that is copied to the tier of the released data."""
+    receipt = make(tmp_path)
+    stem = tmp_path / "results" / target
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    for path in receipt.parent.glob("table_1.*"):
+        shutil.copy(path, stem.parent / path.name.replace("table_1", stem.name))
+    copied = stem.with_name(f"{stem.name}.receipt.json")
+    faults = verify(copied, tmp_path)
+    assert faults[0].startswith(
+        f"{copied} is the receipt of toy/table_1 in the tier embedded, not of "
+    )
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"tier": "released"},
+        {"artefact": "toy/table_2"},
+        {"seed": 8},
+        {"parameters": {"alpha": 0.1}},
+        {"inputs": []},
+        {"added": True},
+    ],
+    ids=lambda edit: next(iter(edit)),
+)
+def test_an_edited_receipt_is_none(tmp_path, edit):
+    receipt = make(tmp_path)
+    receipt.write_text(json.dumps(json.loads(receipt.read_text()) | edit))
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{receipt} was edited after it was written")
+    with pytest.raises(ReceiptError, match="was edited"):
+        read_receipt(receipt)
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize(
+    ("field", "forged"),
+    [
+        ('"seed": 7', '"seed": 8, "seed": 7'),
+        ('"alpha": 0.05', '"alpha": 0.1, "alpha": 0.05'),
+        ('"execution": {', '"execution": {"max_rss_mib": 1}, "execution": {'),
+        ('"seconds": 1.0', '"seconds": NaN'),
+        ('"seconds": 1.0', '"seconds": 1.0, "more": Infinity'),
+        ('"seconds": 1.0', '"seconds": 1e999'),
+    ],
+)
+def test_a_receipt_with_a_doubled_key_or_no_number_is_none(tmp_path, field, forged):
+    receipt = make(tmp_path)
+    text = receipt.read_text()
+    assert field in text
+    receipt.write_text(text.replace(field, forged))
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{receipt} is not a valid receipt (")
+    with pytest.raises(ReceiptError):
+        read_receipt(receipt)
+
+
+@pytest.mark.parametrize("form", ["md", "tex", "html"])
+def test_a_receipt_lists_all_forms_of_its_table(tmp_path, form):
+    receipt = make(tmp_path)
+    outputs = json.loads(receipt.read_text())["outputs"]
+    rewrite(receipt, outputs=[output for output in outputs if not output["path"].endswith(form)])
+    [fault] = verify(receipt, tmp_path)
+    assert f"{receipt} does not list table_1.{form}; remove " in fault
+
+
+def test_a_receipt_lists_its_own_table(tmp_path):
+    receipt = make(tmp_path)
+    outputs = json.loads(receipt.read_text())["outputs"]
+    rewrite(receipt, outputs=[output for output in outputs if output["path"] != "table_1.csv"])
+    [fault] = verify(receipt, tmp_path)
+    assert "does not list table_1.csv, its own table" in fault
+
+
+def test_points_behind_a_drawing_have_one_form(tmp_path):
+    receipt = make(tmp_path)
+    points = receipt.with_name("table_1.points.csv")
+    points.write_text("x,y\n1,2\n")
+    outputs = json.loads(receipt.read_text())["outputs"]
+    listed = {"path": points.name, "sha256": sha256(points)}
+    rewrite(receipt, outputs=[*outputs, listed])
+    assert not verify(receipt, tmp_path)
+
+
+@pytest.mark.fault("receipt")
+def test_an_input_that_was_never_released_so_is_named(tmp_path):
+    receipt = make(tmp_path)
+    key = "transparent-cis/pilot/qs3.csv"
+    rewrite(receipt, inputs=[{"path": f"resources/{key}", "sha256": "0" * 64}])
+    [fault] = verify(receipt, tmp_path)
+    assert "which does not match the registry" in fault
+
+
+def test_a_tier_that_is_a_link_is_verified(tmp_path, monkeypatch):
+    receipt = make(tmp_path / "project")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "embedded").symlink_to(receipt.parents[1])
+    linked = tmp_path / "results" / "embedded" / "toy" / receipt.name
+    assert receipts_in(tmp_path / "results") == [linked]
+    receipt.with_name("table_1.csv").write_text("edited")
+    monkeypatch.chdir(ROOT)
+    done = CliRunner().invoke(app, ["verify", str(tmp_path / "results")])
+    assert done.exit_code == 1 and "differs from its hash" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "reader", ["receipts.receipts.read_receipt", "verdicts.reports.read_report"]
+)
+def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path, reader):
+    pipe = tmp_path / "table_1.json"
+    os.mkfifo(pipe)
+    module, function = reader.rsplit(".", 1)
+    program = f"import pathlib, everycell.{module} as m; m.{function}(pathlib.Path({str(pipe)!r}))"
+    # In a process of its own, so that a wait would end.
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120)
+    assert done.returncode == 1
+    assert b"it is not a regular file" in done.stderr
+
+
+@pytest.mark.fault("receipt")
+def test_receipt_of_perturbed_data_is_refused(tmp_path):
+    receipt = make(tmp_path)
+    content = json.loads(receipt.read_text())
+    assert "perturbed" not in content and read_receipt(receipt)
+    rewrite(receipt, perturbed=["resources/set/ratings.csv"])
+    with pytest.raises(ReceiptError, match=r"table_1\.receipt\.json.*perturbed.*ratings\.csv"):
+        read_receipt(receipt)
+    [fault] = verify(receipt, tmp_path)
+    assert "perturbed" in fault
+
+
+def test_write_receipt_names_perturbed_inputs(tmp_path):
+    make(tmp_path)
+    path = tmp_path / "results/embedded/toy/table_1.receipt.json"
+    write_receipt(
+        path,
+        artefact="toy/table_1",
+        tier="embedded",
+        inputs={},
+        outputs=[path.with_name("table_1.csv")],
+        parameters={},
+        seed=None,
+        code="0" * 64,
+        seconds=1.0,
+        root=tmp_path,
+        perturbed=["a.csv"],
+    )
+    assert json.loads(path.read_text())["perturbed"] == ["a.csv"]
+    with pytest.raises(ReceiptError, match="perturbed"):
+        read_receipt(path)
+
+
+def test_input_path_in_and_outside_the_project():
+    assert input_path(Path("/a/b/c"), Path("/a")) == "b/c"
+    assert input_path(Path("/d"), Path("/a")) == "/d"
+
+
+def test_find_receipts_missing_result(tmp_path):
+    with pytest.raises(RebuildError, match="'sakai2023/table_1'"):
+        find_receipts(["sakai2023/table_1"], tmp_path)
+
+
+def test_name_of_receipt():
+    assert name_of(Path("r/full/toy/table_1.receipt.json"), Path("r")) == "full/toy/table_1"
+
+
+def test_is_released_in_any_cache():
+    key = "transparent-cis/pilot/qs3.csv"
+    assert is_released(f"resources/{key}", "0" * 64) is False
+    assert is_released("work/pilot.csv", "0" * 64) is None
+    accepted = load_registry().entry(key).contents
+    assert all(is_released(f"/cache/{key}", sha256) is True for sha256 in accepted)

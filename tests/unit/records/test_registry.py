@@ -1,0 +1,305 @@
+"""The registry says where each released file is, and is what the generator makes of a mirror."""
+
+import gzip
+import hashlib
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from everycell.records.registry import SHARED, Registry, load_registry, merge_parts, read_part
+from everycell.records.registry_entries import (
+    Entry,
+    RegistryError,
+    RelativePath,
+    SourceError,
+    key_of,
+    set_of,
+)
+from everycell.sources import generate
+
+HASH = "0" * 64
+STATES = ("mirror", "network", "wheel", "unavailable")
+ORIGIN = {"repository": "a/b", "path": "data.csv", "size": 3, "sha256": HASH}
+COPY = {"path": "toy/data.csv", "size": 3, "sha256": "1" * 64}
+WHEEL = {"distribution": "d", "version": "1", "path": "d/data.csv", "size": 3, "sha256": HASH}
+
+
+def registry_of(key: str, entry: dict) -> dict:
+    return {
+        "repositories": {"a/b": {"commit": "0" * 40, "licence": "MIT"}},
+        "sets": {"toy": {"authors": "A", "paper": "P", "licence": "MIT"}},
+        "files": {key: entry},
+    }
+
+
+def test_every_set_and_repository_is_described_and_used():
+    registry = load_registry()
+    assert {set_of(key) for key in registry.files} == set(registry.sets)
+    used = {entry.origin.repository for entry in registry.files.values() if entry.origin}
+    assert used == set(registry.repositories)
+    assert all(repository.licence for repository in registry.repositories.values())
+
+
+def test_the_first_chapters_have_both_forms():
+    registry = load_registry()
+    for set_name, count in (("cis-response-limitations", 15), ("transparent-cis", 6)):
+        keys = registry.keys(set_name)
+        assert len(keys) == count
+        assert {registry.entry(key).state for key in keys} == {"both"}
+
+
+def test_a_changed_copy_keeps_both_hashes_and_says_what_was_changed():
+    entry = load_registry().entry("transparent-cis/user_study.csv")
+    assert len(entry.contents) == 2
+    assert "worker_ids" in entry.note
+
+
+def test_sets_are_those_of_the_hand_written_files(repository):
+    described = {
+        name: facts
+        for content in generate.set_descriptions(repository).values()
+        for name, facts in content["sets"].items()
+    }
+    for name, data_set in load_registry().sets.items():
+        for field, value in data_set.model_dump().items():
+            assert value == described[name][field], (name, field)
+
+
+def test_data_of_a_paper_stand_with_the_paper(repository):
+    assert not any(data_set.feeds for data_set in read_part(SHARED).sets.values())
+    parts = sorted((repository / "published").glob("*/registry.yaml"))
+    assert len(parts) > 2
+    for path in parts:
+        for data_set in read_part(path).sets.values():
+            for artefact in data_set.feeds:
+                assert re.fullmatch(rf"{path.parent.name}/(table|figure)(_[A-Z0-9]+)+", artefact)
+
+
+def write_part(project: Path, paper: str, content: dict) -> Path:
+    folder = project / "published" / paper
+    folder.mkdir(parents=True)
+    (folder / "registry.yaml").write_text(yaml.safe_dump(content))
+    return folder / "registry.yaml"
+
+
+def test_outside_a_project_folder_there_is_the_shared_part_alone(tmp_path):
+    assert load_registry(tmp_path) == read_part(SHARED)
+
+
+def test_a_papers_part_is_read_from_its_folder(tmp_path):
+    write_part(tmp_path, "toy2026", registry_of("toy/data.csv", {"origin": ORIGIN}))
+    registry = load_registry(tmp_path)
+    assert registry.keys("toy") == ["toy/data.csv"] and "minilm" in registry.sets
+
+
+def test_a_key_that_stands_in_two_parts_is_refused(tmp_path):
+    content = registry_of("toy/data.csv", {"origin": ORIGIN})
+    first, second = (write_part(tmp_path, paper, content) for paper in ("toy2025", "toy2026"))
+    with pytest.raises(RegistryError) as caught:
+        load_registry(tmp_path)
+    assert str(caught.value) == (
+        f"{second}: `sets` has toy, which {first} also has; remove one of them."
+    )
+
+
+def test_two_parts_may_name_one_repository_at_one_commit(tmp_path):
+    other = registry_of("other/data.csv", {"origin": ORIGIN})
+    other["sets"] = {"other": other["sets"]["toy"]}
+    toy = registry_of("toy/data.csv", {"origin": ORIGIN})
+    parts = [
+        (Path(name), Registry.model_validate(part)) for name, part in (("a", toy), ("b", other))
+    ]
+    assert set(merge_parts(parts).files) == {"toy/data.csv", "other/data.csv"}
+    other["repositories"]["a/b"]["commit"] = "1" * 40
+    with pytest.raises(RegistryError, match="b: the repository a/b differs from its entry"):
+        merge_parts([parts[0], (Path("b"), Registry.model_validate(other))])
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("sets: [toy\n", "is not valid YAML, line 2: "),
+        ("sets: {toy: {authors: A}}\n", "`sets.toy.paper` is missing; add it."),
+        ("fils: {}\n", "`fils` is not a valid key (did you mean `files`?); valid keys: "),
+        ("files: {toy/data.csv: {note: lost}}\n", "toy/data.csv does not belong to any data set"),
+        (
+            "sets: {toy: {authors: A, paper: P, licence: L}}\n"
+            "files: {toy/a.run: {origin: {url: 'https://h/a?token=s3cr3t', path: a.run, size: 1, "
+            f"sha256: {'a' * 64}}}}}}}\n",
+            "the URL of toy/a.run",
+        ),
+        (
+            "repositories: {a/b: {commit: %s, licence: MIT, host: 'https://me:s3cr3t@h'}}\n"
+            % ("a" * 40),
+            "the URL of a/b",
+        ),
+    ],
+)
+def test_a_broken_part_is_named_in_one_sentence(tmp_path, text, sentence):
+    path = write_part(tmp_path, "toy2026", {})
+    path.write_text(text)
+    with pytest.raises(RegistryError) as caught:
+        load_registry(tmp_path)
+    message = str(caught.value)
+    assert message.startswith(str(path)) and sentence in message
+    assert "s3cr3t" not in message
+
+
+def test_url_is_pinned_and_quoted():
+    registry = load_registry()
+    url = registry.url("gender-bias-ir/grepbiasir/queries-documents_Sex_and_Relationship.csv")
+    assert url.endswith("/queries-documents_Sex%20%26%20Relationship.csv")
+    for key, entry in registry.files.items():
+        if entry.origin:
+            commit = registry.repositories[entry.origin.repository].commit
+            assert f"/{entry.origin.repository}/{commit}/" in registry.url(key)
+        else:
+            assert registry.url(key) is None
+
+
+def test_unknown_key_suggests_the_nearest():
+    with pytest.raises(SourceError, match="did you mean .*cis-response-limitations/viewpoints.csv"):
+        load_registry().entry("cis-response-limitation/viewpoint.csv")
+
+
+def test_unknown_set_lists_the_sets():
+    with pytest.raises(SourceError, match="no set 'toy'; the sets are cast-answerability, "):
+        load_registry().keys("toy")
+
+
+@pytest.mark.parametrize(
+    ("key", "entry", "message"),
+    [
+        ("toy/data.csv", {"mirror": COPY}, "requires a `note`"),
+        ("toy/data.csv", {"origin": ORIGIN, "mirror": COPY}, "requires a `note`"),
+        ("toy/data.csv", {"origin": ORIGIN | {"packed": "tar"}}, "requires a `note`"),
+        ("toy/data.csv", {"origin": ORIGIN | {"packed": "gzip"}}, "requires a content_sha256"),
+        ("toy/data.csv", {"origin": ORIGIN | {"content_sha256": HASH}}, "not packed"),
+        ("toy/data.csv", {"origin": ORIGIN | {"repository": "a/c"}}, "unknown repository a/c"),
+        ("toy/data.csv", {"origin": ORIGIN, "wheel": WHEEL}, "cannot be combined with"),
+        ("toy/data.csv", {"wheel": WHEEL, "mirror": COPY, "note": "n"}, "cannot be combined with"),
+        ("toy/data.csv", {"wheel": WHEEL | {"path": "d/../data.csv"}}, "string_pattern_mismatch"),
+        ("toy/other.csv", {"mirror": COPY, "note": "n"}, "does not match its mirror path"),
+        ("tay/data.csv", {"origin": ORIGIN}, "does not belong to any"),
+        ("toy/../data.csv", {"origin": ORIGIN}, "string_pattern_mismatch"),
+        ("toy/data.csv", {"origin": ORIGIN | {"sha256": "12"}}, "string_pattern_mismatch"),
+        ("toy/data.csv", {"origin": ORIGIN | {"size": 0}}, "greater_than"),
+        ("toy/data.csv", {"origin": ORIGIN, "sha1": "12"}, "extra_forbidden"),
+    ],
+)
+def test_a_wrong_entry_is_refused(key, entry, message):
+    with pytest.raises(ValidationError, match=message):
+        Registry.model_validate(registry_of(key, entry))
+
+
+def test_contents_are_listed_once_when_both_forms_agree():
+    entry = Entry.model_validate({"origin": ORIGIN, "mirror": COPY | {"sha256": HASH}})
+    assert entry.contents == (HASH,)
+
+
+@given(st.text(alphabet="ab./\\ \n", min_size=1, max_size=12))
+def test_no_accepted_key_leaves_the_cache(key):
+    try:
+        TypeAdapter(RelativePath).validate_python(key)
+    except ValidationError:
+        return
+    cache = Path("/cache")
+    assert Path(os.path.normpath(cache / key)) == cache / key
+
+
+def write_mirror(folder: Path, files: dict[str, bytes], origins: list[str]) -> Path:
+    lines = []
+    for path, raw in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(raw)
+        lines.append(f"{hashlib.sha256(raw).hexdigest()}  ./{path}\n")
+    (folder / "MANIFEST.sha256").write_text("".join(lines))
+    header = "set\trepository\tcommit\tpath\tbytes\tsha256\n"
+    (folder / "ORIGINS.tsv").write_text(header + "".join(origins))
+    return folder
+
+
+def origin_row(path: str, content: bytes | None) -> str:
+    size, digest = (
+        (">=4MiB", "unknown")
+        if content is None
+        else (str(len(content)), hashlib.sha256(content).hexdigest())
+    )
+    row = ("trec-cast", "daltonj/treccastweb", "0" * 40, path, size, digest)
+    return "\t".join(row) + "\n"
+
+
+def test_generator_pairs_a_compressed_copy_by_its_content(tmp_path):
+    content = b"1 qid:1\n"
+    mirror = write_mirror(
+        tmp_path,
+        {"trec-cast/rank.test.gz": gzip.compress(content, mtime=0)},
+        [origin_row("examples/rank.test", content), origin_row("examples/rank.big", None)],
+    )
+    registry = Registry.model_validate(generate.build(mirror)[SHARED])
+    entry = registry.entry("trec-cast/rank.test")
+    assert entry.origin.path == "examples/rank.test"
+    assert entry.contents == (hashlib.sha256(content).hexdigest(),)
+    assert registry.entry("trec-cast/examples/rank.big").state == "unavailable"
+
+
+def test_generator_refuses_a_file_that_nobody_explained(tmp_path):
+    mirror = write_mirror(tmp_path, {"trec-cast/rank.test": b"2"}, [origin_row("rank.test", b"1")])
+    with pytest.raises(SourceError, match="No file in ORIGINS.tsv has the content of"):
+        generate.build(mirror)
+
+
+def test_generator_refuses_a_mirror_that_does_not_match_its_manifest(tmp_path):
+    mirror = write_mirror(tmp_path, {"trec-cast/rank.test": b"1"}, [])
+    (mirror / "trec-cast/rank.test").write_bytes(b"2")
+    with pytest.raises(SourceError, match="MANIFEST.sha256 has"):
+        generate.build(mirror)
+
+
+def test_generator_refuses_a_set_without_description(tmp_path):
+    with pytest.raises(SourceError, match="No sets.yaml describes toy"):
+        generate.build(write_mirror(tmp_path, {"toy/data.csv": b"1"}, []))
+
+
+def test_registry_is_what_the_generator_writes(mirror, repository):
+    result = generate.build(mirror, repository)
+    assert set(result) == {SHARED, *(repository / "published").glob("*/registry.yaml")}
+    for path, data in result.items():
+        assert generate.render(data) == path.read_text(encoding="utf-8"), path
+
+
+def test_files_of_unknown_hash_are_listed_but_never_fetched(mirror):
+    unknown = (mirror / "ORIGINS.tsv").read_text(encoding="utf-8").count("\tunknown\n")
+    unavailable = [e for e in load_registry().files.values() if e.state == "unavailable"]
+    assert sum("4 MiB" in entry.note for entry in unavailable) == unknown == 54
+
+
+def test_documentation_gives_the_registry_s_numbers_and_licences(repository):
+    text = (repository / "docs" / "data.md").read_text(encoding="utf-8")
+    registry = load_registry()
+    for name, data_set in registry.sets.items():
+        assert f"| `{name}` | {data_set.authors} | {data_set.licence} |" in text
+    entries = registry.files.values()
+    changed = sum(entry.state == "both" and entry.note is not None for entry in entries)
+    states = Counter(entry.state for entry in entries)
+    counts = (states["both"] - changed, changed, *(states[s] for s in STATES))
+    assert re.findall(r"^\| (\d+) \|", text, flags=re.MULTILINE) == [str(n) for n in counts]
+
+
+def test_key_in_any_cache():
+    registry = load_registry()
+    key = registry.key_in("/shared/cache/transparent-cis/pilot/qs3.csv")
+    assert key == "transparent-cis/pilot/qs3.csv"
+    assert registry.key_in("work/transparent-cis/qs3.csv") is None
+
+
+def test_key_of_packed_file_and_archive():
+    paths = ["a/b.csv.gz", "a/b.csv", "a/b.tar.gz"]
+    assert [key_of(path) for path in paths] == ["a/b.csv", "a/b.csv", "a/b.tar.gz"]

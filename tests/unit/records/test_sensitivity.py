@@ -1,0 +1,52 @@
+"""Sensitivity of reproduced values: its sentences, its file and the counts of it."""
+
+import pytest
+
+from everycell.records.published_cells import CardError
+from everycell.records.sensitivity import (
+    NAME,
+    Sensitivity,
+    read_sensitivity,
+    sensitivity_of,
+    write_sensitivity,
+)
+
+CELLS = {
+    ("released", "toy/table_1", "First / MAP"): Sensitivity(("runs",), ("topics",)),
+    ("released", "toy/table_1", "First / RR"): Sensitivity((), ("runs", "topics")),
+    ("released", "toy/table_2", "n; all, really"): Sensitivity(note="reads no data"),
+}
+
+
+def test_sensitivity_state():
+    assert [cell.state for cell in CELLS.values()] == ["moves", "insensitive", "not perturbed"]
+
+
+def test_sensitivity_text():
+    texts = [cell.text for cell in CELLS.values()]
+    assert texts == [
+        "moves when runs change; not when topics change",
+        "insensitive: does not move when runs or topics change",
+        "",
+    ]
+
+
+def test_sensitivity_is_unknown_if_some_data_were_not_perturbed():
+    cell = Sensitivity((), ("runs",), "models: no perturbation of such files")
+    assert (cell.state, cell.text) == ("not perturbed", "does not move when runs change")
+
+
+def test_write_sensitivity_is_read_again(tmp_path):
+    write_sensitivity(tmp_path / NAME, CELLS)
+    assert read_sensitivity(tmp_path / NAME) == CELLS == sensitivity_of(tmp_path)
+    assert read_sensitivity(tmp_path / "none.csv") == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "tier,key\n", "tier,artefact,key,moves_with,not_with,note\na\n"]
+)
+def test_read_sensitivity_other_columns(tmp_path, text):
+    path = tmp_path / NAME
+    path.write_text(text)
+    with pytest.raises(CardError, match=r"sensitivity\.csv.*moves_with"):
+        read_sensitivity(path)

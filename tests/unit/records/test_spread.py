@@ -1,0 +1,371 @@
+"""Tolerances that follow from the spread over seeds: the formula, the table, verdicts and cards."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from unit.toy_papers import write_paper
+
+from everycell.records.artefacts import CellPrecision, load_papers
+from everycell.records.cards import NotRun, Quoted
+from everycell.records.claims import Conclusion
+from everycell.records.published_cells import CardError
+from everycell.records.spread import (
+    Spread,
+    describe_spread,
+    read_spreads,
+    summarise_seeds,
+    tolerance_of,
+)
+from everycell.verdicts.card_checks import check_cards
+from everycell.verdicts.tolerances import describe_one_sided, is_rounded, tolerances_by_row
+from everycell.verdicts.verdicts import report
+
+CARD = """\
+    kind: table
+    title: A toy table
+    source: p. 1
+    tiers:
+      released: {{state: rebuilt, needs: nothing}}
+      full: {{state: rebuilt, needs: a GPU}}
+    decimals: {{AP: 2, n: 0}}
+    beside: {{seeds: Spread over seeds}}
+    tolerances:
+      - {{cells: {cells}, from_spread: [{tier}], because: One training run.}}
+"""
+ROWS = ["row", "metric"]
+
+
+def of(values: list[float]) -> Spread:
+    keyed = pd.DataFrame({"row": "a", "value": values})
+    return read_spreads(summarise_seeds(keyed, ["row"]), ["row"], where="toy")[("a",)]
+
+
+# The formula
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        # t(2) = 4.302653, s = 0.02, sqrt(4/3) = 1.154701.
+        ([0.70, 0.72, 0.74], 0.099363),
+        # t(4) = 2.776445, s = sqrt(2.5) = 1.581139, sqrt(6/5) = 1.095445.
+        ([1, 2, 3, 4, 5], 4.808945),
+        ([3, 3, 3], 0),
+    ],
+)
+def test_worked_by_hand(values, expected):
+    assert tolerance_of(of(values)) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 12])
+def test_the_interval_of_scipy(n):
+    values = np.random.default_rng(n).normal(size=n)
+    low, high = stats.t.interval(
+        0.95, n - 1, loc=values.mean(), scale=values.std(ddof=1) * math.sqrt(1 + 1 / n)
+    )
+    result = of(list(values))
+    assert (
+        result.mean - tolerance_of(result),
+        result.mean + tolerance_of(result),
+    ) == pytest.approx((low, high))
+
+
+def test_the_mean_of_more_trainings_lies_within_it_as_often_as_said():
+    rng = np.random.default_rng(21)
+    hits = [
+        abs(draws[5:].mean() - draws[:5].mean())
+        <= tolerance_of(Spread(0, draws[:5].std(ddof=1), 0, 0, 5), mean_of=5)
+        for draws in rng.normal(size=(4000, 10))
+    ]
+    assert np.mean(hits) == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / 4000))
+
+
+def test_one_more_training_lies_within_it_as_often_as_said():
+    rng = np.random.default_rng(20)
+    hits = [
+        abs(draws[3] - draws[:3].mean()) <= tolerance_of(Spread(0, draws[:3].std(ddof=1), 0, 0, 3))
+        for draws in rng.normal(size=(4000, 4))
+    ]
+    # Three standard errors of a share of 95 % among 4000.
+    assert np.mean(hits) == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / 4000))
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_few_trainings_give_no_tolerance(n):
+    result = of([0.5, 0.9][:n])
+    assert tolerance_of(result) is None and "requires at least 3" in describe_spread(result, 2)
+    assert math.isnan(result.deviation) == (n == 1)
+
+
+def test_a_training_without_a_number_does_not_count():
+    result = of([0.70, 0.72, math.nan, 0.74])
+    assert result.seeds == 3 and tolerance_of(result) == pytest.approx(0.099363, abs=1e-5)
+
+
+# The table
+
+
+def test_what_is_not_whole_is_refused():
+    table = summarise_seeds(pd.DataFrame({"row": ["a"] * 3, "value": [1, 2, 3]}), ["row"])
+    with pytest.raises(CardError, match="lacks the column 'statistic'"):
+        read_spreads(table.drop(columns="statistic"), ["row"], where="toy")
+    with pytest.raises(CardError, match="for the cell a"):
+        read_spreads(table[table["statistic"] != "seeds"], ["row"], where="toy")
+
+
+def test_it_survives_a_file(tmp_path):
+    cells = pd.DataFrame({"row": ["", ""] * 2, "value": [0.1, 0.2, 0.30001, 0.4]})
+    summarise_seeds(cells, ["row"]).to_csv(tmp_path / "t.csv", index=False)
+    read = pd.read_csv(tmp_path / "t.csv", dtype=str, keep_default_na=False)
+    assert read_spreads(read, ["row"], where="toy") == read_spreads(
+        summarise_seeds(cells, ["row"]), ["row"], where="toy"
+    )
+
+
+# Verdicts
+
+
+@pytest.fixture
+def toy(tmp_path):
+    card = CARD.format(cells="{metric: AP}", tier="full")
+    return load_papers(write_paper(tmp_path, card))["toy"].artefacts["table_1"]
+
+
+def judged(toy, trainings: list[float], tier: str = "full", beside: bool = True):
+    """Verdict and reason of the cell that prints 0.30, rebuilt as the mean of some trainings."""
+    rows = [("a", "n", 12), ("b", "AP", 0.4), ("b", "n", 7)]
+    cells = pd.DataFrame(
+        [*[("a", "AP", value) for value in trainings], *rows], columns=[*ROWS, "value"]
+    )
+    means = cells.groupby(ROWS, sort=False)["value"].mean().reset_index()
+    tables = {"seeds": summarise_seeds(cells, ROWS)} if beside else {}
+    result = report(toy, tier, means, find_table=tables.get)
+    (cell,) = (cell for cell in result.cells if cell.key == {"row": "a", "metric": "AP"})
+    return cell.verdict, cell.why
+
+
+def test_the_spread_decides_and_is_told(toy):
+    # Deviation 0.02: within 0.0994.
+    verdict, why = judged(toy, [0.36, 0.38, 0.40])
+    assert verdict == "close" and "Spread over seeds: 3 training runs gave 0.3600 to 0.4000" in why
+    assert "within 0.0994" in why and why.endswith("One training run.")
+    verdict, why = judged(toy, [0.38, 0.40, 0.42])
+    assert verdict == "differs" and "within 0.0994" in why
+    # It rounds to the published value, so it is equal.
+    assert judged(toy, [0.25, 0.30, 0.35]) == ("equal", None)
+
+
+def test_judge_cells_too_noisy(toy):
+    # Deviation 0.04: within 0.1987, more than half of 0.30.
+    verdict, why = judged(toy, [0.36, 0.40, 0.44])
+    assert verdict == "too_noisy"
+    assert "exceeds 0.15, half of the published value" in why and "within 0.1987" in why
+    # Equal values and the last digit need no tolerance, and more than it is a difference.
+    assert judged(toy, [0.22, 0.30, 0.38])[0] == "equal"
+    assert judged(toy, [0.269, 0.309, 0.349])[0] == "close"
+    assert judged(toy, [0.56, 0.60, 0.64])[0] == "differs"
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"), [("0.32", "too_noisy"), ("0.60", "close"), ("0.30", "close")]
+)
+def test_judge_cells_tolerance_above_a_compared_difference(tmp_path, other, expected):
+    claim = (
+        "    conclusions: [{id: c, claim: Row b is better., source: p. 1, "
+        "holds_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]\n"
+    )
+    cells = f"row,metric,value\na,AP,0.30\na,n,12\nb,AP,{other}\nb,n,7\n"
+    card = CARD.format(cells="{row: a, metric: AP}", tier="full") + claim
+    toy = load_papers(write_paper(tmp_path, card, cells))["toy"].artefacts["table_1"]
+    verdict, why = judged(toy, [0.36, 0.38, 0.40])
+    assert verdict == expected
+    assert ("0.02, the smallest difference that a claim reads" in why) == (expected != "close")
+
+
+@pytest.mark.parametrize(
+    ("residuals", "is_one_sided"),
+    [
+        ([0.1] * 10, True),
+        ([-0.1] * 5, True),
+        ([0.1] * 4, False),
+        ([0.1] * 9 + [-0.1], True),
+        ([0.1] * 8 + [-0.1] * 2, False),
+        ([0.1] * 5 + [0.0], True),
+        ([], False),
+    ],
+)
+def test_describe_one_sided(residuals, is_one_sided):
+    reason = describe_one_sided(residuals)
+    assert bool(reason) == is_one_sided
+    if is_one_sided:
+        side = "above" if residuals[0] > 0 else "below"
+        signs = [residual for residual in residuals if residual]
+        larger = sum(residual * residuals[0] > 0 for residual in signs)
+        assert f"{larger} of {len(signs)} values of its block are {side}" in reason
+
+
+@pytest.mark.parametrize(
+    ("lower", "moved", "expected"), [(0, 6, "differs"), (1, 6, "close"), (1, 5, "differs")]
+)
+def test_judge_cells_one_sided_block(tmp_path, lower, moved, expected):
+    """Five of six values on one side are no evidence, unless seeds do not move the sixth."""
+    rows = [f"s{number}" for number in range(6)]
+    layout = "    layout: {rows: [set, row], columns: [metric]}\n"
+    # The other set has differences on the other side, which do not excuse the first one.
+    cells = "".join(f"x,{row},AP,0.50\n" for row in rows) + "".join(
+        f"y,{row},AP,0.50\n" for row in rows
+    )
+    card = CARD.format(cells="{}", tier="full").replace("AP: 2, n: 0", "AP: 2") + layout
+    papers = write_paper(tmp_path, card, f"set,row,metric,value\n{cells}")
+    toy = load_papers(papers)["toy"].artefacts["table_1"]
+    keys = ["set", "row", "metric"]
+    runs = pd.DataFrame(
+        [
+            (name, row, "AP", value + shift)
+            for name, sign in (("x", 1), ("y", -1))
+            for number, row in enumerate(rows)
+            for value in [0.5 + 0.03 * (sign if number >= lower else -sign)]
+            for shift in ((-0.02, 0, 0.02) if number >= 6 - moved else (0, 0, 0))
+        ],
+        columns=[*keys, "value"],
+    )
+    means = runs.groupby(keys, sort=False)["value"].mean().reset_index()
+    result = report(toy, "full", means, find_table={"seeds": summarise_seeds(runs, keys)}.get)
+    judged_cells = [cell for cell in result.cells if cell.key["row"] != "s0"]
+    assert {cell.verdict for cell in judged_cells} == {expected}
+    assert ("sign test" in judged_cells[0].why) == (expected == "differs")
+
+
+def test_without_a_spread_the_last_digit_decides(toy):
+    # Two trainings, or three that agree.
+    assert judged(toy, [0.28, 0.36])[0] == "differs"
+    verdict, why = judged(toy, [0.32, 0.32, 0.32])
+    assert verdict == "differs" and "3 training runs gave the same value" in why
+    assert judged(toy, [0.309, 0.309, 0.309])[0] == "close"
+
+
+def test_other_tiers_have_no_such_tolerance(toy):
+    assert judged(toy, [0.36, 0.38, 0.40], "released", beside=False) == ("differs", None)
+
+
+def test_a_table_of_seeds_that_is_not_there_is_an_error(toy):
+    with pytest.raises(CardError, match=r"table_1\.seeds\.csv"):
+        judged(toy, [0.36, 0.38, 0.40], beside=False)
+
+
+def test_a_table_of_seeds_that_lacks_a_rebuilt_cell_is_an_error(toy):
+    cells = pd.DataFrame([("b", "AP", 0.4)] * 3, columns=[*ROWS, "value"])
+    find_table = {"seeds": summarise_seeds(cells, ROWS)}.get
+    with pytest.raises(CardError, match="table of seeds lacks the cell a / AP"):
+        tolerances_by_row(toy, "full", find_table, {("a", "AP"): 0.3, ("b", "AP"): 0.4})
+    # A cell that was not rebuilt has no spread.
+    assert len(tolerances_by_row(toy, "full", find_table, {("b", "AP"): 0.4})) == 1
+
+
+def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cells(toy):
+    column = {"readings": "epochs"}
+    toy = toy.model_copy(update={"card": toy.card.model_copy(update=column)})
+    text = {("a", "AP"): 0.34, ("a", "n"): 12, ("b", "AP"): 0.4, ("b", "n"): 8}
+    code = {("a", "AP"): 0.40, ("a", "n"): 12, ("b", "AP"): 0.4, ("b", "n"): 7}
+    runs = pd.DataFrame(
+        [
+            (*key, epochs, value + shift)
+            for epochs, values in (("30", text), ("10", code))
+            for key, value in values.items()
+            for shift in ((-0.03, 0, 0.03) if key[1] == "AP" else [0])
+        ],
+        columns=["row", "metric", "epochs", "value"],
+    )
+    keys = ["row", "metric", "epochs"]
+    means = runs.groupby(keys, sort=False)["value"].mean().reset_index()
+    result = report(toy, "full", means, find_table={"seeds": summarise_seeds(runs, keys)}.get)
+    verdicts = {tuple(cell.key.values()): (cell.rebuilt, cell.verdict) for cell in result.cells}
+    # With 30 the first cell is nearer; the table decides, and no cell on its own.
+    assert verdicts["a", "AP"] == (pytest.approx(0.40), "close")
+    assert verdicts["b", "n"] == (7, "equal")
+    assert all("10, with which 3 of 4 compared cells" in cell.why for cell in result.cells)
+    assert "(2 with epochs = 30)" in result.cells[0].why
+    # Of two that tie the first is taken, and so it is on other data, where nothing is compared.
+    tied = means.assign(epochs=means["epochs"].map({"30": "10", "10": "30"}), value=0.5)
+    seeds = {"seeds": summarise_seeds(pd.concat([tied] * 3), keys)}.get
+    assert "epochs = 10," in report(toy, "full", tied, find_table=seeds).cells[0].why
+    other = report(toy, "full", means.assign(value=0.5), find_table=seeds, foreign="other data")
+    assert other.cells == []
+
+
+def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_tables(toy):
+    claim = Conclusion(
+        id="c",
+        claim="The tests agree.",
+        source="p. 1",
+        holds_if=[{"cells": {"row": "a"}, "op": "<", "value": 0.05, "beside": "tests"}],
+    )
+    update = {
+        "readings": "epochs",
+        "tolerances": [],
+        "conclusions": [claim],
+        "quoted": [Quoted(cells={"metric": "n"}, because="Sizes are given.")],
+        "not_run": [NotRun(cells={"row": "b", "metric": "AP"}, tier="full", needs="a GPU")],
+    }
+    toy = toy.model_copy(update={"card": toy.card.model_copy(update=update)})
+    table = pd.DataFrame([("a", "AP", 10, 0.3)], columns=["row", "metric", "epochs", "value"])
+    tests = pd.DataFrame([("a", 10, 0.01), ("a", 30, 0.5)], columns=["row", "epochs", "value"])
+    result = report(toy, "full", table, find_table={"tests": tests}.get)
+    assert result.cells[0].why.endswith("epochs = 10, with which 1 of 1 compared cells are equal.")
+    assert result.conclusions[0].on_rebuilt == "holds"
+
+
+def test_a_reading_is_no_key_of_the_print(tmp_path):
+    card = CARD.format(cells="{metric: AP}", tier="full").replace(
+        "tolerances:", "readings: metric\n    tolerances:"
+    )
+    (fault,) = faults(tmp_path, card)
+    assert "(table_1): `readings` is 'metric'" in fault
+
+
+# Cards
+
+
+def faults(folder, card: str) -> list[str]:
+    return check_cards(load_papers(write_paper(folder, card)))
+
+
+def test_a_sound_card_has_no_faults(tmp_path):
+    assert faults(tmp_path, CARD.format(cells="{metric: AP}", tier="full")) == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "tier", "message"),
+    [
+        ("{metric: AP}", "embedded", "lists the tier embedded, which does not reproduce"),
+        ("{metric: n}", "full", "line 3: the value is a count, label, rank or text"),
+        ("{}", "full", "line 5: the value is a count, label, rank or text"),
+    ],
+)
+def test_where_it_cannot_be(tmp_path, cells, tier, message):
+    assert any(message in fault for fault in faults(tmp_path, CARD.format(cells=cells, tier=tier)))
+
+
+def test_the_table_of_seeds_must_be_named(tmp_path):
+    card = CARD.format(cells="{metric: AP}", tier="full").replace("seeds: Spr", "other: Spr")
+    (fault,) = faults(tmp_path, card)
+    assert "`beside` has no table 'seeds'" in fault
+
+
+@pytest.mark.parametrize("distance", ["", ", within: 0.1, from_spread: [full]"])
+def test_one_distance_and_no_second(tmp_path, distance):
+    card = CARD.format(cells="{metric: AP}", tier="full").replace(", from_spread: [full]", distance)
+    with pytest.raises(CardError, match="needs either `within` or `from_spread`"):
+        faults(tmp_path, card)
+
+
+@pytest.mark.parametrize(
+    ("precision", "expected"), [((2, False), True), ((0, False), False), ((0, True), True)]
+)
+def test_is_rounded_counts_and_measurements(precision, expected):
+    assert is_rounded(CellPrecision(*precision)) is expected

@@ -1,0 +1,229 @@
+"""Claims of a chapter: each counted once, by the best result that there is."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pandas as pd
+import pytest
+from unit.toy_papers import CARD, CELLS, write_paper
+
+from everycell.records.artefacts import Artefact, all_artefacts, load_papers
+from everycell.records.published_cells import CardError
+from everycell.render.page.cells_file import claims_frame, excluded_frame
+from everycell.verdicts.counting import (
+    CLAIM_LINES,
+    as_query,
+    claim_lines,
+    claims_of,
+    count_chapters,
+    count_claims,
+    summary_row,
+)
+from everycell.verdicts.reports import Report
+from everycell.verdicts.verdicts import report
+
+CLAIMS = """\
+    conclusions:
+      - {id: higher, claim: Row b is better than a., source: p. 1,
+         holds_if: [{cells: {row: b, metric: AP}, op: ">", other: {row: a}}]}
+      - {id: larger, claim: Row b is larger than a., source: p. 1,
+         holds_if: [{cells: {row: b, metric: n}, op: ">", other: {row: a}}]}
+untested:
+  - {source: p. 2, claim: Users like row b., missing: [{kind: file, name: answers of users}],
+     reason: There are no users here.}
+"""
+TIERS = (
+    "{embedded: {state: stand_in, name: toys, needs: nothing}, released: {state: rebuilt, "
+    "needs: the ratings}, full: {state: not_run, needs: a zeppelin}}"
+)
+
+
+@dataclass
+class Entry:
+    artefact: Artefact
+    tier: str
+    report: Report
+    faults: list[str] = field(default_factory=list)
+
+
+@pytest.fixture
+def papers(tmp_path):
+    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    return load_papers(write_paper(tmp_path, card))
+
+
+def entry(papers, tier, *values) -> Entry:
+    (artefact,) = all_artefacts(papers)
+    table = artefact.cells.assign(value=values) if values else None
+    return Entry(artefact, tier, report(artefact, tier, table))
+
+
+def test_without_a_result_nothing_is_tested(papers):
+    entries = [entry(papers, tier) for tier in ("embedded", "released", "full")]
+    (result,) = count_chapters(papers, entries).values()
+    assert (result.claimed, result.tested) == (3, 0)
+    assert (result.not_run, result.untestable) == (2, 1)
+    assert result.outcomes_of("on_published") == {"holds": 1, "fails": 1, "": 1}
+    assert result.outcomes_of("on_reproduced") == {"": 3}
+
+
+def test_reproduced_values_count_before_surrogate_data(papers):
+    surrogate = entry(papers, "embedded", 2, 1, 1, 2)
+    rebuilt = entry(papers, "released", 0.3, 12, 0.4, 7)
+    for entries, basis in (
+        ([surrogate], "surrogate data"),
+        ([surrogate, rebuilt], "data"),
+        ([rebuilt, surrogate], "data"),
+    ):
+        (result,) = count_chapters(papers, entries).values()
+        claims = {(basis, "holds"): 1, (basis, "fails"): 1, ("untestable", ""): 1}
+        assert {(claim.basis, claim.outcome): n for claim, n in result.claims.items()} == claims
+
+
+@pytest.mark.parametrize(
+    ("declared", "rows", "expected_basis"),
+    [
+        (
+            "not_run: [{cells: {row: b, metric: AP}, tier: released, needs: x y}]",
+            [0, 1, 3],
+            "not run",
+        ),
+        ("quoted: [{cells: {metric: AP}, because: from elsewhere}]", [1, 3], "quoted values"),
+        ("quoted: [{cells: {row: a, metric: AP}, because: an input}]", [1, 2, 3], "data"),
+        ("quoted: [{cells: {row: b, metric: AP}, because: their run}]", [0, 1, 3], "data"),
+        ("derived: [{cells: {metric: AP}, because: follows from n}]", [0, 1, 2, 3], "other cells"),
+    ],
+)
+def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, expected_basis):
+    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    papers = load_papers(
+        write_paper(tmp_path, card.replace("    conclusions:", f"    {declared}\n    conclusions:"))
+    )
+    (artefact,) = all_artefacts(papers)
+    result = Entry(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
+    basis, larger = claims_of(artefact, result)
+    assert basis.basis == expected_basis
+    assert (larger.basis, larger.outcome, larger.flag) == ("data", "fails", "")
+    on_one_side = declared.startswith("quoted") and expected_basis == "data"
+    assert basis.flag == ("quoted" if on_one_side else "")
+    assert basis.outcome == ("" if expected_basis == "not run" else "holds")
+
+
+@pytest.mark.parametrize("varies", ["", ", varies: trained here"])
+@pytest.mark.parametrize(("claims_field", "holding"), [("", 0), (", conclusions: [larger]", 1)])
+def test_what_surrogate_data_cannot_test_counts_as_untestable(
+    tmp_path, claims_field, holding, varies
+):
+    missing = "missing: [{kind: experiment, name: toys with a size}]"
+    reason = f"{missing}, because: Toys have no size.{claims_field}"
+    declared = f"name: toys{varies}, not_testable: {{{reason}}}"
+    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
+    message = entry(papers, "embedded", 1, 2, 2, 3)
+    (result,) = count_chapters(papers, [message]).values()
+    tested = {("surrogate data", "varies" if varies else "holds"): holding} if holding else {}
+    assert {(claim.basis, claim.outcome) for claim in result.claims} == {
+        *tested,
+        ("untestable", ""),
+    }
+    assert (result.claimed, result.tested, result.untestable) == (3, holding, 3 - holding)
+    last = message.report.conclusions[-1]
+    assert (last.on_printed, last.on_rebuilt) == ("fails", "not_testable")
+    assert last.detail == "Toys have no size."
+
+
+def test_an_untested_claim_says_why(tmp_path):
+    for missing in (
+        "source: p. 2, ",
+        "claim: Users like row b., ",
+        "missing: [{kind: file, name: answers of users}],\n     ",
+        "\n     reason: There are no users here.",
+    ):
+        text = CARD + CLAIMS.replace(missing, "")
+        with pytest.raises(CardError, match=r"untested.0"):
+            load_papers(write_paper(tmp_path, text, CELLS))
+
+
+def test_the_conclusions_of_a_report_read_tables_beside_it(papers):
+    (artefact,) = all_artefacts(papers)
+    parts = [{"beside": "tests", "cells": {"pair": "b - a"}, "op": ">", "value": 0}]
+    claim = artefact.card.conclusions[0].model_copy(
+        update={"holds_if": [type(artefact.card.conclusions[0].holds_if[0])(**parts[0])]}
+    )
+    card = artefact.card.model_copy(update={"conclusions": [claim]})
+    artefact = artefact.model_copy(update={"card": card})
+    tests = pd.DataFrame({"pair": ["b - a"], "value": ["-0.1"]})
+    message = report(artefact, "released", artefact.cells, find_table={"tests": tests}.get)
+    assert [one.on_rebuilt for one in message.conclusions] == ["fails"]
+    message = report(artefact, "released", artefact.cells)
+    assert [one.on_rebuilt for one in message.conclusions] == ["undecided"]
+
+
+ERRATUM = "    errata: [{id: e, where: WHERE, finding: Not so here., evidence: The ratings.}]\n"
+
+
+@pytest.mark.parametrize("where", ["print", "method", "undecided", None])
+def test_claim_lines_contradicted_claims_and_their_cause(tmp_path, where):
+    """A contradicted claim counts as contradicted, and its cause is counted beside it."""
+    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    if where:
+        card = card.replace("id: larger,", "id: larger, erratum: e,")
+        errata = ERRATUM.replace("WHERE", where)
+        card = card.replace("    conclusions:", f"{errata}    conclusions:")
+    papers = load_papers(write_paper(tmp_path, card))
+    unknown = int(where in ("undecided", None))
+    part = f"1 contradicted (of these {unknown} with unknown cause)"
+    for entries, on_reproduced in (
+        ([], "3 not tested on reproduced values"),
+        ([entry(papers, "released", 0.3, 12, 0.4, 7)], f"1 supported, {part}, 1 not tested"),
+        ([entry(papers, "embedded", 0.3, 12, 0.4, 7)], "3 not tested on reproduced values"),
+    ):
+        (counts,) = count_chapters(papers, entries).values()
+        lines = claim_lines(counts)
+        assert lines["on published values"] == (
+            f"3 claims on published values: 1 supported, {part}, 1 without a test"
+        )
+        assert on_reproduced in lines["on reproduced values"]
+        parts = [count_claims(counts, CLAIM_LINES[name]).total() for name in lines]
+        assert parts[:2] == [3, 3]
+        assert counts.contradicted == 1
+        if entries and entries[0].tier == "embedded":
+            assert "unknown cause" not in lines["of them only on surrogate data"]
+
+
+def test_claims_frame_and_list_agree(papers):
+    """`claims.csv` and `everycell list` name the same outcomes, also for tables not run."""
+    entries = [
+        entry(papers, "embedded", 2, 1, 1, 2),
+        entry(papers, "released", 0.3, 12, 0.4, 7),
+        entry(papers, "full"),
+    ]
+    for results in (entries, entries[-1:]):
+        frame = claims_frame(papers, results)
+        frame = frame[frame["claim"] != ""]
+        for result in results:
+            rows = frame[frame["tier"] == result.tier]
+            listed = {name: n for name, n in summary_row(result)["claims"].items() if n}
+            if result.tier == "full":
+                assert listed == {"not run": 2} and rows.empty
+            else:
+                assert listed == dict(Counter(rows["outcome"]))
+    assert set(frame["basis"]) == {"not run"} and set(frame["outcome"]) == {""}
+
+
+def test_excluded_frame_says_what_the_test_gives(tmp_path):
+    missing = "missing: [{kind: experiment, name: toys with a size}]"
+    declared = f"name: toys, not_testable: {{{missing}, because: Toys have no size.}}"
+    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
+    frame = excluded_frame([entry(papers, "embedded", 1, 2, 2, 3)])
+    assert frame[["claim", "on_published", "on_surrogate"]].to_numpy().tolist() == [
+        ["higher", "supported", "supported"],
+        ["larger", "contradicted", "supported"],
+    ]
+    assert set(frame["reason"]) == {"Toys have no size."}
+
+
+def test_as_query_number_of_values():
+    query = as_query({"kind": "number", "origin": ("data", "quoted")})
+    assert query == "kind == 'number' and origin in ['data', 'quoted']"

@@ -1,0 +1,107 @@
+import re
+import shutil
+import subprocess
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.published_cells import is_number
+from everycell.render.page.verdict_tex import verdict_table_as_tex
+from everycell.verdicts.reports import VERDICT_NAMES, VERDICTS, JudgedCell, Report
+
+PUBLISHED = Path(__file__).parents[3] / "published"
+#: Cells of the widest tables, by what is wide in them.
+WIDEST = [
+    "abolghasemi2026/figure_2_3",
+    "abolghasemi2026/table_2_2",
+    "abolghasemi2026/table_5_15",
+    "heuss2025/table_2_2",
+    "lajewska2025/table_5_1",
+    "lajewska2025/table_7_4",
+    "sakai2023/table_2",
+]
+
+
+def report(artefact):
+    """A report in which verdicts of all kinds alternate."""
+    table = artefact.cells
+    keys = table[artefact.key_columns].to_dict("records")
+    cells = [
+        JudgedCell(
+            key=key,
+            printed=value,
+            rebuilt=float(value) * 1.1 if is_number(value) else value,
+            verdict=verdict,
+            why=None,
+        )
+        for key, value, verdict in zip(keys, table["value"], cycle(VERDICTS), strict=False)
+    ]
+    counts = {name: sum(cell.verdict == name for cell in cells) for name in VERDICTS}
+    return Report(artefact=artefact.id, tier="released", state="rebuilt", cells=cells,
+                  verdicts=counts, conclusions=[], errata=[], files=[])  # fmt: skip
+
+
+def compile_document(folder, text):
+    (folder / "t.tex").write_text(text)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    log = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, log[-2000:]
+    assert "Overfull" not in log and "Float too large" not in log
+    for natural, width in re.findall(r"scaled \[([0-9.]+)pt\] to ([0-9.]+)pt", log):
+        assert float(width) / float(natural) >= 0.6
+    return log
+
+
+def measured(tex):
+    return tex.replace(r"\resizebox", r"\typeout{scaled [\the\wd0] to \the\linewidth}\resizebox")
+
+
+def test_each_cell_has_its_colour_and_each_verdict_is_in_the_legend():
+    artefact = load_papers(PUBLISHED)["sakai2023"].artefacts["table_2"]
+    result = report(artefact)
+    tex = verdict_table_as_tex(artefact, result)
+    for verdict, count in result.verdicts.items():
+        colour = f"{{everycell-{verdict.replace('_', '-')}}}"
+        assert tex.count(rf"\cellcolor{colour}") == count > 0
+        assert rf"\providecolor{colour}" in tex and rf"\colorbox{colour}" in tex
+        assert f"{VERDICT_NAMES[verdict]} ({count})" in tex
+    apart = next(cell for cell in result.cells if cell.verdict == "differs")
+    assert f"{apart.printed}/{apart.rebuilt:.4f}" in tex and r"$\times$" in tex
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+@pytest.mark.parametrize("name", WIDEST)
+def test_the_widest_tables_compile_in_legible_type(tmp_path, name):
+    paper, _, artefact = name.partition("/")
+    record = load_papers(PUBLISHED)[paper].artefacts[artefact]
+    compile_document(tmp_path, measured(verdict_table_as_tex(record, report(record))))
+    numbers = re.findall(r"\\numberline \{(\d+)\}", (tmp_path / "t.aux").read_text())
+    assert numbers and set(numbers) == {"1"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_all_tables_can_be_read_into_one_document(tmp_path):
+    artefacts = [one for one in all_artefacts(load_papers(PUBLISHED)) if not one.cells.empty]
+    for artefact in artefacts:
+        name = artefact.id.replace("/", "-")
+        tex = verdict_table_as_tex(artefact, report(artefact))
+        (tmp_path / f"{name}.tex").write_text(measured(tex))
+    packages = r"\usepackage[T1]{fontenc}\usepackage{textcomp,array,booktabs,graphicx,rotating}"
+    inputs = [rf"\input{{{one.id.replace('/', '-')}}}\clearpage" for one in artefacts]
+    compile_document(
+        tmp_path,
+        "\n".join(
+            [
+                rf"\documentclass{{article}}{packages}\usepackage[table]{{xcolor}}",
+                r"\begin{document}",
+                *inputs,
+                r"\end{document}",
+            ]
+        ),
+    )
+    tables = re.findall(r"\\numberline \{(\d+)\}", (tmp_path / "t.aux").read_text())
+    assert len(set(tables)) == len(artefacts)
