@@ -31,8 +31,37 @@ _COUNTED = 200
 class ListwiseGame:
     """Values of coalitions of features for one list of documents.
 
-    The same background sample replaces the masked features of all documents (heuss2025, equation
-    4.2 and Algorithm 5). A forest accepts NaN, for missing values.
+    Parameters
+    ----------
+    model : callable
+        Function of feature vectors, shape (m, f), that returns m scores.
+    documents : numpy.ndarray of float, shape (n, f)
+        Feature vectors of the list, n of 1 or more.
+    background : numpy.ndarray of float, shape (b, f)
+        Samples that replace features outside a coalition, b of 1 or more.
+    value : callable
+        A value function, see `everycell.explain.value_functions`.
+    ties : {"first", "last"}
+        Which of several documents with the same score ranks higher.
+
+    Raises
+    ------
+    ValueError
+        For arrays with wrong shapes or values that are not finite. A forest accepts NaN, for
+        missing values.
+
+    Notes
+    -----
+    Source: heuss2025, equation 4.2 and Algorithm 5; the same sample replaces the masked features of
+    all documents.
+
+    Examples
+    --------
+    >>> from everycell.explain.value_functions import kendall
+    >>> documents = np.array([[2.0, 0.0], [1.0, 5.0]])
+    >>> game = ListwiseGame(lambda x: x[:, 0], documents, np.zeros((1, 2)), kendall([1, 2]))
+    >>> game(np.array([[True, True], [True, False], [False, True]])).tolist()
+    [1.0, 1.0, 1.0]
     """
 
     model: Model

@@ -27,7 +27,18 @@ class Attribution(NamedTuple):
 
 
 def all_coalitions(players: int) -> BoolArray:
-    """All coalitions (2 ** players, players); bit j of a row's index is player j."""
+    """All coalitions (2 ** players, players); bit j of a row's index is player j.
+
+    Raises
+    ------
+    ValueError
+        For more players than can be enumerated.
+
+    Examples
+    --------
+    >>> all_coalitions(2).tolist()
+    [[False, False], [True, False], [False, True], [True, True]]
+    """
     if not 1 <= players <= MAX_PLAYERS:
         raise ValueError(
             f"There are {players} features: enumeration supports 1 to {MAX_PLAYERS}; "
@@ -37,10 +48,34 @@ def all_coalitions(players: int) -> BoolArray:
 
 
 def shapley_values(worth: npt.ArrayLike) -> FloatArray:
-    """Shapley values of the worth of all coalitions, ordered as in `all_coalitions`.
+    """Shapley values from the values of all coalitions.
 
-    Source: heuss2025, definition 4.3.1, with the weights |S|! (n - |S| - 1)! / n!. Further columns
-    are further games.
+    Parameters
+    ----------
+    worth : array_like of float, shape (2 ** f,) or (2 ** f, k)
+        Values of one game or of k games, in the order of `all_coalitions`.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (f,) or (f, k)
+        Values that sum to the value of the full coalition minus that of the empty one.
+
+    Raises
+    ------
+    ValueError
+        For a number of coalitions that is not a power of two.
+
+    Notes
+    -----
+    Source: heuss2025, definition 4.3.1, with the weights |S|! (n - |S| - 1)! / n!.
+
+    Examples
+    --------
+    A glove game: player 0 has a left glove, players 1 and 2 have right gloves.
+
+    >>> worth = [0, 0, 0, 1, 0, 1, 0, 1]
+    >>> shapley_values(worth).round(4).tolist()
+    [0.6667, 0.1667, 0.1667]
     """
     values = np.asarray(worth, dtype=float)
     players = len(values).bit_length() - 1
@@ -75,8 +110,40 @@ def sampled_shapley_values(
 
     A permutation adds the players one by one, and a player's gain is a sample of its Shapley
     value. The mean over a permutation and its reverse has a smaller variance. These means are
-    independent, so their standard deviation gives the standard errors. Sampling ends when none
-    exceeds `tolerance`, or after `limit` pairs.
+    independent, so their standard deviation gives the standard errors.
+
+    Parameters
+    ----------
+    game : callable
+        Function of coalitions, shape (c, players), that returns their values, shape (c,).
+    players : int
+        Number of features, 1 or more.
+    tolerance : float
+        Sampling ends when no standard error exceeds this number, which is above 0.
+    limit : int
+        Largest number of pairs of permutations, 2 or more.
+    rng : numpy.random.Generator
+        Random number generator.
+    batch_size : int
+        Number of pairs between two checks of the errors, 2 or more.
+
+    Returns
+    -------
+    Attribution
+        For any sample, the values sum to the value of the full coalition minus that of the empty
+        one.
+
+    Raises
+    ------
+    ValueError
+        For a number or tolerance that is too small.
+
+    Examples
+    --------
+    >>> game = lambda coalitions: coalitions @ np.array([1.0, 2.0, 4.0])
+    >>> rng = np.random.default_rng(0)
+    >>> sampled_shapley_values(game, 3, tolerance=0.1, limit=100, rng=rng).values.tolist()
+    [1.0, 2.0, 4.0]
     """
     if players < 1 or limit < 2 or batch_size < 2 or not tolerance > 0:
         raise ValueError(

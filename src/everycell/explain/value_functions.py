@@ -22,9 +22,29 @@ _BITS = 64
 
 
 def ranks_of(scores: npt.ArrayLike, ties: Ties = "first") -> IntArray:
-    """Ranks of documents by decreasing score along the last axis, from 1.
+    """Ranks of documents by decreasing score.
 
-    `ties` is which of several documents with the same score ranks higher: the first or the last.
+    Parameters
+    ----------
+    scores : array_like of float, shape (..., n)
+        Scores of n documents in any number of rankings.
+    ties : {"first", "last"}
+        Which of several documents with the same score ranks higher: the first or the last.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (..., n)
+        1 for the highest score.
+
+    Raises
+    ------
+    ValueError
+        For a score that is NaN.
+
+    Examples
+    --------
+    >>> ranks_of([0.5, 0.9, 0.5]).tolist(), ranks_of([0.5, 0.9, 0.5], ties="last").tolist()
+    ([2, 1, 3], [3, 1, 2])
     """
     values = np.asarray(scores, dtype=float)
     if np.isnan(values).any():
@@ -50,7 +70,32 @@ def exposure(ranks: npt.ArrayLike) -> FloatArray:
 
 
 def kendall(reference: npt.ArrayLike) -> ValueFunction:
-    """Kendall's tau with a reference ranking without ties (heuss2025, equation 4.5)."""
+    """Kendall's tau with a reference ranking without ties.
+
+    Parameters
+    ----------
+    reference : array_like of int, shape (n,)
+        Ranks of the explained ranking, n of 2 or more.
+
+    Returns
+    -------
+    callable
+        Value function with values from -1 (opposite order) to 1 (same order).
+
+    Raises
+    ------
+    ValueError
+        For fewer than two documents.
+
+    Notes
+    -----
+    Source: heuss2025, equation 4.5.
+
+    Examples
+    --------
+    >>> kendall([1, 2, 3])(np.array([[1, 2, 3], [1, 3, 2], [3, 2, 1]])).round(3).tolist()
+    [1.0, 0.333, -1.0]
+    """
     reference_ranks = _check_reference(reference)
     if len(reference_ranks) < 2:
         raise ValueError(f"The list has {len(reference_ranks)} document: give two or more.")

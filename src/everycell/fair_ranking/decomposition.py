@@ -100,11 +100,46 @@ def resample(
     matching: Matching = "row_first",
     rng: np.random.Generator | None = None,
 ) -> ResampledPolicy:
-    """Decompose a matrix into rankings, avoiding unwanted ones (FELIX).
+    """Decompose a matrix into rankings, avoiding unwanted rankings as far as possible.
 
+    Parameters
+    ----------
+    marginals, matching, rng
+        As for :func:`decompose`. Without ``rng``, the items keep their order, and more iterations
+        have little effect.
+    is_avoided : callable
+        Function of rankings, shape (m, k), that returns for each whether to avoid it, such as the
+        result of :func:`.holds_outlier`.
+    iterations : int
+        Number of decompositions, 1 or more; with 1, no ranking is avoided.
+
+    Returns
+    -------
+    ResampledPolicy
+        A policy with the marginals of the matrix, and the probability of unwanted rankings after
+        each iteration.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`decompose`, and for fewer than 1 iteration.
+
+    Notes
+    -----
     Source: heuss2025, Algorithm 2. Rows are shuffled before each decomposition; the authors' code
-    does not shuffle them before the first one. Without `rng`, the items keep their order, and more
-    iterations have little effect.
+    does not shuffle them before the first one.
+
+    Examples
+    --------
+    Ten of twenty items are shown, and rankings with only one of the first two are to be avoided:
+
+    >>> marginals = np.full((20, 10), 0.05)
+    >>> has_one = lambda rankings: (rankings < 2).sum(axis=1) == 1
+    >>> result = resample(marginals, has_one, rng=np.random.default_rng(1))
+    >>> bool(result.avoided[-1] < result.avoided[0])
+    True
+    >>> bool(np.allclose(result.policy.marginals(20), marginals))
+    True
     """
     matrix = checked_marginals(marginals)
     if iterations < 1:

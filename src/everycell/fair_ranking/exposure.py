@@ -40,10 +40,42 @@ def logarithmic_rank_weights(ranks: int) -> FloatArray:
 
 
 def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatArray:
-    """Fair exposures (n,) with the highest utility (heuss2025, equations 2.5 and 2.8).
+    """Fair exposures with the highest utility.
 
-    The constraints are one-sided, as in the authors' code. The closed form, which takes O(n log n)
-    time, is not from the thesis. Equal merits get equal exposures.
+    Parameters
+    ----------
+    merits : array_like of float, shape (n,)
+        Merit of each item, above 0, in any order. Equal merits get equal exposures.
+    rank_weights : array_like of float, shape (k,)
+        Weight of each rank, k <= n: not negative and not increasing. Ranks beyond k have weight 0.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n,)
+        Exposures; their sum is the sum of the rank weights.
+
+    Raises
+    ------
+    ValueError
+        For a merit that is not above 0, for weights that are negative or increase, or for more
+        ranks than items.
+
+    Notes
+    -----
+    Source: heuss2025, equations 2.5 and 2.8, with the one-sided constraints of the authors' code.
+    The closed form, which takes O(n log n) time, is not from the thesis.
+
+    Examples
+    --------
+    In a list truncated to one rank, exposure can be exactly proportional to merit:
+
+    >>> fair_exposure([1.0, 0.5, 0.5], [1.0]).tolist()
+    [0.5, 0.25, 0.25]
+
+    In the full list, the exposure of the item with merit 6 is limited to the first rank weight:
+
+    >>> fair_exposure([6.0, 1.0, 1.0], [1.0, 0.6, 0.4]).tolist()
+    [1.0, 0.5, 0.5]
     """
     merits, weights = checked_merits(merits), checked_rank_weights(rank_weights)
     if len(weights) > len(merits):

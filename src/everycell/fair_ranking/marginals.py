@@ -30,7 +30,31 @@ STEPS = 200
 
 
 def entropy_marginals(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatArray:
-    """Maximum-entropy matrix (n, k) with given exposures, which some policy must have."""
+    """Maximum-entropy matrix with given exposures.
+
+    Parameters
+    ----------
+    exposures : array_like of float, shape (n,)
+        Exposures of some policy, such as those of :func:`.fair_exposure`.
+    rank_weights : array_like of float, shape (k,)
+        Weight of each rank, k <= n: not negative and not increasing.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n, k)
+        Probability of each item at each rank. Columns sum to 1, rows to at most 1; the product
+        with the weights gives the exposures.
+
+    Raises
+    ------
+    ValueError
+        For exposures that no policy can have.
+
+    Examples
+    --------
+    >>> entropy_marginals([1.0, 0.5, 0.5], [1.0, 0.6, 0.4]).round(6).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]
+    """
     return _solve_blocks(exposures, rank_weights, _entropy_block)
 
 

@@ -67,7 +67,7 @@ def pufr(
     Parameters
     ----------
     means, deviations : array_like of float, shape (n,)
-        As for `moved_scores`.
+        Score of each document, and its standard deviation of 0 or more.
     protected : array_like of bool, shape (n,)
         Documents that move up; the others move down.
     alpha : float
@@ -81,8 +81,8 @@ def pufr(
     Raises
     ------
     ValueError
-        As for `moved_scores`, for an alpha below 0, and for a document that is neither protected
-        nor unprotected.
+        For a mean that is not finite, a deviation or alpha below 0, lists of different lengths, and
+        a document that is neither protected nor unprotected.
 
     Notes
     -----

@@ -126,10 +126,13 @@ def compare(
         As for `evaluate`.
     baselines : (run, run), optional
         Baseline runs of the original and of the reproduced experiment, to compare the effects.
-    missing_topics, depths
-        As for :func:`~everycell.retrieval.reproduction.compare_runs`.
+    missing_topics
+        Whether a topic that a run lacks is an error, counts as 0, or is left out for both runs.
+    depths
+        Numbers of documents per topic whose order is compared.
     **options
-        Options of the same function for comparing the order of documents: p, variant and union.
+        For the order of documents: ``p`` and ``variant`` as for `rbo`, and ``union``, whether
+        Kendall's tau numbers documents in the order of the "original" run or by "ids".
 
     Returns
     -------
@@ -139,9 +142,9 @@ def compare(
     Raises
     ------
     TypeError, ValueError, FileNotFoundError
-        For the same reasons as :func:`~everycell.trec.conversion.as_run` and
-        :func:`~everycell.retrieval.reproduction.compare_runs`, if run and qrels seem to be swapped,
-        and if the tag of a file is the name of another one.
+        For the same reasons as :func:`~everycell.trec.conversion.as_run`, for topics or judgements
+        that do not match, if run and qrels seem to be swapped, and if the tag of a file is the
+        name of another one.
 
     Examples
     --------
