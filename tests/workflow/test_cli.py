@@ -18,7 +18,7 @@ from everycell.verdicts.counting import TESTED
 from everycell.verdicts.reports import STATES, VERDICTS
 
 #: What claims are tested on, and outcomes, in `list`.
-BASES = ("reproduced", "other_cells", "surrogate_data")
+BASES = ("reproduced", "given", "other_cells", "constants", "quoted_values", "surrogate_data")
 OUTCOMES = [OUTCOME_NAMES[key] for key in (*TESTED, "not_testable", "not_run")]
 
 
@@ -84,7 +84,7 @@ def test_list_counts_what_was_rebuilt(call, built):
     assert votes["kind"] == "table" and votes["state"] == "reproduced"
     # Two dashes among the effect sizes are no values.
     assert votes["verdicts"] == none | {"equal": 22, "quoted": 24}
-    assert votes["claims"] == dict.fromkeys(OUTCOMES, 0) | {"supported": 3}
+    assert votes["claims"] == dict.fromkeys(OUTCOMES, 0) | {"supported": 4}
     assert entries["lajewska2025/table_4_8"]["state"] == "surrogate data"
     assert entries["lajewska2025/table_4_8"]["verdicts"] == none
 

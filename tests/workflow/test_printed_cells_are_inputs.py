@@ -1,7 +1,6 @@
 """No reproduced cell was read from published cells that are not declared as inputs."""
 
 import csv
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from harness import published
+from workflow.project import Project
 
 from everycell.base.yaml import load_yaml
 from everycell.receipts.lineage import JobRecord, read_lineage, upstream_jobs
@@ -28,10 +28,7 @@ def other(value: str) -> str:
 
 
 def change_all_but_inputs(published: Path) -> int:
-    """Change every published value that no record declares as an input; return the number.
-
-    Claims go, since a run stops at those that published values contradict.
-    """
+    """Change every published value that no record declares as an input; return the number."""
     changed = 0
     for artefact in all_artefacts(load_papers(published)):
         if artefact.cells.empty:
@@ -42,12 +39,13 @@ def change_all_but_inputs(published: Path) -> int:
         cells.loc[outputs, "value"] = cells.loc[outputs, "value"].map(other)
         cells.to_csv(artefact.cells_path, index=False)
         changed += int(outputs.sum())
-    for path in published.glob("*/ch*.yaml"):
-        chapter = load_yaml(path.read_text(encoding="utf-8"))
-        for entry in chapter["artefacts"].values():
-            entry.pop("conclusions", None)
-        path.write_text(json.dumps(chapter), encoding="utf-8")
     return changed
+
+
+def without_check(project: Project) -> None:
+    """Let runs start although changed values contradict claims."""
+    rules = "src/everycell/workflow/rules/common.smk"
+    project.edit(rules, "if faults := faults_at_start():", "if faults := []:")
 
 
 def rebuilt_in(tier: str, papers: Mapping[str, Paper]) -> dict[str, Artefact]:
@@ -129,6 +127,7 @@ def test_embedded_bytes_do_not_follow_the_printed_cells(built, clean):
     targets = rebuilt_in("embedded", load_papers(built.folder / "published"))
     assert "results/embedded/sakai2023/table_1.csv" in targets
     assert change_all_but_inputs(clean.folder / "published") > 1000
+    without_check(clean)
     clean.build(*targets)
     assert undeclared_inputs(built.folder) == undeclared_inputs(clean.folder) == []
     for target in targets:
@@ -147,6 +146,7 @@ def test_released_values_do_not_follow_the_printed_cells(repository, mirror, cle
         if artefact.paper == "lajewska2025" and artefact.name != "table_5_6"
     }
     change_all_but_inputs(clean.folder / "published")
+    without_check(clean)
     replace(clean, mirror=mirror.resolve()).build(*targets)
     assert undeclared_inputs(clean.folder) == []
     result = {}

@@ -21,7 +21,14 @@ from everycell.records.published_cells import CardError
 from everycell.records.tiers import Tier
 from everycell.studies.discovery import audits_of
 from everycell.verdicts.conclusions import OUTCOME_NAMES
-from everycell.verdicts.counting import BASES, TESTED, Counts, count_chapters, summary_row
+from everycell.verdicts.counting import (
+    BASES,
+    COMPUTED,
+    TESTED,
+    Counts,
+    count_chapters,
+    summary_row,
+)
 from everycell.verdicts.reports import STATES, Verdict, format_counts
 from everycell.verdicts.results import Result
 
@@ -141,8 +148,10 @@ def _chapter_of(artefact: Artefact) -> str:
 def _claims(name: str, counts: Counts) -> dict[str, Any]:
     """Claims of a chapter by outcome and by what they were tested on."""
     bases_by_key = {
-        "reproduced": ("data", "published inputs"),
+        "reproduced": COMPUTED,
+        "given": ("given",),
         "other_cells": ("other cells",),
+        "constants": ("constants",),
         "quoted_values": ("quoted values",),
         "surrogate_data": ("surrogate data",),
     }

@@ -15,6 +15,7 @@ from everycell.cli.project import can_be_run, collect_results
 from everycell.records.artefacts import Paper
 from everycell.verdicts.conclusions import OUTCOME_NAMES
 from everycell.verdicts.counting import (
+    COMPUTED,
     Counts,
     claim_lines,
     count_chapters,
@@ -27,6 +28,8 @@ from everycell.verdicts.reports import VERDICTS
 
 #: Outcomes of tested claims in the rows for programs.
 OUTCOMES = ("holds", "fails", "undecided")
+#: Verdicts of cells that are not compared with values computed from data.
+OTHER = ("consistent", "inconsistent", "quoted")
 
 
 def summary(form: Format = "table") -> None:
@@ -60,8 +63,9 @@ def print_summary(
 
 
 def _row(counts: Counts) -> dict[str, Any]:
-    """Counts by name, for programs; claims on published and on reproduced values."""
+    """Counts by name, for programs; the verdicts from `equal` to `explained` are of `compared`."""
     verdicts = counts.verdicts()
+    compared = counts.verdicts(origin=COMPUTED)
     on_published = counts.outcomes_of("on_published")
     on_reproduced = counts.outcomes_of("on_reproduced")
     return {
@@ -71,7 +75,11 @@ def _row(counts: Counts) -> dict[str, Any]:
         "on_surrogate_data": counts.states["stand_in"],
         "cells": counts.published,
         "compared": counts.reproduced,
-        **{verdict: verdicts[verdict] for verdict in VERDICTS if verdict != "not_run"},
+        **{
+            verdict: (verdicts if verdict in OTHER else compared)[verdict]
+            for verdict in VERDICTS
+            if verdict != "not_run"
+        },
         "claims": counts.claimed,
         **{f"{OUTCOME_NAMES[outcome]}_on_published": on_published[outcome] for outcome in OUTCOMES},
         **{
@@ -83,7 +91,7 @@ def _row(counts: Counts) -> dict[str, Any]:
 
 def _line(counts: Counts) -> str:
     """Sentence on the artefacts and cells reproduced from data or published inputs."""
-    verdicts = counts.verdicts(origin=("data", "published inputs"))
+    verdicts = counts.verdicts(origin=COMPUTED)
     described = f": {describe_verdicts(verdicts)}" if counts.reproduced else ""
     return (
         f"{counts.states['rebuilt']} of {pluralise(counts.artefacts, 'artefact')} reproduced, "

@@ -125,7 +125,7 @@ class Counts:
     @property
     def reproduced(self) -> int:
         """Cells computed from data or from published inputs."""
-        verdicts = self.verdicts(origin=("data", "published inputs"))
+        verdicts = self.verdicts(origin=COMPUTED)
         return sum(verdicts[verdict] for verdict in ON_REBUILT)
 
     def outcomes(self, *bases: str) -> Counter[str]:
