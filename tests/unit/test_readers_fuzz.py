@@ -35,6 +35,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from tiny_forest import FOREST
 
 import everycell
 from everycell.collections.user_studies import ANSWERABILITY
@@ -109,37 +110,6 @@ def written(write: Callable[[Path], object], name: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder))
         return (Path(folder) / name).read_bytes()
-
-
-FOREST = b"""tree
-version=v4
-num_class=1
-num_tree_per_iteration=1
-label_index=0
-max_feature_idx=1
-objective=lambdarank
-feature_names=words links
-feature_infos=[0:1] [0:1]
-tree_sizes=207
-
-Tree=0
-num_leaves=3
-num_cat=0
-split_feature=0 1
-split_gain=3.8 0.1
-threshold=0.5 0.25
-decision_type=2 2
-left_child=1 -1
-right_child=-2 -3
-leaf_value=-0.2 0.2 -0.1
-leaf_count=3 14 3
-internal_count=20 6
-is_linear=0
-shrinkage=0.1
-
-
-end of trees
-"""
 
 
 def _cited(read: Callable[..., Any], path: Path) -> Any:
@@ -473,7 +443,7 @@ def _readers() -> dict[str, Reader]:
             lambda read, path: read(path.parent)),
         "collections.letor.read_letor": Reader(
             b"2 qid:1 1:0.5 2:1 # a\n0 qid:1 2:3\n1 qid:2 1:1\n"),
-        "explain.forests.read_forest": Reader(FOREST),
+        "explain.forests.read_forest": Reader(FOREST.encode()),
         "rag.cite_checks.read_passages": Reader(b'{"id": "p", "text": "Owls hunt."}\n'),
         "rag.citation_report.read_cited_answers#number": Reader(
             b'{"question": "Who?", "answer": "Owls [1].", "documents": 2, "relevant": [1]}\n'),

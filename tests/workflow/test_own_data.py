@@ -46,15 +46,25 @@ def test_changed_data_stop_a_run_although_the_cache_has_a_copy(own):
     content = path.read_text()
     path.write_text(content + "\n")
     stops(own, f"{OWN} has sha256", "add-data")
-    is_refused_by_verify(own, f"{OWN} has sha256")
+    made_from = f"results/released/smith2026/table_1.receipt.json was made from {OWN}"
+    is_refused_by_verify(own, f"{OWN} has sha256", made_from)
     path.unlink()
     stops(own, f"{OWN} is missing")
-    is_refused_by_verify(own, f"{OWN} is missing")
+    is_refused_by_verify(own, f"{OWN} is missing", made_from)
     shutil.move(own.folder / "data", own.folder / "elsewhere")
     stops(own, f"{OWN} is missing", "data/smith2026-data/qrels.txt is missing")
     is_refused_by_verify(own, f"{OWN} is missing")
     shutil.move(own.folder / "elsewhere", own.folder / "data")
+    # A registered new version makes the results stale, for `verify` and for snakemake.
+    path.write_text(content.replace(" 1 ", " 2 ", 1))
+    registered = own.everycell(
+        "paper", "add-data", "smith2026", str(OWN), "--as", OWN.name, "--replace"
+    )
+    assert registered.returncode == 0, registered.stderr
+    is_refused_by_verify(own, "results/released/smith2026/table_1.receipt.json was made from")
+    assert "table_1" in own.snakemake("--dry-run").stdout
     path.write_text(content)
+    own.everycell("paper", "add-data", "smith2026", str(OWN), "--as", OWN.name, "--replace")
     assert own.everycell("verify").returncode == 0
     # A fault of `check` stops a run too.
     (own.folder / "published/smith2026/table_1.csv").unlink()

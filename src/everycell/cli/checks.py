@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,8 +37,9 @@ from everycell.receipts.verification import verify as verify_receipt
 from everycell.records.artefacts import Artefact
 from everycell.records.published_cells import CardError
 from everycell.records.tiers import Tier
-from everycell.sources.fetch import changed_data
+from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.studies.discovery import audits_of
+from everycell.verdicts.origins import sources_of
 from everycell.verdicts.results import SUFFIXES, collect, stem_of
 
 #: Name of the reproduction page in a results folder.
@@ -45,6 +47,25 @@ PAGE = "index.html"
 EXPECTED_COLUMNS = ["tier", "artefact", "key", "verdict"]
 #: Key of the row with the origin of a result's values.
 ORIGIN = "origin of the values"
+
+
+def _results_made_from(
+    changed: Collection[str], receipts: Iterable[Path], results: Path
+) -> list[str]:
+    """Name the results that were made from files of `data/` that have changed since then."""
+    faults = []
+    for receipt in receipts if changed else ():
+        try:
+            paths = sources_of(receipt, results, project.ROOT).data
+        except ReceiptError:  # reported with its result
+            continue
+        faults += [
+            f"{receipt} was made from {OWN_DATA / key} as registered, not from the file there now; "
+            "restore the file, or register the new version and run snakemake again."
+            for key in changed
+            if any(path.endswith(f"/{key}") for path in paths)
+        ]
+    return faults
 
 
 def has_files(artefact: Artefact, tier: Tier, results: Path) -> bool:
@@ -119,7 +140,9 @@ def verify(
     )
     faults = [fault for result in all_results for fault in result.faults]
     if is_own(results, project.ROOT):
-        faults += [fault for key in papers for fault in changed_data(project.PUBLISHED / key)]
+        for key in papers:
+            changed = changed_data(project.PUBLISHED / key)
+            faults += [*changed.values(), *_results_made_from(changed, receipts, results)]
     # Receipts of artefacts were verified with their reports; others, such as errata, follow.
     stems = {
         stem_of(result.artefact, result.tier, results) for result in all_results if result.is_run

@@ -134,7 +134,7 @@ def repository_faults(folders: Iterable[Path]) -> list[str]:
         if folder.name in not_included:
             faults.append(not_included_message(folder.name))
         with suppress(RegistryError):  # `check_paper` reports it
-            faults += changed_data(folder)
+            faults += changed_data(folder).values()
     return faults + [
         f"{path} is never run, because everycell has a script of the same name; rename it, and "
         "update the rules that run it."

@@ -237,7 +237,7 @@ def _print_grid(
 
 def _print_legend(console: Console, cells: Sequence[Mapping[str, Any]]) -> None:
     legend = Text("Published values, with reproduced ones below:")
-    counts = Counter(cell["verdict"] for cell in cells)
+    counts = Counter(cell["verdict"] for cell in cells if cell["kind"] != "empty")
     for verdict, (sign, style) in SIGNS.items():
         if counts[verdict]:
             legend.append(f"  {sign}\u00a0", style=style)
@@ -249,15 +249,20 @@ def _print_legend(console: Console, cells: Sequence[Mapping[str, Any]]) -> None:
 
 def _lines_of_judged(cell: Mapping[str, Any]) -> list[Text]:
     """Published value above the reproduced one, with aligned digits."""
-    sign, style = SIGNS[cell["verdict"]]
-    marker = f"^{cell['marker']}" if cell["marker"] else ""
+    # A dash for a value that the paper does not report has no verdict.
+    sign, style = SIGNS[cell["verdict"]] if cell["kind"] != "empty" else (" ", "")
+    marker, new_marker = (
+        f"^{mark}" * bool(mark) for mark in (cell["marker"], cell["rebuilt_marker"])
+    )
     reproduced = cell["rebuilt"] if cell["is_different"] else cell["extra_digit"]
     if reproduced in (None, cell["printed"]):
         return [Text.assemble(cell["printed"], marker, " ", (sign, style))]
-    width = max(2, len(marker))
+    width = max(len(marker), len(new_marker) + 2)
     return [
         Text(cell["printed"] + marker.ljust(width)),
-        Text.assemble(reproduced, " ", (sign, style), " " * (width - 2)),
+        Text.assemble(
+            reproduced, new_marker, " ", (sign, style), " " * (width - len(new_marker) - 2)
+        ),
     ]
 
 

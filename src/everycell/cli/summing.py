@@ -82,10 +82,11 @@ def _row(counts: Counts) -> dict[str, Any]:
 
 
 def _line(counts: Counts) -> str:
-    """Sentence on the reproduced artefacts and the compared cells."""
+    """Sentence on the artefacts and cells reproduced from data or published inputs."""
     verdicts = counts.verdicts(origin=("data", "published inputs"))
+    described = f": {describe_verdicts(verdicts)}" if counts.reproduced else ""
     return (
         f"{counts.states['rebuilt']} of {pluralise(counts.artefacts, 'artefact')} reproduced, "
         f"{counts.states['stand_in']} run on surrogate data; {counts.reproduced:,} of "
-        f"{counts.published:,} cells compared: {describe_verdicts(verdicts)}."
+        f"{counts.published:,} cells reproduced{described}."
     )

@@ -66,6 +66,11 @@ _HEADING = re.compile(
     r"(?P<mark>[*_>]{0,3}[ \t]{0,12}[:：]?[ \t]{0,3}[*_]{0,3})(?P<content>[^\n]*)",
     re.IGNORECASE,
 )
+# What is left of "(Sources used: [1], [2].)".
+_ONLY_HEADING = re.compile(
+    rf"[\W_]*{_BEFORE}(?:{_WORDS}|{'|'.join(_WEAK)})(?:[ \t](?:used|cited|consulted))?[\W_]*",
+    re.IGNORECASE,
+)
 # A list on the line of a sentence. "Source: [1]" is a citation of the sentence.
 _INLINE_HEADING = re.compile(
     rf"(?:(?<=[.!?\])。！？”\"’*_])[ \t]|[。！？])(?=[ \t]?[*_]{{0,3}}{_BEFORE}"
@@ -127,6 +132,11 @@ _DEFINITION = re.compile(
 )
 
 Span = tuple[int, int]
+
+
+def is_source_heading(text: str) -> bool:
+    """Whether a text without its marks is nothing but the heading of a list of sources."""
+    return _ONLY_HEADING.fullmatch(text) is not None
 
 
 def hide(text: str, spans: list[Span]) -> str:

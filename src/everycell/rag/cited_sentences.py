@@ -13,7 +13,9 @@ these rules, which hold for answers only; the papers' data keep Punkt's sentence
 - Sentences also end at 。！？ and at an ellipsis (…) before a capital letter.
 - Parentheses, emphasis and labels that surround only marks belong to them: "(see [1]; [2])",
   "**[1]**", "Source: [1]".
-- Reasoning, lists of sources and definitions of links have no sentences.
+- Reasoning, lists of sources and definitions of links have no sentences. A heading with nothing but
+  numbers ("Foxes sleep. Sources: [1], [2].") is no statement; the statement before it cites them,
+  unless it has citations of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from everycell.language_models.reasoning import reasoning_spans
-from everycell.rag.citation_contexts import MASK
+from everycell.rag.citation_contexts import MASK, is_source_heading
 from everycell.rag.citations import (
     AnswerParts,
     Citation,
@@ -119,9 +121,12 @@ def cited_sentences(text: str, k: int) -> CitedAnswer:
         visible = _EMPTY_PARENTHESES.sub("", remove_spans(text[sentence.start : sentence.end], own))
         words = " ".join(visible.split())
         statement = re.sub(rf"\A(?:{_LIST_MARKER.pattern})+", "", words)
-        if statement:
-            cited = documents(sentence.citations, k).documents
-            statements.append(Statement(statement, tuple(number - 1 for number in cited)))
+        cited = tuple(number - 1 for number in documents(sentence.citations, k).documents)
+        if is_source_heading(statement):
+            if statements and not statements[-1].documents:
+                statements[-1] = statements[-1]._replace(documents=cited)
+        elif statement:
+            statements.append(Statement(statement, cited))
     return CitedAnswer(tuple(statements))
 
 

@@ -43,7 +43,12 @@ CONTROLS = ("all cited", "one cited", "forged alone", "statement removed")
 _SIGNS = r"[-\u2010-\u2013\u2212$€£¥<>]"
 _SIGN = re.compile(rf"(?:{_SIGNS}|(?<!\S)\.)+$")
 _NO_DIGIT_BEFORE = r"(?<!\d[.,:/'\u00a0\u2009\u202f])(?<!\s\.)(?<!^\.)"
-_NO_NUMBER_AFTER = r"(?![-\u2010-\u2013.,:/'\u00a0\u2009\u202f]\d|\s?%)"
+_UNITS = "%‰°$€£¥"
+_NO_NUMBER_AFTER = rf"(?![-\u2010-\u2013.,:/'\u00a0\u2009\u202f]\d|\s?[{_UNITS}](?!\d))"
+#: An amount with its currency before or after it: "€5", "5 €".
+_NUMBER = r"\d(?:[\d.,'\u00a0\u202f]*\d)?"
+_CURRENCY_FIRST = re.compile(rf"(?<!\w)([$€£¥])\s?({_NUMBER})")
+_CURRENCY_LAST = re.compile(rf"(?<![\w$€£¥])({_NUMBER})\s?([$€£¥])(?!\d)")
 
 
 class Statement(NamedTuple):
@@ -182,9 +187,20 @@ def instances(
 def without_statement(text: str, statement: str) -> str:
     """Remove a statement from a document wherever its words occur in sequence.
 
-    Numbers must have the same marks, and are not parts of other numbers. Marks around the words
-    remain, as does punctuation.
+    Numbers must have the same marks, and are not parts of other numbers; "5 €" is "€5". Marks
+    around the words remain, as does punctuation.
     """
+    forms = (
+        statement,
+        _CURRENCY_FIRST.sub(r"\2 \1", statement),
+        _CURRENCY_LAST.sub(r"\2\1", statement),
+    )
+    for form in dict.fromkeys(forms):
+        text = _without(text, form)
+    return text
+
+
+def _without(text: str, statement: str) -> str:
     words = list(re.finditer(r"\w+", statement))
     if not words:
         return text
@@ -192,10 +208,13 @@ def without_statement(text: str, statement: str) -> str:
     for word, following in pairwise(words):
         gap = statement[word.end() : following.start()]
         is_in_number = word[0][-1].isdigit() and following[0][0].isdigit() and gap.split() == [gap]
-        between = re.escape(gap) if is_in_number else r"\W+"
-        # "p < .05" is not "p > .05".
-        if "<" in gap or ">" in gap:
+        between = re.escape(gap) if is_in_number else rf"[^\w<>{_UNITS}]+"
+        # "p < .05" is not "p > .05", and "5 € a day" is not "5 a day".
+        sign = following[0][0].isdigit() and _SIGN.search(gap)
+        if set(gap) & {"<", ">", *_UNITS} or (sign and not is_in_number):
             between = rf"\s*{re.escape(gap.strip())}\s*"
+        elif following[0][0].isdigit() and not is_in_number:
+            between += rf"(?<!\s{_SIGNS})(?<!\s\.)"
         pattern += re.escape(word[0]) + between
     pattern += re.escape(words[-1][0])
     if words[0][0][0].isdigit():
@@ -203,8 +222,9 @@ def without_statement(text: str, statement: str) -> str:
         before = re.escape(sign[0]) if sign else ""
         pattern = rf"(?<={before})(?<!{_SIGNS}{before}){_NO_DIGIT_BEFORE * (not sign)}{pattern}"
     if words[-1][0][-1].isdigit():
-        is_per_cent = statement[words[-1].end() :].lstrip().startswith("%")
-        pattern += r"(?=\s?%)" if is_per_cent else _NO_NUMBER_AFTER
+        unit = statement[words[-1].end() :].lstrip()[:1]
+        has_unit = unit != "" and unit in _UNITS
+        pattern += rf"(?=\s?{re.escape(unit)})" if has_unit else _NO_NUMBER_AFTER
     return re.sub(rf"(?<!\w){pattern}(?!\w)", "", text, flags=re.IGNORECASE)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ STATISTICS = ("mean", "standard deviation", "lowest", "highest", "seeds")
 FEWEST = 3
 #: Probability that another training run is within the tolerance.
 COVERAGE = 0.95
+#: Sentence on the spread of a single cell, see `describe_spread`.
+_SENTENCE = re.compile(r"Spread over seeds: [^()]*\([^()]*\), so .*? of their mean\. ?")
 
 
 class Spread(NamedTuple):
@@ -106,3 +109,8 @@ def describe_spread(spread: Spread, decimals: int, mean_of: int = 1) -> str:
         f"Spread over seeds: {spread.seeds} training runs gave {lowest} to {highest} (mean {mean}, "
         f"standard deviation {deviation}), so {more} is expected within {distance} of their mean."
     )
+
+
+def without_spread(why: str) -> str:
+    """Reason for a verdict without the spread of its cell, to group cells with the same reason."""
+    return _SENTENCE.sub("", why).strip()

@@ -107,7 +107,7 @@ def ranker_means(
     return pd.DataFrame(rows, columns=["system", "metric", "value", "marker", "n"])
 
 
-def tests_against(
+def compare_with_baseline(
     values: Mapping[str, pd.DataFrame], baseline: str, *, level: float = 0.05
 ) -> pd.DataFrame:
     """Two-sided paired t-tests of each system against the baseline, per measure."""

@@ -139,23 +139,23 @@ def fetch_set(
     }
 
 
-def changed_data(paper: Path) -> list[str]:
-    """Describe the files of `data/` that are missing or differ from the registry of a paper.
+def changed_data(paper: Path) -> dict[str, str]:
+    """Describe the files of `data/` that are missing or differ from a paper's registry, by key.
 
-    A run does not notice this while the cache contains the file.
+    A job does not notice this while the cache contains the file.
     """
     registry, folder = paper / "registry.yaml", paper.parents[1] / OWN_DATA
     if not registry.is_file():
-        return []
-    messages = []
+        return {}
+    messages = {}
     for key, entry in read_part(registry).files.items():
         path = folder / key
         if path.is_file():
             digest, accepted = sha256(path), accepted_contents(path, entry)
             if digest not in accepted:
-                messages.append(_mismatch_message(key, path, digest, accepted))
+                messages[key] = _mismatch_message(key, path, digest, accepted)
         elif entry.note == OWN_FILE_NOTE:
-            messages.append(
+            messages[key] = (
                 f"{path} is missing, but {registry} has it; restore it, or remove its entry."
             )
     return messages

@@ -101,17 +101,18 @@ class Counts:
         kind: str | None = None,
         origin: str | Sequence[str] | None = None,
         flag: str | None = None,
-        sensitivity: str | None = None,
+        sensitivity: str | Sequence[str] | None = None,
     ) -> Counter[Verdict]:
-        """Number of cells by verdict, optionally of one kind, origin, flag or sensitivity."""
+        """Number of cells by verdict, optionally of some kind, origins, flag or sensitivities."""
         origins = (origin,) if isinstance(origin, str) else origin
+        states = (sensitivity,) if isinstance(sensitivity, str) else sensitivity
         verdicts: Counter[Verdict] = Counter()
         for cell, count in self.cells.items():
             if (
                 kind in (None, cell.kind)
                 and (origins is None or cell.origin in origins)
                 and flag in (None, cell.flag)
-                and sensitivity in (None, cell.sensitivity)
+                and (states is None or cell.sensitivity in states)
             ):
                 verdicts[cell.verdict] += count
         return verdicts
@@ -311,7 +312,7 @@ class CellFilter(TypedDict, total=False):
     kind: str
     origin: str
     flag: str
-    sensitivity: str
+    sensitivity: str | Sequence[str]
 
 
 #: Headlines: name -> filter of ``cells.csv``. The cells of a line that begins with "of them" are
@@ -324,12 +325,17 @@ HEADLINES: dict[str, CellFilter] = {
         "origin": "data",
         "flag": "saturated",
     },
+    "of them with perturbed data": {
+        "kind": "number",
+        "origin": "data",
+        "sensitivity": ("moves", "insensitive"),
+    },
     "of them move when their data change": {
         "kind": "number",
         "origin": "data",
         "sensitivity": "moves",
     },
-    "of them insensitive: no perturbation of their data moves them": {
+    "of them do not move with any change of their data (insensitive)": {
         "kind": "number",
         "origin": "data",
         "sensitivity": "insensitive",
@@ -340,12 +346,17 @@ HEADLINES: dict[str, CellFilter] = {
         "sensitivity": "not perturbed",
     },
     "numbers computed from published inputs": {"kind": "number", "origin": "published inputs"},
+    "of them with perturbed inputs": {
+        "kind": "number",
+        "origin": "published inputs",
+        "sensitivity": ("moves", "insensitive"),
+    },
     "of them move when these inputs change": {
         "kind": "number",
         "origin": "published inputs",
         "sensitivity": "moves",
     },
-    "of them insensitive: no perturbation of these inputs moves them": {
+    "of them do not move with any change of these inputs (insensitive)": {
         "kind": "number",
         "origin": "published inputs",
         "sensitivity": "insensitive",

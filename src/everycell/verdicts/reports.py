@@ -64,7 +64,7 @@ UNEQUAL: tuple[Verdict, ...] = ("close", "too_noisy", "differs", "explained", "i
 CAUSE_NAMES: dict[Where, str] = {
     "print": "error in print",
     "copy": "transcription error of ours, not an error of the paper",
-    "method": "method: the number follows from how it was computed",
+    "method": "method: a cause in the data or the code, not visible in the paper alone",
     "undecided": "cause unknown",
 }
 #: Displayed names of the states of an artefact in a tier.

@@ -143,8 +143,9 @@ def describe_one_sided(residuals: Sequence[float]) -> str:
         return ""
     side = "above" if 2 * sum(signs) > len(signs) else "below"
     return (
-        f"{larger} of {len(signs)} values of its block are {side} the published ones (sign test, "
-        f"p = {binomtest(larger, len(signs)).pvalue:.2g}), which seeds do not explain."
+        f"{larger} of {len(signs)} values in its column and group of rows are {side} the published "
+        f"ones, which seeds do not explain (two-sided sign test at {SIGN_TEST_LEVEL}: "
+        f"p = {binomtest(larger, len(signs)).pvalue:.2g})."
     )
 
 

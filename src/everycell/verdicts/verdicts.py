@@ -171,7 +171,10 @@ def _ruling_on_marks(cell: JudgedCell, markers: Markers) -> dict[str, Any]:
     }
     if cell.verdict not in unequal or markers.agree:
         return {}
-    why = f"The published mark is {markers.printed or 'none'}, ours {markers.rebuilt or 'none'}."
+    published_mark, own_mark = (
+        f"the mark {mark}" if mark else "no mark" for mark in (markers.printed, markers.rebuilt)
+    )
+    why = f"The published value has {published_mark}, the reproduced one has {own_mark}."
     return {"verdict": unequal[cell.verdict], "why": f"{why} {cell.why or ''}".strip()}
 
 

@@ -14,42 +14,11 @@ import pandas as pd
 import pytest
 from command_line import call, refused
 from matplotlib.figure import Figure
+from tiny_forest import FOREST
 
 from everycell.base.files import atomic_path, describe_os_error, write_atomically
 
 DOCUMENTS = [f"d{number}" for number in range(2000)]
-FOREST = """tree
-version=v4
-num_class=1
-num_tree_per_iteration=1
-label_index=0
-max_feature_idx=1
-objective=lambdarank
-feature_names=first second
-feature_infos=[0:1] [0:1]
-tree_sizes=1
-
-Tree=0
-num_leaves=2
-num_cat=0
-split_feature=0
-split_gain=1
-threshold=0.5
-decision_type=2
-left_child=-1
-right_child=-2
-leaf_value=-0.1 0.1
-leaf_weight=1 1
-leaf_count=1 1
-internal_value=0
-internal_weight=0
-internal_count=2
-is_linear=0
-shrinkage=1
-
-
-end of trees
-"""
 
 
 @pytest.fixture

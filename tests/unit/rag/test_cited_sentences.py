@@ -158,3 +158,29 @@ def test_citing_styles_read_no_reasoning():
 def test_cited_sentences_surroundings_of_marks(text, expected):
     statements = cited_sentences(text, 3).statements
     assert [(statement.text, statement.documents) for statement in statements] == expected
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["Sources: {}.", "(Sources: {}.)", "Sources {}!", "*Sources: {}.*",
+     "**Sources:** {}.", "Sources used: {}.", "Quellen: {}.", "References: {}。", "- Sources: {}."],
+)  # fmt: skip
+@pytest.mark.parametrize("gap", [" ", "\n", "\n\n"])
+def test_cited_sentences_heading_with_numbers_is_no_statement(heading, gap):
+    """Above other sentences and at the end, with a full stop after the numbers."""
+    text = f"Owls hunt.{gap}{heading.format('[1], [2]')}"
+    assert cited_sentences(text, 3).statements == (Statement("Owls hunt.", (0, 1)),)
+    text += f"{gap}Foxes sleep.{gap}{heading.format('[3]')}"
+    assert cited_sentences(text, 3).statements == (
+        Statement("Owls hunt.", (0, 1)),
+        Statement("Foxes sleep.", (2,)),
+    )
+
+
+def test_cited_sentences_sentence_about_sources_is_a_statement():
+    text = "Sources disagree [1]. References are missing. The literature is old [2]."
+    assert [statement.text for statement in cited_sentences(text, 3).statements] == [
+        "Sources disagree.",
+        "References are missing.",
+        "The literature is old.",
+    ]

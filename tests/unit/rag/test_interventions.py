@@ -138,6 +138,41 @@ def test_a_removed_statement_is_gone(text, statement):
     assert len(remaining) <= len(f"{text} {statement} {text}")
 
 
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("It has 5 kg.", "5 €"), ("It has 5 kg.", "€5"), ("It has 5 kg.", "5 %"),
+        ("It has 5 kg.", "5 ‰"), ("It costs 5 €.", "5"), ("It costs 5€.", "5"),
+        ("It costs 5 €.", "5 $"), ("It costs 5 € a day.", "5 a day"), ("5 a day", "5 € a day"),
+        ("It is 5 ° warm.", "5"), ("It costs $5.", "5 €"), ("It costs €15.", "5 €"),
+        ("It costs 5 €.", "15 €"), ("at -5 degrees", "at 5 degrees"),
+        ("at 5 degrees", "at -5 degrees"),
+        ("worth $5 now", "worth 5 now"), ("worth 5 now", "worth $5 now"),
+        ("a .5 share", "a 5 share"),
+    ],
+)  # fmt: skip
+def test_without_statement_other_unit_or_sign(text, statement):
+    assert without_statement(text, statement) == text
+    assert not any(character.isdigit() for character in without_statement(text, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "remaining"),
+    [
+        ("It costs 5 €.", "5 €", "It costs  €."),
+        ("It costs 5€.", "5 €", "It costs €."),
+        ("It costs €5.", "5 €", "It costs €."),
+        ("It costs 5 €.", "€5", "It costs  €."),
+        ("It costs £1,000 a day.", "1,000 £ a day", "It costs £."),
+        ("At 5 ‰ it floats.", "5 ‰", "At  ‰ it floats."),
+        ("It is 5, $6 more.", "5", "It is , $6 more."),
+        ("Owls, 5 of them, hunt.", "owls 5 of them hunt", "."),
+    ],
+)
+def test_without_statement_same_unit(text, statement, remaining):
+    assert without_statement(text, statement) == remaining
+
+
 def test_shares_are_those_of_scipy():
     from scipy.stats import binomtest
 

@@ -206,7 +206,9 @@ def test_describe_one_sided(residuals, is_one_sided):
         side = "above" if residuals[0] > 0 else "below"
         signs = [residual for residual in residuals if residual]
         larger = sum(residual * residuals[0] > 0 for residual in signs)
-        assert f"{larger} of {len(signs)} values of its block are {side}" in reason
+        assert (
+            f"{larger} of {len(signs)} values in its column and group of rows are {side}" in reason
+        )
 
 
 @pytest.mark.parametrize(

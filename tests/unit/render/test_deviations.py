@@ -51,8 +51,7 @@ def test_deviation_plot_summary_of_either_sign(sign):
         [sign, 2 * sign, 30 * sign]
     )
     assert deviation_plot(one)["summary"] == (
-        "1 of 3 reproduced numbers are within one unit of the last published digit, or within "
-        f"their tolerance; the largest deviation is {sign * 30:+d} units (Table 3)."
+        f"3 numbers compared: 3 different; the largest deviation is {sign * 30:+d} units (Table 3)."
     )
 
 
@@ -61,12 +60,20 @@ def test_deviation_plot_summary_of_mixed_signs():
     assert "the largest deviation is -7 units (Table 2)." in deviation_plot(one)["summary"]
 
 
-def test_deviation_plot_summary_within_one_unit():
+def test_deviation_plot_summary_counts_verdicts():
+    """A cell within its tolerance can be different, for its mark or a sign test."""
     one = chapter(("Table 1", "0.5", 0.45), ("Table 2", "0.5", 0.6))
+    one["artefacts"][0]["tables"][0]["cells"][0]["verdict"] = "close"
     assert deviation_plot(one)["summary"] == (
-        "2 of 2 reproduced numbers are within one unit of the last published digit, or within "
-        "their tolerance."
+        "2 numbers compared: 1 within tolerance, 1 different."
     )
+
+
+def test_deviations_leave_out_checks_of_ours():
+    one = chapter(("Table 1", "0.5", 0.45), ("Table 2", "0.5", 0.6))
+    cell = one["artefacts"][0]["tables"][0]["cells"][0]
+    cell["judged"] = cell["judged"].model_copy(update={"kind": "check"})
+    assert [point.artefact for point in deviations(one)] == ["Table 2"]
 
 
 def test_deviation_plot_without_numbers():

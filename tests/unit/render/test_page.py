@@ -139,7 +139,7 @@ def test_the_deviation_plot_has_a_point_for_each_compared_number(index, page):
     drawn = Counter({verdict: marks.count("<use") for verdict, marks in points})
     cells = pd.read_csv(index.with_name("cells.csv"), dtype=str).query("counts == 'yes'")
     assert drawn == Counter(cells.loc[cells["difference"].notna(), "verdict"]) and len(drawn) > 1
-    assert f"of {drawn.total()} reproduced numbers are" in figure and "aria-label=" in figure
+    assert f"{drawn.total()} numbers compared: " in figure and "aria-label=" in figure
 
 
 @pytest.mark.parametrize(
@@ -494,9 +494,9 @@ def test_pages_of_size_and_verdict_of_tolerances(tmp_path):
     assert 'data-t="0.262"' in page and "too noisy to judge" in page and "too noisy" in index
     assert 'data-y="0.4291"' in page and 'data-t="0.001, one unit of the last digit"' in page
     frame = pd.read_csv(io.BytesIO(files["cells.csv"]), dtype=str, keep_default_na=False)
-    [row] = frame[frame["verdict"] == "too_noisy"].to_dict("records")
-    assert row["tolerance"] == "0.262"
-    assert "1 too noisy to judge" in files["badge.svg"].decode()
+    noisy = frame[frame["verdict"] == "too_noisy"]
+    assert "0.262" in set(noisy["tolerance"]) and len(noisy) == 2
+    assert "2 too noisy to judge" in files["badge.svg"].decode()
 
 
 def test_values_that_are_not_equal_have_tolerance_and_cause_in_markdown_and_latex(tmp_path):
@@ -552,7 +552,7 @@ def test_labels():
 
 def test_claims_that_cannot_be_tested_stand_under_their_chapter(page):
     text = " ".join("".join(Outline(page.read_text()).text).split())
-    assert "3 claims: " in text
+    assert "3 claims on published values: " in text
     assert text.index("There are no geese here.") < text.index("There are no ducks here.")
 
 

@@ -198,8 +198,8 @@ def test_overlap_by_query_persistence():
         assert result["CRBO"].tolist() == pytest.approx([p, 1])
 
 
-def test_tests_against_differences_and_corrected_p():
-    table = ranker_fairness.tests_against(SYSTEMS, baseline="BM25").set_index(
+def test_compare_with_baseline_differences_and_corrected_p():
+    table = ranker_fairness.compare_with_baseline(SYSTEMS, baseline="BM25").set_index(
         ["system", "measure", "metric"]
     )
     result = stats.ttest_rel(SYSTEMS["SBERT"]["NFaiRR"], SYSTEMS["BM25"]["NFaiRR"])

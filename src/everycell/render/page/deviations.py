@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -13,7 +14,8 @@ from matplotlib.figure import Figure
 
 from everycell.records.published_cells import count_decimals
 from everycell.render.figure_files import INK, METADATA, STYLE, style
-from everycell.verdicts.reports import VERDICT_NAMES, JudgedCell, Verdict
+from everycell.verdicts.counting import describe_verdicts
+from everycell.verdicts.reports import UNCOUNTED, VERDICT_NAMES, JudgedCell, Verdict
 
 #: Marker of each verdict, in addition to its colour.
 _MARKERS: dict[Verdict, str] = {
@@ -68,6 +70,7 @@ def deviations(chapter: Mapping[str, Any]) -> list[Deviation]:
         for artefact in chapter["artefacts"]
         for table in artefact["tables"][-1:]
         for cell in table["cells"]
+        if cell["judged"].kind not in UNCOUNTED
         if (value := deviation(cell["judged"])) is not None
     ]
 
@@ -77,12 +80,10 @@ def deviation_plot(chapter: Mapping[str, Any]) -> dict[str, Any] | None:
     points = deviations(chapter)
     if not points:
         return None
-    within = sum(abs(point.deviation) <= 1 for point in points)
     farthest = max(points, key=lambda point: abs(point.deviation))
-    summary = (
-        f"{within} of {len(points)} reproduced numbers are within one unit of the last published "
-        "digit, or within their tolerance"
-    )
+    verdicts = describe_verdicts(Counter(point.verdict for point in points))
+    numbers = "1 number" if len(points) == 1 else f"{len(points):,} numbers"
+    summary = f"{numbers} compared: {verdicts}"
     if abs(farthest.deviation) > 1:
         summary += (
             f"; the largest deviation is {farthest.deviation:+,.3g} units ({farthest.artefact})"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.render.page.failures import common_cause
+from everycell.records.spread import without_spread
 from everycell.render.tables.latex import escape_tex, latex_document, latex_table
 from everycell.render.tables.markdown import escape_markdown, table_as_markdown
 from everycell.verdicts.counting import describe_verdicts
@@ -42,7 +42,7 @@ def _tables(
         for table in artefact["tables"][-1:]:
             notes: dict[str, int] = {}
             rows = [
-                {"cell": cell["name"], **_row(cell, card.tolerances, notes)}
+                {"cell": cell["name"], **_row(cell, notes)}
                 for cell in table["cells"]
                 if cell["is_different"] and cell["kind"] not in UNCOUNTED
             ]
@@ -52,10 +52,10 @@ def _tables(
                 yield title, label, pd.DataFrame(rows, dtype=str).set_index("cell"), notes
 
 
-def _row(cell: Mapping[str, Any], tolerances: Any, notes: dict[str, int]) -> dict[str, str]:
+def _row(cell: Mapping[str, Any], notes: dict[str, int]) -> dict[str, str]:
     judged = cell["judged"]
     # Each cause is listed once; the spread of each cell is in the table of seeds.
-    cause = common_cause(judged.why, tolerances)
+    cause = without_spread(judged.why or "")
     numbers = (judged.difference, judged.allowed)
     difference, tolerance = ("" if number is None else f"{number:.4g}" for number in numbers)
     note = f" ({notes.setdefault(cause, len(notes) + 1)})" if cause else ""

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from everycell.records.cards import RUNNABLE, Tolerance
+from everycell.records.cards import RUNNABLE
+from everycell.records.spread import without_spread
 from everycell.verdicts.reports import CAUSE_NAMES, UNCOUNTED
-
-
-def common_cause(why: str | None, tolerances: Iterable[Tolerance]) -> str:
-    """Shared part of the cause of cells in a table, without the spread of a single cell."""
-    why = why or ""
-    return next(
-        (tolerance.because for tolerance in tolerances if why.endswith(tolerance.because)), why
-    )
 
 
 def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -45,7 +38,9 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 causes.add(cell["why"])
                 name = "copy" if cell["source"] == "copy" else cell["verdict"]
                 by_reason = reasons.setdefault(name, {})
-                why = common_cause(cell["why"], artefact["card"].tolerances)
+                # A reason such as a sign test stays: without it, a cell within its tolerance
+                # would seem to be different by mistake.
+                why = without_spread(cell["why"] or "")
                 by_reason.setdefault((cell["source"], why), []).append(cell)
             for name, by_reason in reasons.items():
                 groups = [

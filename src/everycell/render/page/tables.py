@@ -19,7 +19,7 @@ from everycell.render.tables.layout import (
     show_value,
 )
 from everycell.render.tables.names import shown_label, with_headings
-from everycell.verdicts.reports import UNEQUAL, Markers
+from everycell.verdicts.reports import UNDECIDED_MARK, UNEQUAL, Markers
 
 #: Longer supplementary tables are linked, not shown.
 _MAX_SUPPLEMENT_ROWS = 200
@@ -61,6 +61,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 "distance": cell.difference_text if is_different else None,
                 "yielded": cell.yielded_text,
                 "markers": _markers(cell.markers),
+                "rebuilt_marker": _rebuilt_mark(cell.markers),
                 "sensitivity": artefact.sensitivity(tier["name"], cell.key).text,
                 "is_different": is_different,
                 "number": number + 1,
@@ -80,6 +81,11 @@ def _with_extra_digit(rebuilt: float | str | None, decimals: int | Literal["text
     if isinstance(rebuilt, float) and decimals != "text":
         return show_value(rebuilt, decimals + 1)
     return None if rebuilt is None else str(rebuilt)
+
+
+def _rebuilt_mark(markers: Markers | None) -> str:
+    """Mark of the reproduced value; empty if it has none or the mark is unknown."""
+    return "" if markers is None or markers.rebuilt == UNDECIDED_MARK else markers.rebuilt
 
 
 def _markers(markers: Markers | None) -> str | None:

@@ -26,7 +26,9 @@ def verdict_table_as_tex(artefact: Artefact, report: Report) -> str:
     """Published values in colours, with reproduced ones after a slash where they differ."""
     table = verdict_table(artefact, {"report": report, "name": report.tier})
     cells = _frame(table)
-    fills = cells.map(lambda cell: _colour(cell["verdict"]) if cell else "")
+    fills = cells.map(
+        lambda cell: _colour(cell["verdict"]) if cell and cell["kind"] != "empty" else ""
+    )
     title = (
         f"{label(artefact.name)} of {artefact.paper}: {artefact.card.title}. Published values, "
         "with the reproduced ones after a slash where they are not equal"
@@ -37,7 +39,9 @@ def verdict_table_as_tex(artefact: Artefact, report: Report) -> str:
         title,
         f"tab:verdicts-{artefact.paper}-{artefact.name}".replace("_", "-"),
         fills=fills,
-        note=_legend(Counter(cell["verdict"] for cell in table["cells"])),
+        note=_legend(
+            Counter(cell["verdict"] for cell in table["cells"] if cell["kind"] != "empty")
+        ),
     )
     colours = [
         rf"\providecolor{{{_colour(verdict)}}}{{HTML}}{{{code}}}"
@@ -55,6 +59,8 @@ def _colour(verdict: str) -> str:
 def _text(cell: Mapping[str, Any] | None) -> str:
     if not cell:
         return ""
+    if cell["kind"] == "empty":
+        return str(cell["printed"])
     values = [cell["printed"], *([str(cell["rebuilt"])] if cell["is_different"] else [])]
     return f"{'/'.join(values)} {_sign(cell['verdict'])}".rstrip()
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.retrieval.ranker_fairness import ranker_means, tests_against
+from everycell.retrieval.ranker_fairness import compare_with_baseline, ranker_means
 
 #: Measures whose correlation over queries is reported.
 CORRELATED = ("TExFAIR", "NFaiRR")
@@ -40,7 +40,7 @@ def fairness_tables(
     means["family"] = means["row"].map(families)
     means["metric"] = means["metric"].replace(names)
     tests = pd.concat(
-        tests_against(rankers, baseline, level=level).assign(query_set=query_set)
+        compare_with_baseline(rankers, baseline, level=level).assign(query_set=query_set)
         for query_set, rankers in measured.items()
     ).rename(columns={"system": "row"})
     return FairnessTables(

@@ -1,0 +1,44 @@
+"""Reasons for differences on the page and in the tables of differences."""
+
+from __future__ import annotations
+
+import pytest
+
+from everycell.records.spread import Spread, describe_spread, without_spread
+from everycell.render.page.failures import failures_of
+
+SPREAD = describe_spread(Spread(0.21, 0.02, 0.18, 0.23, 5), 2, mean_of=5)
+
+
+@pytest.mark.parametrize(
+    ("why", "expected"),
+    [
+        (f"5 of 5 values are below the published ones. {SPREAD} Seeds are unknown.",
+         "5 of 5 values are below the published ones. Seeds are unknown."),
+        (f"The tolerance exceeds 0.005, half of the published value. {SPREAD}",
+         "The tolerance exceeds 0.005, half of the published value."),
+        ("Two rows are swapped (see the text). The mean of their mean is right.",
+         "Two rows are swapped (see the text). The mean of their mean is right."),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_without_spread(why, expected):
+    assert without_spread(why) == expected
+
+
+def test_failures_of_states_why_a_cell_within_its_tolerance_is_different():
+    reason = "5 of 5 values in its column are below the published ones (sign test)."
+    cells = [
+        {"kind": "number", "verdict": "differs", "source": None, "name": name,
+         "why": f"{reason} {SPREAD} The seeds are unknown."}
+        for name in ("a", "b")
+    ]  # fmt: skip
+    artefact = {
+        "tiers": [],
+        "tables": [{"tier": "released", "cells": cells}],
+        "errata": [],
+        "conclusions": [],
+        "claims_count_in": None,
+    }
+    entry = failures_of([artefact])["cells"]["differs"][0]
+    assert [group["finding"] for group in entry["groups"]] == [f"{reason} The seeds are unknown."]
