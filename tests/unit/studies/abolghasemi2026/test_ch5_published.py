@@ -207,8 +207,9 @@ def test_mark_bias_undecided_by_means():
 def test_tests_table_one_row_per_number():
     row = ("NQ", "toy", "Human", "LLM", "CAB delta recall", 65.0, "yes")
     tests = pd.DataFrame([row], columns=[*SETTING, "metric", "first", "significant"])
-    table = published_tests.tests_table("Table 5.3", tests)
-    assert table[["measure", "metric", "value"]].values.tolist() == [
+    assert published_tests.tests_table("Table 5.3", tests)[
+        ["measure", "metric", "value"]
+    ].values.tolist() == [
         ["CAB delta recall", "first", 65.0],
         ["CAB delta recall", "significant", "yes"],
     ]
