@@ -94,7 +94,7 @@ def test_run_job_that_is_killed_or_late_refuses_nothing(tmp_path):
         path = tmp_path / "job.py"
         path.write_text(script)
         (tmp_path / "scratch").mkdir(exist_ok=True)
-        context = pickle.dumps(SimpleNamespace(log=["job.log"]))
+        context = pickle.dumps(SimpleNamespace(log=["job.log"], config={}))
         job = PlannedJob("rule", str(path), {}, ("results/a.csv",), context)
         scratch = Scratch.__new__(Scratch)
         scratch.folder = tmp_path / "scratch"
@@ -107,6 +107,30 @@ def test_run_job_that_is_killed_or_late_refuses_nothing(tmp_path):
         run("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     with pytest.raises(UnfinishedError):
         run("import time; time.sleep(30)", 0.2)
+
+
+def test_scratch_has_its_own_folder_of_recorded_answers(tmp_path):
+    project, folder = tmp_path / "project", tmp_path / "scratch"
+    (project / "records").mkdir(parents=True)
+    (project / "records" / "a.jsonl").write_text("{}\n")
+    (project / "records" / ".a.jsonl.lock").touch()
+    folder.mkdir()
+    Scratch(folder, project, project / "resources")
+    assert [path.name for path in (folder / "records").iterdir()] == ["a.jsonl"]
+    (folder / "records" / "new.jsonl").touch()
+    assert not (project / "records" / "new.jsonl").exists()
+
+
+def test_run_job_sends_no_request(tmp_path):
+    script = tmp_path / "job.py"
+    script.write_text(
+        "assert snakemake.config == {'seed': 1, 'language_models': {'records': 'a', 'ask': False}}"
+    )
+    config = {"seed": 1, "language_models": {"records": "a", "ask": True}}
+    context = pickle.dumps(SimpleNamespace(log=["job.log"], config=config))
+    scratch = Scratch.__new__(Scratch)
+    scratch.folder = tmp_path
+    run_job(PlannedJob("rule", str(script), {}, (), context), scratch, (), 30.0)
 
 
 def test_sensitivity_of_a_refused_perturbation_is_unknown():

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ast
 import csv
+import hashlib
 import io
 import json
 import math
 import random
 import re
-from collections.abc import Callable, Sequence
+import tarfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,7 +48,7 @@ class Rows:
     values: list[list[Any]]
     #: Columns that never change.
     keys: frozenset[int]
-    write: Callable[[list[list[Any]]], str]
+    write: Callable[[list[list[Any]]], str | bytes]
     #: Columns with scores or published numbers, which get noise.
     scores: frozenset[int] = frozenset()
     #: Columns whose values are only exchanged between rows of a group.
@@ -384,13 +386,133 @@ def _read_literals(text: str) -> Rows:
     )
 
 
+def _read_answers(text: str) -> Rows:
+    """Recorded answers of language models; those to requests with the same settings change.
+
+    The hash of each line, which depends on all lines before it, is that of the new answers.
+    """
+    entries = [parse_json(line) for line in text.splitlines()]
+    settings = []
+    for entry in entries:
+        is_withheld = entry["answer"]["finish"].startswith("withheld")
+        settings.append(json.dumps([entry["decoding"], entry["continuation"], is_withheld]))
+
+    def write(rows: list[list[Any]]) -> str:
+        lines, last = [], ""
+        for entry, (answer,) in zip(entries, rows, strict=True):
+            fields = {name: entry[name] for name in entry if name != "chained"}
+            fields["answer"] = answer
+            content = last + json.dumps(fields, sort_keys=True)
+            last = hashlib.sha256(content.encode()).hexdigest()
+            lines.append(json.dumps({**fields, "chained": last}))
+        return "".join(f"{line}\n" for line in lines)
+
+    values = [[entry["answer"]] for entry in entries]
+    return Rows(values, frozenset(), write, groups=settings, can_drop=False)
+
+
+def _read_json(text: str) -> Rows:
+    """Array of JSON records, which may be nested: values belong to the same field."""
+    content = parse_json(text)
+    leaves = [leaf for leaf in _leaves(content) if not KEYS.fullmatch((leaf[2] or ("",))[-1])]
+
+    def write(rows: list[list[Any]]) -> str:
+        for (container, key, _), (value,) in zip(leaves, rows, strict=True):
+            container[key] = value
+        return json.dumps(content, ensure_ascii=False, indent=1)
+
+    values = [[container[key]] for container, key, _ in leaves]
+    fields = [field for _, _, field in leaves]
+    return Rows(values, frozenset(), write, groups=fields, can_drop=False)
+
+
+def _leaves(
+    container: Any, field: tuple[str, ...] = ()
+) -> Iterator[tuple[Any, Any, tuple[str, ...]]]:
+    """Values that are no containers: their container, their key in it, and the field."""
+    is_list = isinstance(container, list)
+    for key, value in enumerate(container) if is_list else container.items():
+        name = field if is_list else (*field, str(key))
+        if isinstance(value, (dict, list)):
+            yield from _leaves(value, name)
+        else:
+            yield container, key, name
+
+
+def _read_texts(text: str) -> Rows:
+    """Documents or topics with a line for their id, in SMART or TREC format."""
+    preamble, *parts = re.split(r"(?m)^(\.I .*\n|<DOC>\s*<DOCNO>.*\n)", text)
+    values = [[head, body] for head, body in zip(parts[::2], parts[1::2], strict=True)]
+    return Rows(
+        values, frozenset({0}), lambda rows: preamble + "".join(head + body for head, body in rows)
+    )
+
+
+def _read_archive(content: bytes) -> Rows:
+    """Compressed archive with one file per document, whose name is its id."""
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        values = [
+            [member.name, file.read()]
+            for member in archive
+            if (file := archive.extractfile(member)) is not None
+        ]
+
+    def write(rows: list[list[Any]]) -> bytes:
+        stream = io.BytesIO()
+        with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+            for name, document in rows:
+                member = tarfile.TarInfo(name)
+                member.size = len(document)
+                archive.addfile(member, io.BytesIO(document))
+        return stream.getvalue()
+
+    return Rows(values, frozenset({0}), write)
+
+
+def _read_vocabulary(text: str) -> Rows:
+    """Tokens, one per line; special tokens such as ``[CLS]`` come first and stay."""
+    tokens = text.splitlines()
+    special = [token for token in tokens if token.startswith("[")]
+    values = [[token] for token in tokens if not token.startswith("[")]
+    return Rows(
+        values,
+        frozenset(),
+        lambda rows: "".join(f"{token}\n" for token in [*special, *(row[0] for row in rows)]),
+    )
+
+
+def _read_weights(content: bytes) -> Rows:
+    """Weights of a neural model (safetensors): rows of each tensor of floating-point numbers."""
+    start = 8 + int.from_bytes(content[:8], "little")
+    values, tensors, offsets = [], [], []
+    for name, tensor in parse_json(content[8:start].decode()).items():
+        if "F" not in tensor.get("dtype", ""):
+            continue
+        first, last = (start + offset for offset in tensor["data_offsets"])
+        size = (last - first) // (*tensor["shape"], 1)[0]
+        for offset in range(first, last, size):
+            values.append([content[offset : offset + size]])
+            tensors.append(name)
+            offsets.append(offset)
+
+    def write(rows: list[list[Any]]) -> bytes:
+        changed = bytearray(content)
+        for offset, (row,) in zip(offsets, rows, strict=True):
+            changed[offset : offset + len(row)] = row
+        return bytes(changed)
+
+    return Rows(values, frozenset(), write, groups=tensors, can_drop=False)
+
+
 class Kind(NamedTuple):
     """A kind of files: a pattern of their paths and first lines, and how they are read."""
 
     name: str
     path: str
     start: str
-    read: Callable[[str], Rows]
+    #: Reader of the file's text, or of its bytes.
+    read: Callable[[Any], Rows]
+    is_text: bool = True
 
 
 #: Kinds of files; the first whose patterns match is the kind of a file.
@@ -401,10 +523,17 @@ KINDS = (
     Kind("run", r".*", r"\S+ Q0 \S+ \d+ -?[\d.eE+-]+ \S+\n", _read_run),
     Kind("relevance judgements", r".*", r"\S+[ \t]+\S+[ \t]+\S+[ \t]+-?\d+[ \t]*\n", _read_qrels),
     Kind("relevance judgements", r".*qrels?", r"\S+ \S+ L\d\n", _read_qrels),
+    Kind("relevance judgements", r".*(qrel|\.REL)", r"\s*\d+\s+\d+\s+-?\d", _read_qrels),
     Kind("memberships", r".*\.gmemb", r"", _read_memberships),
     Kind("distribution", r".*\.golddistr", r"", _read_distribution),
     Kind("features", r".*", r"\d+ (qid:\d+ )?\d+:", _read_features),
+    Kind("answers", r".*\.jsonl", r'\{"key":.+"prompt_sha256":.+"continuation":', _read_answers),
     Kind("records", r".*\.jsonl", r"\{", _read_records),
+    Kind("JSON records", r".*\.json", r"\s*\[", _read_json),
+    Kind("texts", r".*", r"\.I |<DOC>\s*<DOCNO>", _read_texts),
+    Kind("archive", r".*\.tar\.gz", r"", _read_archive, is_text=False),
+    Kind("vocabulary", r".*vocab\.txt", r"\[", _read_vocabulary),
+    Kind("weights", r".*\.safetensors", r"", _read_weights, is_text=False),
     Kind("literals", r".*\.txt", r"(\{'|\[['\"])", _read_literals),
 )
 #: Largest file that is perturbed, in bytes.
@@ -437,10 +566,18 @@ def perturb(source: Path, target: Path, name: str, key: str) -> bool:
     if kind is None:
         return False
     try:
-        text = source.read_text(encoding="utf-8").replace("\r\n", "\n")
-        rows = kind.read(text)
+        content = source.read_bytes()
+        rows = kind.read(content.decode().replace("\r\n", "\n") if kind.is_text else content)
         changed = PERTURBATIONS[name](rows, random.Random(f"{key}:{name}"))
-    except (ValueError, IndexError, SyntaxError, KeyError) as error:
+    except (
+        ValueError,
+        IndexError,
+        SyntaxError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        tarfile.TarError,
+    ) as error:
         raise PerturbationError(
             f"{source} cannot be perturbed as {kind.name} ({error}); correct its kind in "
             "everycell.receipts.perturbation."
@@ -448,5 +585,6 @@ def perturb(source: Path, target: Path, name: str, key: str) -> bool:
     if changed is None or changed == rows.values:
         return False
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(rows.write(changed), encoding="utf-8")
+    written = rows.write(changed)
+    target.write_bytes(written if isinstance(written, bytes) else written.encode())
     return True

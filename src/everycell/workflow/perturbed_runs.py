@@ -43,7 +43,7 @@ PRELOADED = (
 #: What the receipts of a run without a perturbation say instead of the inputs.
 CONTROL = "none, to see what varies"
 #: A run on perturbed data may take so many times longer than the limit for the last one.
-TIMES_LONGER = 2
+TIMES_LONGER = 5
 #: Perturbations in a row that move no further cell of a result, after which it is left alone.
 PATIENCE = 3
 #: Why an input is not perturbed if the jobs that read it took long in the last run.
@@ -186,7 +186,8 @@ class Plan:
                 files = frozenset(path for path in paths if scratch.has_kind(path))
                 jobs = self.downstream(target, files)
                 if not files:
-                    reason = "no perturbation of such files"
+                    suffixes = ", ".join(sorted({Path(path).suffix for path in paths}))
+                    reason = f"no perturbation of {suffixes} files"
                     skipped.setdefault(target.name, []).append(f"{label}: {reason}")
                 elif self.known_seconds(jobs) > self.limit:
                     skipped.setdefault(target.name, []).append(f"{label}: {TOO_LONG}")
@@ -224,9 +225,9 @@ def _is_download(job: PlannedJob) -> bool:
 
 
 def _is_data(path: str) -> bool:
-    """Whether a file is downloaded, or has published values."""
+    """Whether a file is downloaded, or has published values or recorded answers."""
     first = Path(path).parts[0]
-    return first == CACHE or (first == "published" and path.endswith(".csv"))
+    return first in (CACHE, "recorded") or (first == "published" and path.endswith(".csv"))
 
 
 def _is_below(path: str, names: set[str]) -> bool:

@@ -20,8 +20,10 @@ from everycell.workflow.planned_jobs import CACHE, PlannedJob
 
 #: Folders with outputs of jobs, of which a scratch folder has its own.
 MADE = ("work", "results", "logs", "benchmarks")
-#: Entries of a project that jobs do not read.
-IGNORED = {*MADE, CACHE, ".git", ".snakemake", ".venv"}
+#: Folder of answers of language models, unless another one is configured.
+RECORDS = "records"
+#: Entries of a project that a scratch folder does not link to.
+IGNORED = {*MADE, RECORDS, CACHE, ".git", ".snakemake", ".venv"}
 #: Seconds between two looks at a running job.
 PAUSE = 0.01
 
@@ -38,6 +40,10 @@ class Scratch:
                 (folder / entry.name).symlink_to(entry)
         for name in MADE:
             (folder / name).mkdir()
+        # Jobs lock the records of answers, so jobs that run at once need a folder each.
+        (folder / RECORDS).mkdir()
+        for path in self.project.glob(f"{RECORDS}/[!.]*"):
+            (folder / RECORDS / path.name).symlink_to(path)
 
     def source(self, path: str) -> Path:
         """File of the project for a path of the plan."""
@@ -98,6 +104,11 @@ def run_job(job: PlannedJob, scratch: Scratch, perturbed: Collection[str], limit
     """Run the script of a job in a fork of this process."""
     context = pickle.loads(job.context)
     context.perturbed = tuple(sorted(perturbed))
+    # A perturbed prompt is not sent: its answer would be recorded, and takes long or costs money.
+    context.config = {
+        **context.config,
+        "language_models": {**context.config.get("language_models", {}), "ask": False},
+    }
     for path in (*job.outputs, *context.log):
         scratch.own(path)
     process = os.fork()

@@ -2,14 +2,21 @@
 
 import csv
 import io
+import json
 import random
+import tarfile
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.numpy import load_file, save_file
 
+from everycell.language_models.generation import Answer, Identity, request_key
+from everycell.language_models.records import Entry, read_record, record_lines
+from everycell.language_models.settings import Decoding
 from everycell.receipts.perturbation import (
     PERTURBATIONS,
     PerturbationError,
@@ -151,6 +158,133 @@ def test_perturbations_do_not_depend_on_global_random_state(changed):
     first = changed(RATINGS, "ratings.csv", "permuted")
     random.seed(2)
     assert changed(RATINGS, "ratings.csv", "permuted") == first
+
+
+def test_perturb_recorded_answers_among_requests_with_the_same_settings(tmp_path):
+    source, target = tmp_path / "answers.jsonl", tmp_path / "new.jsonl"
+    model = Identity(name="model", revision="1", host="", dtype="float32")
+    entries = []
+    for number in range(20):
+        finish = "withheld: copy" if number < 4 else "stop"
+        decoding = Decoding(max_tokens=8 + number % 2)
+        answer = Answer(text="" if number < 4 else f"é {number}", finish=finish)
+        prompt = f"{number:064}"
+        entries.append(
+            Entry(
+                key=request_key(model, prompt, decoding, None),
+                model=model,
+                prompt_sha256=prompt,
+                decoding=decoding,
+                continuation=None,
+                answer=answer,
+                date="2026-11-22T09:38:55+00:00",
+            )
+        )
+    source.write_text(record_lines(entries))
+    assert perturb(source, target, "permuted", "answers.jsonl")
+    # The hashes are those of the new answers, so that the record can be read.
+    before, after = read_record(source), read_record(target)
+    assert list(after) == list(before)
+    texts = [(before[key].answer.text, after[key].answer.text) for key in before]
+    assert texts[:4] == [("", "")] * 4
+    assert sum(first != second for first, second in texts[4:]) > 8
+    assert all(int(a[2:]) % 2 == int(b[2:]) % 2 for a, b in texts[4:])
+    assert not perturb(source, target, "thinned", "answers.jsonl")
+
+
+def test_perturb_json_records_within_their_field(changed):
+    topics = [
+        {
+            "number": n,
+            "turn": [{"number": k, "raw": f"r{n}{k}", "doc_id": f"d{n}{k}"} for k in (1, 2)],
+        }
+        for n in range(5)
+    ]
+    topics[0]["title"] = "title"
+    after = json.loads(changed(json.dumps(topics), "topics.json", "permuted"))
+    assert [topic["number"] for topic in after] == list(range(5))
+    turns = [turn for topic in after for turn in topic["turn"]]
+    before = [turn for topic in topics for turn in topic["turn"]]
+    assert after[0]["title"] == "title"
+    for name in ("number", "doc_id"):
+        assert [turn[name] for turn in turns] == [turn[name] for turn in before]
+    raw = [turn["raw"] for turn in turns]
+    assert raw != [turn["raw"] for turn in before]
+    assert sorted(raw) == sorted(turn["raw"] for turn in before)
+    # The configuration of a model is no list of records.
+    assert changed('{"a": [1, 2, 3]}', "config.json", "permuted") is None
+
+
+@pytest.mark.parametrize(
+    ("head", "tail"), [(".I {}\n", ""), ("<DOC>\n<DOCNO> {} </DOCNO>\n", "</DOC>\n")]
+)
+def test_perturb_texts_among_documents(changed, head, tail):
+    collection = "".join(f"{head.format(n)}.W\ntext of {n}\n{tail}" for n in range(9))
+    after = changed(collection, "CISI.ALL", "permuted")
+    heads = [head.format(n).splitlines()[-1] for n in range(9)]
+    assert [line for line in after.splitlines() if line in heads] == heads
+    assert after != collection
+    assert sorted(after.splitlines()) == sorted(collection.splitlines())
+    assert changed(collection, "CISI.ALL", "thinned").count("text of") == 8
+
+
+def test_perturb_archive_permutes_its_documents(tmp_path):
+    source, target = tmp_path / "a.tar.gz", tmp_path / "b.tar.gz"
+
+    def documents(path: Path) -> dict[str, bytes]:
+        with tarfile.open(path) as archive:
+            return {member.name: archive.extractfile(member).read() for member in archive}
+
+    with tarfile.open(source, "w:gz") as archive:
+        for number in range(9):
+            member = tarfile.TarInfo(f"D-{number}.html")
+            member.size = 1
+            archive.addfile(member, io.BytesIO(str(number).encode()))
+    assert perturb(source, target, "permuted", "a.tar.gz")
+    before, after = documents(source), documents(target)
+    assert list(after) == list(before)
+    assert after != before and sorted(after.values()) == sorted(before.values())
+    source.write_bytes(b"no archive")
+    with pytest.raises(PerturbationError, match=r"a\.tar\.gz.*archive"):
+        perturb(source, target, "permuted", "a.tar.gz")
+
+
+def test_perturb_vocabulary_keeps_special_tokens(changed):
+    vocabulary = "[PAD]\n[CLS]\n" + "".join(f"token{n}\n" for n in range(20))
+    assert changed(vocabulary, "vocab.txt", "permuted").startswith("[PAD]\n[CLS]\ntoken")
+    assert len(changed(vocabulary, "vocab.txt", "thinned").splitlines()) == 20
+
+
+def test_perturb_weights_permutes_rows_within_each_tensor(tmp_path):
+    source, target = tmp_path / "model.safetensors", tmp_path / "new.safetensors"
+    tensors = {
+        "embeddings": np.arange(60, dtype=np.float32).reshape(20, 3),
+        "bias": np.arange(9, dtype=np.float16),
+        "scale": np.array(2.0, dtype=np.float32),
+        "positions": np.arange(8),
+    }
+    save_file(tensors, source, metadata={"format": "pt"})
+    assert perturb(source, target, "permuted", "model.safetensors")
+    after = load_file(target)
+    assert after.keys() == tensors.keys()
+    for name, tensor in tensors.items():
+        assert after[name].dtype == tensor.dtype and after[name].shape == tensor.shape
+        is_fixed = name in ("scale", "positions")
+        assert np.array_equal(after[name], tensor) == is_fixed
+        assert np.array_equal(np.sort(after[name], axis=None), np.sort(tensor, axis=None))
+    rows = {tuple(row) for row in tensors["embeddings"]}
+    assert {tuple(row) for row in after["embeddings"]} == rows
+
+
+def test_perturb_smart_qrels(changed):
+    qrels = "".join(f"{n // 4} {n} {n % 3 + 1} \n" for n in range(40))
+    rows = [line.split() for line in changed(qrels, "cranqrel", "permuted").splitlines()]
+    assert [row[:2] for row in rows] == [line.split()[:2] for line in qrels.splitlines()]
+    assert [row[2] for row in rows] != [line.split()[2] for line in qrels.splitlines()]
+    # Without grades, only rows can be left out.
+    binary = "".join(f"     {n // 4}     {n}\t0\t0.000000\n" for n in range(40))
+    assert changed(binary, "CISI.REL", "permuted") is None
+    assert len(changed(binary, "CISI.REL", "thinned").splitlines()) == 36
 
 
 def test_perturb_published_values_are_exchanged_between_items_with_the_same_metrics(changed):
