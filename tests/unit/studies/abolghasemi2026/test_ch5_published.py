@@ -10,6 +10,7 @@ from scipy import stats
 
 from everycell.metrics.attribution import cab
 from everycell.records.published_cells import read_cells
+from everycell.studies.abolghasemi2026.ch5 import published_tests
 from everycell.studies.abolghasemi2026.ch5.modes import (
     CITED,
     PRECISION,
@@ -28,9 +29,6 @@ from everycell.studies.abolghasemi2026.ch5.published_tests import (
     mark_bias,
     sensitivity_significance,
     significance,
-)
-from everycell.studies.abolghasemi2026.ch5.published_tests import (
-    tests_table as tests_of,
 )
 
 PUBLISHED = Path(__file__).parents[4] / "published" / "abolghasemi2026"
@@ -209,7 +207,9 @@ def test_mark_bias_undecided_by_means():
 def test_tests_table_one_row_per_number():
     row = ("NQ", "toy", "Human", "LLM", "CAB delta recall", 65.0, "yes")
     tests = pd.DataFrame([row], columns=[*SETTING, "metric", "first", "significant"])
-    assert tests_of("Table 5.3", tests)[["measure", "metric", "value"]].values.tolist() == [
+    assert published_tests.tests_table("Table 5.3", tests)[
+        ["measure", "metric", "value"]
+    ].values.tolist() == [
         ["CAB delta recall", "first", 65.0],
         ["CAB delta recall", "significant", "yes"],
     ]
