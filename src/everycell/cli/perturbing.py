@@ -7,7 +7,7 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,6 +94,8 @@ def perturb_and_compare(
         number = min(len(targets), max(1, round(share * len(targets))))
         targets = random.Random(seed).sample(targets, number)
         echo(f"Perturbing {pluralise(number, 'result')}, drawn with --seed {seed}.", err=True)
+    # Files may change during the run, which uses the code that it has imported.
+    code = _hashes_of_code()
     hashes = json.loads(HASHES.read_text(encoding="utf-8")) if update and HASHES.is_file() else {}
     if hashes:
         number = len(targets)
@@ -101,7 +103,7 @@ def perturb_and_compare(
             target
             for target in targets
             if target.result not in results_with_rows
-            or hashes.get(target.name) != _hash_of_measurement(target, recorded)
+            or hashes.get(target.name) != _hash_of_measurement(target, recorded, code)
         ]
         if number > len(targets):
             echo(
@@ -140,7 +142,7 @@ def perturb_and_compare(
             } | new_cells
             ordered = sorted(recorded, key=lambda cell: (order[cell[1]], cell[0]))
             write_sensitivity(path, {cell: recorded[cell] for cell in ordered})
-            hashes[target.name] = _hash_of_measurement(target, recorded)
+            hashes[target.name] = _hash_of_measurement(target, recorded, code)
             write_json(HASHES, hashes)
     if unrepeatable:
         echo(
@@ -155,20 +157,25 @@ def perturb_and_compare(
     if without_rows:
         echo(f"{path} does not have {', '.join(target.name for target in without_rows)}.", err=True)
     compared = {target.result for target in done if _is_comparable(target, results_with_rows)}
-    code = _report_differences(
+    exit_code = _report_differences(
         {cell: value for cell, value in recorded.items() if cell[:2] in compared},
         {cell: value for cell, value in cells.items() if cell[:2] in compared},
     )
-    return max(code, int(bool(unrepeatable)))
+    return max(exit_code, int(bool(unrepeatable)))
 
 
-def _hash_of_measurement(target: Target, recorded: Mapping[Cell, Sensitivity]) -> str:
-    """Hash of a result, its recorded sensitivity, and the code that perturbs it."""
+def _hashes_of_code() -> list[str]:
     from everycell.workflow import perturbed_runs, scratch
 
+    return [sha256(Path(module.__file__)) for module in (perturbation, perturbed_runs, scratch)]
+
+
+def _hash_of_measurement(
+    target: Target, recorded: Mapping[Cell, Sensitivity], code: Sequence[str]
+) -> str:
+    """Hash of a result, its recorded sensitivity, and the code that perturbs it."""
     receipt = read_receipt(Path(f"{target.stem}.receipt.json"))
     rows = [[*cell, *value] for cell, value in recorded.items() if cell[:2] == target.result]
-    code = [sha256(Path(module.__file__)) for module in (perturbation, perturbed_runs, scratch)]
     content = json.dumps([content_hash(receipt), rows, code])
     return hashlib.sha256(content.encode()).hexdigest()
 
