@@ -155,7 +155,8 @@ def test_released_values_do_not_follow_the_printed_cells(repository, mirror, cle
         if not artefact.cells.empty:
             audits = audits_of(artefact.paper, artefact.chapter)
             for cell in report(artefact, "released", table, audits=audits).cells:
-                result[artefact.id, " / ".join(cell.key.values())] = cell.verdict_and_source
+                if cell.kind != "empty":
+                    result[artefact.id, " / ".join(cell.key.values())] = cell.verdict_and_source
     with (repository / "tests" / "expected_verdicts.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["tier"] == "released"]
     expected = {(row["artefact"], row["key"]): row["verdict"] for row in rows}

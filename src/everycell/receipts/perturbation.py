@@ -16,8 +16,8 @@ import math
 import random
 import re
 import tarfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +27,8 @@ from everycell.base.untrusted import parse_json
 SHARE = 0.1
 #: Standard deviation of the noise on scores, relative to their range.
 NOISE = 0.2
+#: Smallest mean number of rows for each value of a condition.
+ROWS_PER_CONDITION = 5
 #: Names of columns that identify rows, or say which part of a data set they belong to.
 KEYS = re.compile(
     r"(?i:|index|unnamed: \d+|q0|number|session|partition|dataset|data_set_name|algorithm_name"
@@ -53,6 +55,8 @@ class Rows:
     scores: frozenset[int] = frozenset()
     #: Columns whose values are only exchanged between rows of a group.
     bound: frozenset[int] = frozenset()
+    #: Columns of experimental conditions: values of one determine those of another.
+    conditions: frozenset[int] = frozenset()
     #: Group of each row: rows about the same item, or published values of the same metric.
     groups: list[Any] | None = None
     #: Whether rows (or groups, if there are bound columns) can be left out.
@@ -106,6 +110,13 @@ def _reorder(
 def permuted(rows: Rows, generator: random.Random) -> list[list[Any]]:
     """Permute the values within their column."""
     return _reorder(rows, lambda values: generator.sample(values, len(values)))
+
+
+def permuted_in_design(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Permute the values within their column, but not the experimental conditions."""
+    if not rows.conditions:
+        return None
+    return permuted(replace(rows, keys=rows.keys | rows.conditions), generator)
 
 
 def jittered(rows: Rows, generator: random.Random) -> list[list[Any]]:
@@ -219,6 +230,7 @@ def _drop(rows: Rows, generator: random.Random, share: float) -> list[list[Any]]
 #: Perturbations, in the order in which they are tried.
 PERTURBATIONS: dict[str, Change] = {
     "permuted": permuted,
+    "permuted within the design": permuted_in_design,
     "jittered": jittered,
     "ordered": ordered,
     "thinned": thinned,
@@ -252,7 +264,23 @@ def _read_table(text: str) -> Rows:
     items = columns(re.compile(r"Input\..*"))
     bound = columns(BOUND) if items else frozenset()
     groups = [tuple(row[column] for column in sorted(items)) for row in values] if bound else None
-    return Rows(values, columns(KEYS) - bound, write, bound=bound, groups=groups)
+    keys = columns(KEYS) - bound
+    conditions = _conditions(values, [i for i in range(len(names)) if i not in keys])
+    return Rows(values, keys, write, bound=bound, conditions=conditions, groups=groups)
+
+
+def _conditions(rows: list[list[str]], columns: Iterable[int]) -> frozenset[int]:
+    """Columns of which one determines the other, with several rows for each value."""
+    levels = {i: {row[i] for row in rows if _has_value(row, i)} for i in columns}
+    few = [i for i in levels if 1 < len(levels[i]) <= len(rows) / ROWS_PER_CONDITION]
+    conditions: set[int] = set()
+    for cause in few:
+        for effect in few:
+            if cause != effect and len(levels[effect]) <= len(levels[cause]):
+                pairs = {(row[cause], row[effect]) for row in rows if _has_value(row, cause)}
+                if len(pairs) == len(levels[cause]):
+                    conditions |= {cause, effect}
+    return frozenset(conditions)
 
 
 def _groups_of_published(rows: list[list[str]], value: int) -> list[Any]:

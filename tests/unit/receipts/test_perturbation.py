@@ -53,6 +53,19 @@ def rows_of(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text)))
 
 
+def test_perturb_table_permuted_within_the_design_keeps_conditions(changed):
+    """A condition says which quality a response has, so these two columns belong together."""
+    text = "condition,quality,rating\n" + "".join(
+        f"EC{number % 4},{'good' if number % 4 < 2 else 'flawed'},{number % 5}\n"
+        for number in range(40)
+    )
+    before, after = rows_of(text), rows_of(changed(text, "a.csv", "permuted within the design"))
+    assert [row[:2] for row in after] == [row[:2] for row in before]
+    assert [row[2] for row in after] != [row[2] for row in before]
+    assert sorted(after) != sorted(rows_of(changed(text, "a.csv", "permuted")))
+    assert changed(RATINGS, "ratings.csv", "permuted within the design") is None
+
+
 def test_perturb_table_keeps_keys_and_permutes_each_column(changed):
     before, after = rows_of(RATINGS), rows_of(changed(RATINGS, "ratings.csv", "permuted"))
     assert [row[0] for row in after] == [row[0] for row in before]
