@@ -265,12 +265,12 @@ def _read_table(text: str) -> Rows:
     bound = columns(BOUND) if items else frozenset()
     groups = [tuple(row[column] for column in sorted(items)) for row in values] if bound else None
     keys = columns(KEYS) - bound
-    conditions = _conditions(values, [i for i in range(len(names)) if i not in keys])
+    conditions = _conditions(values, range(len(names)))
     return Rows(values, keys, write, bound=bound, conditions=conditions, groups=groups)
 
 
 def _conditions(rows: list[list[str]], columns: Iterable[int]) -> frozenset[int]:
-    """Columns of which one determines the other, with several rows for each value."""
+    """Columns of which one determines another, with several rows for each value."""
     levels = {i: {row[i] for row in rows if _has_value(row, i)} for i in columns}
     few = [i for i in levels if 1 < len(levels[i]) <= len(rows) / ROWS_PER_CONDITION]
     conditions: set[int] = set()
