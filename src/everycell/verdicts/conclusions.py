@@ -56,7 +56,7 @@ def evaluate(
     find_table: FindTable = no_table,
     speaks_if: Sequence[SpeaksIf] = (),
 ) -> Decision:
-    """Test a claim on a tidy table of cells."""
+    """Test a claim on a tidy table of cells; it is not run if a cell or column is missing."""
     # A reproduced figure may have the bounds of an interval after its values.
     keys = [column for column in key_columns(table) if column not in ("low", "high")]
     for name, columns, required in (
@@ -64,7 +64,7 @@ def evaluate(
         ("published table", keys if published is None else published.columns, keys),
     ):
         if missing := [column for column in required if column not in columns]:
-            return Decision("undecided", _no_column(name, missing[0], columns))
+            return Decision("not_run", _no_column(name, missing[0], columns))
     cells = Cells.of(table, keys)
     expected = [] if published is None else Cells.of(published, cells.keys).names
     unmet = [
@@ -82,7 +82,7 @@ def evaluate(
     if not parts and kind == "printed":
         return Decision("no_numbers", "the paper does not publish the numbers that it compares")
     if not parts:
-        return Decision("undecided", "not tested on " + _TABLES[kind])
+        return Decision("not_run", "not tested on " + _TABLES[kind])
     results = [
         _evaluate(part, _table_of(part, cells, expected, find_table), lacks or {}, unmet)
         for part in parts
@@ -98,7 +98,7 @@ def evaluate(
         )
         why = "the paper does not specify which comparison it makes, and they disagree"
         return Decision("undecided", f"{why} ({details})")
-    for outcome in ("fails", "undecided"):
+    for outcome in ("fails", "not_run", "undecided"):
         for result in results:
             if result.outcome == outcome:
                 return result
@@ -170,7 +170,7 @@ def _evaluate(
     unmet: Sequence[SpeaksIf],
 ) -> Decision:
     if isinstance(table, str):
-        return Decision("undecided", table)
+        return Decision("not_run", table)
     cells, expected = table
     selector, without = {}, ""
     for column, value in predicate.cells.items():
@@ -185,14 +185,14 @@ def _evaluate(
     absent += [column for column in (predicate.reads, *bounds) if column not in cells.columns]
     if absent:
         name = "table" if predicate.beside is None else f"supplementary table {predicate.beside!r}"
-        return Decision("undecided", _no_column(name, absent[0], [*cells.keys, *cells.columns]))
+        return Decision("not_run", _no_column(name, absent[0], [*cells.keys, *cells.columns]))
     selected = cells.select(selector, dict.fromkeys([*cells.names, *expected]))
     for column, names in selector.items():
         present_names = {key[cells.keys.index(column)] for key in selected}
         missing = [name for name in names if name not in present_names]
         # A claim must not be tested on only a part of its cells.
         if missing or not present_names:
-            return Decision("undecided", f"no cell has {column} = {(missing or names)[0]!r}")
+            return Decision("not_run", f"no cell has {column} = {(missing or names)[0]!r}")
     true, false, unknown, reasons = [], [], [], {}
     for key in selected:
         why = _reason_untestable(predicate, cells, key, unmet)

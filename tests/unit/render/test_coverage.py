@@ -156,7 +156,7 @@ def test_the_conclusions_of_a_report_read_tables_beside_it(papers):
     message = report(artefact, "released", artefact.cells, find_table={"tests": tests}.get)
     assert [one.on_rebuilt for one in message.conclusions] == ["fails"]
     message = report(artefact, "released", artefact.cells)
-    assert [one.on_rebuilt for one in message.conclusions] == ["undecided"]
+    assert [one.on_rebuilt for one in message.conclusions] == ["not_run"]
 
 
 ERRATUM = "    errata: [{id: e, where: WHERE, finding: Not so here., evidence: The ratings.}]\n"

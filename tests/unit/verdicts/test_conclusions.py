@@ -248,11 +248,15 @@ def test_no_text_is_not_another_text(missing):
         above(0, "none", system="z"),
         above(0, system=["a", "z"]),
         above(0, dataset="None"),
-        {"cells": {"system": "a"}, "op": ">=", "other": {"system": "z"}},
         {"cells": {"system": "a"}, "op": ">=", "other": {"dataset": "d"}},
     ],
 )
-def test_cells_and_columns_that_are_not_there_decide_nothing(predicate):
+def test_evaluate_missing_cell(predicate):
+    assert outcome(MANY, predicate) == "not_run"
+
+
+def test_evaluate_missing_other_side():
+    predicate = {"cells": {"system": "a"}, "op": ">=", "other": {"system": "z"}}
     assert outcome(MANY, predicate) == "undecided"
 
 
@@ -276,7 +280,7 @@ def test_evaluate_missing_column(predicate, column):
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[predicate])
     tables = {"tests": MANY, "empty": MANY.drop(columns="value")}
     result = evaluate(claim, MANY, kind="rebuilt", find_table=tables.get)
-    assert result.outcome == "undecided"
+    assert result.outcome == "not_run"
     name = "supplementary table '" + predicate["beside"] + "'" if "beside" in predicate else "table"
     assert f"the {name} has no column '{column}'; its columns are system, metric" in result.detail
 
@@ -284,13 +288,13 @@ def test_evaluate_missing_column(predicate, column):
 def test_evaluate_missing_column_of_the_table():
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(0)])
     result = evaluate(claim, MANY.drop(columns="value"))
-    assert (result.outcome, "no column 'value'" in result.detail) == ("undecided", True)
+    assert (result.outcome, "no column 'value'" in result.detail) == ("not_run", True)
     result = evaluate(claim, MANY.assign(reading="a"), MANY, kind="rebuilt")
     assert "the published table has no column 'reading'" in result.detail
 
 
 def test_a_table_without_rows_decides_nothing():
-    assert outcome(MANY[:0], above(0, "none")) == "undecided"
+    assert outcome(MANY[:0], above(0, "none")) == "not_run"
 
 
 def test_a_cell_of_the_print_that_was_not_rebuilt_is_undecided():
@@ -377,10 +381,10 @@ def test_the_detail_names_what_speaks_against_a_claim():
     [
         (["c"], ["a", "b", "c"], "holds", "2 of 2 comparisons true, without system c"),
         (["d", "c"], ["a", "c", "d"], "holds", "1 of 1 comparisons true, without system c, d"),
-        ([], ["a", "b", "c"], "undecided", "no cell has system = 'c'"),
-        (["d"], ["a", "b", "c"], "undecided", "no cell has system = 'c'"),
-        (["c", "d"], ["c", "d"], "undecided", "no cell has system = 'c'"),
-        (["c"], "c", "undecided", "no cell has system = 'c'"),
+        ([], ["a", "b", "c"], "not_run", "no cell has system = 'c'"),
+        (["d"], ["a", "b", "c"], "not_run", "no cell has system = 'c'"),
+        (["c", "d"], ["c", "d"], "not_run", "no cell has system = 'c'"),
+        (["c"], "c", "not_run", "no cell has system = 'c'"),
         (["c"], ["a", "b"], "holds", "2 of 2 comparisons true"),
     ],
 )
@@ -464,7 +468,7 @@ def test_a_p_value_as_a_cell_is_the_claim_itself():
 def test_a_table_beside_is_none_of_the_print_and_may_be_missing():
     cells = {"pair": "b - a", "metric": "difference"}
     assert on_tests("printed", cells=cells) == "no_numbers"
-    assert on_tests(beside="other", cells=cells) == "undecided"
+    assert on_tests(beside="other", cells=cells) == "not_run"
     assert on_tests(cells=cells, reads="low") == "holds"
 
 
@@ -496,7 +500,7 @@ def test_signs_and_markers():
     read = {"reads": "marker", "op": "contains", "value": "‡"}
     assert outcome(MARKED, {"cells": {"system": "d"}} | read) == "holds"
     assert outcome(MARKED, {"cells": {"system": "c"}} | read) == "fails"
-    assert outcome(MANY, {"cells": {"system": "c"}} | read) == "undecided"
+    assert outcome(MANY, {"cells": {"system": "c"}} | read) == "not_run"
     unmarked = {"reads": "marker", "op": "==", "value": ""}
     assert outcome(MARKED, {"cells": {"system": "c"}} | unmarked) == "holds"
 

@@ -599,7 +599,7 @@ def test_a_stand_in_does_not_mix_with_printed_inputs(tmp_path):
     quoted = {"cells": {"row": "c"}, "because": "counts of the paper", "is_input": True}
     artefact = toy(tmp_path, state="stand_in", conclusions=[CLAIM], quoted=[quoted])
     [result] = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4]).conclusions
-    assert result.on_rebuilt == "undecided"
+    assert result.on_rebuilt == "not_run"
 
 
 LABELLED = pd.DataFrame(
