@@ -65,6 +65,8 @@ _MARKS = re.compile(
     r"|(?<=\d)\s?(?P<after>[%‰])"
     rf"|[{re.escape(string.punctuation)}]"
 )
+#: What belongs to a number that begins with its point: "<.05", "p < .05", "$ .5", "-.5".
+_BEFORE_POINT = re.compile(r"(^|[-=]|(?:[<>]=?|[$€£¥])\s?)$")
 _INSIDE = frozenset(".,:/-'^*+_~<>=")
 _ORDER_BEFORE = "<>=$€£¥-"
 
@@ -126,8 +128,8 @@ def _keep_mark(match: re.Match[str]) -> str:
     if match["within"]:
         return " " + match["within"].strip()
     if match["point"]:
-        previous = match.string[max(match.start() - 1, 0) : match.start()]
-        return "0." if previous in _ORDER_BEFORE else " 0."
+        previous = match.string[max(match.start() - 3, 0) : match.start()]
+        return "0." if _BEFORE_POINT.search(previous) else " 0."
     return "% " if match["after"] else ""
 
 

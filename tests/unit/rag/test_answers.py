@@ -155,6 +155,12 @@ def test_normalise_answer_numbers(text, normal):
     assert normalise_answer(text) == normal
 
 
+@pytest.mark.parametrize("mark", ["<", ">", "<=", ">=", "$", "-", "="])
+@pytest.mark.parametrize("space", ["", " "])
+def test_normalise_answer_number_without_zero(mark, space):
+    assert normalise_answer(f"p {mark}{space}.05") == normalise_answer(f"p {mark}{space}0.05")
+
+
 @given(st.text(alphabet="05e 1,.-–−%<>=/:'\"()[]a+~^\u202f’—", max_size=12))
 def test_normalise_answer_twice(text):
     assert normalise_answer(normalise_answer(text)) == normalise_answer(text)
