@@ -335,12 +335,12 @@ HEADLINES: dict[str, CellFilter] = {
         "origin": "data",
         "sensitivity": "moves",
     },
-    "of them do not move with any change of their data (insensitive)": {
+    "of them do not move with the changes that were tried (insensitive)": {
         "kind": "number",
         "origin": "data",
         "sensitivity": "insensitive",
     },
-    "of them not perturbed": {
+    "of them not perturbed, or with a perturbation that its rule refused": {
         "kind": "number",
         "origin": "data",
         "sensitivity": "not perturbed",
@@ -356,7 +356,7 @@ HEADLINES: dict[str, CellFilter] = {
         "origin": "published inputs",
         "sensitivity": "moves",
     },
-    "of them do not move with any change of these inputs (insensitive)": {
+    "of them do not move with the changes of these inputs that were tried (insensitive)": {
         "kind": "number",
         "origin": "published inputs",
         "sensitivity": "insensitive",
