@@ -17,6 +17,7 @@ from everycell.receipts.receipts import read_receipt
 from everycell.records.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
 from everycell.studies.discovery import audits_of
 from everycell.verdicts.reports import read_report
+from everycell.verdicts.results import find_supplements
 from everycell.verdicts.verdicts import report
 
 
@@ -154,7 +155,9 @@ def test_released_values_do_not_follow_the_printed_cells(repository, mirror, cle
         table = pd.read_csv(clean.folder / file, dtype=str, keep_default_na=False)
         if not artefact.cells.empty:
             audits = audits_of(artefact.paper, artefact.chapter)
-            for cell in report(artefact, "released", table, audits=audits).cells:
+            find = find_supplements(artefact, "released", clean.folder / "results", clean.folder)
+            judged = report(artefact, "released", table, audits=audits, find_table=find)
+            for cell in judged.cells:
                 if cell.kind != "empty":
                     result[artefact.id, " / ".join(cell.key.values())] = cell.verdict_and_source
     with (repository / "tests" / "expected_verdicts.csv").open(encoding="utf-8") as file:
