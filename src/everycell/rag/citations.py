@@ -184,7 +184,7 @@ class Citation(NamedTuple):
 class Cited(NamedTuple):
     """Distinct citations of an answer, in the order of the text.
 
-    They are numbers of existing documents, and stray numbers, of which there is no document.
+    `documents` has the numbers of existing documents, `stray` those without a document.
     """
 
     documents: tuple[int, ...]
@@ -468,7 +468,7 @@ def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited
 def uncited_text(text: str, k: int) -> str:
     """An answer without its reasoning, lists of sources and citations.
 
-    Years of which there is no document stay, and so do numbers that are part of a sentence
+    Years that are no number of a document stay, and so do numbers that are part of a sentence
     ("Document 2").
     """
     parts = answer_parts(text)
