@@ -468,7 +468,7 @@ def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited
 def uncited_text(text: str, k: int) -> str:
     """An answer without its reasoning, lists of sources and citations.
 
-    Years that are no number of a document stay, and so do numbers that are part of a sentence
+    Years without a document of that number stay, and so do numbers that are part of a sentence
     ("Document 2").
     """
     parts = answer_parts(text)
