@@ -19,8 +19,8 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from everycell.language_models.generation import SOURCE_FILE, folder_identity
+from everycell.learning.hub import quiet
 from everycell.learning.models import ModelError
-from everycell.learning.quiet import quiet
 
 
 def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
