@@ -295,8 +295,7 @@ def language_model(gpu_gb):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    from everycell.language_models.batches import answer_in_batches
-    from everycell.language_models.generation import Identity, Request
+    from everycell.language_models.generation import Identity, Request, answer_in_batches
     from everycell.language_models.local import LocalModel
     from everycell.language_models.settings import Decoding
 
