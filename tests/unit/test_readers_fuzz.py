@@ -487,9 +487,9 @@ NOT_HERE = {
         base.yaml_files.read_model records.artefacts.load_paper trec.lines.read_lines
         collections.smart_files.read_text_lines trec.runs.read_tag
         collections.rows.read_lines collections.rows.read_objects base.csv_files.read_csv
-        studies.lajewska2025.annotations.read_group
+        papers.lajewska2025.annotations.read_group
         studies.lajewska2025.ch6.inputs.read_human_marks base.text_files.read_text_file
-        studies.lajewska2025.answerability_data.read_labels
+        papers.lajewska2025.answerability_data.read_labels
         rag.grounded.responses.read_prompt rag.grounded_template.read_template
         rag.grounded.faithfulness.read_prompt rag.grounded.autonuggetizer.read_prompt""",
     "reads a model; the tests of these modules have hostile ones": """
