@@ -4,8 +4,7 @@ from importlib import import_module
 from pathlib import Path
 
 from everycell.config import Config, read_config
-from everycell.language_models.presets import FACTS
-from everycell.language_models.scale import H200, cost, gpu_hours
+from everycell.language_models.requirements import FACTS, H200, cost, gpu_hours
 
 TARGET = Path("docs/cost-of-scale.md")
 #: Module of a chapter -> title, and the models of config.yaml in its table.

@@ -116,8 +116,8 @@ def test_a_killed_training_goes_on_after_an_edit_of_the_page(tree, tmp_path):
     from datasets import Dataset
     from transformers import BertConfig, BertModel
 
+    from everycell.learning.checkpoints import TrainingError, TrainingOptions
     from everycell.learning.training import train
-    from everycell.learning.training_record import TrainingError, TrainingOptions
 
     def code(folder: Path) -> str:
         return codes(folder)["retrieval/train"]

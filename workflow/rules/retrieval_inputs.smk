@@ -1,5 +1,5 @@
 # Input functions and names of the rules of retrieval.
-from everycell.learning.ranker import (
+from everycell.learning.rankers import (
     EncodingRanker,
     PairRanker,
     TextEncodingRanker,

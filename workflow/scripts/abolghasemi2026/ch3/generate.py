@@ -11,7 +11,7 @@ from everycell.dialogue.counterfactual_prompts import ask, pick_samples, read_te
 from everycell.dialogue.counterfactual_rules import rewrite_by_rule
 from everycell.dialogue.counterfactuals import rewritings_frame
 from everycell.jobs.job import Job
-from everycell.language_models.jobs import model_of_job
+from everycell.language_models.answering import model_of_job
 from everycell.language_models.settings import Decoding
 
 with Job(snakemake) as job:

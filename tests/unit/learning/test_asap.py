@@ -14,7 +14,13 @@ from torch.autograd import gradcheck
 from torch.func import functional_call
 from transformers import BertConfig, BertModel
 
+from everycell.base.errors import DataError
 from everycell.learning.asap import (
+    Asap,
+    AsapConfig,
+    HawkesLayer,
+    _positions,
+    asap_from_encoder,
     asap_loss,
     asap_probabilities,
     exchanges,
@@ -22,16 +28,9 @@ from everycell.learning.asap import (
     number_utterances,
     trained_vectors,
 )
-from everycell.learning.hawkes import (
-    Asap,
-    AsapConfig,
-    HawkesLayer,
-    _positions,
-    asap_from_encoder,
-)
-from everycell.learning.satisfaction import macro_f1
+from everycell.learning.checkpoints import TrainingOptions
+from everycell.learning.dissatisfaction import macro_f1
 from everycell.learning.training import train
-from everycell.learning.training_record import TrainingOptions
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
@@ -78,8 +77,9 @@ def test_numbers_name_the_utterances_of_the_last_turns():
 
 
 def test_a_dialogue_without_an_utterance_is_refused():
-    with pytest.raises(ValueError, match="Dialogue 1 has no utterance"):
+    with pytest.raises(DataError) as error:
         number_utterances([[("USER", "a")], []])
+    assert error.value.row == "dialogue 1"
 
 
 # -- the Hawkes layer ----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Requirements of configured language models: memory, disk, key, licence."""
+"""Requirements of language models (memory, disk, key, licence), and cost of full runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from everycell.language_models.settings import LanguageModels, LocalSettings
+from everycell.language_models.settings import LanguageModels, LocalSettings, Prices
 
 _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 # GPU memory for the driver, torch and activations.
@@ -98,3 +98,51 @@ def _size_of_files(source: Path) -> float | None:
     """Gigabytes of a file, or of the weights in a folder; None if there are none."""
     files = [source] if source.is_file() else list(source.glob("*.safetensors"))
     return round(sum(file.stat().st_size for file in files) / 1e9, 1) if files else None
+
+
+@dataclass(frozen=True)
+class Load:
+    """Requests and tokens of one step, per language model."""
+
+    step: str
+    requests: int
+    prompt_tokens: int
+    answer_tokens: int
+    counted: str
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """Speed of a GPU, measured by `bench/gpu.py` with a model of 8 billion parameters.
+
+    `reading` and `encoding` are in tera-operations per second; `steps` maps a batch size to the
+    seconds for generating one token of each answer.
+    """
+
+    name: str
+    reading: float
+    steps: Mapping[int, float]
+    encoding: float
+
+
+#: The GPU that was measured (see docs/cost-of-scale.md).
+H200 = Gpu("H200", reading=560, steps={8: 0.058, 64: 0.206}, encoding=155)
+#: Parameters of the language model that was measured.
+MEASURED_PARAMETERS = 8.03e9
+
+
+def gpu_hours(load: Load, facts: Facts, *, batch: int, gpu: Gpu = H200) -> float:
+    """GPU hours of a load with a model in 16-bit precision.
+
+    A prompt token takes two operations per parameter. A generation step takes its measured time,
+    scaled by the number of parameters. Answers are assumed to have maximal length.
+    """
+    reading = 2 * facts.parameters * load.prompt_tokens / (gpu.reading * 1e12)
+    step = gpu.steps[batch] * facts.parameters / MEASURED_PARAMETERS
+    return (reading + load.answer_tokens / batch * step) / 3600
+
+
+def cost(load: Load, prices: Prices) -> float:
+    """Maximum cost of a load, in the currency of the prices."""
+    total = load.prompt_tokens * prices.prompt + load.answer_tokens * prices.answer
+    return total / 1e6

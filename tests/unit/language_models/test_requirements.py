@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from everycell.language_models.presets import FACTS, requirements
+from everycell.language_models.requirements import FACTS, requirements
 from everycell.language_models.settings import EndpointSettings, LanguageModels, LocalSettings
 
 
-def test_memory_is_weights_and_what_is_kept_of_the_prompts():
+def test_requirements_memory():
     # By hand: (8,030,261,248 + 1000 * 65,536) * 2 bytes = 16.19 GB, and 1.5 for all else.
     assert requirements("llama-3-8b-instruct", LanguageModels(), tokens=1000).gpu_gb == 17.7
     one = LanguageModels(
@@ -18,7 +18,7 @@ def test_memory_is_weights_and_what_is_kept_of_the_prompts():
     assert requirements("one", one, tokens=1000).gpu_gb == 33.9
 
 
-def test_every_local_model_that_is_shipped_is_known():
+def test_facts_of_configured_models():
     settings = LanguageModels()
     assert {local.source for local in settings.local.values()} == set(FACTS)
     for name in settings.local:
@@ -28,7 +28,7 @@ def test_every_local_model_that_is_shipped_is_known():
         assert 0 < result.disk_gb < result.gpu_gb
 
 
-def test_the_page_of_docs_says_the_same(repository):
+def test_requirements_equal_docs(repository):
     page = (repository / "docs/language-models.md").read_text(encoding="utf-8")
     settings = LanguageModels()
     rows = {
@@ -55,7 +55,7 @@ def test_the_page_of_docs_says_the_same(repository):
             assert [rows[name][0], *rows[name][2:6]] == [result.source, *expected]
 
 
-def test_of_a_folder_its_size_counts_and_of_another_name_nothing_is_said(tmp_path):
+def test_requirements_unknown_model(tmp_path):
     (tmp_path / "model-1.safetensors").write_bytes(b"")
     with (tmp_path / "model-2.safetensors").open("wb") as file:
         file.truncate(2_000_000_000)
@@ -70,13 +70,13 @@ def test_of_a_folder_its_size_counts_and_of_another_name_nothing_is_said(tmp_pat
         requirements("none", settings)
 
 
-def test_an_endpoint_needs_its_key_alone():
+def test_requirements_endpoint():
     result = requirements("claude-haiku", LanguageModels())
     assert (result.kind, result.key) == ("endpoint", "ANTHROPIC_API_KEY")
     assert (result.gpu_gb, result.disk_gb) == (0.0, 0.0)
 
 
-def test_no_preset_is_a_model_that_its_maker_has_shut_down(repository):
+def test_language_models_no_retired_preset(repository):
     """Shut down by November 2026 (docs/language-models.md); names say which snapshot is asked."""
     gone = {"gpt-4-turbo-2024-04-09", "claude-3-5-haiku-20241022", "gemini-1.5-flash"}
     page = (repository / "docs/language-models.md").read_text(encoding="utf-8")
@@ -86,7 +86,7 @@ def test_no_preset_is_a_model_that_its_maker_has_shut_down(repository):
         assert re.search(r"20\d\d-?\d\d-?\d\d", endpoint.model + endpoint.version), name
 
 
-def test_newer_models_get_no_field_that_they_refuse():
+def test_language_models_fields_of_newer_models():
     extra = {name: item.extra for name, item in LanguageModels().endpoints.items()}
     assert extra["claude-haiku"] == {"top_p": None}
     assert extra["gpt-5-5"].keys() >= {"temperature", "top_p", "reasoning_effort"}

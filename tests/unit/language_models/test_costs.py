@@ -5,8 +5,8 @@ import time
 
 import pytest
 
+from everycell.language_models.costs import Progress, Throughput
 from everycell.language_models.generation import Answer
-from everycell.language_models.throughput import Progress, Throughput
 
 
 def measured(answers: int, seconds: float) -> Throughput:

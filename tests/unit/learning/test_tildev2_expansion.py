@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.learning import tilde
-from everycell.learning.expansion import Expansion, expand
 from everycell.learning.tilde import stop_ids, token_ids
-from everycell.learning.tildev2 import encode, from_encoder
+from everycell.learning.tildev2 import Expansion, encode, expand, from_encoder
 
 SPECIAL = ["[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = [*SPECIAL, "the", "of", "##s", "##ing", *(f"word{number}" for number in range(20))]
@@ -93,14 +92,6 @@ def test_the_expansion_gets_weights(model, tokenizer, stop):
 def test_no_documents(model, tokenizer, stop):
     result = expanded(model, tokenizer, [], 32, 5, stop)
     assert result.sequences == [] and result.missing.shape == result.added.shape == (0,)
-
-
-@pytest.mark.parametrize("m", [-1, len(WORDS) + 1])
-def test_m_out_of_range(model, tokenizer, m):
-    with pytest.raises(
-        ValueError, match=f"proposals is {m}: it must be a number from 0 to {len(WORDS)}"
-    ):
-        propose(model, tokenizer, ["word1"], 32, m)
 
 
 def test_proposals_of_other_documents(tokenizer, stop):
