@@ -61,6 +61,7 @@ HELPERS = {
         "register_measures",
     ),
     *("check_level", "parse_measures", "parse_measure", "select_topics", "sum_last_axis"),
+    "read_predictions",
 }
 #: Test file below tests/ and its test -> the functions that it compares.
 COMPARED = {
@@ -82,16 +83,13 @@ COMPARED = {
     ("truth/repro_eval/test_against_repro_eval", ""): (
         "ranking_agreement score_agreement effect_agreement"
     ),
-    ("unit/dialogue/test_satisfaction", "test_scores_are_those_of_scikit_learn"): (
-        "scores confusion"
-    ),
-    ("unit/dialogue/test_satisfaction", "test_printed_scores_lead_back_to_their_counts"): (
+    ("unit/dialogue/test_satisfaction", "test_scores_equal_scikit_learn"): ("scores confusion"),
+    ("unit/dialogue/test_satisfaction", "test_fitting_confusions_of_rounded_scores"): (
         "fitting_confusions"
     ),
-    ("unit/dialogue/test_satisfaction", "test_overlap_of_what_is_solved"): "jaccard",
-    ("unit/dialogue/test_satisfaction", "test_each_step_is_the_first_that_reaches_its_share"): (
-        "dissatisfaction_steps"
-    ),
+    ("unit/dialogue/test_satisfaction", "test_jaccard"): "jaccard",
+    ("unit/cli/test_answers", "test_satisfaction_agrees_with_scikit_learn"): "satisfaction_report",
+    ("unit/dialogue/test_satisfaction", "test_dissatisfaction_steps"): ("dissatisfaction_steps"),
     ("unit/explain/test_explainers", "test_kernel_shap_of_few_features_is_exact"): (
         "kernel_shapley_values"
     ),

@@ -97,7 +97,7 @@ def runs_ranker(script, name=None):
 def hash_of_code_with_ranker(script, name):
     """Hash of a script, a ranker, and the modules of this project that they import."""
     ranker = source_file(f"src/{ranker_module(name).replace('.', '/')}.py", ROOT)
-    return hash_of_sources([script_file(script, ROOT), ranker], ROOT)
+    return hash_of_sources([*script_files(script, ROOT), ranker], ROOT)
 
 
 def training_of(part):

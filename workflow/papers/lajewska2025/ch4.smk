@@ -2,7 +2,20 @@
 # Two crowd studies (answerability, viewpoints): ratings -> ANOVA tables, correlations, figures.
 
 
-include: "ch4_inputs.smk"
+#: Released responses of the study whose queries Table 4.3 or 4.4 lists.
+CH4_RESPONSES = {"3": "answerability_data", "4": "viewpoints_data"}
+
+
+#: Comments of participants. The first file has both runs, despite its name.
+CH4_COMMENTS = {
+    "answerability": resource(f"{LIMITATIONS}/qualitative/answerability_second_run_stats.csv"),
+    "viewpoints": resource(f"{LIMITATIONS}/qualitative/viewpoints_stats.csv"),
+}
+FETCHED_TOGETHER[f"{LIMITATIONS}-comments"] = list(CH4_COMMENTS.values())
+FETCHED_TOGETHER[f"{LIMITATIONS}-responses"] = [
+    resource(f"{LIMITATIONS}/responses/{name}.csv")
+    for name in (*CH4_RESPONSES.values(), "viewpoints_answer_validation")
+]
 
 
 # Tables 4.8 (two-way), 4.9 (with query) and 4.10 (with familiarity); supplements have only the
@@ -17,7 +30,7 @@ use rule table as lajewska2025_ch4_anova with:
     wildcard_constraints:
         number="8|9|10",
     params:
-        **runs("lajewska2025/ch4/anova"),
+        **runs("lajewska2025/ch4:anova"),
         scale="culpepper",
     message:
         "ANOVA of Table 4.{wildcards.number}"
@@ -32,7 +45,7 @@ use rule table as lajewska2025_ch4_oneway with:
     wildcard_constraints:
         number="12",
     params:
-        **runs("lajewska2025/ch4/anova"),
+        **runs("lajewska2025/ch4:anova"),
         scale="culpepper",
     message:
         "ANOVA of Table 4.{wildcards.number}"
@@ -47,7 +60,7 @@ use rule table as lajewska2025_ch4_sizes with:
     pathvars:
         result="released/lajewska2025/table_4_7",
     params:
-        **runs("lajewska2025/ch4/sizes"),
+        **runs("lajewska2025/ch4:sizes"),
         pairs_per_hit=10,  # section 4.2
         hits_per_pair=3,  # section 4.2
     message:
@@ -65,7 +78,7 @@ use rule table as lajewska2025_ch4_queries with:
     wildcard_constraints:
         number="3|4",
     params:
-        **runs("lajewska2025/ch4/queries"),
+        **runs("lajewska2025/ch4:queries"),
     message:
         "Queries of Table 4.{wildcards.number}"
 
@@ -77,7 +90,7 @@ use rule table as lajewska2025_ch4_correlations with:
     pathvars:
         result="released/lajewska2025/table_4_11",
     params:
-        **runs("lajewska2025/ch4/correlations"),
+        **runs("lajewska2025/ch4:correlations"),
     message:
         "Correlations with satisfaction (Table 4.11)"
 
@@ -94,7 +107,7 @@ use rule table as lajewska2025_ch4_text with:
     pathvars:
         result="released/lajewska2025/text_4_3",
     params:
-        **runs("lajewska2025/ch4/text"),
+        **runs("lajewska2025/ch4:text"),
         pairs_per_hit=10,
         alpha=SETTINGS.user_studies.alpha,
         power=SETTINGS.user_studies.power,
@@ -109,7 +122,7 @@ use rule table as lajewska2025_ch4_comments with:
     pathvars:
         result="released/lajewska2025/text_4_4_4",
     params:
-        **runs("lajewska2025/ch4/comments"),
+        **runs("lajewska2025/ch4:comments"),
     message:
         "Themes of the comments (section 4.4.4)"
 
@@ -123,7 +136,7 @@ use rule figure as lajewska2025_ch4_ratings_by_query with:
     pathvars:
         result="released/lajewska2025/figure_4_3",
     params:
-        **runs("lajewska2025/ch4/ratings_by_query"),
+        **runs("lajewska2025/ch4:ratings_by_query"),
     message:
         "Ratings by query (Figure 4.3)"
 
@@ -137,7 +150,7 @@ use rule table as lajewska2025_ch4_simulation with:
     resources:
         **needs(1000),
     params:
-        **runs("lajewska2025/ch4/simulation"),
+        **runs("lajewska2025/ch4:simulation"),
         **SETTINGS.user_studies.simulation.model_dump(),
         seed=SETTINGS.seed,
         alpha=SETTINGS.user_studies.alpha,
