@@ -298,10 +298,6 @@ def _readers() -> dict[str, Reader]:
         "records.artefacts.load_papers#cells": Reader(CELLS, "toy/table_1.csv", _papers,
             {"toy/paper.yaml": PAPER, "toy/ch1.yaml": CARD}),
         "records.published_cells.read_cells": Reader(CELLS),
-        "collections.fairweb.read_levels": Reader(b"P1 a L0\nP1 b L2\n",
-            call=lambda read, path: read(path, {"L0": 0, "L2": 3})),
-        "collections.fairweb.read_memberships": Reader(b"P1 a 0.5 0.5\nP1 b 1.0 0.0\n"),
-        "collections.fairweb.read_target": Reader(b"0.25\n0.75\n"),
         "config.read_config": Reader(b"seed: 3\nnetwork: false\nuser_studies: {alpha: 0.05}\n"),
         "receipts.receipts.read_receipt": Reader(
             json_of(RECEIPT | {"content_sha256": content_hash(RECEIPT)})),
@@ -472,13 +468,16 @@ NOT_HERE = {
     "reads what jobs of the project wrote": """
         studies.heuss2025.ch3.inputs.read_lists verdicts.reports.read_report
         records.sensitivity.read_sensitivity""",
+    "reads a released file, whose sha256 the job has compared": """
+        papers.sakai2023.data.read_levels papers.sakai2023.data.read_memberships
+        papers.sakai2023.data.read_target""",
     "reads the project's own files": """
         records.full_runs.load_full_tier records.publications.read_publication
         records.registry.load_registry records.registry.read_part""",
     "takes a text, a frame or a reader": """
         base.yaml.load_yaml base.json_lines.read_json_lines verdicts.verdicts.read_reproduced
         records.spread.read_spreads
-        studies.sakai2023.ch1.conversations.read_targets
+        papers.sakai2023.ch1.read_targets
         rag.grounded_template.read_grounded rag.grounded.autonuggetizer.read_facts
         rag.grounded.autonuggetizer.read_labels""",
     "reads with a function of the table, or one of the table with it": """
