@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.user_study_materials import read_comment_counts
+from everycell.collections.user_studies import read_comment_counts
 from everycell.jobs.result_job import ResultJob
 
 HIGH, LOW = (3, 4), (1, 2)

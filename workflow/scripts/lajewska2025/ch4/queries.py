@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.user_study_materials import query_sha256, read_queries
+from everycell.collections.user_studies import query_sha256, read_queries
 from everycell.jobs.result_job import ResultJob
 
 with ResultJob(snakemake) as job:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.base.csv_files import RatingsError
+from everycell.base.errors import DataError
 from everycell.collections.user_studies import ANSWERABILITY, VIEWPOINTS, read_response_limitations
 from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.ch4.ratings import exact_quotient
@@ -18,8 +18,8 @@ from everycell.studies.lajewska2025.ch4.ratings import exact_quotient
 def common_count(counts: pd.Series, what: str) -> int:
     """Return the common value of counts, which must be equal."""
     if counts.nunique() != 1:
-        raise RatingsError(
-            f"{what}: {counts.min()} to {counts.max()}; expected the same number for all."
+        raise DataError(
+            column=what, fault=f"is {counts.min()} to {counts.max()}", expected="the same for all"
         )
     return int(counts.iloc[0])
 

@@ -4,8 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.user_studies import ANSWERABILITY, VIEWPOINTS, read_response_limitations
-from everycell.collections.user_study_materials import read_comment_counts, read_expert_scores
+from everycell.collections.user_studies import (
+    ANSWERABILITY,
+    VIEWPOINTS,
+    read_comment_counts,
+    read_expert_scores,
+    read_response_limitations,
+)
 from everycell.jobs.result_job import ResultJob
 from everycell.statistics.anova import anova
 from everycell.statistics.power import power_from_f

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.base.csv_files import RatingsError
+from everycell.base.errors import DataError
 from everycell.collections.user_studies import (
     ANSWERABILITY,
     VIEWPOINTS,
@@ -38,7 +38,5 @@ def summarise_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
 def exact_quotient(count: int, size: int, unit: str) -> int:
     """Divide a count by a size; a remainder is an error, since the design is balanced."""
     if count % size:
-        raise RatingsError(
-            f"Got {count} {unit}, expected a multiple of {size}; rows are missing or repeated."
-        )
+        raise DataError(column=unit, value=count, expected=f"a multiple of {size}")
     return count // size
