@@ -5,7 +5,7 @@ import pandas as pd
 from everycell.collections.snippets import check_same_texts, read_annotations
 from everycell.dialogue.spans import mean_jaccard, reference_similarity
 from everycell.jobs.result_job import ResultJob
-from everycell.studies.lajewska2025.annotations import (
+from papers.lajewska2025.annotations import (
     GROUPS,
     mark_texts,
     paths,

@@ -11,9 +11,9 @@ from everycell.base.arrays import BoolArray
 from everycell.collections.snippets import Span, read_annotations
 from everycell.dialogue.spans import mark_characters, reference_similarity
 from everycell.rag.grounded.detection import agreed_spans, nuggets_frame
-from everycell.studies.lajewska2025.annotations import mark_texts, paths
 from everycell.studies.lajewska2025.ch6.systems import DETECTED, GOLD, IRRELEVANT, RELEVANT
 from everycell.text.sentences import sentence_spans
+from papers.lajewska2025.annotations import mark_texts, paths
 
 Key = tuple[str, str]
 Marks = Mapping[Key, BoolArray]
