@@ -266,7 +266,7 @@ def _readers() -> dict[str, Reader]:
             b'{"question": "Who?", "arm": "human", "answer": "Owls [1]", "documents": ["p", "q"],'
             b' "relevant": ["q"], "tokens": [["Owls [", -0.5], ["1]", -1]]}\n'
         ),
-        "dialogue.satisfaction_report.read_predictions": Reader(
+        "dialogue.satisfaction.read_predictions": Reader(
             b'{"id": "1", "satisfied": true, "predicted": false, "estimator": "bert"}\n'),
         "rag.cite_checks.read_answers#answer": Reader(
             b'{"question": "Who?", "documents": ["p"], "answer": "Owls [1]."}\n', call=_cited),
