@@ -121,6 +121,14 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
             if fault := selector_fault(artefact, predicate.cells):
                 yield (*keys, "cells"), fault
                 continue
+            is_on_published = "printed" in predicate.tested_on and predicate.letters != "stand_in"
+            if predicate.needs_markers and is_on_published and "marker" not in cells:
+                yield (
+                    keys,
+                    f"{where} reads the marker of cells, but {artefact.cells_path.name} has no "
+                    "column `marker`; add the published markers, or exclude `printed` from "
+                    "`tested_on`.",
+                )
             selected = cells[artefact.select(predicate.cells)][names].to_dict("records")
             for override in predicate.moves:
                 unknown = [column for column in override if column not in names]

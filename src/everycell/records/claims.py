@@ -151,6 +151,11 @@ class Predicate(CardFileModel):
         )
 
     @property
+    def needs_markers(self) -> bool:
+        """Whether the predicate reads the marker of a cell."""
+        return bool(self.mark or self.sign or self.letters or self.reads == "marker")
+
+    @property
     def moves(self) -> list[dict[str, str]]:
         """Changes to a cell's key that give the other cells of its comparison."""
         overrides = [self.other, self.low, self.high, self.p, self.minus, self.over]

@@ -39,14 +39,14 @@ SCORES = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=1,
 
 
 @given(SCORES)
-def test_the_mean_is_at_most_the_maximum_which_is_one_of_the_scores(groups):
+def test_aggregate_mean_and_maximum(groups):
     highest, mean = aggregate(groups, "max"), aggregate(groups, "mean")
     assert (mean <= highest + 1e-12).all()
     assert all(high in group for high, group in zip(highest, groups, strict=True))
     assert aggregate([group[::-1] for group in groups], "max").tolist() == highest.tolist()
 
 
-def test_two_steps_by_hand():
+def test_aggregate_two_steps():
     passages = [[0.1, 0.9], [0.2, 0.2], [0.0]]
     best = aggregate(passages, "max")
     assert best.tolist() == [0.9, 0.2, 0.0]
@@ -54,32 +54,8 @@ def test_two_steps_by_hand():
     assert decide(aggregate([aggregate(passages, "mean")], "mean"), 0.25).tolist() == [False]
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: aggregate([[0.5]], "sum"), "how is 'sum'"),
-        (lambda: aggregate([[0.5], []], "max"), "Group 1 has the shape .*a passage without"),
-        (lambda: aggregate([[math.nan]], "max"), r"Group 0 has the scores \[nan\]"),
-        (lambda: aggregate([[1.5]], "max"), "give numbers from 0 to 1"),
-        (lambda: decide([0.5], 2), "The threshold is 2"),
-        (lambda: decide([math.nan], 0.5), "give numbers from 0 to 1"),
-        (lambda: rankings(["a"], 0), "size is 0"),
-        (lambda: decide_levels(PASSAGES, [[0.5]]), "scores for 1 passages, but 5 passages"),
-        (lambda: best_threshold([], []), "at least one score"),
-        (lambda: best_threshold([0.5], [1]), "one True or False for each score"),
-        (lambda: rankings(["a"], repeated="once"), "repeated is 'once'"),
-        (lambda: mcnemar_test([], [], []), "with at least one case"),
-        (lambda: mcnemar_test([True], [True], [True, False]), r"the shapes \[\(1,\), \(1,\), \(2"),
-        (lambda: mcnemar_test([1], [True], [True]), "True and False"),
-    ],
-)
-def test_what_cannot_be_decided_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 @given(st.lists(st.sampled_from("abcdef"), max_size=8), st.integers(1, 4))
-def test_rankings_by_the_three_readings(passages, size):
+def test_rankings_repeated(passages, size):
     result = {how: rankings(passages, size, repeated=how) for how in ("distinct", "tuples", "rows")}
     assert len(result["distinct"]) == math.comb(len(set(passages)), size)
     assert len(result["rows"]) == math.comb(len(passages), size)
@@ -92,7 +68,7 @@ def test_rankings_by_the_three_readings(passages, size):
 
 
 @given(st.lists(st.tuples(*[st.booleans()] * 3), min_size=1, max_size=40))
-def test_mcnemar_is_the_binomial_test_of_the_cases_that_one_has_right(cases):
+def test_mcnemar_test_binomial(cases):
     truth, first, second = np.array(cases).T
     result = mcnemar_test(truth, first, second)
     apart = result.only_first + result.only_second
@@ -103,7 +79,7 @@ def test_mcnemar_is_the_binomial_test_of_the_cases_that_one_has_right(cases):
     assert mirrored == (result.only_second, result.only_first, pytest.approx(result.p))
 
 
-def test_mcnemar_with_chi_square_by_hand():
+def test_mcnemar_test_chi_square():
     truth = [True] * 30
     first, second = [True] * 20 + [False] * 10, [False] * 20 + [True] * 10
     # (|20 - 10| - 1)^2 / 30 = 2.7 with one degree of freedom.
@@ -173,7 +149,7 @@ HEADS = {
         ),
     ],
 )
-def test_a_fault_in_a_file_is_named(tmp_path, kind, line, message):
+def test_read_released_files_faults(tmp_path, kind, line, message):
     path, other = tmp_path / "file.csv", tmp_path / "other.csv"
     path.write_text(f"{HEADS[kind]}\n{line}\n")
     other.write_text("turn_id,passage_id,partition,query,passage\n8_1,p9,test,why?,Now.\n")
@@ -188,7 +164,7 @@ def test_a_fault_in_a_file_is_named(tmp_path, kind, line, message):
         read[kind]()
 
 
-def test_a_passage_without_an_answer_may_stand_in_both_halves(tmp_path):
+def test_read_passage_labels_both_halves(tmp_path):
     path, other = tmp_path / "file.csv", tmp_path / "other.csv"
     path.write_text(f"{HEADS['labels']}\n8_1,p9,test,3,0,why?,Now.\n")
     other.write_text("turn_id,passage_id,partition,query,passage\n8_1,p9,test,why?,Now.\n")
@@ -205,7 +181,7 @@ SCORED = pd.DataFrame(
 )
 
 
-def test_scores_are_paired_by_passage_and_not_by_row():
+def test_join_scores_by_passage():
     other = SCORED.assign(scores=[(0.2,), (0.4, 0.8), (0.6,)])
     result = join_scores({"a": SCORED, "b": other[::-1]})
     assert result["a"].tolist() == SCORED["scores"].tolist()
@@ -219,7 +195,7 @@ def test_scores_are_paired_by_passage_and_not_by_row():
         (SCORED.assign(partition="train"), "'b' lack passage p1 of turn 8_1 in the partition test"),
     ],
 )
-def test_scores_of_other_passages_are_not_paired(other, message):
+def test_join_scores_other_passages(other, message):
     with pytest.raises(AnnotationError, match=message):
         join_scores({"a": SCORED, "b": other})
 
@@ -234,7 +210,7 @@ PASSAGES = pd.DataFrame(
 SENTENCES = [[0.9, 0.1], [0.3], [0.9, 0.1], [0.2, 0.2], [0.6, 0.0]]
 
 
-def test_all_six_ways_by_hand():
+def test_decide_levels_by_hand():
     result = decide_levels(PASSAGES, SENTENCES, size=2)
     assert [(one.level, one.passages, one.rankings) for one in result] == [
         ("passage", "max", ""),
@@ -260,7 +236,7 @@ def test_all_six_ways_by_hand():
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=20))
-def test_the_best_threshold_is_no_worse_than_the_printed_ones(cases):
+def test_best_threshold_no_worse_than_published(cases):
     scores, truth = np.array([one for one, _ in cases]), np.array([one for _, one in cases])
 
     def right(threshold):
@@ -270,7 +246,7 @@ def test_the_best_threshold_is_no_worse_than_the_printed_ones(cases):
     assert all(right(best) >= right(threshold) for threshold in THRESHOLDS.values())
 
 
-def test_words_tell_what_they_can_tell():
+def test_lexical_probabilities():
     training = [(f"q{n}", f"{'blue' if n % 2 else 'red'} thing{n}") for n in range(20)]
     answers = [bool(n % 2) for n in range(20)]
     result = lexical_probabilities(
@@ -286,7 +262,7 @@ def test_words_tell_what_they_can_tell():
         ("how?", "test", "'how\\?' is in the partition 'test', but its passages are in no part"),
     ],
 )
-def test_sentences_of_another_partition_are_refused(question, partition, message):
+def test_check_partitions_other_partition(question, partition, message):
     passages = pd.DataFrame({"question": ["why?"], "partition": ["test"]})
     sentences = pd.DataFrame({"question": [question], "partition": [partition]})
     with pytest.raises(AnnotationError, match=message):
@@ -308,7 +284,7 @@ def test_sentences_of_another_partition_are_refused(question, partition, message
         ),
     ],
 )
-def test_a_file_that_is_no_squad_is_refused(tmp_path, content, message):
+def test_read_squad_invalid(tmp_path, content, message):
     path = tmp_path / "train-v2.0.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(AnnotationError, match=message):
@@ -322,7 +298,7 @@ def files(mirror, tmp_path_factory):
     return {part: fetch(key, cache, mirror=mirror, network=False) for part, key in FILES.items()}
 
 
-def test_counts_of_the_released_files(files):
+def test_read_passage_labels_released_counts(files):
     labels = read_passage_labels(files["snippets"], files["unanswerable"])
     assert labels.groupby("partition")["turn_id"].nunique().to_dict() == {
         "test": 38,
@@ -345,7 +321,7 @@ def test_counts_of_the_released_files(files):
     assert [int((half > 1).sum()) for half in both] == [21, 0]
 
 
-def test_the_test_passages_have_predictions_that_agree_with_the_labels(files):
+def test_read_passage_predictions_agree_with_labels(files):
     labels = read_passage_labels(files["snippets"], files["unanswerable"])
     test = labels[labels["partition"] == "test"]
     predicted = read_passage_predictions(files["chatgpt_passages"])
@@ -355,20 +331,20 @@ def test_the_test_passages_have_predictions_that_agree_with_the_labels(files):
     )
 
 
-def test_the_authors_aggregates_follow_from_the_scores_of_sentences(files):
+def test_aggregate_released_scores(files):
     scores = read_sentence_scores(files["classifier"])["scores"].tolist()
     theirs = pd.read_csv(files["classifier"])
     assert aggregate(scores, "max") == pytest.approx(theirs["max probability"])
     assert aggregate(scores, "mean") == pytest.approx(theirs["avg probability"])
 
 
-def test_labelled_sentences_are_of_the_partition_of_their_passages(files):
+def test_check_partitions_released_files(files):
     labels = read_passage_labels(files["snippets"], files["unanswerable"])
     for half in ("snippets", "unanswerable"):
         check_partitions(labels, read_sentence_labels(files[f"{half}_sentences"]))
 
 
-def test_levels_of_chatgpt_are_those_of_the_print(files):
+def test_decide_levels_published_accuracy(files):
     predicted = read_passage_predictions(files["chatgpt_passages"])
     scores = predicted["predicted"].astype(float).to_numpy()[:, None]
     passage, _, ranking, *_ = decide_levels(

@@ -125,6 +125,23 @@ def test_a_field_that_does_not_fit_the_cells(tmp_path, kind):
     assert sentence in fault
 
 
+@pytest.mark.parametrize("reads", ['mark: "*"', 'sign: "*"', "letters: true", "reads: marker"])
+@pytest.mark.parametrize("tested_on", ["printed", "rebuilt"])
+def test_check_claims_marker_without_a_column(tmp_path, reads, tested_on):
+    op = 'op: contains, value: "*"' if "reads" in reads else 'op: ">", other: {row: b}'
+    part = f"{{cells: {{row: a, metric: AP}}, {op}, {reads}, tested_on: [{tested_on}]}}"
+    claim = "{id: c, claim: A is better., source: p. 1, holds_if: [" + part + "]}"
+    card = f"{CARD}    conclusions: [{claim}]\n"
+    faults = check(tmp_path, card)
+    assert len(faults) == (tested_on == "printed")
+    assert all("has no column `marker`" in fault for fault in faults)
+    marked = "\n".join(
+        f"{line},{'marker' if number == 0 else ''}"
+        for number, line in enumerate(CELLS.replace("0.30", "0.50").splitlines())
+    )
+    assert not any("has no column" in fault for fault in check(tmp_path, card, marked + "\n"))
+
+
 @pytest.mark.parametrize("within", [0.1, 0.15])
 def test_check_tolerance_up_to_its_limit(tmp_path, within):
     tolerance = f"    tolerances: [{{cells: {{row: a, metric: AP}}, within: {within}, "
@@ -379,7 +396,8 @@ def test_a_test_that_no_predicate_reads_is_decoration(tmp_path):
     assert "has a `test`, but no predicate reads a p-value" in fault
     read = names.replace("other: {row: a}", "other: {row: a}, letters: true", 1)
     assert read != names
-    assert check(tmp_path, CARD + read, LABELLED) == []
+    marked = LABELLED.replace("\n", ",\n").replace("value,", "value,marker")
+    assert check(tmp_path, CARD + read, marked) == []
 
 
 @pytest.mark.parametrize("name", ["tests", "table_1.tests", "table_9.tests"])

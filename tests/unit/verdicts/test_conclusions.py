@@ -156,7 +156,7 @@ def test_evaluate_position_of_tied_and_missing_cells():
     third = best | {"cells": {"system": "c"}}
     assert outcome(table(a=3, b=3, c=1), third | {"position": 2}) == "fails"
     assert outcome(table(a=3, b=3, c=1), third | {"position": 3}) == "holds"
-    assert outcome(table(a=3, b=2), best) == "undecided"
+    assert outcome(table(a=3, b=2), best) == "not_run"
     assert outcome(table(a=3, b="-", c=1), best) == "undecided"
 
 
@@ -255,9 +255,68 @@ def test_evaluate_missing_cell(predicate):
     assert outcome(MANY, predicate) == "not_run"
 
 
-def test_evaluate_missing_other_side():
-    predicate = {"cells": {"system": "a"}, "op": ">=", "other": {"system": "z"}}
-    assert outcome(MANY, predicate) == "undecided"
+@pytest.mark.parametrize(
+    "sides",
+    [
+        {"op": ">=", "other": {"system": "z"}},
+        {"op": ">=", "value": 0, "minus": {"system": "z"}},
+        {"op": ">=", "value": 0, "over": {"system": "z"}},
+        {"op": ">=", "value": 0, "p": {"system": "z"}},
+        {"op": ">=", "value": 0, "low": {"system": "z"}, "high": {"system": "b"}},
+        {"op": "lowest", "among": {"system": ["b", "z"]}},
+        {"op": ">", "other": {"system": "b"}, "minus": {"system": "c"},
+         "other_minus": {"system": "z"}},
+    ],
+)  # fmt: skip
+def test_evaluate_missing_other_side(sides):
+    """A comparison with a cell that was not reproduced is not run; one without a number is not."""
+    claim = {"id": "c", "claim": "A claim of ours.", "source": "p. 1"}
+    claim["holds_if"] = [{"cells": {"system": "a"}} | sides]
+    result = evaluate(Conclusion(**claim), MANY, kind="rebuilt")
+    assert result.outcome == "not_run"
+    assert "no cell z / AP" in result.detail
+    with_dash = table(a=1, b=2, c=3, z="-")
+    assert evaluate(Conclusion(**claim), with_dash, kind="rebuilt").outcome == "undecided"
+
+
+def test_evaluate_missing_other_side_that_cannot_matter():
+    better = {"cells": {"metric": "AP", "system": ["a", "b"]}, "op": ">", "other": {"system": "z"}}
+    assert outcome(table(a=1, b=2), better) == "not_run"
+    parts = [above(5, system="a"), better]
+    assert outcome(table(a=1, b=2), *parts) == "fails"
+
+
+@pytest.mark.parametrize("options", [{"vague": "claim"}, {"tests_must_agree": True}])
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"cells": {"system": "z"}, "op": ">", "value": 0},
+        {"cells": {"system": "a"}, "op": ">", "other": {"system": "z"}},
+        {"cells": {"system": "a"}, "op": ">", "value": 0, "beside": "tests"},
+        {"cells": {"dataset": "d"}, "op": ">", "value": 0},
+        {"cells": {"system": "a"}, "op": ">", "value": 0, "mark": "*"},
+    ],
+)
+def test_evaluate_missing_cell_of_a_claim_that_stays_inconclusive(options, part):
+    claim = Conclusion(
+        id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(0), part], **options
+    )
+    result = evaluate(claim, MANY, kind="rebuilt")
+    assert result.outcome == "not_run"
+    assert "no c" in result.detail or "is missing" in result.detail
+
+
+@pytest.mark.parametrize("quantifier", ["all", "any", "none", "most", "almost all"])
+@pytest.mark.parametrize("option", [{"mark": "*"}, {"sign": "*"}, {"letters": True}])
+def test_evaluate_mark_without_a_column_of_markers(quantifier, option):
+    """Without markers, nothing shows which differences are significant."""
+    part = {"cells": {"system": ["b", "c"]}, "op": ">", "other": {"system": "a"}}
+    part |= {"quantifier": quantifier} | option
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
+    result = evaluate(claim, MANY)
+    assert result.outcome == "not_run"
+    assert "no column 'marker'" in result.detail
+    assert evaluate(claim, MANY.assign(marker="")).outcome != "not_run"
 
 
 @pytest.mark.parametrize(
@@ -297,10 +356,10 @@ def test_a_table_without_rows_decides_nothing():
     assert outcome(MANY[:0], above(0, "none")) == "not_run"
 
 
-def test_a_cell_of_the_print_that_was_not_rebuilt_is_undecided():
+def test_evaluate_published_cell_that_was_not_reproduced():
     part = MANY[:3]
     assert outcome(part, above(0)) == "holds"
-    assert outcome(part, above(0), published=MANY.astype(str)) == "undecided"
+    assert outcome(part, above(0), published=MANY.astype(str)) == "not_run"
     assert outcome(part, above(2), published=MANY.astype(str)) == "fails"
     assert outcome(part, above(2, "any"), published=MANY.astype(str)) == "holds"
 
@@ -347,9 +406,9 @@ def test_an_interval_that_holds_the_value_is_undecided(mean, low, high, expected
     assert outcome(cells, INTERVAL) == expected
 
 
-def test_an_interval_without_one_end_is_undecided():
+def test_evaluate_interval_without_a_bound():
     cells = pd.DataFrame({"bound": ["mean", "low"], "value": [2, 1]})
-    assert outcome(cells, INTERVAL) == "undecided"
+    assert outcome(cells, INTERVAL) == "not_run"
 
 
 @pytest.mark.parametrize(
@@ -397,11 +456,11 @@ def test_what_a_table_is_declared_to_lack_is_left_out_beside_others(
     assert (decision.outcome, decision.detail) == (outcome_with, detail)
 
 
-def test_a_comparison_with_what_a_table_lacks_stays_undecided():
+def test_evaluate_comparison_with_what_a_table_lacks():
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1",
                        holds_if=[{"cells": {"system": ["a", "b"]}, "op": ">",
                                   "other": {"system": "c"}}])  # fmt: skip
-    assert evaluate(claim, table(a=1, b=2), lacks={"system": ["c"]}).outcome == "undecided"
+    assert evaluate(claim, table(a=1, b=2), lacks={"system": ["c"]}).outcome == "not_run"
 
 
 @given(
@@ -540,7 +599,7 @@ def test_a_difference_against_a_difference(gain, other, expected):
     against = {"other": {"system": "d"}, "other_minus": {"system": "c"}}
     assert outcome(cells, part | against) == expected
     assert outcome(cells, part | {"value": 1.5}) == ("holds" if abs(gain) > 1.5 else "fails")
-    assert outcome(cells, part | {"value": 1.5, "minus": {"system": "z"}}) == "undecided"
+    assert outcome(cells, part | {"value": 1.5, "minus": {"system": "z"}}) == "not_run"
 
 
 @pytest.mark.parametrize(

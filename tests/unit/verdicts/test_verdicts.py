@@ -547,14 +547,14 @@ def test_a_stand_in_that_was_not_run_has_no_cell_verdicts_either(tmp_path):
     assert result.state == "not_run" and result.cells == []
 
 
-def test_a_conclusion_on_a_rebuilt_table_that_lacks_cells_is_undecided(tmp_path):
+def test_report_claim_on_a_reproduced_table_that_lacks_cells(tmp_path):
     claim = CLAIM | {"holds_if": [{"cells": {"metric": "AP"}, "op": ">", "value": 0.1}]}
     tier = {"state": "rebuilt", "needs": "your own models", "may_lack": {"row": ["c"]}}
     artefact = toy(tmp_path, conclusions=[claim], tiers={"embedded": tier})
     full = report(artefact, "embedded", CELLS.assign(value=REBUILT))
     part = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
     assert full.conclusions[0].on_rebuilt == "holds"
-    assert part.conclusions[0].on_rebuilt == "undecided"
+    assert part.conclusions[0].on_rebuilt == "not_run"
     assert report(artefact, "embedded").conclusions[0].on_rebuilt == "not_run"
 
 
