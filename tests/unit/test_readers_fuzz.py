@@ -46,6 +46,8 @@ from everycell.receipts.receipts import content_hash
 from everycell.retrieval.encoded import Encoded, write_encoded
 
 LIBRARY = Path(everycell.__file__).parent
+#: Folder of the package `papers`.
+WORKFLOW = LIBRARY.parents[1] / "workflow"
 
 
 @dataclass(frozen=True)
@@ -485,9 +487,9 @@ NOT_HERE = {
         base.yaml_files.read_model records.artefacts.load_paper trec.lines.read_lines
         collections.smart_files.read_text_lines trec.runs.read_tag
         collections.rows.read_lines collections.rows.read_objects base.csv_files.read_csv
-        studies.lajewska2025.annotations.read_group
+        papers.lajewska2025.annotations.read_group
         studies.lajewska2025.ch6.inputs.read_human_marks base.text_files.read_text_file
-        studies.lajewska2025.answerability_data.read_labels
+        papers.lajewska2025.answerability_data.read_labels
         rag.grounded.responses.read_prompt rag.grounded_template.read_template
         rag.grounded.faithfulness.read_prompt rag.grounded.autonuggetizer.read_prompt""",
     "reads a model; the tests of these modules have hostile ones": """
@@ -500,15 +502,17 @@ NOT_HERE = {
 
 def function(name: str) -> Callable[..., Any]:
     module, _, function = name.partition("#")[0].rpartition(".")
-    return getattr(importlib.import_module(f"everycell.{module}"), function)
+    prefix = "" if module.startswith("papers.") else "everycell."
+    return getattr(importlib.import_module(prefix + module), function)
 
 
 def test_every_reader_stands_in_the_table():
     result = {
-        f"{'.'.join(path.relative_to(LIBRARY).with_suffix('').parts)}.{node.name}"
-        for path in LIBRARY.rglob("*.py")
+        f"{'.'.join(path.relative_to(root).with_suffix('').parts)}.{node.name}"
+        for root, folder in ((LIBRARY, LIBRARY), (WORKFLOW, WORKFLOW / "papers"))
+        for path in folder.rglob("*.py")
         # Commands read with the library's readers.
-        if path.relative_to(LIBRARY).parts[0] != "cli"
+        if path.relative_to(root).parts[0] != "cli"
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef) and node.name.startswith(("read_", "load_"))
     }

@@ -26,9 +26,9 @@ from everycell.statistics.effect_size import EFFECT_SCALES
 from everycell.statistics.hypothesis_tests import pearson
 from everycell.statistics.power import power_from_f
 from everycell.statistics.simulation import rejection_rates, simulate_ratings
-from everycell.studies.lajewska2025.designs import answerability_study, viewpoints_study
-from everycell.studies.lajewska2025.rejection_figure import write_rejection_figure
 from papers.lajewska2025.counts import exact_quotient
+from papers.lajewska2025.designs import answerability_study, viewpoints_study
+from papers.lajewska2025.rejection_figure import write_rejection_figure
 
 STUDIES = {"answerability": ANSWERABILITY, "viewpoints": VIEWPOINTS}
 SATISFACTION = "Overall Satisfaction"

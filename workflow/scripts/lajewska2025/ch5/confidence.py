@@ -6,7 +6,6 @@ import pandas as pd
 
 from everycell.collections.snippet_files import read_annotations
 from everycell.jobs.result_job import ResultJob
-from everycell.studies.lajewska2025.annotations import PER_PASSAGE, paths
 from everycell.studies.lajewska2025.ch5.confidence import (
     AS_RELEASED,
     DECIMALS,
@@ -17,6 +16,7 @@ from everycell.studies.lajewska2025.ch5.confidence import (
     read_released,
 )
 from everycell.studies.lajewska2025.ch5.figures import confidence_and_agreement
+from papers.lajewska2025.annotations import PER_PASSAGE, paths
 
 with ResultJob(snakemake) as job:
     params = snakemake.params

@@ -6,7 +6,7 @@ from everycell.collections.snippet_files import read_annotations
 from everycell.collections.snippets import check_same_texts
 from everycell.dialogue.spans import mean_jaccard, reference_similarity
 from everycell.jobs.result_job import ResultJob
-from everycell.studies.lajewska2025.annotations import (
+from papers.lajewska2025.annotations import (
     GROUPS,
     PER_PASSAGE,
     mark_texts,

@@ -10,8 +10,8 @@ from everycell.jobs.job import Job
 from everycell.language_models.answering import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.autonuggetizer import read_prompt
-from everycell.studies.lajewska2025.annotations import paths
 from everycell.studies.lajewska2025.ch6.judging import judge_again
+from papers.lajewska2025.annotations import paths
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params

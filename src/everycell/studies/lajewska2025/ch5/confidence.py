@@ -17,7 +17,7 @@ from everycell.statistics.cluster_relations import (
     nested_variance_shares,
 )
 from everycell.statistics.hypothesis_tests import pearson
-from everycell.studies.lajewska2025.annotations import mark_texts
+from papers.lajewska2025.annotations import mark_texts
 
 X, Y = "confidence", "agreement"
 #: Interpretation of the released file, with which the published sentence is compared.

@@ -12,9 +12,9 @@ from everycell.collections.snippet_files import read_annotations
 from everycell.collections.snippets import Span
 from everycell.dialogue.spans import mark_characters, reference_similarity
 from everycell.rag.grounded.detection import agreed_spans, nuggets_frame
-from everycell.studies.lajewska2025.annotations import PER_PASSAGE, mark_texts, paths
 from everycell.studies.lajewska2025.ch6.systems import DETECTED, GOLD, IRRELEVANT, RELEVANT
 from everycell.text.sentences import sentence_spans
+from papers.lajewska2025.annotations import PER_PASSAGE, mark_texts, paths
 
 Key = tuple[str, str]
 Marks = Mapping[Key, BoolArray]
