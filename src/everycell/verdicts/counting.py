@@ -340,7 +340,12 @@ HEADLINES: dict[str, CellFilter] = {
         "origin": "data",
         "sensitivity": "insensitive",
     },
-    "of them not perturbed, or with a perturbation that its rule refused": {
+    "of them with data for which the rule accepted no change (refused or failed)": {
+        "kind": "number",
+        "origin": "data",
+        "sensitivity": ("refused", "failed"),
+    },
+    "of them not perturbed": {
         "kind": "number",
         "origin": "data",
         "sensitivity": "not perturbed",
@@ -360,6 +365,16 @@ HEADLINES: dict[str, CellFilter] = {
         "kind": "number",
         "origin": "published inputs",
         "sensitivity": "insensitive",
+    },
+    "of them with inputs for which the rule accepted no change (refused or failed)": {
+        "kind": "number",
+        "origin": "published inputs",
+        "sensitivity": ("refused", "failed"),
+    },
+    "of them with inputs that were not perturbed": {
+        "kind": "number",
+        "origin": "published inputs",
+        "sensitivity": "not perturbed",
     },
     "categories computed from data": {"kind": "category", "origin": "data"},
     "categories computed from published inputs": {"kind": "category", "origin": "published inputs"},
@@ -446,7 +461,7 @@ def _describe_outcomes(outcomes: Mapping[tuple[str, str], int], line: ClaimLine)
     for (outcome, _), number in outcomes.items():
         numbers[outcome] += number
     parts = []
-    for outcome in (*TESTED, "no_numbers"):
+    for outcome in OUTCOME_NAMES:
         unknown = outcomes.get((outcome, "undecided"), 0)
         if numbers[outcome] or (outcome == "fails" and numbers.keys() & set(TESTED)):
             has_cause = numbers["fails"] and "surrogate data" not in line.where.get("basis", ())

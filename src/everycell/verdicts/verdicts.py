@@ -165,10 +165,14 @@ def _with_markers(
 
 
 def _ruling_on_marks(cell: JudgedCell, markers: Markers) -> dict[str, Any]:
-    """Verdict on a cell whose value agrees but whose mark differs; empty if the mark agrees."""
+    """Verdict on a cell whose value agrees but whose mark differs; empty if the mark agrees.
+
+    A value that is too noisy to judge stays so, as its mark is as noisy, but both marks are named.
+    """
     unequal: dict[Verdict, Verdict] = {
         "equal": "differs",
         "close": "differs",
+        "too_noisy": "too_noisy",
         "consistent": "inconsistent",
     }
     if cell.verdict not in unequal or markers.agree:

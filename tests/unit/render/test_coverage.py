@@ -12,6 +12,8 @@ from everycell.records.published_cells import CardError
 from everycell.render.page.cells_file import claims_frame, excluded_frame
 from everycell.verdicts.counting import (
     CLAIM_LINES,
+    ClaimClass,
+    Counts,
     as_query,
     claim_lines,
     claims_of,
@@ -189,6 +191,24 @@ def test_claim_lines_contradicted_claims_and_their_cause(tmp_path, where):
         assert counts.contradicted == 1
         if entries and entries[0].tier == "embedded":
             assert "unknown cause" not in lines["of them only on surrogate data"]
+
+
+def test_claim_lines_name_each_outcome():
+    """The outcomes of a line add up to its claims, also those that were not run."""
+    claims = Counter(
+        {
+            ClaimClass("data", "holds", "not_run"): 2,
+            ClaimClass("data", "undecided", "no_numbers"): 3,
+            ClaimClass("data", "varies", "not_testable"): 4,
+        }
+    )
+    lines = claim_lines(Counts(claims=claims))
+    assert lines["on published values"] == (
+        "9 claims on published values: 4 not testable here, 2 not run, 3 without published numbers"
+    )
+    assert lines["on reproduced values"].endswith(
+        "2 supported, 0 contradicted, 3 inconclusive, 4 dependent on the machine"
+    )
 
 
 def test_claims_frame_and_list_agree(papers):

@@ -9,8 +9,9 @@ from everycell.records.artefacts import load_papers
 from everycell.records.published_cells import CardError, plain_minus
 from everycell.render.tables.table_files import write_table
 from everycell.verdicts.card_checks import check_cards, check_once
+from everycell.verdicts.reports import JudgedCell, Markers
 from everycell.verdicts.results import read_result
-from everycell.verdicts.verdicts import report
+from everycell.verdicts.verdicts import _ruling_on_marks, report
 
 REPRODUCED = pd.DataFrame(
     {
@@ -107,6 +108,23 @@ def verdict_with_marks(folder, published, reproduced):
 def test_report_different_marks_are_a_difference(tmp_path, published, reproduced):
     verdict, why = verdict_with_marks(tmp_path, published, reproduced)
     assert verdict == "differs" and "mark" in why
+
+
+def test_ruling_on_marks_of_a_value_that_is_too_noisy():
+    """Neither the value nor its mark is judged, but the reader sees that the marks differ."""
+    cell = JudgedCell(
+        key={"row": "a"},
+        kind="number",
+        origin="data",
+        printed="0.30",
+        rebuilt="0.35",
+        verdict="too_noisy",
+        why="Seeds vary.",
+    )
+    ruling = _ruling_on_marks(cell, Markers(printed="*", rebuilt=""))
+    assert ruling["verdict"] == "too_noisy"
+    assert "the mark *" in ruling["why"] and ruling["why"].endswith("Seeds vary.")
+    assert _ruling_on_marks(cell, Markers(printed="*", rebuilt="*")) == {}
 
 
 @pytest.mark.parametrize(
