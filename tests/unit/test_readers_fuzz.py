@@ -139,7 +139,7 @@ artefacts:
   table_1:
     {kind: table, title: A toy table, source: p. 1, decimals: {AP: 2},
      quoted: [{cells: {row: a}, because: an input}],
-     tiers: {embedded: {state: rebuilt, needs: nothing}}}
+     tiers: {embedded: {state: reproduced, needs: nothing}}}
 """
 PAPER = b"{title: Toy, authors: N. N., year: 2026, kind: paper, reference: none, facts: []}"
 CELLS = b"row,metric,value,unit\na,AP,0.30,%\nb,AP,-,\n"
