@@ -52,7 +52,7 @@ def test_report_accepts_inputs_that_a_figure_repeats(tmp_path):
         (CARD.replace("    decimals: {AP: 2, n: 0}\n", ""), "table_1"),
         (CARD.replace("kind: table", "kind: text"), "text_1"),
         (CARD.replace("kind: table", "kind: figure"), "figure_1"),
-        (CARD.replace("state: rebuilt", "state: stand_in, name: other data"), "table_1"),
+        (CARD.replace("state: reproduced", "state: surrogate, name: other data"), "table_1"),
     ],
 )
 def test_check_cards_missing_published_cells(tmp_path, card, name):
@@ -65,7 +65,7 @@ def test_check_cards_figure_and_quoted_table_need_no_cells(tmp_path):
     card = CARD.replace("    decimals: {AP: 2, n: 0}\n", "")
     figure = card.replace("kind: table", "kind: figure")
     assert faults_of(tmp_path / "a", figure, None, name="figure_1") == []
-    quoted = card.replace("state: rebuilt", "state: quoted")
+    quoted = card.replace("state: reproduced", "state: quoted")
     assert faults_of(tmp_path / "b", quoted, None) == []
 
 
