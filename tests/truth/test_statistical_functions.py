@@ -49,7 +49,7 @@ OTHERS = {
     *("metrics.term_counts", "metrics.word_lists", "rag.citations", "trec.conversion"),
     *("public.pyterrier",),
 }
-FURTHER = ("retrieval.significance", "retrieval.reproduction_measures", "retrieval.evaluation")
+FURTHER = ("retrieval.significance", "retrieval.reproducibility", "retrieval.evaluation")
 #: Names of functions that check input, or prepare it.
 HELPERS = {
     *("checked_weights", "checked_ideal", "check_lengths", "checked_gains", "checked_merits"),
@@ -81,7 +81,7 @@ COMPARED = {
     (R, "test_t_tests_and_corrections_equal_r"): "t_tests pearson",
     (R, "test_power_equals_r"): "anova_power required_per_group power_from_f",
     ("truth/repro_eval/test_against_repro_eval", ""): (
-        "ranking_agreement score_agreement effect_agreement"
+        "ranking_agreement score_agreement effect_agreement compare_runs"
     ),
     ("unit/dialogue/test_satisfaction", "test_scores_equal_scikit_learn"): ("scores confusion"),
     ("unit/dialogue/test_satisfaction", "test_fitting_confusions_of_rounded_scores"): (
@@ -250,7 +250,7 @@ COMPARED = {
     (
         "unit/retrieval/test_evaluation",
         "test_both_ways_equal_pytrec_eval_on_random_runs_full_of_ties",
-    ): "evaluate",
+    ): "evaluate measure_ranks relevant_ranks",
     ("unit/retrieval/test_significance", "test_each_pair_is_scipy_s_paired_t_test"): "paired_tests",
     ("unit/retrieval/test_significance", "test_paired_and_unpaired_tests_are_scipy_s"): (
         "compare_paired_and_unpaired"

@@ -78,7 +78,7 @@ def test_the_style_of_the_page_is_code_of_the_page_alone(changed_by):
     "part",
     [
         f"{STUDIES}/abolghasemi2026/ch2/settings.py",
-        f"{STUDIES}/lajewska2025/settings.py",
+        "workflow/papers/lajewska2025/settings.py",
         f"{STUDIES}/term_fairness/settings.py",
         "src/everycell/config.py",
         "src/everycell/records/registry.yaml",

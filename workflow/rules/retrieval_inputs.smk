@@ -8,7 +8,7 @@ from everycell.learning.rankers import (
     ranker_module,
     rankers_of,
 )
-from everycell.retrieval.stages import Collection, Lexical
+from everycell.retrieval.settings import Collection, Lexical
 from everycell.text.tokenise import VOCABULARIES
 
 #: Configurations of the collections, by name. The files of chapters add them after this file has

@@ -4,7 +4,7 @@ Equation 2.1: TILDE-QL(q|d) = sum over i of log P(q_i|d). P is the sigmoid of th
 piece at the first position of the document, from a masked-language-model head. The sum is over the
 query's word pieces, including repetitions but not stop ids. A document is encoded once and a query
 is only tokenised, so a score is a sum of values that are looked up
-(`everycell.retrieval.term_scores.likelihood_scores`).
+(`everycell.retrieval.encoded.likelihood_scores`).
 
 The thesis does not specify the markers, the stop ids, the two-way loss or the base of the
 logarithm. They follow the authors' public code (aminvenv/lexica, after ielab/TILDE). The base, 10,

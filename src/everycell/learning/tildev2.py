@@ -3,7 +3,7 @@
 Equation 2.3: the weight of the token at position j of document d is v_j = ReLU(W BERT(d_j) + b).
 Equation 2.2: s(q, d) is a sum over the query's vocabulary entries: c(q_i) times the largest v_j at
 the positions of that entry in the document. Documents are sparse vectors over the
-vocabulary; a query is only tokenised (`everycell.retrieval.term_scores.term_weight_scores`).
+vocabulary; a query is only tokenised (`everycell.retrieval.encoded.term_weight_scores`).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.collections.nugget_labels import JUDGES, SYSTEMS, NuggetLabels
+from everycell.collections.ginger import JUDGES, SYSTEMS, NuggetLabels
 from everycell.rag.nuggets import (
     judge_agreement,
     lowercase_importance,

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from everycell.retrieval.comparison import comparison_report
 from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.ranx_report import comparison_report
 from everycell.retrieval.significance import mark_beaten_systems, paired_tests, system_letters
 
 MEASURES = ["MAP", "nDCG", "RR", "MAP@5", "nDCG@5", "RR@3", "P@5", "R@5"]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import pytrec_eval
 
-from everycell.retrieval.tuning import search_grid
+from everycell.retrieval.judged_lists import search_grid
 
 PAIRS = ["query", "document"]
 

@@ -12,8 +12,8 @@ from scipy import stats
 
 from everycell.metrics.rank_overlap import rbo
 from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.reproduction import compare_runs
-from everycell.retrieval.reproduction_measures import (
+from everycell.retrieval.reproducibility import (
+    compare_runs,
     effect_agreement,
     ranking_agreement,
     score_agreement,
