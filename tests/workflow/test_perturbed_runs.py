@@ -15,10 +15,10 @@ from types import SimpleNamespace
 import pandas as pd
 import psutil
 import pytest
+from everycell.collections.nugget_labels import LabelsError
 
 from everycell.cli import perturbing
 from everycell.cli.perturbing import _report_differences
-from everycell.base.errors import DataError
 from everycell.jobs.job import InputChangedError
 from everycell.receipts.perturbation import PERTURBATIONS
 from everycell.records.sensitivity import WHOLE, Sensitivity
@@ -167,8 +167,8 @@ def test_run_job_that_is_killed_or_late_refuses_nothing(scratch):
     ("script", "cause", "refuses"),
     [
         (
-            "from everycell.base.errors import DataError\nraise DataError('x')",
-            "DataError",
+            "from everycell.collections.nugget_labels import LabelsError\nraise LabelsError('x')",
+            "LabelsError",
             True,
         ),
         (
@@ -215,7 +215,7 @@ def test_is_refusal_in_a_chapter(tmp_path, monkeypatch, file, line, refuses):
 
 
 def test_is_refusal():
-    assert is_refusal(DataError("line 3"))
+    assert is_refusal(LabelsError("line 3"))
     assert not is_refusal(InputChangedError("code"))
     assert not is_refusal(KeyError("rating"))
 
