@@ -314,7 +314,7 @@ NOT_HERE = {
         base.yaml.load_yaml base.json_lines.read_json_lines verdicts.verdicts.read_reproduced
         records.spread.read_spreads
         papers.sakai2023.ch1.read_targets
-        rag.grounded_template.read_grounded rag.grounded.autonuggetizer.read_facts
+        rag.citing_styles.read_grounded rag.grounded.autonuggetizer.read_facts
         rag.grounded.autonuggetizer.read_labels""",
     "reads with a function of the table, or one of the table with it": """
         trec.runs.read_tag
@@ -324,7 +324,7 @@ NOT_HERE = {
         papers.lajewska2025.annotations.read_group
         studies.lajewska2025.ch6.inputs.read_human_marks base.text_files.read_text_file
         papers.lajewska2025.answerability_data.read_labels
-        rag.grounded.responses.read_prompt rag.grounded_template.read_template
+        rag.grounded.responses.read_prompt rag.citing_styles.read_template
         rag.grounded.faithfulness.read_prompt rag.grounded.autonuggetizer.read_prompt""",
     "reads a model; the tests of these modules have hostile ones": """
         learning.models.load_model learning.models.read_tokenizer learning.t5.load_t5
