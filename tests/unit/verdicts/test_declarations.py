@@ -70,11 +70,11 @@ def test_check_cards_figure_and_quoted_table_need_no_cells(tmp_path):
 
 
 CLAIM = """\
-    conclusions:
+    claims:
       - id: a_wins
         claim: System a has a higher AP than system b.
         source: p. 1
-        holds_if: [{cells: {row: a, metric: AP}, op: ">", other: {row: b}}]
+        supported_if: [{cells: {row: a, metric: AP}, op: ">", other: {row: b}}]
 """
 ERRATUM = """\
     errata:
