@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 from harness import published
 
-from everycell.metrics.group_fairness import AttributeSet, gfrc
+from everycell.metrics.divergences import AttributeSet
+from everycell.metrics.gfrc import gfrc
 from everycell.studies.sakai2023.ch1.conversations import (
     annotated_entities,
     fairness_cells,

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.metrics.fairness_frames import fairness_by_query
-from everycell.metrics.ranked_counts import ranked_counts
+from everycell.metrics.ranked_groups import ranked_counts
 from everycell.metrics.term_counts import read_counts
+from everycell.metrics.term_fairness import fairness_by_query
 from everycell.trec.runs import read_run
 
 #: Measures with curves -> their names in figures.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from everycell.metrics.rank_overlap import PERSISTENCE, Variant
+from everycell.metrics.rbo import PERSISTENCE, Variant
 from everycell.retrieval.evaluation import Choice
 from everycell.retrieval.measures import evaluate_measures
 from everycell.retrieval.reproduction_measures import (

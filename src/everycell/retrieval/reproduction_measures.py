@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from everycell.metrics.rank_overlap import PERSISTENCE, Variant, crbo
+from everycell.metrics.rbo import PERSISTENCE, Variant, crbo
 from everycell.retrieval.significance import compare_paired_and_unpaired
 from everycell.trec.runs import trec_order
 

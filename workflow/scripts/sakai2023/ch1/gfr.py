@@ -8,7 +8,7 @@ from everycell.collections.fairweb import (
     read_target,
 )
 from everycell.jobs.result_job import ResultJob
-from everycell.metrics.group_fairness import AttributeSet
+from everycell.metrics.divergences import AttributeSet
 from everycell.studies.sakai2023.ch1.ranked_lists import gfr_cells
 from everycell.trec.runs import read_run, trec_order
 

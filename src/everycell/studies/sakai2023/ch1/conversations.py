@@ -8,18 +8,15 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from everycell.metrics.divergences import Divergence
-from everycell.metrics.group_fairness import (
-    AttributeSet,
+from everycell.metrics.divergences import AttributeSet, Divergence
+from everycell.metrics.gfrc import (
+    READING_BUDGET,
     Method,
     achieved_distributions,
     group_fairness,
-    turn_similarities,
-)
-from everycell.metrics.reading_weights import (
-    READING_BUDGET,
     position_weight,
     relevance,
+    turn_similarities,
     without_duplicates,
 )
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from everycell.metrics.group_fairness import AttributeSet
-from everycell.metrics.ranked_group_fairness import gfr
+from everycell.metrics.divergences import AttributeSet
+from everycell.metrics.gfr import gfr
 
 Pair = tuple[str, str]
 
