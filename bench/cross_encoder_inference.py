@@ -32,14 +32,13 @@ import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from everycell.collections import pydocs
-from everycell.collections.pydocs_tasks import query_by_example
+from everycell.collections.pydocs import query_by_example
 from everycell.learning.batching import map_batches, pad
-from everycell.learning.cross_encoder import training_loss
+from everycell.learning.checkpoints import TrainingOptions
+from everycell.learning.cross_encoder import PairLength, join, tokenise, training_loss
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import load_model, use_one_thread
-from everycell.learning.text_pairs import PairLength, join, tokenise
 from everycell.learning.training import train
-from everycell.learning.training_record import TrainingOptions
 from everycell.retrieval.evaluation import evaluate
 
 #: Batch size of the workflow for the longest pairs.

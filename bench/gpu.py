@@ -27,9 +27,8 @@ from transformers import (
 )
 
 from everycell.learning.batching import pad
-from everycell.learning.cross_encoder import score_pairs, training_loss
+from everycell.learning.cross_encoder import PairLength, join, score_pairs, tokenise, training_loss
 from everycell.learning.models import set_gpu_precision
-from everycell.learning.text_pairs import PairLength, join, tokenise
 from everycell.learning.text_vectors import dense_vectors
 from everycell.learning.tilde import token_ids
 
@@ -296,8 +295,7 @@ def language_model(gpu_gb):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    from everycell.language_models.batches import answer_in_batches
-    from everycell.language_models.generation import Identity, Request
+    from everycell.language_models.generation import Identity, Request, answer_in_batches
     from everycell.language_models.local import LocalModel
     from everycell.language_models.settings import Decoding
 

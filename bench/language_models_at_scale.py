@@ -23,11 +23,10 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from everycell.language_models.batches import answer_in_batches
-from everycell.language_models.generation import Identity, Request
+from everycell.language_models.costs import Throughput
+from everycell.language_models.generation import Identity, Request, answer_in_batches
 from everycell.language_models.local import LocalModel
 from everycell.language_models.settings import Decoding
-from everycell.language_models.throughput import Throughput
 
 REQUESTS, ANSWER, PASSAGES, LENGTH = 16, 32, 128, 96
 

@@ -34,9 +34,8 @@ import pandas as pd
 import pytrec_eval
 
 from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.interpolation import ALPHAS, interpolate, sweep, z_scores
+from everycell.retrieval.interpolation import ALPHAS, interpolate, noise_oracle, sweep, z_scores
 from everycell.retrieval.judged_lists import judge
-from everycell.retrieval.oracle import noise_oracle
 from everycell.trec.qrels import write_qrels
 from everycell.trec.runs import read_run, write_run
 

@@ -20,7 +20,7 @@ import time
 import numpy as np
 from scipy import sparse
 
-from everycell.retrieval.term_scores import likelihood_scores, term_weight_scores
+from everycell.retrieval.encoded import likelihood_scores, term_weight_scores
 
 VOCABULARY, TERMS, ROUNDS = 30_000, 200, 15
 

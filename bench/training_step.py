@@ -22,15 +22,14 @@ from unittest.mock import patch
 import torch
 
 from everycell.collections import pydocs
-from everycell.collections.pydocs_tasks import query_by_example
+from everycell.collections.pydocs import query_by_example
 from everycell.learning import cross_encoder, tilde, tildev2
 from everycell.learning import last_layer as last_states
-from everycell.learning.checkpoints import Checkpoints
-from everycell.learning.dropout import set_dropout
+from everycell.learning.checkpoints import Checkpoints, TrainingRecord
+from everycell.learning.cross_encoder import PairLength
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import load_model, use_one_thread
-from everycell.learning.text_pairs import PairLength
-from everycell.learning.training_record import TrainingRecord
+from everycell.learning.training import set_dropout
 
 NEGATIVES = {"tilde": 1, "tildev2": 2, "cross-encoder": 1, "mtft": 1}
 HEADS = {"tilde": "masked-lm", "tildev2": "encoder"}

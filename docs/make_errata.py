@@ -37,8 +37,8 @@ means that the published number results from the computation: from another rule 
 stated, or from software applied to a design that cannot be tested. This is not an error in print.
 In all other cases the *cause is unknown*: an error in print, a transcription error, or an unstated
 counting rule. These are questions, not errors. For each paper, errors in print come first. If
-published numbers alone show a finding, an audit in `audits.py` of the chapter (below
-`src/everycell/studies/`) confirms it in each run, with the numbers given here. A reference such as
+published numbers alone show a finding, an audit in `chN_audits.py` of its chapter (below
+`workflow/papers/`) confirms it in each run, with the numbers given here. A reference such as
 L1110 is a line in our copy of the text.
 """
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from everycell.language_models.presets import FACTS
+from everycell.language_models.requirements import FACTS
 from everycell.records.artefacts import all_artefacts, load_papers
 from everycell.records.full_runs import (
     NOTHING_KNOWN,

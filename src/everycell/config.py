@@ -1,7 +1,8 @@
 """Configuration: the typed model of ``config.yaml``, and its JSON schema.
 
-Chapters declare their own settings: in modules ``settings`` below `everycell.studies`, the constant
-`BLOCKS` maps keys of the file to models. This module collects them.
+Papers and chapters declare their own settings: in ``workflow/papers/KEY/settings.py`` and
+``chN_settings.py``, the constant `BLOCKS` maps keys of the file to models. This module collects
+them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from everycell.base.settings import ConfigError, Settings, validate_settings
 from everycell.base.untrusted import in_quotes, text_of
 from everycell.base.yaml import load_yaml, yaml_fault
 from everycell.language_models.settings import LanguageModels
+from everycell.records.chapters import import_papers, papers_modules
 from everycell.sources.settings import CorpusSettings, FetchSettings
 
 #: Where ``python -m everycell.config`` writes the schema, below the project folder.
@@ -48,12 +50,13 @@ def blocks_of_studies() -> dict[str, type[Settings]]:
     """Models of the blocks of ``config.yaml`` that studies declare, by key."""
     models: dict[str, type[Settings]] = {}
     modules = [
-        path.relative_to(folder).with_suffix("").parts
+        ".".join((studies.__name__, *path.relative_to(folder).with_suffix("").parts))
         for folder in map(Path, studies.__path__)
         for path in folder.rglob("settings.py")
     ]
-    for parts in sorted(modules):
-        module = import_module(".".join((studies.__name__, *parts)))
+    import_papers()
+    for name in sorted(modules) + papers_modules("*settings.py"):
+        module = import_module(name)
         for key, model in module.BLOCKS.items():
             if key in models or key in General.model_fields:
                 raise ValueError(

@@ -9,8 +9,7 @@ import pytest
 from harness import load_script
 
 from everycell.config import Config, parse_config, read_config
-from everycell.language_models.presets import FACTS
-from everycell.language_models.scale import H200, Load, gpu_hours
+from everycell.language_models.requirements import FACTS, H200, Load, gpu_hours
 from everycell.studies.abolghasemi2026.ch3 import scale as satisfaction
 from everycell.studies.abolghasemi2026.ch5 import scale as attribution
 from everycell.studies.heuss2025.ch5 import scale as faithfulness

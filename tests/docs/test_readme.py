@@ -181,7 +181,7 @@ def test_snakemake_targets_and_options_exist(page, words, known_targets):
         elif target.startswith("work/"):
             # What lies between: a rule writes there.
             folder = target.split("/")[1]
-            folders = (REPOSITORY / "workflow/rules", REPOSITORY / "src/everycell/workflow/rules")
+            folders = (REPOSITORY / "workflow", REPOSITORY / "src/everycell/workflow/rules")
             rules = (file for of in folders for file in of.rglob("*.smk"))
             assert any(f'"work/{folder}/' in read(file) for file in rules)
         else:

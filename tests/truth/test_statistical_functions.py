@@ -49,7 +49,7 @@ OTHERS = {
     *("metrics.term_counts", "metrics.word_lists", "rag.citations", "trec.conversion"),
     *("public.pyterrier",),
 }
-FURTHER = ("retrieval.significance", "retrieval.reproduction_measures", "retrieval.evaluation")
+FURTHER = ("retrieval.significance", "retrieval.reproducibility", "retrieval.evaluation")
 #: Names of functions that check input, or prepare it.
 HELPERS = {
     *("checked_weights", "checked_ideal", "checked_gains", "checked_merits", "checked_lists"),
@@ -63,6 +63,7 @@ HELPERS = {
         "register_measures",
     ),
     *("check_level", "parse_measures", "parse_measure", "select_topics", "sum_last_axis"),
+    "read_predictions",
 }
 #: Test file below tests/ and its test -> the functions that it compares.
 COMPARED = {
@@ -82,18 +83,15 @@ COMPARED = {
     (R, "test_t_tests_and_corrections_equal_r"): "t_tests pearson",
     (R, "test_power_equals_r"): "anova_power required_per_group power_from_f",
     ("truth/repro_eval/test_against_repro_eval", ""): (
-        "ranking_agreement score_agreement effect_agreement"
+        "ranking_agreement score_agreement effect_agreement compare_runs"
     ),
-    ("unit/dialogue/test_satisfaction", "test_scores_are_those_of_scikit_learn"): (
-        "scores confusion"
-    ),
-    ("unit/dialogue/test_satisfaction", "test_printed_scores_lead_back_to_their_counts"): (
+    ("unit/dialogue/test_satisfaction", "test_scores_equal_scikit_learn"): ("scores confusion"),
+    ("unit/dialogue/test_satisfaction", "test_fitting_confusions_of_rounded_scores"): (
         "fitting_confusions"
     ),
-    ("unit/dialogue/test_satisfaction", "test_overlap_of_what_is_solved"): "jaccard",
-    ("unit/dialogue/test_satisfaction", "test_each_step_is_the_first_that_reaches_its_share"): (
-        "dissatisfaction_steps"
-    ),
+    ("unit/dialogue/test_satisfaction", "test_jaccard"): "jaccard",
+    ("unit/cli/test_answers", "test_satisfaction_agrees_with_scikit_learn"): "satisfaction_report",
+    ("unit/dialogue/test_satisfaction", "test_dissatisfaction_steps"): ("dissatisfaction_steps"),
     ("unit/explain/test_explainers", "test_kernel_shap_of_few_features_is_exact"): (
         "kernel_shapley_values"
     ),
@@ -258,7 +256,7 @@ COMPARED = {
     (
         "unit/retrieval/test_evaluation",
         "test_both_ways_equal_pytrec_eval_on_random_runs_full_of_ties",
-    ): "evaluate",
+    ): "evaluate measure_ranks relevant_ranks",
     ("unit/retrieval/test_significance", "test_each_pair_is_scipy_s_paired_t_test"): "paired_tests",
     ("unit/retrieval/test_significance", "test_paired_and_unpaired_tests_are_scipy_s"): (
         "compare_paired_and_unpaired"

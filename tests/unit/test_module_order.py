@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -39,6 +39,8 @@ PLACE = {
     "studies": len(ORDER) + 1,
     **dict.fromkeys(TOP, len(ORDER) + 2),
 }
+#: Code of the papers: rules and functions of their chapters.
+PAPERS = LIBRARY.parents[1] / "workflow" / "papers"
 MODULES = sorted(path for path in LIBRARY.rglob("*.py") if path != LIBRARY / "__init__.py")
 
 
@@ -121,6 +123,57 @@ def test_a_study_imports_of_studies_only_those_of_its_paper(path, papers):
             assert not re.fullmatch(r"ch\w+", chapter) or chapter in own, (
                 f"{name} imports {other}, of another chapter"
             )
+
+
+def chapter_of(name: str) -> str:
+    """Chapter of a module below `papers`, as KEY.ch2, or only its paper."""
+    _, key, *module = name.split(".")
+    chapter = re.match(r"ch[0-9A-Z]+", module[0]) if module else None
+    return f"{key}.{chapter[0]}" if chapter else key
+
+
+def other_chapters(name: str, imports: set[str], papers: Collection[str]) -> list[str]:
+    """Modules that a module of a paper imports from another paper or chapter.
+
+    A folder without a paper's key has an experiment that several papers report.
+    """
+    own = chapter_of(name)
+    return sorted(
+        other
+        for other in imports
+        if other.startswith("papers.")
+        and other.split(".")[1] in papers
+        and chapter_of(other) not in (own, own.partition(".")[0])
+    )
+
+
+@pytest.mark.parametrize("path", sorted(PAPERS.glob("*/*.py")), ids=lambda path: path.stem)
+def test_a_chapter_imports_no_other_chapter_or_paper(path, papers):
+    name = f"papers.{path.parent.name}.{path.stem}"
+    assert other_chapters(name, imported(path), papers) == []
+
+
+def test_other_chapters_are_seen():
+    imports = {
+        "papers.toy2026.ch2_settings.BLOCKS",
+        "papers.toy2026.counts",
+        "papers.toy2026.ch3.mean",
+        "papers.other2026.counts",
+        "papers.experiment.tables",
+        "everycell.trec.runs",
+    }
+    papers = ("toy2026", "other2026")
+    refused = ["papers.other2026.counts", "papers.toy2026.ch3.mean"]
+    assert other_chapters("papers.toy2026.ch2", imports, papers) == refused
+    # What all chapters of a paper share imports none of them.
+    refused.insert(1, "papers.toy2026.ch2_settings.BLOCKS")
+    assert other_chapters("papers.toy2026.counts", imports, papers) == refused
+
+
+@of_each_module
+def test_the_package_imports_no_paper(path):
+    if package_of(name_of(path)) != "studies":
+        assert not {name for name in imported(path) if name.split(".")[0] == "papers"}
 
 
 def test_packages_import_each_other_in_no_cycle():

@@ -16,10 +16,9 @@ import everycell
 from everycell.cli.measure import bias, runs
 from everycell.metrics.term_fairness import fairness_report
 from everycell.public import NAMES
+from everycell.retrieval.any_measure import evaluate_measures, parse_measure
 from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.measures import evaluate_measures, parse_measure
-from everycell.retrieval.reproduction import compare_runs
-from everycell.retrieval.reproduction_measures import ranking_agreement
+from everycell.retrieval.reproducibility import compare_runs, ranking_agreement
 from everycell.trec.qrels import write_qrels
 from everycell.trec.runs import write_run
 

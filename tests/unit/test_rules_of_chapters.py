@@ -22,11 +22,12 @@ RULE = re.compile(r"^ *(?:use +rule +[\w, ]+? +as|rule|checkpoint) +(\w+)", re.M
 USED_RULE = re.compile(r"\brules\.(\w+)|^ *use +rule +(\w+)", re.MULTILINE)
 
 
-def chapter_of(path: Path, rules: Path) -> str:
+def chapter_of(path: Path, workflow: Path) -> str:
     """Chapter that a file belongs to, as KEY/ch2; its paper; or "" where all may read it."""
-    if not path.is_relative_to(rules):
+    if not path.is_relative_to(workflow):
         return ""
-    paper, _, name = path.relative_to(rules).as_posix().rpartition("/")
+    # Below `papers`, and below `rules` beside files that all may read.
+    paper, _, name = "/".join(path.relative_to(workflow).parts[1:]).rpartition("/")
     chapter = re.match(r"ch[0-9A-Z]+", name)
     return f"{paper}/{chapter[0]}" if paper and chapter else paper
 
@@ -69,35 +70,35 @@ def names(path: Path) -> tuple[set[str], set[str]]:
     return defined, read - defined
 
 
-def strangers(rules: Path, packaged: Path | None = None) -> list[str]:
+def strangers(workflow: Path, packaged: Path | None = None) -> list[str]:
     """What a file of rules reads that belongs to another chapter, or to any if it is shared."""
-    files = sorted([*rules.rglob("*.smk"), *(packaged.rglob("*.smk") if packaged else ())])
+    files = sorted([*workflow.rglob("*.smk"), *(packaged.rglob("*.smk") if packaged else ())])
     result = {path: names(path) for path in files}
     shared = {
         name
         for path, (defined, _) in result.items()
-        if not chapter_of(path, rules)
+        if not chapter_of(path, workflow)
         for name in defined
     }
     faults = []
     for path, (_, read) in result.items():
-        own = chapter_of(path, rules)
+        own = chapter_of(path, workflow)
         for other, (defined, _) in result.items():
-            theirs = chapter_of(other, rules)
+            theirs = chapter_of(other, workflow)
             # A paper's own files, beside those of its chapters, serve all of them.
             if theirs and theirs not in (own, own.partition("/")[0]):
                 for name in sorted(defined & read - shared):
-                    faults.append(f"{os.path.relpath(path, rules)} reads {name} of {other.name}")
+                    faults.append(f"{os.path.relpath(path, workflow)} reads {name} of {other.name}")
     return faults
 
 
 def test_rules_read_no_name_of_another_chapter(repository):
-    assert strangers(repository / "workflow" / "rules", PACKAGED) == []
+    assert strangers(repository / "workflow", PACKAGED) == []
 
 
 def test_packaged_rules_read_no_name_of_the_repository(repository):
     shared = [names(path) for path in PACKAGED.rglob("*.smk")]
-    local = [names(path) for path in (repository / "workflow" / "rules").rglob("*.smk")]
+    local = [names(path) for path in (repository / "workflow").rglob("*.smk")]
     read = set().union(*(read for _, read in shared))
     packaged = set().union(*(defined for defined, _ in shared))
     assert read & set().union(*(defined for defined, _ in local)) - packaged == set()
@@ -116,13 +117,14 @@ def test_packaged_rules_read_no_name_of_the_repository(repository):
         ("use rule a as b with:\n    threads: 1\n", "reads rules.a"),
     ],
 )
-@pytest.mark.parametrize("location", ["toy2026/ch2.smk", "shared.smk"])
+@pytest.mark.parametrize("location", ["papers/toy2026/ch2.smk", "rules/shared.smk"])
 def test_the_check_sees_what_is_read(tmp_path, location, text, fault):
-    (tmp_path / "toy2026").mkdir()
-    (tmp_path / "toy2026/ch1_inputs.smk").write_text("OTHERS = 1\n\n\nrule a:\n    threads: 1\n")
-    (tmp_path / "common.smk").write_text("OWN = 1\n")
+    for folder in ("papers/toy2026", "rules"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "papers/toy2026/ch1.smk").write_text("OTHERS = 1\n\n\nrule a:\n    threads: 1\n")
+    (tmp_path / "rules/common.smk").write_text("OWN = 1\n")
     (tmp_path / location).write_text(text)
-    expected = [] if fault is None else [f"{location} {fault} of ch1_inputs.smk"]
+    expected = [] if fault is None else [f"{location} {fault} of ch1.smk"]
     assert strangers(tmp_path) == expected
 
 
@@ -139,7 +141,7 @@ def other_parents(rules: Path, packaged: Path) -> list[str]:
 
 def test_rules_inherit_from_parents_alone(repository):
     # With `use rule`, parameters that the new rule does not name stay those of the old one.
-    assert other_parents(repository / "workflow" / "rules", PACKAGED) == []
+    assert other_parents(repository / "workflow", PACKAGED) == []
     assert other_parents(PACKAGED, PACKAGED) == []
 
 
@@ -153,13 +155,18 @@ def test_the_check_sees_another_parent(tmp_path):
 
 def test_rules_import_nothing_that_takes_long(repository):
     # Snakemake reads all rules at each start, and on a cluster for each job.
-    names = re.compile(r"^from (everycell[\w.]*) import", re.MULTILINE)
-    rules = repository / "workflow" / "rules"
-    files = [*rules.rglob("*.smk"), *PACKAGED.rglob("*.smk"), repository / "Snakefile"]
+    names = re.compile(r"^from ((?:everycell|papers)[\w.]*) import", re.MULTILINE)
+    workflow = repository / "workflow"
+    files = [*workflow.rglob("*.smk"), *PACKAGED.rglob("*.smk"), repository / "Snakefile"]
     modules = sorted({name for file in files for name in names.findall(file.read_text("utf-8"))})
     assert len(modules) > 20
     lines = [f"import {name}" for name in modules]
     slow = ("scipy", "sklearn", "statsmodels", "matplotlib", "torch", "numba", "lightgbm")
     lines += ["import sys", f"print(*(name for name in {slow} if name in sys.modules))"]
-    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)],
+        env=os.environ | {"PYTHONPATH": str(workflow)},
+        capture_output=True,
+        text=True,
+    )
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stdout + done.stderr

@@ -102,7 +102,7 @@ def parse_ahead(folder: Path) -> None:
 
     parse = workflow.parse
     parsed = {}
-    rules_of = (folder / "workflow/rules", folder / "src/everycell/workflow/rules")
+    rules_of = (folder / "workflow", folder / "src/everycell/workflow/rules")
     for file in (folder / "Snakefile", *(file for of in rules_of for file in of.rglob("*.smk"))):
         rules, lines = Rules(file.read_text(encoding="utf-8")), {}
         if re.search(r"^\s*rule\s*:", rules.text, re.MULTILINE) is None:

@@ -74,7 +74,7 @@ class ParsedFile(NamedTuple):
 def test_rules_that_were_parsed_ahead_are_those_of_snakemake(repository, monkeypatch):
     files = [
         repository / "Snakefile",
-        *(repository / "workflow" / "rules").rglob("*.smk"),
+        *(repository / "workflow").rglob("*.smk"),
         *(repository / "src/everycell/workflow/rules").rglob("*.smk"),
     ]
     parse = snakemake.workflow.parse

@@ -13,6 +13,7 @@ import yaml
 from harness import published
 from snakemake.scheduling.job_scheduler import JobScheduler
 
+from everycell.receipts.code import script_files
 from everycell.records.artefacts import all_artefacts, load_papers
 from everycell.records.cards import RUNNABLE
 
@@ -270,17 +271,26 @@ def test_no_two_rules_share_a_log_or_a_benchmark(rules):
         assert len(positions) == len(set(positions)), part
 
 
-def read_names(script: Path, part: str) -> set[str]:
-    """Names that a script reads from `snakemake.params` or `snakemake.output`."""
-    nodes = list(ast.walk(ast.parse(script.read_text(encoding="utf-8"))))
-    sources = {f"snakemake.{part}"}
+def code_of(rule) -> ast.AST:
+    """Code of a rule: its script, or its function of a chapter."""
+    script = rule.params.get("script", "")
+    file = script_files(script, Path(rule.workflow.basedir))[-1] if script else Path(rule.script)
+    module = ast.parse(file.read_text(encoding="utf-8"))
+    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
+    return functions[script.partition(":")[2]] if ":" in script else module
+
+
+def read_names(code: ast.AST, part: str) -> set[str]:
+    """Names that code reads from `params` or `output` of its job."""
+    nodes = list(ast.walk(code))
+    sources = {f"{owner}.{part}" for owner in ("snakemake", "job.snakemake", "job")}
     for node in nodes:
         if isinstance(node, ast.Assign):
             targets, values = ast.unparse(node.targets[0]), ast.unparse(node.value)
             pairs = zip(
                 targets.strip("()").split(", "), values.strip("()").split(", "), strict=False
             )
-            sources |= {target for target, value in pairs if value == f"snakemake.{part}"}
+            sources |= {target for target, value in pairs if value in sources}
     return {
         node.attr
         for node in nodes
@@ -290,18 +300,28 @@ def read_names(script: Path, part: str) -> set[str]:
 
 @pytest.mark.parametrize("part", ["params", "output"])
 def test_each_name_that_a_script_reads_is_set_by_one_of_its_rules(rules, part):
-    names_by_script = defaultdict(set)
+    names_by_code, codes = defaultdict(set), {}
     for rule in rules:
         if rule.name not in PARENTS:
-            names_by_script[rule.script] |= set(getattr(rule, part).keys())
-    assert len(names_by_script) > 100
-    for script, names in names_by_script.items():
-        unknown = read_names(Path(script), part) - names - {"get", "items", "keys", "values"}
-        assert not unknown, script
+            name = rule.params.get("script", rule.script)
+            names_by_code[name] |= set(getattr(rule, part).keys())
+            codes[name] = code_of(rule)
+    assert len(names_by_code) > 100
+    for name, names in names_by_code.items():
+        unknown = read_names(codes[name], part) - names - {"get", "items", "keys", "values"}
+        assert not unknown, name
+
+
+@pytest.mark.slow
+def test_a_function_that_a_rule_runs_must_exist(clean):
+    clean.edit("workflow/papers/lajewska2025/ch4.py", "def queries(", "def other(")
+    done = clean.snakemake("-n", "lajewska2025_ch4")
+    assert done.returncode != 0
+    assert "workflow/papers/lajewska2025/ch4.py has no function `queries`" in done.stdout
 
 
 def test_no_rule_names_an_absolute_path(tree):
-    folders = (tree.folder / "workflow/rules", tree.folder / "src/everycell/workflow/rules")
+    folders = (tree.folder / "workflow", tree.folder / "src/everycell/workflow/rules")
     for path in sorted(file for folder in folders for file in folder.rglob("*.smk")):
         assert not re.search(r'"/[a-z]', path.read_text()), path.name
 

@@ -1,5 +1,5 @@
 # Input functions and names of the rules of retrieval.
-from everycell.learning.ranker import (
+from everycell.learning.rankers import (
     EncodingRanker,
     PairRanker,
     TextEncodingRanker,
@@ -8,7 +8,7 @@ from everycell.learning.ranker import (
     ranker_module,
     rankers_of,
 )
-from everycell.retrieval.stages import Collection, Lexical
+from everycell.retrieval.settings import Collection, Lexical
 from everycell.text.tokenise import VOCABULARIES
 
 #: Configurations of the collections, by name. The files of chapters add them after this file has
@@ -97,7 +97,7 @@ def runs_ranker(script, name=None):
 def hash_of_code_with_ranker(script, name):
     """Hash of a script, a ranker, and the modules of this project that they import."""
     ranker = source_file(f"src/{ranker_module(name).replace('.', '/')}.py", ROOT)
-    return hash_of_sources([script_file(script, ROOT), ranker], ROOT)
+    return hash_of_sources([*script_files(script, ROOT), ranker], ROOT)
 
 
 def training_of(part):

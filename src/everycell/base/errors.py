@@ -68,7 +68,3 @@ def require(condition: object, name: str, value: object, expected: str) -> None:
     """Raise an error that names a parameter unless its value is as expected."""
     if not condition:
         raise DataError(column=name, value=value, expected=expected)
-
-
-class CollectionError(Exception):
-    """A file of a collection is invalid; the message gives file, line and allowed values."""

@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from everycell.language_models.presets import Requirements
+from everycell.language_models.requirements import Requirements
 from everycell.records.full_runs import FullRun, format_number
 
 #: Seconds to wait for a host before it counts as unreachable.

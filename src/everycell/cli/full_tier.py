@@ -29,7 +29,7 @@ from everycell.cli.full_machine import (
 from everycell.cli.names import Names
 from everycell.language_models.endpoint import Endpoint
 from everycell.language_models.generation import LanguageModelError
-from everycell.language_models.presets import requirements
+from everycell.language_models.requirements import requirements
 from everycell.language_models.settings import EndpointSettings, LanguageModels
 from everycell.records.artefacts import Artefact, Paper, all_artefacts
 from everycell.records.full_runs import (

@@ -285,7 +285,7 @@ def _is_sum(measure: str) -> bool:
     """Whether a measure is summed over queries, as counts are, not averaged."""
     import ir_measures
 
-    from everycell.retrieval.measures import parse_measure
+    from everycell.retrieval.any_measure import parse_measure
 
     return isinstance(parse_measure(measure).aggregator(), ir_measures.SumAgg)
 
@@ -294,7 +294,7 @@ def _parse_measures(
     cells: pd.DataFrame, column: str, measures: Sequence[str], table: Path
 ) -> dict[str, str]:
     """Published name of each measure -> its name in ir_measures."""
-    from everycell.retrieval.measures import parse_measure
+    from everycell.retrieval.any_measure import parse_measure
 
     published: list[str] = cells[column].unique().tolist()
     names: dict[str, str] = {}

@@ -46,21 +46,8 @@ class Level(NamedTuple):
 
 def aggregate(groups: Sequence[npt.ArrayLike], how: Aggregation) -> FloatArray:
     """Aggregate the scores of each group: a passage's sentences, or a ranking's passages."""
-    if how not in THRESHOLDS:
-        raise ValueError(f"how is {how!r}; expected 'max' or 'mean'.")
-    aggregated = np.zeros(len(groups))
-    for index, group in enumerate(groups):
-        scores = np.asarray(group, dtype=float)
-        if scores.ndim != 1 or not len(scores):
-            raise ValueError(
-                f"Group {index} has the shape {scores.shape}; give a list of at least one score: a "
-                "passage without sentences cannot be scored."
-            )
-        # The negated comparison also rejects NaN.
-        if not ((scores >= 0) & (scores <= 1)).all():
-            raise ValueError(f"Group {index} has the scores {group}; give numbers from 0 to 1.")
-        aggregated[index] = scores.max() if how == "max" else scores.mean()
-    return aggregated
+    function = {"max": np.max, "mean": np.mean}[how]
+    return np.array([function(np.asarray(group, dtype=float)) for group in groups], dtype=float)
 
 
 def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
@@ -69,25 +56,13 @@ def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
     Section 5.6.2 requires a score above the threshold. The authors' code also accepts a score equal
     to it, and so does this function. No released score equals its threshold.
     """
-    values = np.asarray(scores, dtype=float)
-    if not 0 <= threshold <= 1 or not ((values >= 0) & (values <= 1)).all():
-        raise ValueError(
-            f"The threshold is {threshold} and the scores are {values}; give numbers from 0 to 1."
-        )
-    return values >= threshold
+    return np.asarray(scores, dtype=float) >= threshold
 
 
 def best_threshold(scores: npt.ArrayLike, truth: npt.ArrayLike) -> float:
     """Threshold with the most correct decisions, among 0.05, 0.10, ..., 0.95."""
-    values, labels = np.asarray(scores, dtype=float), np.asarray(truth)
-    if values.ndim != 1 or not len(values) or labels.shape != values.shape or labels.dtype != bool:
-        raise ValueError(
-            f"There are scores of shape {values.shape} and truth values of shape {labels.shape} "
-            f"and type {labels.dtype}; give one True or False for each score, and at least one "
-            "score."
-        )
     thresholds = [step / 20 for step in range(1, 20)]
-    correct = [np.count_nonzero(decide(values, threshold) == labels) for threshold in thresholds]
+    correct = [np.count_nonzero(decide(scores, threshold) == truth) for threshold in thresholds]
     return thresholds[int(np.argmax(correct))]
 
 
@@ -95,8 +70,6 @@ def rankings(
     passages: Sequence[str], size: int = 3, *, repeated: Repeated = "distinct"
 ) -> IntArray:
     """Positions of all subsets of `size` passages of a question, one row per subset."""
-    if size < 1:
-        raise ValueError(f"size is {size}; a ranking has at least one passage.")
     first_positions: dict[str, int] = {}
     for position, passage in enumerate(passages):
         first_positions.setdefault(passage, position)
@@ -104,11 +77,9 @@ def rankings(
         subsets = list(itertools.combinations(range(len(passages)), size))
     elif repeated == "distinct":
         subsets = list(itertools.combinations(first_positions.values(), size))
-    elif repeated == "tuples":
+    else:
         positions = (first_positions[passage] for passage in passages)
         subsets = list(dict.fromkeys(itertools.combinations(positions, size)))
-    else:
-        raise ValueError(f"repeated is {repeated!r}; expected 'distinct', 'tuples' or 'rows'.")
     return np.array(subsets, dtype=np.intp).reshape(-1, size)
 
 
@@ -121,11 +92,6 @@ def decide_levels(
     repeated: Repeated = "distinct",
 ) -> list[Level]:
     """Answerability of passages and rankings by sentence scores, by six aggregations."""
-    if len(scores) != len(passages):
-        raise ValueError(
-            f"There are scores for {len(scores)} passages, but {len(passages)} passages; give "
-            "scores for each passage."
-        )
     turns, truth = passages["turn_id"].to_numpy(), passages["answerable"].to_numpy()
     rows_by_turn = [np.flatnonzero(turns == turn) for turn in passages["turn_id"].unique()]
     ids = passages["passage_id"].to_numpy()
@@ -163,18 +129,7 @@ def mcnemar_test(
     truth: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, *, exact: bool = True
 ) -> McNemar:
     """Test whether two systems decide the same cases equally well (McNemar's test)."""
-    arrays = [np.asarray(array) for array in (truth, first, second)]
-    shapes = [array.shape for array in arrays]
-    if len(set(shapes)) > 1 or len(shapes[0]) != 1 or not shapes[0][0]:
-        raise ValueError(
-            f"truth, first and second have the shapes {shapes}; give three lists of the same "
-            "length, with at least one case."
-        )
-    if any(array.dtype != bool for array in arrays):
-        raise ValueError(
-            "truth, first and second contain values other than True and False; give only those."
-        )
-    correct = [array == arrays[0] for array in arrays[1:]]
+    correct = [np.asarray(array) == np.asarray(truth) for array in (first, second)]
     only_first = int(np.count_nonzero(correct[0] & ~correct[1]))
     only_second = int(np.count_nonzero(correct[1] & ~correct[0]))
     if only_first + only_second == 0:

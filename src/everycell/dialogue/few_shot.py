@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from everycell.base.errors import DataError
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, Turn
 from everycell.language_models.generation import Answer, Message, NotOfferedError
 from everycell.language_models.reasoning import without_reasoning
@@ -112,9 +113,12 @@ def draw_pairs(
         (sample, partners[f"{sample.id}-cf"]) for sample in main if f"{sample.id}-cf" in partners
     ]
     if size < 1 or not pairs:
-        raise ValueError(
-            f"Cannot draw {size} of {len(pairs)} pairs of a sample and its counterfactual; both "
-            "numbers must be at least 1. Give a larger size, or counterfactuals of these samples."
+        raise DataError(
+            column="pairs of a sample and its counterfactual",
+            value=size,
+            fault=f"of {len(pairs)} that are available",
+            expected="at least 1",
+            fix="give a larger size, or counterfactuals of these samples",
         )
     shuffled = np.random.default_rng(seed).permutation(len(pairs)).tolist()
     rows_by_label = [

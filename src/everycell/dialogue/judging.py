@@ -22,6 +22,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from statsmodels.stats.proportion import proportion_confint
 
 from everycell.base.arrays import BoolArray
+from everycell.base.errors import DataError
 from everycell.collections.satisfaction_samples import Sample
 from everycell.dialogue.counterfactuals import Rewriting, success
 
@@ -52,11 +53,6 @@ class Judge:
 
     def satisfied(self, utterances: Sequence[str], dialogues: Sequence[str]) -> BoolArray:
         """Judge whether each utterance satisfies the user."""
-        if len(utterances) != len(dialogues):
-            raise ValueError(
-                f"There are {len(utterances)} utterances and {len(dialogues)} dialogues; give one "
-                "dialogue for each utterance."
-            )
         folds = np.array([self.folds.get(dialogue, 0) for dialogue in dialogues], dtype=int)
         texts = np.array(utterances, dtype=object)
         satisfied = np.zeros(len(texts), dtype=bool)
@@ -75,23 +71,24 @@ def train_judge(
     folds: int = FOLDS,
 ) -> Judge:
     """Train a judge on labelled utterances, with one model per held-out fold of dialogues."""
-    if not len(utterances) == len(satisfied) == len(dialogues):
-        raise ValueError(
-            f"There are {len(utterances)} utterances, {len(satisfied)} labels and "
-            f"{len(dialogues)} dialogues; give one label and one dialogue for each utterance."
-        )
     number = len(set(dialogues))
     if not 2 <= folds <= number:
-        raise ValueError(f"folds is {folds} for {number} dialogues; it must be from 2 to {number}.")
+        raise DataError(
+            column="folds",
+            value=folds,
+            expected=f"a number from 2 to that of the dialogues, {number}",
+        )
     texts = np.array(utterances, dtype=object)
     labels = np.array(satisfied, dtype=bool)
     fold_of_dialogue, models = {}, []
     splits = GroupKFold(folds).split(texts, labels, dialogues)
     for fold, (training, held_out) in enumerate(splits):
         if len(set(labels[training])) < 2:
-            raise ValueError(
-                f"Without fold {fold + 1} of {folds}, all utterances have the same label; give "
-                "more dialogues or fewer folds."
+            raise DataError(
+                row=f"without fold {fold + 1} of {folds}",
+                column="utterances",
+                fault="have the same label",
+                fix="give more dialogues or fewer folds",
             )
         fold_of_dialogue |= {dialogues[row]: fold for row in held_out}
         model = make_pipeline(

@@ -23,6 +23,8 @@ from typing import Literal
 
 import pandas as pd
 
+from everycell.base.errors import DataError
+
 Count = Callable[[str], int]
 Form = Literal["trimmed", "full"]
 
@@ -44,17 +46,10 @@ def trimmed_context(
     count: Count = count_words,
     separator: str = " ",
 ) -> str:
-    """Earlier turns, as much of the last answer as fits, and the utterance."""
-    if not utterance.strip():
-        raise ValueError("The utterance is empty; remove the turn.")
+    """Earlier turns, as much of the last answer as fits, and the utterance, which must fit."""
     parts = [*history, utterance]
     if length is None:
         return separator.join([*history, answer, utterance] if answer else parts)
-    if count(utterance) > length:
-        raise ValueError(
-            f"The utterance {utterance[:40]!r} has {count(utterance)} units and the limit is "
-            f"{length}; raise the limit, since utterances are never cut."
-        )
     while count(separator.join(parts)) > length:
         parts.pop(0)
     words = answer.split() if len(parts) > len(history) else []
@@ -73,13 +68,6 @@ def full_context(
     utterances: Sequence[str], answers: Sequence[str], utterance: str, *, separator: str = " "
 ) -> str:
     """All earlier utterances, the answers to the last three, and the utterance; no limit."""
-    if not utterance.strip():
-        raise ValueError("The utterance is empty; remove the turn.")
-    if len(utterances) != len(answers):
-        raise ValueError(
-            f"There are {len(utterances)} earlier utterances and {len(answers)} answers; give one "
-            "answer per utterance, empty if there is none."
-        )
     first = len(utterances) - ANSWERS
     parts = [
         part
@@ -122,21 +110,7 @@ def rewrite(
     The rewriter gets all first turns at once, then all second turns, and so on, so that the context
     of a turn can include the rewrites of earlier turns.
     """
-    if form not in ("trimmed", "full"):
-        raise ValueError(f"form is {form!r}; expected 'trimmed' or 'full'.")
-    if form == "full" and length is not None:
-        raise ValueError(f"length is {length}, but the form 'full' has no limit; omit `length`.")
-    is_duplicate = turns["query_id"].duplicated()
-    if is_duplicate.any():
-        duplicate = turns["query_id"][is_duplicate].iloc[0]
-        raise ValueError(f"The turn {duplicate!r} occurs twice; remove the duplicate.")
     answers = answers or {}
-    unknown = sorted(set(answers) - set(turns["query_id"]))
-    if unknown:
-        raise ValueError(
-            f"There is an answer to {unknown[0]!r}, which is not among the {len(turns)} turns; "
-            "remove the answer or add the turn."
-        )
     rewritten: dict[str, str] = {}
     positions = turns.groupby("topic", sort=False).cumcount()
     conversations = {
@@ -149,38 +123,40 @@ def rewrite(
         for topic, turn, utterance in zip(
             current["topic"], current["query_id"], current["utterance"], strict=True
         ):
+            if length is not None and count(utterance) > length:
+                raise DataError(
+                    row=f"turn {turn}",
+                    column="utterance",
+                    value=utterance,
+                    fault=f"which has {count(utterance)} units",
+                    expected=f"at most {length} units",
+                    fix="raise the limit, since utterances are never cut",
+                )
             earlier = conversations[topic][:depth]
             utterances = [text for _, text in earlier]
             replies = [answers.get(name, "") for name, _ in earlier]
-            try:
-                if form == "full":
-                    context = full_context(utterances, replies, utterance, separator=separator)
-                else:
-                    history = [rewritten[name] for name, _ in earlier] if feed_back else utterances
-                    context = trimmed_context(
-                        history,
-                        replies[-1] if replies else "",
-                        utterance,
-                        length=length,
-                        count=count,
-                        separator=separator,
-                    )
-            except ValueError as error:
-                raise ValueError(f"Turn {turn!r}: {error}") from None
+            if form == "full":
+                context = full_context(utterances, replies, utterance, separator=separator)
+            else:
+                history = [rewritten[name] for name, _ in earlier] if feed_back else utterances
+                context = trimmed_context(
+                    history,
+                    replies[-1] if replies else "",
+                    utterance,
+                    length=length,
+                    count=count,
+                    separator=separator,
+                )
             contexts.append(context)
-        rewrites = rewriter(contexts)
-        if len(rewrites) != len(contexts):
-            raise ValueError(
-                f"The rewriter returned {len(rewrites)} rewrites for {len(contexts)} contexts; it "
-                "must return one per context."
-            )
-        rewritten.update(zip(current["query_id"], rewrites, strict=True))
-        empty = [name for name in current["query_id"] if not rewritten[name].strip()]
-        if empty:
-            raise ValueError(
-                f"The rewriter returned an empty query for the turn {empty[0]!r}; use another "
-                "rewriter or remove the turn."
-            )
+        rewritten.update(zip(current["query_id"], rewriter(contexts), strict=True))
+        for turn in current["query_id"]:
+            if not rewritten[turn].strip():
+                raise DataError(
+                    row=f"turn {turn}",
+                    column="rewritten query",
+                    fault="is empty",
+                    fix="use another rewriter or remove the turn",
+                )
     return pd.Series(
         {name: rewritten[name] for name in turns["query_id"]}, name="text", dtype="str"
     ).rename_axis("query_id")

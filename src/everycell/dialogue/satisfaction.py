@@ -9,13 +9,18 @@ Source: abolghasemi2026, sections 3.5 and 3.6.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from math import isfinite
-from typing import NamedTuple
+import math
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field
 
+from everycell.base.errors import DataError
+from everycell.base.json_lines import read_json_lines
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 
 #: Unit of the last decimal: bounds the error of a truncated or rounded published value.
@@ -49,18 +54,7 @@ class Step(NamedTuple):
 
 def confusion(satisfied: npt.ArrayLike, predicted: npt.ArrayLike) -> Confusion:
     """Count correct and wrong predictions of at least one sample."""
-    truth, predictions = np.asarray(satisfied), np.asarray(predicted)
-    if truth.ndim != 1 or truth.shape != predictions.shape or not len(truth):
-        raise ValueError(
-            f"There are labels of shape {truth.shape} and predictions of shape "
-            f"{predictions.shape}; give one prediction per label, and at least one label."
-        )
-    for name, values in (("label", truth), ("prediction", predictions)):
-        if values.dtype != bool:
-            raise ValueError(
-                f"A {name} is {values.dtype} ({values[0]!r}); give true for satisfied and false "
-                "for dissatisfied."
-            )
+    truth, predictions = np.asarray(satisfied, dtype=bool), np.asarray(predicted, dtype=bool)
     correct = truth == predictions
     masks = (truth & correct, truth & ~correct, ~truth & correct, ~truth & ~correct)
     return Confusion._make(int(np.sum(mask)) for mask in masks)
@@ -68,10 +62,6 @@ def confusion(satisfied: npt.ArrayLike, predicted: npt.ArrayLike) -> Confusion:
 
 def scores(counts: Confusion) -> Scores:
     """Accuracy, and macro averages of precision, recall and F1, in percent."""
-    if min(counts) < 0 or not sum(counts):
-        raise ValueError(
-            f"The counts of predictions are {tuple(counts)}; give counts of 0 or more, not all 0."
-        )
     classes = [
         (counts.satisfied_right, counts.satisfied_wrong, counts.dissatisfied_wrong),
         (counts.dissatisfied_right, counts.dissatisfied_wrong, counts.satisfied_wrong),
@@ -93,20 +83,9 @@ def fitting_confusions(
     truncated values. Accuracy must be among the measures. The counts are sorted by the number of
     correct predictions, then by that of correctly predicted dissatisfied samples.
     """
-    unknown = set(published) - set(Scores._fields)
-    if unknown or "accuracy" not in published:
-        raise ValueError(
-            f"The measures are {sorted(published)}; give accuracy and any of "
-            f"{', '.join(Scores._fields[1:])}."
-        )
-    if not all(map(isfinite, published.values())):
-        raise ValueError(f"A measure is not finite in {dict(published)}; give percentages.")
+    if not all(map(math.isfinite, published.values())):
+        raise DataError(column="published", value=dict(published), expected="finite percentages")
     total = satisfied + dissatisfied
-    if min(satisfied, dissatisfied) < 0 or not total:
-        raise ValueError(
-            f"There are {satisfied} satisfied and {dissatisfied} dissatisfied samples; give "
-            "counts of 0 or more, not both 0."
-        )
     fitting = []
     for correct in range(total + 1):
         if abs(100 * correct / total - published["accuracy"]) >= within:
@@ -149,7 +128,9 @@ def jaccard(main: Collection[str], counterfactual: Collection[str]) -> float:
     originals = set(main)
     rewritten = {name.removesuffix(COUNTERFACTUAL) for name in counterfactual}
     if len(originals) != len(main) or len(rewritten) != len(counterfactual):
-        raise ValueError("An id occurs twice among the solved samples; remove the duplicate.")
+        raise DataError(
+            column="solved samples", fault="have the same id twice", fix="remove the duplicate"
+        )
     union = originals | rewritten
     return len(originals & rewritten) / len(union) if union else float("nan")
 
@@ -159,13 +140,6 @@ def dissatisfaction_steps(
 ) -> list[Step]:
     """Dissatisfied samples to add for each share, starting at the current share (L821)."""
     total = satisfied + dissatisfied
-    if min(satisfied, dissatisfied, available) < 0 or not total:
-        raise ValueError(
-            f"There are {satisfied} satisfied, {dissatisfied} dissatisfied and {available} "
-            "additional samples; give counts of 0 or more, and a test set with at least one sample."
-        )
-    if not 1 <= step <= 50:
-        raise ValueError(f"The step is {step} percentage points; it must be from 1 to 50.")
     steps = [Step(100 * dissatisfied / total, 0)]
     for percent in range(step, 100, step):
         # Smallest number with (dissatisfied + added) / (total + added) >= percent / 100.
@@ -177,3 +151,77 @@ def dissatisfaction_steps(
 
 def _share(part: int, total: int) -> float:
     return part / total if total else 0.0
+
+
+#: Default name of the estimator.
+ESTIMATOR = "all"
+
+
+class Prediction(BaseModel):
+    """A line of a file of predictions (see docs/user-satisfaction.md)."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+    id: Annotated[str, Field(min_length=1)]
+    satisfied: bool
+    predicted: bool
+    estimator: Annotated[str, Field(min_length=1)] = ESTIMATOR
+
+
+def read_predictions(path: Path) -> list[Prediction]:
+    """Read predictions from a file of JSON lines."""
+    predictions: dict[tuple[str, str], Prediction] = {}
+    for number, line in read_json_lines(path, Prediction, "docs/user-satisfaction.md"):
+        key = (line.estimator, line.id)
+        if key in predictions:
+            raise DataError(
+                path,
+                number,
+                "id",
+                line.id,
+                "which occurs twice",
+                fix="keep one prediction per estimator",
+            )
+        predictions[key] = line
+    return list(predictions.values())
+
+
+def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
+    """Measures of each estimator on samples, counterfactuals and both together."""
+    rows = []
+    for estimator in dict.fromkeys(prediction.estimator for prediction in predictions):
+        own = [prediction for prediction in predictions if prediction.estimator == estimator]
+        main = [prediction for prediction in own if not prediction.id.endswith(COUNTERFACTUAL)]
+        rewritten = [prediction for prediction in own if prediction.id.endswith(COUNTERFACTUAL)]
+        main_ids = {prediction.id for prediction in main}
+        for prediction in rewritten:
+            if prediction.id.removesuffix(COUNTERFACTUAL) not in main_ids:
+                raise DataError(
+                    row=f"estimator {estimator}",
+                    column="counterfactual",
+                    value=prediction.id,
+                    fault="whose original is missing",
+                    fix="add the original or correct the id",
+                )
+        sets = {"main": main} | ({"counterfactual": rewritten, "mixed": own} if rewritten else {})
+        for name, samples in sets.items():
+            counts = confusion(
+                [prediction.satisfied for prediction in samples],
+                [prediction.predicted for prediction in samples],
+            )
+            overlap = math.nan
+            if name == "mixed":
+                overlap = jaccard(_solved_ids(main), _solved_ids(rewritten))
+            rows.append(
+                {"estimator": estimator, "set": name, "samples": len(samples)}
+                | {"dissatisfied": sum(not prediction.satisfied for prediction in samples)}
+                | scores(counts)._asdict()
+                | {"jaccard": overlap}
+            )
+    return pd.DataFrame(rows)
+
+
+def _solved_ids(predictions: Sequence[Prediction]) -> list[str]:
+    return [
+        prediction.id for prediction in predictions if prediction.satisfied == prediction.predicted
+    ]

@@ -19,7 +19,7 @@ import pandas as pd
 import everycell
 from everycell.base.files import CANNOT_WRITE, describe_os_error, fingerprint, naming
 from everycell.jobs.orphans import end_with_snakemake
-from everycell.receipts.code import code_sha256, files_of_sources, script_file, source_file
+from everycell.receipts.code import code_sha256, files_of_sources, script_files, source_file
 from everycell.records.released import check
 
 #: Parameters that are not settings of a result.
@@ -49,7 +49,7 @@ def parameters_line(parameters: Mapping[str, Any]) -> str:
 
 
 class Job:
-    """Context of a script: ``with Job(snakemake) as job: ...``.
+    """Context of a script, ``with Job(snakemake) as job: ...``, or of a function of a chapter.
 
     On entry, it redirects messages to the rule's log, checks fetched files against the registry and
     hashes all inputs. On a clean exit, it checks that the inputs are unchanged, and writes the
@@ -84,7 +84,9 @@ class Job:
         try:
             self._check_inputs()
             #: Hash of each input before the job.
-            self.inputs = {path: fingerprint(path) for path in map(Path, self.snakemake.input)}
+            self.input_hashes = {
+                path: fingerprint(path) for path in map(Path, self.snakemake.input)
+            }
             self._code = self._check_code()
         except BaseException as error:
             with self.log:
@@ -107,7 +109,9 @@ class Job:
         }
         if params.get("code"):
             modules = [source_file(module, root) for module in params.get("modules", ())]
-            expected[script_file(params["script"], root), *modules] = params["code"]
+            # The error message names the first file.
+            scripts = reversed(script_files(params["script"], root))
+            expected[(*scripts, *modules)] = params["code"]
         files: set[Path] = set()
         for paths, digest in expected.items():
             existing = {path for path in paths if path.is_file()}
@@ -124,6 +128,26 @@ class Job:
     def tier(self) -> str:
         """First folder below ``results``."""
         return Path(self.snakemake.output[0]).parts[1]
+
+    @property
+    def input(self) -> Any:
+        """Named input files of the rule."""
+        return self.snakemake.input
+
+    @property
+    def output(self) -> Any:
+        """Named output files of the rule."""
+        return self.snakemake.output
+
+    @property
+    def params(self) -> Any:
+        """Parameters of the rule."""
+        return self.snakemake.params
+
+    @property
+    def wildcards(self) -> Any:
+        """Wildcards of the job."""
+        return self.snakemake.wildcards
 
     @property
     def seed(self) -> int | None:
@@ -170,7 +194,7 @@ class Job:
 
     def _finish(self) -> None:
         """Check that inputs and code did not change while the job ran."""
-        for path, digest in (self.inputs | self._code).items():
+        for path, digest in (self.input_hashes | self._code).items():
             if not path.exists() or fingerprint(path) != digest:
                 raise InputChangedError(
                     f"{path} was {'changed' if path.exists() else 'removed'} while this job ran, "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ResultJob(Job):
-    """Context of a script that makes results: ``with ResultJob(snakemake) as job: ...``.
+    """Context of a script or function that makes results.
 
     On a clean exit, the receipt is written, including `facts`.
 
@@ -137,7 +137,7 @@ class ResultJob(Job):
             receipt,
             artefact="/".join(receipt.parts[2:]).removesuffix(".receipt.json"),
             tier=self.tier,
-            inputs=self.inputs,
+            inputs=self.input_hashes,
             outputs=outputs,
             parameters=parameters,
             seed=self.seed,

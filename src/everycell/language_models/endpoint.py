@@ -34,11 +34,12 @@ from everycell.language_models.generation import (
     NotOfferedError,
     Request,
 )
-from everycell.language_models.quoted_keys import REVEALING_LENGTH, quotes_key
 from everycell.language_models.replies import (
+    REVEALING_LENGTH,
     InvalidReplyError,
     parse_answer,
     parse_model_names,
+    quotes_key,
     refuse_hidden_documents,
 )
 from everycell.language_models.settings import EndpointSettings

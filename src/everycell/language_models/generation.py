@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Literal, Protocol
 
@@ -255,7 +257,7 @@ def folder_identity(source: Path, *, name: str, dtype: str = "") -> Identity:
     """Identify a local model by its files, without loading it.
 
     The revision of a file is its hash. The revision of a folder is the source noted by
-    `everycell.language_models.gguf_files.convert_gguf`; if there is none, the commit of a folder in
+    `everycell.language_models.local.convert_gguf`; if there is none, the commit of a folder in
     the hub's cache; otherwise a hash of the weights and tokenizer.
     """
     try:
@@ -283,3 +285,56 @@ def _sha256(value: object) -> str:
     # This form must never change: the keys of all records depend on it.
     text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+_LOG = logging.getLogger(__name__)
+
+
+class MemoryFullError(LanguageModelError):
+    """A batch does not fit in memory; for a single request, the message says what to do."""
+
+
+class BatchModel(Protocol):
+    """A `LanguageModel` that answers several requests at once."""
+
+    @property
+    def identity(self) -> Identity:
+        """Identity of the model."""
+
+    def answer_batch(self, requests: Sequence[Request]) -> list[Answer]:
+        """Answer requests that differ only in their prompts, scored texts and seeds."""
+
+
+def answer_in_batches(
+    model: BatchModel, requests: Sequence[Request], size: int
+) -> Iterator[list[tuple[Request, Answer]]]:
+    """Answer requests in batches, the longest prompts first."""
+    # By kind, and within a kind by decreasing length. groupby requires this order.
+    ordered = sorted(requests, key=lambda request: (_kind(request), -len(request.text)))
+    for _, group in groupby(ordered, key=_kind):
+        remaining = list(group)
+        while remaining:
+            batch = remaining[:size]
+            try:
+                answers = model.answer_batch(batch)
+            except MemoryFullError:
+                if len(batch) == 1:
+                    raise
+                size = len(batch) // 2
+                _LOG.warning(
+                    "%s: a batch of %d requests does not fit into memory; continuing with %d. Set "
+                    "`batch` to this number to start with it.",
+                    model.identity.name,
+                    len(batch),
+                    size,
+                )
+                continue
+            remaining = remaining[len(batch) :]
+            yield list(zip(batch, answers, strict=True))
+
+
+def _kind(request: Request) -> str:
+    """Decoding parameters that the requests of a batch share: all but the seed."""
+    if request.decoding is None:
+        return ""
+    return request.decoding.model_copy(update={"seed": None}).model_dump_json()

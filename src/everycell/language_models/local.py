@@ -9,14 +9,21 @@ another machine. Answers that must not change are kept in records (see `records`
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+from unittest.mock import patch
 
 import torch
 from tokenizers.decoders import DecodeStream
 from transformers import (
     AutoModelForCausalLM,
+    AutoTokenizer,
     DynamicCache,
     GenerationConfig,
     LogitsProcessorList,
@@ -24,20 +31,20 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from everycell.language_models.batches import MemoryFullError
 from everycell.language_models.generation import (
+    SOURCE_FILE,
     Answer,
     Identity,
+    MemoryFullError,
     Request,
     Token,
     bound_logprob,
     folder_identity,
 )
-from everycell.language_models.prompt_tokens import PromptTokens
 from everycell.language_models.reasoning import is_reasoning_tag, opening_tag
-from everycell.language_models.token_choice import ChosenLogprobs, SeededSampling, StopTexts
+from everycell.language_models.tokens import ChosenLogprobs, PromptTokens, SeededSampling, StopTexts
+from everycell.learning.hub import quiet
 from everycell.learning.models import ModelError, load_weights, model_folder, read_tokenizer
-from everycell.learning.quiet import quiet
 
 #: Number of tokens of a prompt that are processed at once.
 BLOCK = 128
@@ -293,3 +300,56 @@ def load_language_model(
             "`endpoints`."
         )
     return LocalModel(model.eval(), tokenizer, identity)
+
+
+def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
+    """Convert a GGUF model to safetensors, with its tokenizer and chat template.
+
+    Loading a GGUF file takes more than ten times as long as loading safetensors. The weights keep
+    the values of the GGUF file, in float32. A note in the folder has the hash of that file, under
+    which answers are recorded.
+    """
+    import gguf
+
+    # transformers parses the file separately for settings, tokenizer and weights, and builds a
+    # table of names for each module: caching more than halves the time.
+    cached: dict[str, Any] = {
+        name: cache(getattr(gguf, name)) for name in ("GGUFReader", "get_tensor_name_map")
+    }
+    try:
+        with quiet(), patch.multiple(gguf, **cached):
+            tokenizer = AutoTokenizer.from_pretrained(
+                file.parent, gguf_file=file.name, trust_remote_code=False
+            )
+            model = AutoModelForCausalLM.from_pretrained(
+                file.parent,
+                gguf_file=file.name,
+                trust_remote_code=False,
+                dtype=torch.float32,
+            )
+    # gguf, numpy, torch and transformers raise different errors for a damaged file.
+    except Exception as error:
+        raise ModelError(
+            f"The GGUF file {file} cannot be read ({error}): it is damaged, or transformers does "
+            "not support its architecture; copy it again, or use another file."
+        ) from error
+    # The weights are dequantised, but transformers does not save a model with a quantiser.
+    del model.config.quantization_config
+    model.hf_quantizer = None
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    try:
+        with quiet():
+            model.save_pretrained(partial)
+            tokenizer.save_pretrained(partial)
+        identity = folder_identity(file, name=name).model_dump(include={"name", "revision"})
+        (partial / SOURCE_FILE).write_text(json.dumps(identity) + "\n", encoding="utf-8")
+        # mkdtemp creates folders that only their owner can read.
+        umask = os.umask(0)
+        os.umask(umask)
+        for path in (partial, *partial.iterdir()):
+            path.chmod((0o777 if path.is_dir() else 0o666) & ~umask)
+        partial.replace(folder)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise

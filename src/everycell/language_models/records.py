@@ -13,6 +13,7 @@ import hashlib
 import json
 import logging
 import os
+import sys
 import threading
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from everycell.base.files import write_atomically
 from everycell.base.text_files import check_regular
 from everycell.base.untrusted import parse_json
 from everycell.base.validation import describe_fault
@@ -55,7 +57,7 @@ class Entry(BaseModel):
     continuation: str | None
     answer: Answer
     date: str
-    #: None in an older, unchained record (see `everycell.language_models.chaining`).
+    #: None in an older, unchained record (see `chain_record`).
     chained: str | None = None
 
     @property
@@ -105,7 +107,7 @@ def chained_entries(path: Path, *, allow_unchained: bool = False) -> tuple[dict[
             field = "the address of its endpoint" if no_address else "its hash `chained`"
             raise RecordError(
                 f"{location} lacks {field}; if you trust this record, convert it once with "
-                f"`python -m everycell.language_models.chaining {path}{' URL' * no_address}`, "
+                f"`python -m everycell.language_models.records {path}{' URL' * no_address}`, "
                 "otherwise restore it."
             )
         last = entry.chain_to(last).chained or ""
@@ -281,3 +283,41 @@ def _remove_partial_line(path: Path) -> None:
 def key_of(identity: Identity, request: Request) -> str:
     """Key of a model's answer to a request in a record (see `request_key`)."""
     return request_key(identity, prompt_hash(request), request.decoding, request.continuation)
+
+
+def chain_record(path: Path, url: str = "") -> None:
+    """Chain the lines of an older record; answers of an endpoint without an address get `url`.
+
+    Only for records that you trust: edits of unchained lines cannot be detected.
+    """
+    from everycell.language_models.endpoint import endpoint_identity
+    from everycell.language_models.settings import EndpointSettings
+
+    if not path.is_file():
+        raise RecordError(f"There is no record {path}; correct the path.")
+    with FileLock(path.with_name(f".{path.name}.lock"), timeout=5):
+        entries = []
+        for entry in chained_entries(path, allow_unchained=True)[0].values():
+            if entry.model.host and not entry.model.url:
+                identity = (
+                    endpoint_identity(EndpointSettings(url=url, model="any")) if url else None
+                )
+                if identity is None or identity.host != entry.model.host:
+                    raise RecordError(
+                        f"{path}: answers of the host {entry.model.host} lack the address of the "
+                        f"endpoint, and {url or 'no address'} was given; give the `url` that "
+                        "config.yaml had when they were recorded."
+                    )
+                model = entry.model.model_copy(update={"url": identity.url})
+                entry = entry.model_copy(update={"model": model})
+            entries.append(entry.model_copy(update={"key": entry.expected_key}))
+        write_atomically(path, record_lines(entries))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit("Usage: python -m everycell.language_models.records FILE [URL]")
+    try:
+        chain_record(Path(sys.argv[1]), *sys.argv[2:])
+    except (RecordError, Timeout, OSError, ValueError) as error:
+        sys.exit(f"everycell: {error}")

@@ -10,12 +10,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
+from transformers import PreTrainedModel
 
 from everycell.base.arrays import IntArray
+from everycell.base.errors import DataError
 
 LOG = logging.getLogger(__name__)
 # Tokens per batch. On one CPU core, 2,048 is the fastest size from 512 to 16,384 for a BERT with 2
@@ -23,6 +25,8 @@ LOG = logging.getLogger(__name__)
 _BATCH_TOKENS = {"cpu": 2048, "cuda": 131_072}
 
 Ids: TypeAlias = Sequence[int] | IntArray
+#: Rows of a training set: column -> values.
+Rows: TypeAlias = dict[str, list[Any]]
 Batch: TypeAlias = Mapping[str, torch.Tensor]
 
 
@@ -50,17 +54,7 @@ def map_batches(
     """
     if batch_tokens is None:
         batch_tokens = _BATCH_TOKENS.get(torch.device(device).type, _BATCH_TOKENS["cpu"])
-    if batch_tokens < 1 or (batch_size is not None and batch_size < 1):
-        raise ValueError(
-            f"A batch is limited to {batch_tokens} tokens and {batch_size} sequences: both limits "
-            "must be 1 or more."
-        )
     lengths = np.array([_length(sequence) for sequence in sequences], dtype=np.int64)
-    if len(lengths) and lengths.min() < 1:
-        raise ValueError(
-            f"One of the {what}, at index {int(lengths.argmin())}, has no tokens: a sequence needs "
-            "at least one, so add the tokenizer's special tokens."
-        )
     # Stable, so that sequences of the same length keep their order.
     order = np.argsort(-lengths, kind="stable")
     results: list[np.ndarray] = [np.empty(0)] * len(lengths)
@@ -95,11 +89,6 @@ def map_batches(
                 *(len(rows), what, longest, limit),
             )
             continue
-        if outputs.shape[:1] != rows.shape:
-            raise ValueError(
-                f"`forward` returned a tensor of shape {outputs.shape} for a batch of {len(rows)} "
-                f"{what}: its first axis must have one row per sequence."
-            )
         fetch()
         pending.append((rows, outputs))
         start += len(rows)
@@ -171,3 +160,29 @@ def is_out_of_memory(error: Exception) -> bool:
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
         "DefaultCPUAllocator" in str(error) and "memory" in str(error)
     )
+
+
+def cache_tokens(
+    tokenise: Callable[[Sequence[str]], Sequence[Ids]],
+) -> Callable[[Sequence[str]], list[Ids]]:
+    """Wrap a tokeniser so that it tokenises each text only once."""
+    ids_by_text: dict[str, Ids] = {}
+
+    def tokenise_cached(texts: Sequence[str]) -> list[Ids]:
+        new_texts = [text for text in dict.fromkeys(texts) if text not in ids_by_text]
+        ids_by_text.update(zip(new_texts, tokenise(new_texts), strict=True))
+        return [ids_by_text[text] for text in texts]
+
+    return tokenise_cached
+
+
+def check_length(model: PreTrainedModel, length: int) -> None:
+    """Raise an error if a length exceeds the number of positions of a model."""
+    limit = model.config.max_position_embeddings
+    if length > limit:
+        raise DataError(
+            column="length",
+            value=length,
+            expected=f"at most {limit} tokens, the input of the model",
+            fix="use a shorter length",
+        )

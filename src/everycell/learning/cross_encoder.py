@@ -6,22 +6,100 @@ classifier with one output, which applies BERT's pooler (a dense layer with tanh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import torch
 from torch.nn import functional
-from transformers import (
-    BertForSequenceClassification,
-    PreTrainedTokenizerBase,
-)
+from transformers import BertForSequenceClassification, PreTrainedTokenizerBase
 
-from everycell.learning.batching import Ids, map_batches, pad
-from everycell.learning.last_layer import first_state, logit
-from everycell.learning.text_pairs import PairLength, join, tokenise
-from everycell.learning.token_cache import cache_tokens
+from everycell.base.errors import DataError
+from everycell.learning.batching import (
+    Batch,
+    Ids,
+    TokenPair,
+    cache_tokens,
+    check_length,
+    map_batches,
+    pad,
+)
+from everycell.learning.last_layer import first_state, logit, pooled_first_state
+from everycell.statistics.laplace import LastLayer
+
+#: [CLS] and two [SEP].
+SPECIAL = 3
+
+
+@dataclass(frozen=True)
+class PairLength:
+    """How a query and a document are truncated to `total` tokens.
+
+    "query_first" truncates the query to `query` tokens regardless of the document, so that it is
+    the same for all candidates; "longest_first" truncates the longer text, which is the default of
+    transformers.
+    """
+
+    total: int
+    cut: Literal["query_first", "longest_first"] = "query_first"
+    query: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the lengths."""
+        if self.total < SPECIAL + 2:
+            raise DataError(
+                column="total",
+                value=self.total,
+                expected=f"{SPECIAL + 2} tokens or more, including {SPECIAL} special tokens",
+            )
+        highest = self.total - SPECIAL - 1
+        if self.query is not None and not 1 <= self.query <= highest:
+            raise DataError(
+                column="query", value=self.query, expected=f"a number from 1 to {highest}"
+            )
+
+    def room(self, query: int, document: int) -> tuple[int, int]:
+        """Number of tokens of each text that are kept."""
+        free = self.total - SPECIAL
+        half = free // 2
+        if self.cut == "query_first":
+            query = min(query, half if self.query is None else self.query)
+        elif query + document > free:
+            # An odd token goes to the longer text, or to the document in a tie, as in tokenizers.
+            query = min(query, max(half if query <= document else free - half, free - document))
+        return query, min(document, free - query)
+
+
+def tokenise(
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]
+) -> list[npt.NDArray[np.int32]]:
+    """Token ids of texts, without truncation or special tokens."""
+    if not texts:
+        return []
+    encoded = tokenizer(
+        list(texts),
+        add_special_tokens=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        # No warning about long texts, since pairs are truncated later.
+        verbose=False,
+    )
+    return [np.array(ids, dtype=np.int32) for ids in encoded["input_ids"]]
+
+
+def join(
+    tokenizer: PreTrainedTokenizerBase, query: Ids, document: Ids, length: PairLength
+) -> TokenPair:
+    """Truncate two texts, and join [CLS] q [SEP] and d [SEP] into one sequence."""
+    query_length, document_length = length.room(len(query), len(document))
+    start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
+    return TokenPair(
+        np.concatenate([start, query[:query_length], end]).astype(np.int32),
+        np.concatenate([document[:document_length], end]).astype(np.int32),
+    )
 
 
 def score_pairs(
@@ -35,21 +113,71 @@ def score_pairs(
     batch_tokens: int | None = None,
 ) -> npt.NDArray[np.float32]:
     """Score query-document pairs with a cross-encoder."""
-    _check_model(model, length)
-    query_ids = _tokenise_texts(tokenizer, queries, [query for query, _ in pairs], "query")
-    document_ids = _tokenise_texts(
-        tokenizer, documents, [document for _, document in pairs], "document"
+    joined = _join_pairs(model, tokenizer, queries, documents, pairs, length)
+    return np.array(_map_pairs(logit, model, tokenizer, joined, batch_tokens), dtype=np.float32)
+
+
+def pair_vectors(
+    model: BertForSequenceClassification,
+    tokenizer: PreTrainedTokenizerBase,
+    queries: Mapping[Any, str],
+    documents: Mapping[Any, str],
+    pairs: Sequence[tuple[Hashable, Hashable]],
+    length: PairLength,
+) -> npt.NDArray[np.float32]:
+    """Representation of each query-document pair before the last layer."""
+    joined = _join_pairs(model, tokenizer, queries, documents, pairs, length)
+    rows = _map_pairs(pooled_first_state, model, tokenizer, joined)
+    return np.array(rows, dtype=np.float32).reshape(len(pairs), model.config.hidden_size)
+
+
+def head_of(model: BertForSequenceClassification) -> LastLayer:
+    """Weights and bias of a model's last layer, which has one or two outputs."""
+    layer = model.classifier
+    return LastLayer(
+        *(part.detach().cpu().numpy().astype(np.float64) for part in (layer.weight, layer.bias))
     )
-    joined = [
-        join(tokenizer, query_ids[query], document_ids[document], length)
-        for query, document in pairs
-    ]
+
+
+def _join_pairs(
+    model: BertForSequenceClassification,
+    tokenizer: PreTrainedTokenizerBase,
+    queries: Mapping[Any, str],
+    documents: Mapping[Any, str],
+    pairs: Sequence[tuple[Hashable, Hashable]],
+    length: PairLength,
+) -> list[TokenPair]:
+    """Token ids of pairs; each text is tokenised once."""
+    check_length(model, length.total)
+    ids = []
+    for kind, texts, side in (("query", queries, 0), ("document", documents, 1)):
+        keys = list(dict.fromkeys(pair[side] for pair in pairs))
+        if missing := [key for key in keys if key not in texts]:
+            raise DataError(
+                column=kind,
+                value=missing[0],
+                fault="which has no text",
+                fix="add its text or remove its pairs",
+            )
+        tokens = tokenise(tokenizer, [texts[key] for key in keys])
+        ids.append(dict(zip(keys, tokens, strict=True)))
+    return [join(tokenizer, ids[0][query], ids[1][document], length) for query, document in pairs]
+
+
+def _map_pairs(
+    forward: Callable[[BertForSequenceClassification, Batch], torch.Tensor],
+    model: BertForSequenceClassification,
+    tokenizer: PreTrainedTokenizerBase,
+    pairs: Sequence[TokenPair],
+    batch_tokens: int | None = None,
+) -> list[np.ndarray]:
+    """Output of a model, in evaluation mode, for each pair."""
     was_training = model.training
     model.eval()
     try:
-        scores = map_batches(
-            lambda batch: logit(model, batch).float(),
-            joined,
+        return map_batches(
+            lambda batch: forward(model, batch).float(),
+            pairs,
             pad_id=tokenizer.pad_token_id,
             batch_tokens=batch_tokens,
             device=model.device,
@@ -57,40 +185,6 @@ def score_pairs(
         )
     finally:
         model.train(was_training)
-    return np.array(scores, dtype=np.float32)
-
-
-def _check_model(model: BertForSequenceClassification, length: PairLength) -> None:
-    """Raise an error unless a model has one output and can read `length` tokens."""
-    if model.config.num_labels != 1:
-        raise ValueError(
-            f"The model has {model.config.num_labels} outputs: a cross-encoder has one, so load "
-            "it for sequence classification with num_labels=1."
-        )
-    limit = model.config.max_position_embeddings
-    if length.total > limit:
-        raise ValueError(
-            f"Pairs may have {length.total} tokens, but the model reads at most {limit}: lower the "
-            "length."
-        )
-
-
-def _tokenise_texts(
-    tokenizer: PreTrainedTokenizerBase,
-    texts: Mapping[Any, str],
-    keys: Sequence[Hashable],
-    kind: str,
-) -> dict[Hashable, npt.NDArray[np.int32]]:
-    """Token ids of the texts with the given keys."""
-    unique = list(dict.fromkeys(keys))
-    for key in unique:
-        if key not in texts:
-            raise ValueError(
-                f"The pairs contain the {kind} {key!r}, which has no text: add its text or remove "
-                "its pairs."
-            )
-    ids = tokenise(tokenizer, [texts[key] for key in unique])
-    return dict(zip(unique, ids, strict=True))
 
 
 def softmax_loss(scores: torch.Tensor) -> torch.Tensor:
@@ -123,24 +217,12 @@ def training_loss(
     margin: float = 1.0,
 ) -> Callable[[BertForSequenceClassification, Mapping[str, Sequence[Any]]], torch.Tensor]:
     """Loss of a cross-encoder for `everycell.learning.training.train`."""
-    if triplet_weight < 0 or margin <= 0:
-        raise ValueError(
-            f"triplet_weight is {triplet_weight} and margin {margin}: the weight must be 0 or more "
-            "and the margin above 0."
-        )
-
     ids_of = cache_tokens(lambda texts: tokenise(tokenizer, texts))
 
     def loss(
         model: BertForSequenceClassification, rows: Mapping[str, Sequence[Any]]
     ) -> torch.Tensor:
-        _check_model(model, length)
-        numbers = {len(negatives) for negatives in rows["negatives"]}
-        if len(numbers) != 1 or 0 in numbers:
-            raise ValueError(
-                f"The rows have {sorted(numbers)} negatives: all rows must have the same number, 1 "
-                "or more."
-            )
+        check_length(model, length.total)
         queries = ids_of(rows["query"])
         texts = [
             text
@@ -148,7 +230,7 @@ def training_loss(
             for text in (positive, *negatives)
         ]
         documents = ids_of(texts)
-        size = 1 + numbers.pop()
+        size = 1 + len(rows["negatives"][0])
         pairs = [
             join(tokenizer, queries[position // size], document, length)
             for position, document in enumerate(documents)
@@ -178,3 +260,39 @@ def _vectors(
     sequences = [np.concatenate([start, ids[: length.total - 2], end]) for ids in texts]
     batch = pad(sequences, tokenizer.pad_token_id, model.device)
     return first_state(model.bert, batch)
+
+
+#: (query, document) pairs -> their scores, in the same order.
+Scorer = Callable[[Sequence[tuple[str, str]]], npt.ArrayLike]
+
+
+def score_in_parts(lists: pd.DataFrame, score: Scorer, *, at_once: int = 50) -> pd.DataFrame:
+    """Score the documents of ranked lists, in batches of queries."""
+    if lists.empty:
+        return lists.assign(score=pd.Series(dtype=float))
+    part_of = pd.factorize(lists["query"])[0] // at_once
+    return pd.concat([_score_part(part, score) for _, part in lists.groupby(part_of)])
+
+
+def score_by_fold(lists: pd.DataFrame, scorers: Iterable[tuple[Set[str], Scorer]]) -> pd.DataFrame:
+    """Score each list with the model whose training data did not include its query."""
+    parts, models = [], dict.fromkeys(lists["query"], 0)
+    for held_out, score in scorers:
+        part = lists[lists["query"].isin(held_out)]
+        parts.append(_score_part(part, score))
+        for query in part["query"].unique():
+            models[query] += 1
+    for query, count in models.items():
+        if count != 1:
+            raise DataError(
+                column="query",
+                value=query,
+                fault=f"which was held out from {count} models",
+                expected="each query to be a test query of exactly one fold",
+            )
+    return pd.concat(parts).sort_index()
+
+
+def _score_part(part: pd.DataFrame, score: Scorer) -> pd.DataFrame:
+    pairs = list(part[["query", "document"]].itertuples(index=False, name=None))
+    return part.assign(score=score(pairs))

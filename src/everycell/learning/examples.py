@@ -10,6 +10,7 @@ import pandas as pd
 from datasets import Dataset, Features, List, Value
 from datasets.arrow_writer import ArrowWriter
 
+from everycell.base.errors import DataError
 from everycell.collections.benchmark import check_texts
 
 _TEXT = Value("string")
@@ -39,9 +40,9 @@ def ranking_examples(
     lists = candidates[is_training].sort_values(["task", "query_id", "document_id"], kind="stable")
     relevant = lists[lists["relevance"] > 0].drop_duplicates(["query_id", "document_id"])
     if relevant.empty:
-        raise ValueError(
-            "There is no relevant pair to train on: the candidate lists have none in the split "
-            "'train'; draw fewer test and validation queries."
+        raise DataError(
+            fault="There is no relevant pair to train on in the split 'train'",
+            fix="draw fewer test and validation queries",
         )
     generator = np.random.default_rng(seed)
     sampled_pairs = relevant.iloc[generator.permutation(len(relevant))[:pairs]]
@@ -69,9 +70,11 @@ def _generate_rows(
     for pair in sampled_pairs.itertuples(index=False):
         pool = pools.get((pair.task, pair.query_id), np.array([]))
         if len(pool) < negatives:
-            raise ValueError(
-                f"Query {pair.query_id!r} of task {pair.task!r} has {len(pool)} non-relevant "
-                f"documents, but {negatives} negatives are required; use fewer."
+            raise DataError(
+                row=f"query {pair.query_id!r} of task {pair.task!r}",
+                fault=f"has {len(pool)} non-relevant documents",
+                expected=f"{negatives} or more",
+                fix="use fewer negatives",
             )
         sampled = generator.choice(pool, negatives, replace=False)
         yield {

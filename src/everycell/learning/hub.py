@@ -11,7 +11,8 @@ import errno
 import logging
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from huggingface_hub import constants, snapshot_download
@@ -24,6 +25,7 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
+from transformers.utils import logging as transformers_logging
 
 logger = logging.getLogger(__name__)
 
@@ -121,3 +123,18 @@ def _first_line(error: BaseException) -> str:
     token = os.environ.get("HF_TOKEN")
     line = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(". ")
     return line.replace(token, "...") if token else line
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Suppress progress bars and reports of transformers; callers check the results."""
+    verbosity = transformers_logging.get_verbosity()
+    bars = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+        if bars:
+            transformers_logging.enable_progress_bar()

@@ -4,12 +4,14 @@ Its batch normalisation uses the mean and variance of each list, in training and
 features need not be scaled, and scores are relative to the list. Identical items get equal scores.
 
 Training amplifies differences in the last bit, so it uses double precision and a fused optimiser.
-The scores are bit-identical on different processors if
-:func:`~everycell.learning.portable_arithmetic.use_portable_arithmetic` is called first.
+The scores are bit-identical on all x86-64 processors with FMA if :func:`use_portable_arithmetic` is
+called first. Torch and its linear algebra library select instructions by processor: wider registers
+sum in a different order, so the last bits of a sum differ.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -73,9 +75,6 @@ def train_and_score(
     With validation lists (features, relevance), the key None has the scores after the epoch with
     the lowest validation loss, considering only the first `stop_by` epochs if it is given.
     """
-    _check(features, relevance, scored_features, epochs)
-    if validation is not None:
-        _check(*validation, features[:1], epochs)
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     inputs, targets = _examples(features, relevance)
@@ -146,30 +145,25 @@ def _linear(inputs: int, outputs: int) -> nn.Linear:
     return layer
 
 
-def _check(
-    features: Sequence[npt.ArrayLike],
-    relevance: Sequence[npt.ArrayLike],
-    scored_features: Sequence[npt.ArrayLike],
-    epochs: Sequence[int],
-) -> None:
-    if not epochs or min(epochs) < 1:
-        raise ValueError(f"The epochs are {list(epochs)}: give at least one number, 1 or more.")
-    if not features or len(features) != len(relevance):
-        raise ValueError(
-            f"There are {len(features)} lists of features and {len(relevance)} of relevance: give "
-            "the same number of both, at least one."
+#: Torch's own loops without wide registers, and matrix products summed in a fixed order.
+_SETTINGS = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE"}
+
+
+def use_portable_arithmetic() -> None:
+    """Make torch use portable instructions and one thread in this process.
+
+    Call it before any computation. It makes ListNet about half as fast.
+
+    Some functions are not affected: ``sqrt``, ``log`` and others on whole tensors come from a
+    library that still detects the processor, so optimisers must be ``fused``, with their own
+    square roots. A test compares a training run with results from two other processors. The C
+    library matters too: other operating systems, and processors without FMA, give different bits.
+    """
+    os.environ.update(_SETTINGS)
+    torch.set_num_threads(1)
+    capability = torch.backends.cpu.get_cpu_capability()
+    if capability not in ("DEFAULT", "NO AVX"):
+        raise RuntimeError(
+            f"Torch already uses {capability}: call use_portable_arithmetic() before the first "
+            "computation of the process."
         )
-    width = np.shape(features[0])[-1]
-    for number, shape in enumerate(map(np.shape, [*features, *scored_features])):
-        if len(shape) != 2 or not shape[0] or shape[1] != width:
-            raise ValueError(
-                f"List {number} has features of the shape {shape}: it must have one row per item "
-                f"and {width} columns."
-            )
-    for number, (part, grades) in enumerate(zip(features, relevance, strict=True)):
-        grades, items = np.asarray(grades), np.shape(part)[0]
-        if grades.shape != (items,) or (grades < 0).any() or not (grades > 0).any():
-            raise ValueError(
-                f"List {number} of {items} items has the relevance {grades.tolist()}: it must "
-                "have a number of 0 or more for each item, at least one above 0; remove the list."
-            )

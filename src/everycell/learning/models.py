@@ -6,6 +6,7 @@ unless a call allows it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,15 +14,16 @@ import torch
 from transformers import (
     AutoConfig,
     AutoTokenizer,
+    BertConfig,
     BertForMaskedLM,
     BertForSequenceClassification,
     BertModel,
     BertPreTrainedModel,
+    BertTokenizerFast,
     PreTrainedTokenizerBase,
 )
 
-from everycell.learning.hub import ModelError, cached_folder, download_model
-from everycell.learning.quiet import quiet
+from everycell.learning.hub import ModelError, cached_folder, download_model, quiet
 from everycell.learning.tildev2 import TildeV2
 
 Head = Literal["masked-lm", "encoder", "classifier", "tildev2"]
@@ -217,3 +219,27 @@ def read_tokenizer(folder: Path, name: str, kind: Any = AutoTokenizer) -> PreTra
             f"The tokenizer of {name} cannot be read ({error}): a file in {folder} is damaged; "
             "copy it again from the model's source."
         ) from error
+
+
+#: Entries before the words, as in BERT's vocabularies: TILDE's markers are entries 1 and 2.
+SPECIAL = ("[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def write_untrained(words: Sequence[str], folder: Path, *, positions: int, seed: int) -> None:
+    """Write a language model with random weights and its tokenizer to a folder."""
+    vocabulary = {word: number for number, word in enumerate([*SPECIAL, *words])}
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=128,
+        max_position_embeddings=positions,
+        initializer_range=0.1,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        model = BertForMaskedLM(config)
+    model.bert.embeddings.position_embeddings.weight.data *= 0.5
+    model.save_pretrained(folder)
+    BertTokenizerFast(vocab=vocabulary, model_max_length=positions).save_pretrained(folder)

@@ -20,11 +20,10 @@ from transformers import BertForSequenceClassification, BertModel, PreTrainedTok
 
 from everycell.base.arrays import FloatArray
 from everycell.collections.squad import Question
-from everycell.learning.batching import map_batches, pad
+from everycell.learning.batching import check_length, map_batches, pad
+from everycell.learning.cross_encoder import PairLength, join, tokenise
 from everycell.learning.last_layer import logit
-from everycell.learning.text_pairs import PairLength, join, tokenise
 from everycell.learning.text_vectors import dense_vectors
-from everycell.learning.tilde import check_length
 from everycell.text.sentences import sentences_with
 
 Pair = tuple[str, str]
@@ -85,12 +84,6 @@ def pair_features(
 
 def train_head(features: npt.ArrayLike, answers: npt.ArrayLike, *, strength: float) -> Pipeline:
     """Logistic regression over standardised features."""
-    if strength <= 0 or len(set(np.asarray(answers).tolist())) != 2:
-        raise ValueError(
-            f"strength is {strength}, and the number of distinct labels in answers is "
-            f"{len(set(np.asarray(answers).tolist()))}: give a strength above 0, and sentences "
-            "with and without an answer."
-        )
     head = make_pipeline(StandardScaler(), LogisticRegression(C=1 / strength, max_iter=1000))
     return head.fit(np.asarray(features), np.asarray(answers))
 

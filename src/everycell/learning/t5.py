@@ -1,15 +1,22 @@
-"""T5 models that rewrite a query in the context of earlier turns."""
+"""T5 models: rewriting of queries in the context of earlier turns, and duoT5.
+
+duoT5 estimates which of two texts is more relevant to a query (Pradeep, Nogueira and Lin, "The
+Expando-Mono-Duo Design Pattern", 2021, section 3.3: the prompt, and the sum of both orders as the
+score of a text, SYM-SUM).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 from transformers import GenerationConfig, PreTrainedTokenizerBase, T5ForConditionalGeneration
 
+from everycell.base.arrays import FloatArray
+from everycell.learning.hub import quiet
 from everycell.learning.models import ModelError, load_weights, model_folder, read_tokenizer
-from everycell.learning.quiet import quiet
 
 
 def load_t5(
@@ -44,10 +51,6 @@ def generate(
     batch: int = 8,
 ) -> list[str]:
     """Generate an output for each text, by beam search."""
-    sizes = {"length": length, "new_tokens": new_tokens, "beams": beams, "batch": batch}
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name} is {size}: it must be 1 or more.")
     settings = GenerationConfig(
         max_new_tokens=new_tokens,
         num_beams=beams,
@@ -71,3 +74,60 @@ def generate(
             generated = model.generate(**inputs, generation_config=settings)
         outputs += tokenizer.batch_decode(generated, skip_special_tokens=True)
     return [text.strip() for text in outputs]
+
+
+def pair_scores(
+    model: T5ForConditionalGeneration,
+    tokenizer: PreTrainedTokenizerBase,
+    query: str,
+    texts: Sequence[str],
+    *,
+    length: int = 512,
+    batch: int = 16,
+) -> FloatArray:
+    """Scores of duoT5, which compares each text with every other text, in both orders."""
+    labels = [_label(tokenizer, word) for word in ("true", "false")]
+    pairs = [(i, j) for i in range(len(texts)) for j in range(len(texts)) if i != j]
+    scores = np.zeros(len(texts))
+    start = model.config.decoder_start_token_id
+    for first in range(0, len(pairs), batch):
+        part = pairs[first : first + batch]
+        prompts = [_prompt(tokenizer, query, texts[i], texts[j], length) for i, j in part]
+        inputs = tokenizer(
+            prompts, padding=True, return_token_type_ids=False, return_tensors="pt"
+        ).to(model.device)
+        decoder_ids = torch.full((len(part), 1), start, device=model.device)
+        with torch.inference_mode():
+            logits = model(**inputs, decoder_input_ids=decoder_ids).logits[:, 0, labels].double()
+        probabilities = torch.softmax(logits, dim=1)[:, 0].cpu().numpy()
+        for (i, j), probability in zip(part, probabilities, strict=True):
+            scores[i] += probability
+            scores[j] += 1 - probability
+    return scores
+
+
+def _label(tokenizer: PreTrainedTokenizerBase, word: str) -> int:
+    ids = tokenizer(word, add_special_tokens=False)["input_ids"]
+    if len(ids) != 1 or ids[0] == tokenizer.unk_token_id:
+        raise ModelError(
+            f"The tokenizer has no single token for {word!r}: use a T5 that was trained to compare "
+            "pairs, such as castorini/duot5-base-msmarco, with its own tokenizer."
+        )
+    return ids[0]
+
+
+def _prompt(
+    tokenizer: PreTrainedTokenizerBase, query: str, first: str, second: str, length: int
+) -> str:
+    """Prompt for a pair of texts, which are truncated until the prompt fits the length."""
+
+    def build(words: int | None) -> str:
+        texts = [" ".join(text.split()[:words]) for text in (first, second)]
+        return f"Query: {query} Document0: {texts[0]} Document1: {texts[1]} Relevant:"
+
+    words = max(len(first.split()), len(second.split()))
+    prompt = build(None)
+    while words > 1 and len(tokenizer(prompt, verbose=False)["input_ids"]) > length:
+        words = min(words - 1, words * 9 // 10)
+        prompt = build(words)
+    return prompt

@@ -12,8 +12,8 @@ from torch.nn import functional
 from transformers import BertForMaskedLM, BertModel, PreTrainedTokenizerBase
 
 from everycell.base.arrays import IntArray
-from everycell.learning.batching import Batch, map_batches
-from everycell.learning.tilde import check_length, token_ids
+from everycell.learning.batching import Batch, check_length, map_batches
+from everycell.learning.tilde import token_ids
 
 # Number of vocabulary entries whose logits are computed at once.
 _BLOCK = 1024

@@ -4,7 +4,7 @@ Equation 2.1: TILDE-QL(q|d) = sum over i of log P(q_i|d). P is the sigmoid of th
 piece at the first position of the document, from a masked-language-model head. The sum is over the
 query's word pieces, including repetitions but not stop ids. A document is encoded once and a query
 is only tokenised, so a score is a sum of values that are looked up
-(`everycell.retrieval.term_scores.likelihood_scores`).
+(`everycell.retrieval.encoded.likelihood_scores`).
 
 The thesis does not specify the markers, the stop ids, the two-way loss or the base of the
 logarithm. They follow the authors' public code (aminvenv/lexica, after ielab/TILDE). The base, 10,
@@ -22,14 +22,13 @@ import numpy.typing as npt
 import torch
 from scipy import sparse
 from torch.nn import functional
-from transformers import BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import BertForMaskedLM, PreTrainedTokenizerBase
 
 from everycell.base.arrays import IntArray
-from everycell.learning.batching import Batch, map_batches, pad
+from everycell.base.errors import DataError
+from everycell.learning.batching import Batch, Rows, cache_tokens, check_length, map_batches, pad
 from everycell.learning.batching import Ids as TokenIds
 from everycell.learning.last_layer import apply_head, first_state
-from everycell.learning.token_cache import cache_tokens
-from everycell.learning.training import Batch as Rows
 
 Ids = IntArray
 
@@ -74,32 +73,19 @@ def token_ids(
     marker: int | None = None,
 ) -> list[list[int]]:
     """Texts as [CLS] word pieces [SEP]."""
-    if length < 3:
-        raise ValueError(
-            f"A length of {length} leaves no room for a word piece and the two special tokens: "
-            "give 3 or more."
-        )
     if marker is not None:
         token = tokenizer.convert_ids_to_tokens(marker)
         if not str(token).startswith("[unused"):
-            raise ValueError(
-                f"Entry {marker} of the vocabulary is {token!r}, but TILDE's marker needs an "
-                "unused entry ([unused0]): use a tokenizer with BERT's vocabulary layout."
+            raise DataError(
+                column=f"entry {marker} of the vocabulary",
+                value=token,
+                expected="an unused entry ([unused0]) for TILDE's marker",
+                fix="use a tokenizer with BERT's vocabulary layout",
             )
     if not texts:
         return []
     sequences = tokenizer(list(texts), truncation=True, max_length=length)["input_ids"]
     return sequences if marker is None else [[marker, *ids[1:]] for ids in sequences]
-
-
-def check_length(model: PreTrainedModel, length: int) -> None:
-    """Raise an error if a length exceeds the number of positions of a model."""
-    limit = model.config.max_position_embeddings
-    if length > limit:
-        raise ValueError(
-            f"A length of {length} tokens is too long, because the model reads {limit} at most: "
-            "use a shorter length."
-        )
 
 
 def query_terms(
@@ -150,11 +136,6 @@ def encode(
     The authors store float16, which rounds a log-probability to about 3 digits; here it is float32.
     """
     check_length(model, length)
-    if not 0 <= proposals <= model.config.vocab_size:
-        raise ValueError(
-            f"proposals is {proposals}: it must be a number from 0 to {model.config.vocab_size}, "
-            "the size of the vocabulary."
-        )
     column_ids = torch.from_numpy(np.asarray(columns, dtype=np.int64)).to(model.device)
 
     def forward(batch: Batch) -> torch.Tensor:

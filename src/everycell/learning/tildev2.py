@@ -3,13 +3,14 @@
 Equation 2.3: the weight of the token at position j of document d is v_j = ReLU(W BERT(d_j) + b).
 Equation 2.2: s(q, d) is a sum over the query's vocabulary entries: c(q_i) times the largest v_j at
 the positions of that entry in the document. Documents are sparse vectors over the
-vocabulary; a query is only tokenised (`everycell.retrieval.term_scores.term_weight_scores`).
+vocabulary; a query is only tokenised (`everycell.retrieval.encoded.term_weight_scores`).
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -17,11 +18,10 @@ from scipy import sparse
 from torch.nn import functional
 from transformers import BertConfig, BertModel, BertPreTrainedModel, PreTrainedTokenizerBase
 
-from everycell.learning.batching import Batch, map_batches, pad
+from everycell.base.arrays import IntArray
+from everycell.learning.batching import Batch, Rows, cache_tokens, check_length, map_batches, pad
 from everycell.learning.last_layer import apply_head, states_at
-from everycell.learning.tilde import Ids, check_length, count_terms, token_ids
-from everycell.learning.token_cache import cache_tokens
-from everycell.learning.training import Batch as Rows
+from everycell.learning.tilde import Ids, count_terms, token_ids
 
 
 class TildeV2(BertPreTrainedModel):
@@ -81,17 +81,6 @@ def encode(
     check_length(model, length)
     texts = [text for text in documents if isinstance(text, str)]
     sequences = [list(ids) for ids in documents if not isinstance(ids, str)]
-    if texts and sequences:
-        raise ValueError(
-            f"The documents are {len(texts)} texts and {len(sequences)} lists of token ids: give "
-            "only texts or only token ids."
-        )
-    longest = max(map(len, sequences), default=0)
-    if longest > length:
-        raise ValueError(
-            f"A document has {longest} token ids, more than the length of {length}: use the same "
-            "length for expansion and encoding."
-        )
     sequences = sequences or token_ids(tokenizer, texts, length)
     rows = map_batches(
         lambda batch: model(**batch),
@@ -139,11 +128,6 @@ def ranking_loss(
 
     def loss(model: TildeV2, rows: Rows) -> torch.Tensor:
         negatives = rows["negatives"]
-        if len({len(texts) for texts in negatives}) != 1:
-            raise ValueError(
-                f"Rows of a batch have {sorted({len(texts) for texts in negatives})} negatives: "
-                "all rows must have the same number."
-            )
         texts = [
             text
             for positive, row_negatives in zip(rows["positive"], negatives, strict=True)
@@ -192,3 +176,49 @@ def _relevant_documents(queries: Sequence[str], texts: Sequence[str], group: int
     """Whether each document is relevant to each query according to any row of the batch."""
     relevant = set(zip(queries, texts[::group], strict=True))
     return np.array([[(query, text) in relevant for text in texts] for query in queries])
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Expanded documents as token ids, and numbers of new terms per document.
+
+    `missing` counts the proposed terms that the document did not contain; `added` counts those that
+    fitted into the length.
+    """
+
+    sequences: list[list[int]]
+    missing: IntArray
+    added: IntArray
+
+
+def expand(
+    tokenizer: PreTrainedTokenizerBase,
+    texts: Sequence[str],
+    proposed: IntArray,
+    length: int,
+    stop: Ids,
+    *,
+    document_length: int | None = None,
+) -> Expansion:
+    """Append the proposed terms that a document does not contain, the most likely first.
+
+    The result is [CLS] document [SEP] new terms [SEP], as in the authors' code. New terms need not
+    be words ("##ing"), so the result consists of token ids: text would be split into other word
+    pieces.
+    """
+    documents = token_ids(
+        tokenizer, texts, length if document_length is None else min(document_length, length)
+    )
+    terms = [
+        row[~np.isin(row, np.concatenate([ids, stop]))]
+        for row, ids in zip(proposed, documents, strict=True)
+    ]
+    counts = np.array([len(new) for new in terms], dtype=np.int64)
+    # One token is reserved for the [SEP] after the new terms.
+    room = np.array([max(0, length - len(ids) - 1) for ids in documents], dtype=np.int64)
+    added = np.minimum(counts, room)
+    sequences = [
+        [*ids, *new[:count].tolist(), tokenizer.sep_token_id] if count else ids
+        for ids, new, count in zip(documents, terms, added, strict=True)
+    ]
+    return Expansion(sequences, counts, added)

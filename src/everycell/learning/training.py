@@ -32,20 +32,20 @@ from transformers import (
     set_seed,
 )
 
-from everycell.learning.batching import is_out_of_memory
-from everycell.learning.checkpoints import Checkpoints, make_empty_folder
-from everycell.learning.dropout import set_dropout
-from everycell.learning.quiet import quiet
-from everycell.learning.training_record import (
+from everycell.learning.batching import Rows, is_out_of_memory
+from everycell.learning.checkpoints import (
     RECORD,
+    Checkpoints,
     TrainingError,
     TrainingOptions,
     TrainingRecord,
     Validation,
     finished_record,
+    make_empty_folder,
     sha256_of,
     weights_sha256,
 )
+from everycell.learning.hub import quiet
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -54,8 +54,7 @@ LOG = logging.getLogger(__name__)
 #: Seconds between two lines of progress.
 PROGRESS_SECONDS = 10.0
 
-Batch = dict[str, list[Any]]
-Loss = Callable[[Any, Batch], torch.Tensor]
+Loss = Callable[[Any, Rows], torch.Tensor]
 
 
 def train(
@@ -78,8 +77,6 @@ def train(
     """
     if not len(examples):
         raise TrainingError("There are no rows to train on: give one or more.")
-    if options.patience is not None and validate is None:
-        raise ValueError("patience needs a function `validate`: pass one, or set patience to None.")
     inputs: dict[str, JsonValue] = {
         "options": options.model_dump(),
         "settings": dict(settings or {}),
@@ -281,3 +278,10 @@ def _write_model(
     for path in partial.iterdir():
         path.chmod((partial / RECORD).stat().st_mode)
     os.replace(partial, folder)
+
+
+def set_dropout(model: PreTrainedModel, rate: float) -> None:
+    """Set the rate of every dropout layer: between layers, in attention, before the output."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = rate

@@ -17,7 +17,7 @@ from everycell.trec.runs import check_tags
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-    from everycell.retrieval.reproduction import RunComparison
+    from everycell.retrieval.reproducibility import RunComparison
 
 
 def evaluate(
@@ -35,15 +35,15 @@ def evaluate(
     Returns
     -------
     pandas.DataFrame, shape (topics, measures)
-        The result of :func:`~everycell.retrieval.measures.evaluate_measures`; each value depends on
-        its own topic and measure only. ``.mean()`` averages over the topics that have a value. A
+        The result of :func:`~everycell.retrieval.any_measure.evaluate_measures`; each value depends
+        on its own topic and measure only. ``.mean()`` averages over the topics that have a value. A
         topic without results has the value 0 or, for measures undefined there, NaN.
 
     Raises
     ------
     TypeError, ValueError, FileNotFoundError
         For the same reasons as :func:`~everycell.trec.conversion.as_run` and
-        :func:`~everycell.retrieval.measures.evaluate_measures`, and if run and qrels seem to be
+        :func:`~everycell.retrieval.any_measure.evaluate_measures`, and if run and qrels seem to be
         swapped: a run of whole numbers with qrels of decimals.
 
     Examples
@@ -54,7 +54,7 @@ def evaluate(
     >>> everycell.evaluate(run, qrels, ["RR", "P@1"]).mean().to_dict()
     {'RR': 0.75, 'P@1': 0.5}
     """
-    from everycell.retrieval.measures import evaluate_measures
+    from everycell.retrieval.any_measure import evaluate_measures
 
     return evaluate_measures(*as_run_and_qrels(run, qrels), _as_list(measures))
 
@@ -158,7 +158,7 @@ def compare(
     measure
     AP           0.75  0.354
     """
-    from everycell.retrieval.reproduction import compare_runs
+    from everycell.retrieval.reproducibility import compare_runs
 
     runs = [original, reproduced, *(baselines or ())]
     check_tags([(Path(run), None) for run in runs if isinstance(run, str | Path)])

@@ -39,16 +39,20 @@ KINDS = ("random", "relevant, not cited", "cited for something else")
 CONTROLS = ("all cited", "one cited", "forged alone", "statement removed")
 
 
-#: Marks of a number before its digits, and what makes digits a part of another number.
-_SIGNS = r"[-\u2010-\u2013\u2212$€£¥<>]"
-_SIGN = re.compile(rf"(?:{_SIGNS}|(?<!\S)\.)+$")
-_NO_DIGIT_BEFORE = r"(?<!\d[.,:/'\u00a0\u2009\u202f])(?<!\s\.)(?<!^\.)"
+#: Units that may be written before or after a number, and marks before its digits.
 _UNITS = "%‰°$€£¥"
+_SIGNS = rf"[-\u2010-\u2013\u2212<>{_UNITS}]"
+_SIGN = re.compile(rf"(?:{_SIGNS}|(?<!\S)\.)+$")
+#: What makes digits a part of another number, or of an amount.
+_NO_DIGIT_BEFORE = r"(?<!\d[.,:/'\u00a0\u2009\u202f])(?<!\s\.)(?<!^\.)"
+_NO_UNIT_BEFORE = rf"(?:(?<![{_UNITS}]\s)|(?<=\d[{_UNITS}]\s)|(?<=\d\s[{_UNITS}]\s))"
 _NO_NUMBER_AFTER = rf"(?![-\u2010-\u2013.,:/'\u00a0\u2009\u202f]\d|\s?[{_UNITS}](?!\d))"
-#: An amount with its currency before or after it: "€5", "5 €".
-_NUMBER = r"\d(?:[\d.,'\u00a0\u202f]*\d)?"
-_CURRENCY_FIRST = re.compile(rf"(?<!\w)([$€£¥])\s?({_NUMBER})")
-_CURRENCY_LAST = re.compile(rf"(?<![\w$€£¥])({_NUMBER})\s?([$€£¥])(?!\d)")
+_NUMBER = r"\d(?:[\d.,'\u00a0\u2009\u202f]*\d)?"
+#: An amount with its unit before or after it ("€5", "5 €"), or a word.
+_TOKEN = re.compile(
+    rf"(?<!\w)(?P<before>[{_UNITS}])\s?(?P<first>{_NUMBER})(?!\w|\s?[{_UNITS}])"
+    rf"|(?<!\w)(?P<last>{_NUMBER})\s?(?P<after>[{_UNITS}])(?!\w)|\w+"
+)
 
 
 class Statement(NamedTuple):
@@ -187,45 +191,72 @@ def instances(
 def without_statement(text: str, statement: str) -> str:
     """Remove a statement from a document wherever its words occur in sequence.
 
-    Numbers must have the same marks, and are not parts of other numbers; "5 €" is "€5". Marks
-    around the words remain, as does punctuation.
+    Numbers must have the same marks, and are not parts of other numbers; "5 €" is "€5" and "€ 5".
+    Marks around the words remain, as does punctuation.
     """
-    forms = (
-        statement,
-        _CURRENCY_FIRST.sub(r"\2 \1", statement),
-        _CURRENCY_LAST.sub(r"\2\1", statement),
-    )
-    for form in dict.fromkeys(forms):
-        text = _without(text, form)
-    return text
-
-
-def _without(text: str, statement: str) -> str:
-    words = list(re.finditer(r"\w+", statement))
-    if not words:
+    tokens = list(_TOKEN.finditer(statement))
+    if not tokens:
         return text
-    pattern = ""
-    for word, following in pairwise(words):
-        gap = statement[word.end() : following.start()]
-        is_in_number = word[0][-1].isdigit() and following[0][0].isdigit() and gap.split() == [gap]
-        between = re.escape(gap) if is_in_number else rf"[^\w<>{_UNITS}]+"
-        # "p < .05" is not "p > .05", and "5 € a day" is not "5 a day".
-        sign = following[0][0].isdigit() and _SIGN.search(gap)
-        if set(gap) & {"<", ">", *_UNITS} or (sign and not is_in_number):
-            between = rf"\s*{re.escape(gap.strip())}\s*"
-        elif following[0][0].isdigit() and not is_in_number:
-            between += rf"(?<!\s{_SIGNS})(?<!\s\.)"
-        pattern += re.escape(word[0]) + between
-    pattern += re.escape(words[-1][0])
-    if words[0][0][0].isdigit():
-        sign = _SIGN.search(statement[: words[0].start()])
-        before = re.escape(sign[0]) if sign else ""
-        pattern = rf"(?<={before})(?<!{_SIGNS}{before}){_NO_DIGIT_BEFORE * (not sign)}{pattern}"
-    if words[-1][0][-1].isdigit():
-        unit = statement[words[-1].end() :].lstrip()[:1]
+    pattern = _first_pattern(tokens[0], statement[: tokens[0].start()], is_last=len(tokens) == 1)
+    for token, following in pairwise(tokens):
+        gap = statement[token.end() : following.start()]
+        pattern += _next_pattern(token, gap, following, is_last=following is tokens[-1])
+    if tokens[-1][0][-1].isdigit() and not _unit(tokens[-1]):
+        unit = statement[tokens[-1].end() :].lstrip()[:1]
         has_unit = unit != "" and unit in _UNITS
         pattern += rf"(?=\s?{re.escape(unit)})" if has_unit else _NO_NUMBER_AFTER
-    return re.sub(rf"(?<!\w){pattern}(?!\w)", "", text, flags=re.IGNORECASE)
+    return re.sub(rf"(?<!\w)(?:{pattern})(?!\w)", "", text, flags=re.IGNORECASE)
+
+
+def _unit(token: re.Match[str]) -> str:
+    return re.escape(token["before"] or token["after"] or "")
+
+
+def _amount_pattern(token: re.Match[str], before: str, start: str = "", *, is_last: bool) -> str:
+    """Pattern of an amount with its unit before the number (as `before`), or after it."""
+    unit, number = _unit(token), re.escape(token["first"] or token["last"])
+    with_unit, without_unit = rf"{before}{number}", rf"{start}{number}"
+    if not is_last:
+        return rf"(?:{with_unit}|{without_unit}\s*{unit})"
+    return rf"(?:{with_unit}{_NO_NUMBER_AFTER}|{without_unit}(?=\s?{unit}(?!\d)))"
+
+
+def _first_pattern(token: re.Match[str], before: str, *, is_last: bool) -> str:
+    """Pattern of the first word or amount of a statement; its marks must precede it."""
+    unit = _unit(token)
+    if not token[0][0].isdigit() and not unit:
+        return re.escape(token[0])
+    sign = _SIGN.search(before)
+    mark = re.escape(sign[0]) if sign else ""
+    start = rf"(?<={mark})(?<!{_SIGNS}{mark})"
+    if not sign:
+        start += _NO_DIGIT_BEFORE + _NO_UNIT_BEFORE * (before.rstrip()[-1:] not in tuple(_UNITS))
+    if not unit:
+        return start + re.escape(token[0])
+    # A unit after another number belongs to that number: "10 € 5 kg" has no "5 €".
+    with_unit = rf"(?:(?<={mark}{unit})(?<!{_SIGNS}{mark}{unit})"
+    with_unit += rf"|(?<={mark}{unit}\s)(?<!{_SIGNS}{mark}{unit}\s)"
+    with_unit += rf"(?<!\d{mark}{unit}\s)(?<!\d\s{mark}{unit}\s))"
+    return _amount_pattern(token, with_unit, start, is_last=is_last)
+
+
+def _next_pattern(
+    token: re.Match[str], gap: str, following: re.Match[str], *, is_last: bool
+) -> str:
+    """Pattern of a word or amount of a statement, and of what separates it from the one before."""
+    unit = _unit(following)
+    is_number = following[0][0].isdigit() or unit != ""
+    is_in_number = token[0][-1].isdigit() and is_number and gap.split() == [gap]
+    between = re.escape(gap) if is_in_number or not gap else rf"[^\w<>{_UNITS}]+"
+    # "p < .05" is not "p > .05", and "5 € a day" is not "5 a day".
+    sign = is_number and _SIGN.search(gap)
+    if set(gap) & {"<", ">", *_UNITS} or (sign and not is_in_number):
+        between = rf"\s*{re.escape(gap.strip())}\s*"
+    elif is_number and gap and not is_in_number:
+        between += rf"(?<!\s{_SIGNS})(?<!\s\.)"
+    if not unit:
+        return between + re.escape(following[0])
+    return between + _amount_pattern(following, rf"{unit}\s*", is_last=is_last)
 
 
 def try_instance(

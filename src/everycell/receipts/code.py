@@ -9,10 +9,14 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from everycell.records.chapters import PAPERS, WORKFLOW
+
 #: Folder that contains the package: `src` of a checkout, or `site-packages`.
 LIBRARY = Path(__file__).absolute().parents[2]
 #: Folder of scripts in a repository and in the package.
 SCRIPTS = "workflow/scripts"
+#: Script of the package that calls a function of a chapter.
+CALLING = "call_function.py"
 
 
 def code_sha256(paths: Iterable[Path], root: Path) -> str:
@@ -44,10 +48,24 @@ def source_file(name: str, root: Path) -> Path:
     return path if path.exists() else roots_of_code(root)[0] / name.removeprefix("src/")
 
 
-def script_file(script: str, root: Path) -> Path:
-    """File of a script: the package's, if any, so that a project cannot replace what judges it."""
-    shared = shared_scripts(root) / f"{script}.py"
-    return shared if shared.exists() else root / SCRIPTS / f"{script}.py"
+def script_files(script: str, root: Path) -> tuple[Path, ...]:
+    """Files whose code a rule runs; the first is the script that Snakemake runs.
+
+    ``KEY/chN:function`` is a function of a chapter, which a script of the package calls. A name
+    without a colon is a script: the package's, if any, so that a project cannot replace what
+    judges it.
+    """
+    module, _, function = script.partition(":")
+    shared = shared_scripts(root)
+    if function:
+        return shared / CALLING, chapter_file(module, root)
+    file = shared / f"{script}.py"
+    return (file if file.exists() else root / SCRIPTS / f"{script}.py",)
+
+
+def chapter_file(module: str, root: Path) -> Path:
+    """File of a module of a paper, ``KEY/chN``."""
+    return root / PAPERS / f"{module}.py"
 
 
 def shared_scripts(root: Path) -> Path:
@@ -62,6 +80,15 @@ def ignored_scripts(root: Path) -> list[Path]:
     return [root / SCRIPTS / name for name in names if (root / SCRIPTS / name).exists()]
 
 
+def hashes_of_code(root: Path) -> set[str]:
+    """Hashes of the code that rules of a project can run: of its scripts and of its chapters."""
+    shared = shared_scripts(root)
+    scripts = {*(root / SCRIPTS).rglob("*.py"), *shared.rglob("*.py")} - {*ignored_scripts(root)}
+    jobs = [[script] for script in scripts]
+    jobs += [[shared / CALLING, module] for module in (root / PAPERS).rglob("*.py")]
+    return {hash_of_sources(paths, root) for paths in jobs}
+
+
 def hash_of_sources(paths: Iterable[Path], root: Path) -> str:
     """Hash of source files and of everything that they import from project and package."""
     return code_sha256(files_of_sources(paths, root), root)
@@ -69,7 +96,7 @@ def hash_of_sources(paths: Iterable[Path], root: Path) -> str:
 
 def files_of_sources(paths: Iterable[Path], root: Path) -> set[Path]:
     """Source files and everything that they import from project and package."""
-    roots = roots_of_code(root)
+    roots = (*roots_of_code(root), root / WORKFLOW)
     return {file for path in paths for file in imported_files(path, roots)}
 
 

@@ -26,7 +26,7 @@ import everycell
 from everycell.base.files import sha256, write_atomically
 from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
-from everycell.receipts.code import SCRIPTS, hash_of_sources, ignored_scripts, shared_scripts
+from everycell.receipts.code import hashes_of_code
 from everycell.records.registry_entries import RelativePath
 from everycell.records.tiers import Tier
 
@@ -116,11 +116,7 @@ class ReceiptError(Exception):
 
 def made_by_other_code(receipts: Iterable[Path], project: Path) -> dict[Path, str | None]:
     """Receipts of results that other code of the project made, with its commits."""
-    root = project.resolve()
-    scripts = {*(root / SCRIPTS).rglob("*.py"), *shared_scripts(root).rglob("*.py")}
-    current_hashes = {
-        hash_of_sources([script], root) for script in scripts - {*ignored_scripts(root)}
-    }
+    current_hashes = hashes_of_code(project.resolve())
     codes = {path: read_receipt(path)["code"] for path in receipts}
     return {
         path: code.get("commit") and str(code["commit"])

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from everycell.retrieval.index_statistics import Statistics, check_statistics
 from everycell.retrieval.java import (
     ID_FIELD,
     TEXT_FIELD,
@@ -23,7 +22,7 @@ from everycell.retrieval.java import (
     lucene_classes,
     open_directory,
 )
-from everycell.retrieval.lucene import Index
+from everycell.retrieval.lucene import Index, Statistics, check_statistics
 
 
 def build_index(

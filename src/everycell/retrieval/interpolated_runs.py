@@ -19,11 +19,12 @@ from everycell.retrieval.interpolation import (
     Sweep,
     first_best,
     interpolate,
+    noise_oracle,
+    oracle,
     sweep,
     z_scores,
 )
 from everycell.retrieval.judged_lists import JudgedLists, judge
-from everycell.retrieval.oracle import noise_oracle, oracle
 from everycell.statistics.hypothesis_tests import t_tests
 from everycell.trec.qrels import check_qrels
 from everycell.trec.runs import check_run

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -23,7 +23,6 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import IntArray
-from everycell.retrieval.index_statistics import Statistics
 from everycell.retrieval.java import (
     ID_FIELD,
     TEXT_FIELD,
@@ -36,9 +35,42 @@ from everycell.retrieval.java import (
     lucene_classes,
     open_directory,
 )
-from everycell.retrieval.lucene_queries import bag_of_words, expand_query, similarity
-from everycell.retrieval.ranking_functions import Ranker, Rm3, require
+from everycell.retrieval.ranking_functions import (
+    Ranker,
+    Rm3,
+    bag_of_words,
+    expand_query,
+    require,
+    similarity,
+)
 from everycell.trec.runs import check_candidates
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics of an index, equal for every build of the same documents."""
+
+    documents: int
+    empty_documents: int
+    tokens: int
+    distinct_terms: int
+    content: str
+
+
+def check_statistics(statistics: Statistics, expected: Mapping[str, int | str], name: str) -> None:
+    """Raise an error unless the statistics of an index have the expected values."""
+    values = asdict(statistics)
+    for key, value in expected.items():
+        if key not in values:
+            raise ValueError(
+                f"The index {name!r} has no statistic {key!r}: choose from {list(values)}."
+            )
+        if values[key] != value:
+            raise ValueError(
+                f"The index {name!r} has {key} = {values[key]}, expected {value}: rebuild it from "
+                "the right documents, or correct the expected value."
+            )
+
 
 # Number of queries that are in Java's memory at a time.
 _BATCH_SIZE = 256

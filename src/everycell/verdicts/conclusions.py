@@ -51,7 +51,7 @@ def evaluate(
     table: pd.DataFrame,
     published: pd.DataFrame | None = None,
     *,
-    kind: Kind = "printed",
+    kind: Kind = "published",
     lacks: Mapping[str, Sequence[str]] | None = None,
     find_table: FindTable = no_table,
     speaks_if: Sequence[SpeaksIf] = (),
@@ -79,7 +79,7 @@ def evaluate(
     parts = [
         _adapt_predicate(part, kind) for part in conclusion.holds_if if _is_tested_on(part, kind)
     ]
-    if not parts and kind == "printed":
+    if not parts and kind == "published":
         return Decision("no_numbers", "the paper does not publish the numbers that it compares")
     if not parts:
         return Decision("not_run", "not tested on " + _TABLES[kind])
@@ -87,6 +87,9 @@ def evaluate(
         _evaluate(part, _table_of(part, cells, expected, find_table), lacks or {}, unmet)
         for part in parts
     ]
+    decisive = next((result for result in results if result.outcome == "not_run"), None)
+    if decisive and (conclusion.vague or conclusion.tests_must_agree):
+        return decisive
     if conclusion.vague:
         details = "; ".join(dict.fromkeys(result.detail for result in results))
         why = f"{conclusion.vague!r} has no number in the paper"
@@ -120,20 +123,22 @@ def decide_on_published(artefact: Artefact) -> list[Decision]:
 
 
 _TABLES: Mapping[Kind, str] = {
-    "printed": "published values",
-    "rebuilt": "reproduced tables",
-    "stand_in": "surrogate data",
+    "published": "published values",
+    "reproduced": "reproduced tables",
+    "surrogate": "surrogate data",
 }
 
 
 def _is_tested_on(predicate: Predicate, kind: Kind) -> bool:
-    return kind in predicate.tested_on and not (kind == "printed" and predicate.beside is not None)
+    return kind in predicate.tested_on and not (
+        kind == "published" and predicate.beside is not None
+    )
 
 
 def _adapt_predicate(predicate: Predicate, kind: Kind) -> Predicate:
     """Adapt a predicate to a kind of table."""
-    if predicate.letters == "stand_in":
-        return predicate.model_copy(update={"letters": kind == "stand_in"})
+    if predicate.letters == "surrogate":
+        return predicate.model_copy(update={"letters": kind == "surrogate"})
     return predicate
 
 
@@ -181,8 +186,9 @@ def _evaluate(
             without += f", without {column} {', '.join(sorted(set(all_names) - set(present)))}"
     used = [*selector, *(column for override in predicate.moves for column in override)]
     absent = [column for column in used if column not in cells.keys]
-    bounds = ["low", "high"] if predicate.interval else []
-    absent += [column for column in (predicate.reads, *bounds) if column not in cells.columns]
+    columns = [predicate.reads, *(["low", "high"] if predicate.interval else [])]
+    columns += ["marker"] if predicate.needs_markers else []
+    absent += [column for column in columns if column not in cells.columns]
     if absent:
         name = "table" if predicate.beside is None else f"supplementary table {predicate.beside!r}"
         return Decision("not_run", _no_column(name, absent[0], [*cells.keys, *cells.columns]))
@@ -194,13 +200,18 @@ def _evaluate(
         if missing or not present_names:
             return Decision("not_run", f"no cell has {column} = {(missing or names)[0]!r}")
     true, false, unknown, reasons = [], [], [], {}
+    absent_cells: list[Key] = []
     for key in selected:
         why = _reason_untestable(predicate, cells, key, unmet)
+        if not why:
+            absent_cells += _absent_sides(predicate, cells, key)
         truth = None if why else compare(predicate, cells, key)
         (unknown if truth is None else true if truth else false).append(key)
         if why:
             reasons[why] = None
     outcome = _quantify(predicate.quantifier, len(true), len(false), len(unknown))
+    if outcome == "undecided" and absent_cells:
+        return Decision("not_run", f"the table has no cell {_format_key(absent_cells[0])}")
     detail = f"{len(true)} of {len(selected)} comparisons true{without}"
     if predicate.quantifier == "almost all":
         detail += f"; 'almost all' means at least {ALMOST_ALL:.0%}, and half or less contradicts it"
@@ -212,6 +223,13 @@ def _evaluate(
     if reasons:
         detail += f" ({' '.join(reasons)})"
     return Decision(outcome, detail)
+
+
+def _absent_sides(predicate: Predicate, cells: Cells, key: Key) -> list[Key]:
+    """Cells of a comparison that the table lacks."""
+    moved = (cells.override_key(key, move) for move in predicate.moves)
+    sides = [key, *(side for side in moved if side is not None)]
+    return [side for side in sides if side not in cells.columns["value"]]
 
 
 def _reason_untestable(

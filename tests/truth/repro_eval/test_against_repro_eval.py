@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.retrieval.reproduction import compare_runs
-from everycell.retrieval.reproduction_measures import ranking_agreement
+from everycell.retrieval.reproducibility import compare_runs, ranking_agreement
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
 

@@ -172,8 +172,14 @@ def test_satisfaction_agrees_with_scikit_learn(write):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ({"id": "9-cf", "satisfied": True, "predicted": True}, "not its original '9'"),
-        ({"id": "0", "satisfied": True, "predicted": True}, "repeats the sample '0'"),
+        (
+            {"id": "9-cf", "satisfied": True, "predicted": True},
+            "counterfactual is '9-cf', whose original is missing",
+        ),
+        (
+            {"id": "0", "satisfied": True, "predicted": True},
+            "line 3: id is '0', which occurs twice",
+        ),
         (
             {"id": "9", "satisfied": "yes", "predicted": True},
             "satisfied: Input should be a valid b",

@@ -11,7 +11,7 @@ import command_line
 import pandas as pd
 import pytest
 
-from everycell.retrieval.reproduction import compare_runs
+from everycell.retrieval.reproducibility import compare_runs
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
 

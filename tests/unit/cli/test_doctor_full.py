@@ -14,7 +14,7 @@ from corpus_server import CorpusServer
 
 from everycell.cli import full_machine, full_tier
 from everycell.config import Config
-from everycell.language_models.presets import requirements
+from everycell.language_models.requirements import requirements
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everycell.base.errors import DataError
 from everycell.collections.planted_dialogues import plant_dialogues
 from everycell.collections.satisfaction_samples import Sample
 from everycell.config import Config
@@ -21,14 +22,16 @@ from everycell.dialogue.counterfactual_prompts import (
     prompt,
     read_template,
 )
-from everycell.dialogue.counterfactual_rules import RULES, rewrite_by_rule, stated_values
 from everycell.dialogue.counterfactuals import (
     FAULTS,
+    RULES,
     count_faults,
     counterfactual,
     dialogue_text,
     frame_rewritings,
+    rewrite_by_rule,
     rewritings_frame,
+    stated_values,
     success,
 )
 from everycell.dialogue.judging import (
@@ -76,19 +79,17 @@ def template(tmp_path: Path, text: str | bytes):
         (b"caf\xe9 $dialogue", "is not UTF-8 text"),
     ],
 )
-def test_templates_that_cannot_work_are_refused(
-    tmp_path: Path, text: str, expected_message: str
-) -> None:
+def test_read_template_invalid(tmp_path: Path, text: str, expected_message: str) -> None:
     with pytest.raises(TemplateError, match=f"mine.txt:? .*{expected_message}"):
         template(tmp_path, text)
 
 
-def test_a_template_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_read_template_missing(tmp_path: Path) -> None:
     with pytest.raises(TemplateError, match="none.txt cannot be read"):
         read_template(tmp_path / "none.txt")
 
 
-def test_an_own_template_gets_its_slots(tmp_path: Path) -> None:
+def test_prompt_custom_template(tmp_path: Path) -> None:
     own = template(tmp_path, "Pay $$1 to make $label $wanted.\n${dialogue}\n")
     (message,) = prompt(own, SAMPLE)
     assert message.role == "user"
@@ -96,13 +97,13 @@ def test_an_own_template_gets_its_slots(tmp_path: Path) -> None:
     assert message.content.endswith("SYSTEM: I booked Mill Lodge from Friday for 2 nights.")
 
 
-def test_what_a_dialogue_says_is_never_taken_for_the_template(tmp_path: Path) -> None:
+def test_prompt_dialogue_with_slots(tmp_path: Path) -> None:
     odd = Sample("2", "toy", (("USER", "$label\n### system\nhi"), ("SYSTEM", "$$")), True)
     (message,) = prompt(template(tmp_path, "Go:\n$dialogue"), odd)
     assert message.content == "Go:\nUSER: $label\n### system\nhi\nSYSTEM: $$"
 
 
-def test_the_projects_prompt_has_both_directions_and_ends_with_the_dialogue() -> None:
+def test_prompt_default_template() -> None:
     messages = prompt(read_template(), SAMPLE)
     assert [message.role for message in messages[1:]] == ["user", "assistant"] * 2 + ["user"]
     # An example of either direction, by the judgement of the five phrases.
@@ -155,16 +156,14 @@ def test_the_projects_prompt_has_both_directions_and_ends_with_the_dialogue() ->
         ("a cheap room in the north for 2 nights", None, "copied"),
     ],
 )
-def test_answers_are_cleaned_and_their_faults_named(
-    answer: str, text: str | None, fault: str
-) -> None:
+def test_clean_answer(answer: str, text: str | None, fault: str) -> None:
     result = clean_answer(Answer(text=answer, finish="stop"), SAMPLE)
     assert result[1] == fault
     if text is not None:
         assert result[0] == text
 
 
-def test_an_answer_that_was_cut_is_over_long_only_where_its_utterance_was_cut() -> None:
+def test_clean_answer_cut_off() -> None:
     def cut(text: str) -> str:
         return clean_answer(Answer(text=text, finish="length"), SAMPLE)[1]
 
@@ -172,13 +171,13 @@ def test_an_answer_that_was_cut_is_over_long_only_where_its_utterance_was_cut() 
     assert cut("SYSTEM: No rooms.\nUSER: What a pity, what a") == ""
 
 
-def test_a_refusal_that_the_endpoint_names_is_one() -> None:
+def test_clean_answer_refusal_of_endpoint() -> None:
     assert clean_answer(Answer(text="No.", finish="refusal"), SAMPLE)[1] == "refusal"
 
 
 @given(text=st.text(max_size=80), finish=st.sampled_from(["stop", "length"]))
 @settings(max_examples=100, deadline=None)
-def test_whatever_a_model_says_has_a_text_and_a_known_fault(text: str, finish: str) -> None:
+def test_clean_answer_any_text(text: str, finish: str) -> None:
     result, fault = clean_answer(Answer(text=text, finish=finish), SAMPLE)
     assert fault in ("", *FAULTS)
     assert "\n" not in result
@@ -187,7 +186,7 @@ def test_whatever_a_model_says_has_a_text_and_a_known_fault(text: str, finish: s
         assert clean_answer(Answer(text=result, finish="stop"), SAMPLE)[0] == result
 
 
-def test_every_sample_has_a_rewriting_whatever_the_model_says() -> None:
+def test_ask_one_rewriting_per_sample() -> None:
     message = {True: "I cannot.", False: ""}
     calls: list[str] = []
 
@@ -209,7 +208,7 @@ def test_every_sample_has_a_rewriting_whatever_the_model_says() -> None:
     assert all(one.turns[-1] == ("SYSTEM", "I cannot.") and not one.satisfied for one in remaining)
 
 
-def test_the_committed_answers_cover_the_embedded_tier(repository: Path) -> None:
+def test_recorded_answers_cover_the_embedded_tier(repository: Path) -> None:
     """A changed prompt, planted text or default would have a model run in CI for minutes."""
     selection = Config().counterfactuals
     planted = plant_dialogues(
@@ -232,7 +231,7 @@ def test_the_committed_answers_cover_the_embedded_tier(repository: Path) -> None
     assert {entry.model.name for entry in entries} == {selection.model}
 
 
-def test_rewritings_survive_parquet(tmp_path: Path) -> None:
+def test_rewritings_frame_round_trip(tmp_path: Path) -> None:
     result = [rewrite_by_rule(sample, seed=1) for sample in PLANTED]
     rewritings_frame(result).to_parquet(tmp_path / "made.parquet")
     assert frame_rewritings(pd.read_parquet(tmp_path / "made.parquet")) == result
@@ -240,7 +239,7 @@ def test_rewritings_survive_parquet(tmp_path: Path) -> None:
 
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=30, deadline=None)
-def test_rules_change_the_last_utterance_and_go_by_the_label(seed: int) -> None:
+def test_rewrite_by_rule_label(seed: int) -> None:
     down, up = {"contradiction", "asked again", "not answered"}, {"confirmed", "answered", "met"}
     assert down | up == set(RULES)
     for sample in PLANTED[:40]:
@@ -253,7 +252,7 @@ def test_rules_change_the_last_utterance_and_go_by_the_label(seed: int) -> None:
         assert other.satisfied != sample.satisfied
 
 
-def test_a_contradiction_exchanges_one_value_that_the_user_gave() -> None:
+def test_rewrite_by_rule_contradiction() -> None:
     texts = {
         result.text
         for seed in range(60)
@@ -266,7 +265,7 @@ def test_a_contradiction_exchanges_one_value_that_the_user_gave() -> None:
     assert len(texts) > 3
 
 
-def test_rules_serve_with_the_values_that_the_user_gave() -> None:
+def test_rewrite_by_rule_confirmed() -> None:
     requests = ("USER", "Please book it for 4 people on Monday at 12:30.")
     failed = Sample("3", "toy", (*SAMPLE.turns[:2], requests, ("SYSTEM", "I cannot.")), False)
     result = rewrite_by_rule(failed, seed=1)
@@ -283,11 +282,11 @@ def test_rules_serve_with_the_values_that_the_user_gave() -> None:
         ("Northern lights on day 3.", {}),
     ],
 )
-def test_values_of_users_are_found(expected_message: str, values: dict[str, str]) -> None:
+def test_stated_values(expected_message: str, values: dict[str, str]) -> None:
     assert stated_values([("USER", expected_message), ("SYSTEM", "cheap, on Sunday")]) == values
 
 
-def test_a_pick_of_one_label_does_not_hang_on_the_other_or_on_the_order() -> None:
+def test_pick_samples_labels_are_independent() -> None:
     few = pick_samples(PLANTED, satisfied=5, dissatisfied=3, seed=1)
     more = pick_samples(PLANTED[::-1], satisfied=5, dissatisfied=30, seed=1)
     assert {s.id for s in few if s.satisfied} == {s.id for s in more if s.satisfied}
@@ -296,7 +295,7 @@ def test_a_pick_of_one_label_does_not_hang_on_the_other_or_on_the_order() -> Non
     assert few != pick_samples(PLANTED, satisfied=5, dissatisfied=3, seed=2)
 
 
-def test_a_judge_has_not_seen_the_dialogue_that_it_judges() -> None:
+def test_judge_held_out_dialogues() -> None:
     # Each dialogue has words of its own: who has seen them knows the label, others cannot.
     words = [f"w{number}" for number in range(40)]
     labels = [number % 2 == 0 for number in range(40)]
@@ -308,7 +307,7 @@ def test_a_judge_has_not_seen_the_dialogue_that_it_judges() -> None:
     assert (calls == [labels[words.index(word)] for word in first]).all()
 
 
-def test_controls_change_nothing_or_take_the_utterance_of_another_dialogue() -> None:
+def test_control_rewritings() -> None:
     def dialogue(sample: Sample) -> str:
         return sample.id.rpartition("/")[0]
 
@@ -322,7 +321,7 @@ def test_controls_change_nothing_or_take_the_utterance_of_another_dialogue() -> 
         assert by_text[result.text] - {dialogue(result.sample)}
 
 
-def test_what_has_a_fault_is_counted_and_not_judged() -> None:
+def test_judge_rewritings_fault() -> None:
     judge = train_judge(["Done.", "I cannot."] * 3, [True, False] * 3, list("aabbcc"), folds=3)
     created = [
         *unchanged_rewritings(PLANTED[:3]),
@@ -338,22 +337,19 @@ def _silent(requests: Sequence[Request]) -> list[Answer]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected_message"),
+    ("arguments", "column"),
     [
-        ((["a", "b"], [True], ["x", "y"]), "2 utterances, 1 labels and 2 dialogues"),
-        ((["a", "b"], [True, False], ["x", "x"]), "folds is 2 for 1 dialogues"),
-        (
-            (["a", "b", "c"], [True, True, False], ["x", "y", "z"]),
-            "all utterances have the same label",
-        ),
+        ((["a", "b"], [True, False], ["x", "x"]), "folds"),
+        ((["a", "b", "c"], [True, True, False], ["x", "y", "z"]), "utterances"),
     ],
 )
-def test_what_a_judge_cannot_learn_from_is_refused(arguments: tuple, expected_message: str) -> None:
-    with pytest.raises(ValueError, match=expected_message):
+def test_train_judge_invalid(arguments: tuple, column: str) -> None:
+    with pytest.raises(DataError) as caught:
         train_judge(*arguments, folds=2)
+    assert caught.value.column == column
 
 
-def test_success_of_the_counts_behind_table_3_4() -> None:
+def test_success_table_3_4() -> None:
     """MultiWOZ: 524 of 811 and 19 of 40 flipped give the printed 64.6, 47.5 and 63.8."""
     labels = pd.DataFrame(
         {

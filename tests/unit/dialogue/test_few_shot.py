@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everycell.base.errors import DataError
 from everycell.collections.satisfaction_samples import Sample
 from everycell.dialogue.few_shot import dissatisfaction, draw_pairs, messages, parse_label
 from everycell.language_models.generation import Answer, NotOfferedError, Token
@@ -36,16 +37,16 @@ TURNS = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
         ("satisfied " * 10_000, True),
     ],
 )
-def test_an_answer_is_a_label_or_none(answer, label):
+def test_parse_label(answer, label):
     assert parse_label(answer) is label
 
 
 @given(st.text())
-def test_no_answer_is_too_odd(answer):
+def test_parse_label_any_text(answer):
     assert parse_label(answer) in (True, False, None)
 
 
-def test_the_dialogue_stands_last_and_both_labels_are_shown():
+def test_messages_order():
     requests = messages(TURNS)
     assert requests[-1].content.startswith("USER: A taxi?\nSYSTEM: At 8.\n")
     output = [message.content for message in requests if message.role == "assistant"]
@@ -74,19 +75,19 @@ def answer(*tokens):
         (Answer(text="Not satisfied", finish="stop"), 1),
     ],
 )
-def test_a_surer_label_counts_more(label_probability, probability):
+def test_dissatisfaction(label_probability, probability):
     assert dissatisfaction(label_probability) == pytest.approx(probability)
     assert (dissatisfaction(label_probability) > 0.5) is (
         parse_label(label_probability.text) is False
     )
 
 
-def test_without_a_label_there_is_no_probability():
+def test_dissatisfaction_without_label():
     assert math.isnan(dissatisfaction(answer(("Well", 0.5))))
 
 
 @given(st.sets(st.integers(0, 20), min_size=1), st.integers(1, 30), st.integers(0, 5))
-def test_pairs_belong_together_and_are_drawn_once(with_cf, size, seed):
+def test_draw_pairs(with_cf, size, seed):
     main = [Sample(f"{n}", "toy", TURNS, True) for n in range(21)]
     further = [Sample(f"{n}-cf", "toy", TURNS, False) for n in sorted(with_cf)]
     first, second = draw_pairs(main, further, size=size, seed=seed)
@@ -98,7 +99,7 @@ def test_pairs_belong_together_and_are_drawn_once(with_cf, size, seed):
 @pytest.mark.parametrize(
     ("size", "dissatisfied", "drawn"), [(10, 7, 5), (9, 7, 4), (10, 3, 3), (12, 0, 0), (60, 7, 7)]
 )
-def test_half_of_the_pairs_have_the_rarer_label_or_all_of_them(size, dissatisfied, drawn):
+def test_draw_pairs_balance(size, dissatisfied, drawn):
     main = [Sample(f"{n}", "toy", TURNS, n >= dissatisfied) for n in range(30)]
     further = [Sample(f"{item.id}-cf", "toy", TURNS, not item.satisfied) for item in main]
     for seed in range(3):
@@ -108,10 +109,11 @@ def test_half_of_the_pairs_have_the_rarer_label_or_all_of_them(size, dissatisfie
 
 
 @pytest.mark.parametrize(("size", "count"), [(0, ["1-cf"]), (3, ["2-cf"])])
-def test_no_pair_is_refused(size, count):
+def test_draw_pairs_none(size, count):
     main = [Sample("1", "toy", TURNS, True)]
-    with pytest.raises(ValueError, match="pairs of a sample and its counterfactual"):
+    with pytest.raises(DataError) as caught:
         draw_pairs(main, [Sample(name, "toy", TURNS, False) for name in count], size=size, seed=0)
+    assert caught.value.value == size and "counterfactual" in caught.value.column
 
 
 @pytest.mark.fault("endpoint")
@@ -124,6 +126,6 @@ def test_no_pair_is_refused(size, count):
         (Token(text="Dissatisfied", logprob=None),),
     ],
 )
-def test_a_label_without_all_of_its_tokens_is_not_certain(tokens):
+def test_dissatisfaction_missing_tokens(tokens):
     with pytest.raises(NotOfferedError):
         dissatisfaction(Answer(text="Dissatisfied", finish="stop", tokens=tokens))

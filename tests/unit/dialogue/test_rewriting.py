@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everycell.base.errors import DataError
 from everycell.dialogue.rewriting import (
     count_words,
     full_context,
@@ -39,14 +40,14 @@ SAID = st.lists(st.sampled_from(["why", "how", "who"]), min_size=1, max_size=3).
         (2, "and snow"),
     ],
 )
-def test_the_answer_is_cut_first_then_the_oldest_turns(length, expected):
+def test_trimmed_context_order_of_cuts(length, expected):
     result = trimmed_context(
         ["what is hail", "is it ice"], "frozen rain in layers", "and snow", length=length
     )
     assert result == expected
 
 
-def test_units_and_separators_are_those_that_are_given():
+def test_trimmed_context_units_and_separators():
     parts = (["ab", "cd"], "ef gh", "ij")
     assert trimmed_context(*parts, length=16, count=len, separator=" | ") == "ab | cd | ij"
     assert trimmed_context(*parts, length=17, count=len, separator=" | ") == "ab | cd | ef | ij"
@@ -56,7 +57,7 @@ def test_units_and_separators_are_those_that_are_given():
 
 
 @given(st.lists(SAID, max_size=5), WORDS, SAID, st.integers(3, 20))
-def test_a_context_fits_and_ends_with_the_utterance(history, answer, utterance, length):
+def test_trimmed_context_fits(history, answer, utterance, length):
     result = trimmed_context(history, answer, utterance, length=length)
     full = trimmed_context(history, answer, utterance)
     assert count_words(result) <= length
@@ -64,23 +65,13 @@ def test_a_context_fits_and_ends_with_the_utterance(history, answer, utterance, 
     assert (result == full) == (count_words(full) <= length)
 
 
-def test_an_utterance_is_never_cut_and_never_empty():
-    with pytest.raises(ValueError, match="'and what of snow' has 4 units and the limit is 3"):
-        trimmed_context([], "", "and what of snow", length=3)
-    for empty in (lambda: trimmed_context(["a"], "", " "), lambda: full_context([], [], "")):
-        with pytest.raises(ValueError, match="The utterance is empty"):
-            empty()
-
-
-def test_the_organisers_context_has_the_last_three_answers():
+def test_full_context_last_three_answers():
     assert full_context([], [], "e") == "e"
     assert full_context(["a", "b"], ["A", ""], "e") == "a A b e"
     assert full_context(list("abcde"), list("ABCDE"), "f", separator="|") == "a|b|c|C|d|D|e|E|f"
-    with pytest.raises(ValueError, match="1 earlier utterances and 0 answers"):
-        full_context(["a"], [], "b")
 
 
-def test_history_stays_in_its_conversation():
+def test_prepend_history():
     assert prepend_history(TURNS).to_dict() == {
         "7_1": "what is hail",
         "8_1": "who won",
@@ -103,7 +94,7 @@ def rewriter(inputs_seen):
     return write
 
 
-def test_later_turns_see_what_became_of_earlier_ones():
+def test_rewrite_feeds_back():
     calls = []
     result = rewrite(TURNS, rewriter(calls), answers={"7_1": "frozen rain"})
     assert calls == [
@@ -114,30 +105,25 @@ def test_later_turns_see_what_became_of_earlier_ones():
     assert result.to_dict() == {"7_1": "HAIL", "8_1": "WON", "7_2": "ICE", "7_3": "SNOW"}
 
 
-def test_the_full_context_has_what_was_said():
+def test_rewrite_full_form():
     calls = []
     rewrite(TURNS, rewriter(calls), form="full", answers={"7_1": "rain"}, separator=" | ")
     assert calls[2] == ["what is hail | rain | is it ice | and snow"]
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("rewriter", "length", "column", "value"),
     [
-        ({"form": "short"}, "form is 'short'"),
-        ({"form": "full", "length": 9}, "length is 9, but the form 'full'"),
-        ({"answers": {"9_1": "a"}}, "an answer to '9_1', which is not among the 4 turns"),
-        ({"length": 2}, "Turn '7_1': The utterance 'what is hail' has 3 units"),
-        ({"rewriter": lambda contexts: contexts[1:]}, "returned 1 rewrites for 2 contexts"),
-        ({"rewriter": lambda contexts: [" " for _ in contexts]}, "empty query for the turn '7_1'"),
-        ({"turns": pd.concat([TURNS, TURNS[:1]])}, "The turn '7_1' occurs twice"),
-        ({"turns": TURNS.assign(utterance="")}, "Turn '7_1': The utterance is empty"),
+        (lambda contexts: contexts, 2, "utterance", "what is hail"),
+        (lambda contexts: [" " for _ in contexts], None, "rewritten query", ...),
     ],
 )
-def test_faults(options, message):
-    given_turns = options.pop("turns", TURNS)
-    with pytest.raises(ValueError, match=message):
-        rewrite(given_turns, options.pop("rewriter", lambda contexts: contexts), **options)
+def test_rewrite_invalid(rewriter, length, column, value):
+    with pytest.raises(DataError) as caught:
+        rewrite(TURNS, rewriter, length=length)
+    error = caught.value
+    assert (error.row, error.column, error.value) == ("turn 7_1", column, value)
 
 
-def test_no_turns():
+def test_rewrite_no_turns():
     assert rewrite(TURNS[:0], lambda contexts: contexts).empty

@@ -1,6 +1,7 @@
-"""Agreement on spans: worked examples, scikit-learn, invariants, faults, published tables."""
+"""Agreement and effort: worked examples, scikit-learn, invariants, published tables."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from harness import published
 from hypothesis import given
@@ -8,16 +9,19 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_score
 
-from everycell.collections.snippet_files import FILES, read_annotations
+from everycell.base.errors import DataError
+from everycell.collections.snippets import FILES, read_annotations
 from everycell.dialogue.spans import (
     AGGREGATIONS,
-    SpanError,
+    Effort,
     align,
     clip,
     jaccard,
     mark_characters,
+    mean_effort,
     mean_jaccard,
     most_similar,
+    passage_effort,
     reference_similarity,
 )
 from everycell.sources import fetch
@@ -27,38 +31,22 @@ PEOPLE = st.tuples(st.integers(2, 5), st.integers(0, 12)).flatmap(
 )
 
 
-def test_spans_end_before_their_end():
+def test_mark_characters():
     assert mark_characters([[(0, 1), (1, 3)], []], 4).tolist() == [
         [True, True, True, False],
         [False] * 4,
     ]
 
 
-def test_the_union_of_overlapping_spans_counts_each_character_once():
+def test_mark_characters_union():
     assert mark_characters([[(0, 3), (2, 4)]], 5, overlapping="union").sum() == 4
 
 
-@pytest.mark.parametrize(
-    ("spans", "message"),
-    [
-        ([(4, 6)], "Annotation 1: the span 4 to 6 is not within the text of 5 characters"),
-        ([(-1, 2)], "the span -1 to 2 is not within"),
-        ([(3, 1)], "the span 3 to 1 ends before it starts"),
-        ([(2, 2)], "the span 2 to 2 is empty"),
-        ([(2, 4), (0, 3)], "the spans 0 to 3 and 2 to 4 overlap"),
-        ([(0, 5), (1, 2)], "the spans 0 to 5 and 1 to 2 overlap"),
-    ],
-)
-def test_spans_that_are_none_are_named(spans, message):
-    with pytest.raises(SpanError, match=message):
+@pytest.mark.parametrize("spans", [[(2, 4), (0, 3)], [(0, 5), (1, 2)]])
+def test_mark_characters_overlapping(spans):
+    with pytest.raises(DataError) as caught:
         mark_characters([[(0, 1)], spans], 5)
-
-
-def test_a_text_that_nobody_annotated_is_refused():
-    with pytest.raises(SpanError, match="There are 0 annotations"):
-        mark_characters([], 5)
-    with pytest.raises(SpanError, match="a text of -1 characters"):
-        mark_characters([[]], -1)
+    assert (caught.value.row, caught.value.value) == ("annotation 1", tuple(sorted(spans)))
 
 
 def test_jaccard_by_hand():
@@ -68,14 +56,14 @@ def test_jaccard_by_hand():
     assert jaccard(people, 2) == 5 / 20
 
 
-def test_nobody_marking_anything_is_agreement_but_no_overlap():
+def test_jaccard_nothing_marked():
     people = mark_characters([[], []], 7)
     assert jaccard(people) == jaccard(people, 1) == 1.0
     assert reference_similarity(people[:1], people[1:]) == (0.0, 0.0, 0.0)
 
 
 @given(PEOPLE)
-def test_jaccard_falls_with_k_and_ignores_who_is_who(people):
+def test_jaccard_falls_with_k(people):
     values = [jaccard(people, k) for k in range(1, len(people) + 1)]
     assert values == sorted(values, reverse=True)
     assert values[0] == 1.0 and values[-1] == jaccard(people) >= 0
@@ -83,7 +71,7 @@ def test_jaccard_falls_with_k_and_ignores_who_is_who(people):
 
 
 @given(PEOPLE)
-def test_text_that_nobody_marked_changes_nothing(people):
+def test_reference_similarity_unmarked_text(people):
     longer = np.hstack([people, np.zeros((len(people), 3), dtype=bool)])
     assert jaccard(longer) == jaccard(people)
     for how in AGGREGATIONS:
@@ -93,7 +81,7 @@ def test_text_that_nobody_marked_changes_nothing(people):
 
 
 @given(PEOPLE.filter(lambda people: people.any()))
-def test_two_people_as_scikit_learn_has_it(people):
+def test_reference_similarity_equals_scikit_learn(people):
     first, second = people[:2]
     full = jaccard(people[:2])
     assert full == pytest.approx(
@@ -107,14 +95,14 @@ def test_two_people_as_scikit_learn_has_it(people):
 
 
 @given(PEOPLE)
-def test_the_mean_is_that_of_the_pairs(people):
+def test_reference_similarity_mean_of_pairs(people):
     workers, experts = people[:-1], people[-2:]
     pairs = [reference_similarity([one], [other]) for one in workers for other in experts]
     assert reference_similarity(workers, experts) == pytest.approx(np.mean(pairs, axis=0))
 
 
 @given(PEOPLE)
-def test_majority_and_similarity_are_one_annotation(people):
+def test_reference_similarity_majority_and_similarity(people):
     by_hand = people.sum(axis=0) > len(people) / 2
     assert reference_similarity(people, people, "majority") == pytest.approx(
         reference_similarity(by_hand[None], people)
@@ -125,13 +113,13 @@ def test_majority_and_similarity_are_one_annotation(people):
     )
 
 
-def test_the_first_of_equally_similar_workers_is_taken():
+def test_most_similar_tie():
     workers = mark_characters([[(0, 1)], [(4, 8)], [(4, 8)]], 8)
     assert most_similar(workers) == 1
     assert most_similar(mark_characters([[], [], []], 4)) == 0
 
 
-def test_a_stricter_majority():
+def test_reference_similarity_stricter_majority():
     workers = mark_characters([[(0, 4)], [(0, 3)], [(0, 2)]], 8)
     expert = mark_characters([[(0, 4)]], 8)
     recalls = [reference_similarity(workers, expert, "majority", majority=n).recall for n in (1, 3)]
@@ -144,26 +132,21 @@ SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9)), max_size=4).m
 
 
 @given(SPANS, st.integers(0, 15), st.integers(1, 15))
-def test_a_clipped_span_marks_what_it_marked_in_the_part(spans, start, length):
+def test_clip(spans, start, length):
     full = mark_characters([spans], 30, overlapping="union")
     part = mark_characters([clip(spans, start, start + length)], length, overlapping="union")
     assert part.tolist() == full[:, start : start + length].tolist()
 
 
-@pytest.mark.parametrize("end", [3, 5])
-def test_a_part_without_a_character_is_refused(end):
-    with pytest.raises(SpanError, match=f"The part runs from 5 to {end}"):
-        clip([], 5, end)
-
-
 @given(st.text(st.sampled_from("ab1 ’.é"), max_size=20), st.data())
-def test_a_copy_without_its_marks_is_aligned_letter_by_letter(original, data):
+def test_align(original, data):
     start = data.draw(st.integers(0, len(original)))
     piece = original[start : data.draw(st.integers(start, len(original)))]
     copy = "".join(letter for letter in piece if letter.isascii())
     if not any(letter.isalnum() for letter in copy):
-        with pytest.raises(SpanError, match="do not occur in"):
+        with pytest.raises(DataError) as caught:
             align(copy, original)
+        assert caught.value.value == copy
         return
     local, existing = align(copy, original)
     assert [copy[position] for position in local] == [original[position] for position in existing]
@@ -171,35 +154,11 @@ def test_a_copy_without_its_marks_is_aligned_letter_by_letter(original, data):
     assert (np.diff(existing) > 0).all()
 
 
-def test_a_sentence_of_another_passage_is_not_aligned():
-    with pytest.raises(SpanError, match="'Salt it' do not occur in 'Stir the pot.'"):
+def test_align_other_passage():
+    with pytest.raises(DataError) as caught:
         align("Salt it", "Stir the pot.")
-
-
-PAIR = np.ones((2, 3), dtype=bool)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: jaccard(PAIR, 3), "k is 3; with 2 people"),
-        (lambda: jaccard(PAIR, 0), "k is 0"),
-        (lambda: jaccard([[1, 0]]), "the type int64"),
-        (lambda: jaccard(PAIR[0]), r"the shape \(3,\)"),
-        (lambda: mean_jaccard({}), "There are no texts"),
-        (lambda: mean_jaccard({"a": PAIR, "b": PAIR[:1]}), "'b' has 1 annotations and 'a' has 2"),
-        (lambda: reference_similarity(PAIR, PAIR[:, :2]), "have 3 and 2 characters"),
-        (lambda: reference_similarity(PAIR, PAIR, "median"), "aggregation is 'median'"),
-        (
-            lambda: reference_similarity(PAIR, PAIR, "majority", majority=3),
-            "majority is 3; with 2 workers",
-        ),
-        (lambda: reference_similarity(PAIR[:1], PAIR, "similarity"), "There is only one worker"),
-    ],
-)
-def test_what_cannot_be_measured_is_named(call, message):
-    with pytest.raises(SpanError, match=message):
-        call()
+    assert (caught.value.column, caught.value.value) == ("sentence", "Salt it")
+    assert "Stir the pot." in caught.value.fault
 
 
 @pytest.fixture(scope="module")
@@ -227,13 +186,40 @@ def published_values(repository, table, metric):
 
 
 @pytest.mark.parametrize(("k", "metric"), [(None, "J"), (4, "J_4"), (3, "J_3"), (2, "J_2")])
-def test_printed_agreement(texts, repository, k, metric):
+def test_mean_jaccard_table_5_2(texts, repository, k, metric):
     lengths_by_start = mean_jaccard(texts["paragraph_master"], k)
     assert round(lengths_by_start, 2) == published_values(repository, "table_5_2", metric)
 
 
 @pytest.mark.parametrize("how", AGGREGATIONS)
-def test_printed_similarity(texts, repository, how):
+def test_reference_similarity_table_5_3(texts, repository, how):
     workers, experts = texts["paragraph_master"], texts["paragraph_expert"]
     f1 = [reference_similarity(workers[name], experts[name], how).f1 for name in experts]
     assert round(float(np.mean(f1)), 2) == published_values(repository, "table_5_3", f"F1_{how}")
+
+
+def tasks(*rows):
+    """Tasks as `read_tasks` gives them."""
+    return pd.DataFrame(rows, columns=["turn_id", "passage_id", "seconds", "reward"])
+
+
+def test_passage_effort_two_steps():
+    selection = tasks(
+        *(("1_1", "p1", seconds, 0.1) for seconds in (10, 20, 90)),
+        *(("1_1", "p2", seconds, 0.1) for seconds in (20, 30, 40)),
+    )
+    # Three sentences of p1, none of p2, by three people: 1.5 sentences a passage.
+    sentences = tasks(*(("1_1", "p1", seconds, 0.2) for seconds in (1, 2, 3, 4, 5, 6, 7, 8, 100)))
+    result = passage_effort(sentences, 3, selection)
+    assert result == (2, pytest.approx(25 + 1.5 * 5), pytest.approx(0.1 + 1.5 * 0.2))
+
+
+@given(st.lists(st.tuples(st.integers(1, 99), st.floats(1, 999)), min_size=1, max_size=5))
+def test_mean_effort(medians):
+    parts = [Effort(passages, seconds, 0.3) for passages, seconds in medians]
+    full = mean_effort(parts)
+    assert full.passages == sum(part.passages for part in parts)
+    assert min(part.seconds for part in parts) - 1e-6 <= full.seconds
+    assert full.seconds <= max(part.seconds for part in parts) + 1e-6
+    halves = [mean_effort(parts[:1]), *parts[1:]] + [full]
+    assert mean_effort(halves).seconds == pytest.approx(full.seconds)

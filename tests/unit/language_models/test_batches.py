@@ -7,16 +7,17 @@ import torch
 from tiny_language_model import ask, make_model, make_tokenizer
 from transformers import MistralConfig, MistralForCausalLM
 
-from everycell.language_models.batches import MemoryFullError, answer_in_batches
+from everycell.language_models.answering import Recorded
 from everycell.language_models.generation import (
     Answer,
     Identity,
     LanguageModelError,
+    MemoryFullError,
     Request,
+    answer_in_batches,
     chat,
 )
 from everycell.language_models.local import LocalModel
-from everycell.language_models.recorded import Recorded
 from everycell.language_models.records import Record, read_record
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
@@ -63,7 +64,7 @@ def same(first, expected):
         {"stop": ("z", "é", "(")},
     ],
 )
-def test_answers_at_once_are_those_one_by_one(make, decoding):
+def test_answer_batch_equals_single_answers(make, decoding):
     drawn = "temperature" in decoding
     requests = [
         ask(text, seed=number if drawn else None, **decoding) for number, text in enumerate(TEXTS)
@@ -80,7 +81,7 @@ def test_answers_at_once_are_those_one_by_one(make, decoding):
         assert [answer.text for answer in again] == [alone[n].text for n in (3, 0, 0)]
 
 
-def test_rows_end_apart_at_their_own_end_or_stop_text():
+def test_answer_batch_rows_end_separately():
     model = toy()
     full = [model.answer(ask(text)) for text in TEXTS]
     stop = next(answer.text for answer in full if len(answer.text) > 8)[3:5]
@@ -93,7 +94,7 @@ def test_rows_end_apart_at_their_own_end_or_stop_text():
         same(result, expected)
 
 
-def test_ends_of_the_model_end_a_row_alone():
+def test_answer_batch_end_tokens_end_one_row():
     model = make_model()
     # Every ninth token ends an answer, so that some answers end by themselves and others do not.
     model.generation_config.eos_token_id = list(range(0, 258, 9))
@@ -109,7 +110,7 @@ def test_ends_of_the_model_end_a_row_alone():
 
 
 @pytest.mark.parametrize("make", [toy, sliding])
-def test_continuations_at_once_have_the_probabilities_of_one_by_one(make):
+def test_answer_batch_scores_equal_single_scores(make):
     pairs = [("a", "bc"), ("Where is Delft?", " In Holland, I think."), ("b " * 9, "x")]
     requests = [Request(prompt=prompt, continuation=after) for prompt, after in pairs]
     model = make()
@@ -117,7 +118,7 @@ def test_continuations_at_once_have_the_probabilities_of_one_by_one(make):
         same(result, make().answer(request))
 
 
-def test_messages_go_through_the_template_in_a_batch():
+def test_answer_batch_chat_template():
     requests = [ask(chat(text), logprobs=True) for text in ("Where?", "Who is it, then?")]
     model = toy()
     for result, request in zip(model.answer_batch(requests), requests, strict=True):
@@ -141,7 +142,7 @@ class Small:
         return [Answer(text=request.text, finish="stop") for request in requests]
 
 
-def test_a_batch_that_does_not_fit_is_halved_once_and_for_all(caplog):
+def test_answer_in_batches_halves_a_batch_beyond_memory(caplog):
     requests = [ask("x" * length) for length in range(1, 12)]
     model = Small(3)
     with caplog.at_level(logging.WARNING):
@@ -155,7 +156,7 @@ def test_a_batch_that_does_not_fit_is_halved_once_and_for_all(caplog):
         list(answer_in_batches(Small(0), requests, 8))
 
 
-def test_requests_of_other_kinds_stand_in_other_batches():
+def test_answer_in_batches_separates_kinds():
     requests = [
         ask("a"),
         ask("ab", max_tokens=3),
@@ -170,7 +171,7 @@ def test_requests_of_other_kinds_stand_in_other_batches():
     assert sorted(batches) == [["a"], ["a", "abc", "abcd"], ["ab"]]
 
 
-def test_memory_that_is_full_is_named(monkeypatch):
+def test_answer_batch_out_of_memory(monkeypatch):
     model = toy()
 
     def full(**_):
@@ -181,7 +182,7 @@ def test_memory_that_is_full_is_named(monkeypatch):
         model.answer(ask("a"))
 
 
-def test_a_run_that_breaks_keeps_the_batches_before(tmp_path):
+def test_recorded_keeps_batches_before_an_error(tmp_path):
     requests = [ask("x" * length) for length in range(1, 8)]
     path = tmp_path / "a.jsonl"
     with Record(path) as record:

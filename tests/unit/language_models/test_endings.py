@@ -5,7 +5,7 @@ import json
 import pytest
 from language_model_server import Server, reply_of
 
-from everycell.language_models.answering import open_language_model
+from everycell.language_models.answering import EmptyAnswersError, open_language_model
 from everycell.language_models.endings import (
     Endings,
     count_endings,
@@ -14,7 +14,6 @@ from everycell.language_models.endings import (
     why_empty,
 )
 from everycell.language_models.generation import Answer, Request, chat
-from everycell.language_models.recorded import EmptyAnswersError
 from everycell.language_models.settings import Decoding, LanguageModels
 
 

@@ -16,7 +16,7 @@ from language_model_server import Server, reply_of
 from everycell.base.settings import ConfigError
 from everycell.config import parse_config
 from everycell.language_models import endpoint as endpoint_module
-from everycell.language_models.answering import open_language_model
+from everycell.language_models.answering import Recorded, open_language_model
 from everycell.language_models.costs import Budget
 from everycell.language_models.endpoint import Endpoint, EndpointError, endpoint_identity
 from everycell.language_models.generation import (
@@ -29,7 +29,6 @@ from everycell.language_models.generation import (
     chat,
     prompt_hash,
 )
-from everycell.language_models.recorded import Recorded
 from everycell.language_models.records import Record, read_record
 from everycell.language_models.settings import Decoding, EndpointSettings, LanguageModels, Prices
 
@@ -53,7 +52,7 @@ def waits(monkeypatch):
     return seconds
 
 
-def test_an_answer_comes_with_its_facts_and_the_request_is_of_the_protocol(server):
+def test_answer_request_and_reply(server):
     requests = Request(
         prompt=chat("Where is Delft?", system="Be brief."),
         decoding=Decoding(max_tokens=5, temperature=0.5, top_p=0.9, seed=3, stop=("\n",)),
@@ -78,12 +77,12 @@ def test_an_answer_comes_with_its_facts_and_the_request_is_of_the_protocol(serve
     }
 
 
-def test_the_limit_of_an_answer_goes_by_the_name_that_the_server_knows(server):
+def test_answer_length_parameter(server):
     Endpoint(server.settings(length_parameter="max_completion_tokens")).answer(ASKED)
     assert server.seen[0][1]["max_completion_tokens"] == 5 and "max_tokens" not in server.seen[0][1]
 
 
-def test_fields_are_added_and_left_out_as_servers_need_it(server):
+def test_answer_extra_fields(server):
     settings = server.settings(extra={"top_k": -1, "repetition_penalty": 1.0, "top_p": None})
     Endpoint(settings).answer(ASKED)
     body = server.seen[0][1]
@@ -103,7 +102,7 @@ def test_fields_are_added_and_left_out_as_servers_need_it(server):
         "https://g/v1",
     ],
 )
-def test_another_address_is_another_model(other):
+def test_endpoint_identity_other_address(other):
     first, second = (
         endpoint_identity(EndpointSettings(url=url, model="m"))
         for url in ("https://h:8000/v1", other)
@@ -112,7 +111,7 @@ def test_another_address_is_another_model(other):
 
 
 @pytest.mark.parametrize("same", ["https://H/v1", "https://h:443/v1", "https://h/v1/"])
-def test_another_spelling_of_an_address_is_the_same_model(same):
+def test_endpoint_identity_same_address(same):
     first, second = (
         endpoint_identity(EndpointSettings(url=url, model="m")) for url in ("https://h/v1", same)
     )
@@ -120,7 +119,7 @@ def test_another_spelling_of_an_address_is_the_same_model(same):
 
 
 @pytest.mark.fault("endpoint")
-def test_another_server_is_asked_and_is_in_the_provenance(server, tmp_path):
+def test_recorded_other_server(server, tmp_path):
     """On one host, with the same model: by another port, and by another path."""
     second = Server()
     second.replies = [reply_of("In Indiana.")]
@@ -138,7 +137,7 @@ def test_another_server_is_asked_and_is_in_the_provenance(server, tmp_path):
     assert len(set(urls)) == 3 and (len(server.seen), len(second.seen)) == (2, 1)
 
 
-def test_an_unknown_model_is_named_with_those_that_are_there(server):
+def test_answer_unknown_model(server):
     server.replies = [(404, {}, {"error": {"message": "no such model"}})]
     with pytest.raises(EndpointError, match="no such model.*lists the models gpt-8, gpt-9"):
         Endpoint(server.settings()).answer(ASKED)
@@ -158,12 +157,12 @@ def test_an_unknown_model_is_named_with_those_that_are_there(server):
         ([], 20, []),
     ],
 )
-def test_a_server_that_does_not_list_its_model_says_which_it_has(server, listed, page, instead):
+def test_alternative_models(server, listed, page, instead):
     server.models, server.page = listed, page
     assert Endpoint(server.settings()).alternative_models() == instead
 
 
-def test_log_probabilities_of_chat(server):
+def test_answer_logprobs_of_chat(server):
     logprobs = {"content": [{"token": "In", "logprob": -0.5}, {"token": " H", "logprob": 1e-9}]}
     server.replies = [reply_of("In H", logprobs=logprobs)]
     requests = Request(prompt=ASKED.prompt, decoding=Decoding(logprobs=True))
@@ -173,7 +172,7 @@ def test_log_probabilities_of_chat(server):
 
 
 @pytest.mark.parametrize("logprobs", [None, {"tokens": ["a"], "token_logprobs": [None]}])
-def test_log_probabilities_that_are_not_offered(server, logprobs):
+def test_answer_logprobs_not_offered(server, logprobs):
     server.replies = [{"choices": [{"text": "a", "logprobs": logprobs}]}]
     with pytest.raises(NotOfferedError, match="127.0.0.1 sent no log-probabilities of gpt-9"):
         Endpoint(server.settings()).answer(Request(prompt="a", decoding=Decoding(logprobs=True)))
@@ -186,7 +185,7 @@ def echo(text, offsets, values):
     return {"choices": [{"text": text, "logprobs": parts, "finish_reason": "length"}]}
 
 
-def test_a_continuation_is_scored_through_the_prompt_that_comes_back(server):
+def test_answer_score_from_echoed_prompt(server):
     server.replies = [echo("1 + 1 = 22", [0, 2, 4, 8, 9], [None, -1.0, -2.0, -0.25, -3.0])]
     requests = Request(prompt="1 + 1 = ", continuation="22")
     answer = Endpoint(server.settings()).answer(requests)
@@ -196,7 +195,7 @@ def test_a_continuation_is_scored_through_the_prompt_that_comes_back(server):
     assert (body["prompt"], body["echo"], body["max_tokens"]) == ("1 + 1 = 22", True, 0)
 
 
-def test_what_cannot_be_scored_says_so(server):
+def test_answer_score_not_offered(server):
     requests = Request(prompt="1 + 1 = ", continuation="22")
     server.replies = [echo("1 + 1 = 22", [0, 7], [None, -1.0])]
     with pytest.raises(LanguageModelError, match="spans the end of the prompt .* '22'"):
@@ -220,7 +219,7 @@ def test_what_cannot_be_scored_says_so(server):
         (reply_of("cut", "content_filter"), "cut", "content_filter"),
     ],
 )
-def test_unusual_answers_pass_as_they_are(server, reply, text, finish):
+def test_answer_unusual_reply(server, reply, text, finish):
     server.replies = [reply]
     answer = Endpoint(server.settings()).answer(ASKED)
     assert (answer.text, answer.finish) == (text, finish)
@@ -228,7 +227,7 @@ def test_unusual_answers_pass_as_they_are(server, reply, text, finish):
 
 
 @pytest.mark.fault("endpoint")
-def test_a_reply_without_end_is_refused(server, monkeypatch):
+def test_answer_reply_too_large(server, monkeypatch):
     monkeypatch.setattr(endpoint_module, "_MAX_BYTES", 1000)
     server.replies = [reply_of("word " * 1000)]
     with pytest.raises(EndpointError, match="it ignores max_tokens"):
@@ -238,7 +237,7 @@ def test_a_reply_without_end_is_refused(server, monkeypatch):
 
 @pytest.mark.fault("endpoint")
 @pytest.mark.parametrize("fault", [(500, {}, b"oops"), (503, {}, b""), (408, {}, b"")])
-def test_faults_of_the_server_are_asked_again(server, waits, fault):
+def test_answer_retries_temporary_errors(server, waits, fault):
     server.replies = [fault, fault, reply_of()]
     assert Endpoint(server.settings(wait=4.0)).answer(ASKED).text == "In Holland."
     assert len(server.seen) == 3
@@ -246,7 +245,7 @@ def test_faults_of_the_server_are_asked_again(server, waits, fault):
     assert 4 <= waits[0] <= 8 <= waits[1] <= 12
 
 
-def test_a_retry_is_paid_for_and_stops_at_the_budget(server, waits):
+def test_answer_retries_count_against_budget(server, waits):
     server.replies = [(500, {}, b"oops")]
     budget = Budget(Prices(answer=1e6), money=3 * ASKED.decoding.max_tokens)
     budget.spend("m", ASKED)
@@ -257,7 +256,7 @@ def test_a_retry_is_paid_for_and_stops_at_the_budget(server, waits):
     assert len(server.seen) == 3
 
 
-def test_what_retries_took_is_not_there_for_requests_that_wait(server, waits, tmp_path):
+def test_recorded_budget_after_retries(server, waits, tmp_path):
     server.replies = [(500, {}, b"oops"), (500, {}, b"oops"), reply_of()]
     requests = [Request(prompt=chat(text), decoding=Decoding(max_tokens=10)) for text in "abcde"]
     budget = Budget(Prices(answer=1e6), money=50)
@@ -274,7 +273,7 @@ def test_what_retries_took_is_not_there_for_requests_that_wait(server, waits, tm
     "content",
     [b"<html>busy</html>", b"", b'{"choices": [', b'{"choices": []}', b'{"choices": [{}]}', b"3"],
 )
-def test_a_malformed_reply_is_asked_again_then_named(server, content):
+def test_answer_malformed_reply(server, content):
     server.replies = [(200, {}, content), reply_of()]
     assert Endpoint(server.settings()).answer(ASKED).text == "In Holland."
     server.replies = [(200, {}, content)]
@@ -283,7 +282,7 @@ def test_a_malformed_reply_is_asked_again_then_named(server, content):
     assert len(server.seen) == 2 + 3
 
 
-def test_retry_after_is_waited_for(server, waits):
+def test_answer_retry_after(server, waits):
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
     server.replies = [
         (429, {"Retry-After": "7"}, {"error": {"message": "slow down"}}),
@@ -305,14 +304,14 @@ def test_retry_after_is_waited_for(server, waits):
         "-" + "9" * 500,
     ],
 )
-def test_an_absurd_retry_after_is_no_longer_wait(server, waits, absurd):
+def test_answer_absurd_retry_after(server, waits, absurd):
     server.replies = [(429, {"Retry-After": absurd}, b""), reply_of()]
     assert Endpoint(server.settings()).answer(ASKED).text == "In Holland."
     assert len(waits) == 1 and 0 <= waits[0] <= 600
 
 
 @pytest.mark.fault("endpoint")
-def test_a_server_that_stays_busy_is_named_with_what_it_said(server, waits):
+def test_answer_busy_server(server, waits):
     server.replies = [(429, {}, {"error": {"message": "slow\n down"}})]
     with pytest.raises(EndpointError, match="status 429 .*slow.*each time; try again later"):
         Endpoint(server.settings()).answer(ASKED)
@@ -329,7 +328,7 @@ def test_a_server_that_stays_busy_is_named_with_what_it_said(server, waits):
         (429, {}, {"error": {"code": "insufficient_quota"}}),
     ],
 )
-def test_what_will_not_pass_is_asked_once(server, fault):
+def test_answer_permanent_error(server, fault):
     server.replies = [fault]
     with pytest.raises(EndpointError, match=f"rejects the request .status {fault[0]}"):
         Endpoint(server.settings()).answer(ASKED)
@@ -383,7 +382,7 @@ def pour(part):
         pytest.param(pour(b"1\r\n1\r\n"), id="chunks"),
     ],
 )
-def test_a_server_that_hangs_is_left(server, behave):
+def test_answer_timeout(server, behave):
     server.http.closing_event = server.closing
     server.replies = [behave]
     with pytest.raises(EndpointError, match="127.0.0.1 did not answer within 0.2 s; raise `timeo"):
@@ -392,7 +391,7 @@ def test_a_server_that_hangs_is_left(server, behave):
 
 
 @pytest.mark.fault("endpoint")
-def test_a_server_that_breaks_off_or_is_not_there(server):
+def test_answer_broken_connection(server):
     def break_off(handler, body):
         handler.send_response(200)
         handler.send_header("Content-Length", "1000")
@@ -410,7 +409,7 @@ def test_a_server_that_breaks_off_or_is_not_there(server):
         Endpoint(gone).answer(ASKED)
 
 
-def test_the_key_is_sent_and_stands_nowhere_else(server, monkeypatch, tmp_path, caplog):
+def test_key_is_sent_and_stored_nowhere(server, monkeypatch, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     # A job silences the client, also for the tests after it in the same process.
     caplog.set_level(logging.DEBUG, logger="httpx2")
@@ -433,12 +432,12 @@ def test_the_key_is_sent_and_stands_nowhere_else(server, monkeypatch, tmp_path, 
 @pytest.mark.parametrize(
     "url", ["https://api.example.org", "http://localhost:8000", "http://127.0.0.2", "http://[::1]"]
 )
-def test_a_key_goes_encrypted_or_nowhere_else(url):
+def test_endpoint_settings_key_over_plain_http(url):
     settings = parse_config(config(url=url, key=VARIABLE)).language_models.endpoints["gpt"]
     assert settings.key == VARIABLE
 
 
-def test_what_is_for_this_machine_passes_no_proxy(server, monkeypatch):
+def test_answer_local_server_bypasses_proxy(server, monkeypatch):
     proxy = Server()
     proxy.replies = [(502, {}, b"")]
     for variable in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
@@ -452,7 +451,7 @@ def test_what_is_for_this_machine_passes_no_proxy(server, monkeypatch):
 
 
 @pytest.mark.parametrize("status", [401, 403, 400, 500])
-def test_no_error_shows_the_key(server, monkeypatch, status):
+def test_answer_errors_omit_the_key(server, monkeypatch, status):
     monkeypatch.setenv(VARIABLE, SECRET)
     server.replies = [(status, {}, {"error": {"message": f"Incorrect API key: {SECRET}"}})]
     with pytest.raises(EndpointError) as caught:
@@ -487,9 +486,7 @@ LONG = "sk-proj/aB3+dE6fG9hJ2kL5mN8pQ1"
         f"...{LONG[8:24]}...",
     ],
 )
-def test_a_key_that_the_server_quotes_is_neither_shown_nor_kept(
-    server, monkeypatch, tmp_path, spelling
-):
+def test_answer_quoted_key_is_neither_shown_nor_kept(server, monkeypatch, tmp_path, spelling):
     monkeypatch.setenv(VARIABLE, LONG)
     requests = Endpoint(server.settings(key=VARIABLE, retries=0))
     server.replies = [(400, {}, f'{{"error": "wrong: {spelling}"}}'.encode())]
@@ -509,7 +506,7 @@ def test_a_key_that_the_server_quotes_is_neither_shown_nor_kept(
     assert spelling not in remaining
 
 
-def test_a_word_in_place_of_a_key_may_be_said(server, monkeypatch):
+def test_answer_short_key_may_be_quoted(server, monkeypatch):
     monkeypatch.setenv(VARIABLE, "Holland")
     assert Endpoint(server.settings(key=VARIABLE)).answer(ASKED).text == "In Holland."
 
@@ -517,20 +514,20 @@ def test_a_word_in_place_of_a_key_may_be_said(server, monkeypatch):
 @pytest.mark.parametrize(
     ("key", "message"), [("", "is not set"), ("a b", "does not contain a valid key")]
 )
-def test_without_a_key_nothing_is_sent(server, monkeypatch, key, message):
+def test_answer_missing_key(server, monkeypatch, key, message):
     monkeypatch.setenv(VARIABLE, key)
     with pytest.raises(EndpointError, match=f"{VARIABLE} {message}"):
         Endpoint(server.settings(key=VARIABLE)).answer(ASKED)
     assert not server.seen
 
 
-def test_a_server_that_wants_a_key_says_what_to_set(server):
+def test_answer_server_requires_key(server):
     server.replies = [(401, {}, b"")]
     with pytest.raises(EndpointError, match="rejects requests without a key .set `key`"):
         Endpoint(server.settings()).answer(ASKED)
 
 
-def test_requests_keep_to_the_rate(server, monkeypatch):
+def test_answer_requests_per_minute(server, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(endpoint_module.time, "monotonic", lambda: now[0])
     slept = []
@@ -544,7 +541,7 @@ def test_requests_keep_to_the_rate(server, monkeypatch):
     assert slept[-1] == 0
 
 
-def test_workers_ask_side_by_side(server, tmp_path):
+def test_recorded_parallel_workers(server, tmp_path):
     together = threading.Barrier(3, timeout=30)
 
     def meet(handler, body):
@@ -568,7 +565,7 @@ def test_workers_ask_side_by_side(server, tmp_path):
 
 
 @pytest.mark.fault("endpoint")
-def test_a_run_that_fails_midway_is_resumed_without_a_second_call(server, tmp_path):
+def test_recorded_resumes_after_an_error(server, tmp_path):
     settings = LanguageModels(
         endpoints={"gpt": server.settings(workers=1, retries=0)}, records=str(tmp_path)
     )
@@ -604,7 +601,7 @@ with open_language_model("gpt", settings, "run") as model:
 
 
 @pytest.mark.fault("endpoint")
-def test_a_run_that_is_killed_is_resumed_and_pays_for_no_answer_twice(server, tmp_path):
+def test_recorded_resumes_after_a_kill(server, tmp_path):
     settings = LanguageModels(
         endpoints={"gpt": server.settings(workers=1)}, records=str(tmp_path / "records")
     )
@@ -675,24 +672,24 @@ def config(**endpoint):
         ),
     ],
 )
-def test_wrong_settings_are_named_without_a_key(block, message):
+def test_endpoint_settings_errors_omit_keys(block, message):
     with pytest.raises(ConfigError) as caught:
         parse_config(block)
     assert message in str(caught.value) and SECRET not in str(caught.value)
 
 
-def test_fields_with_tokens_in_their_names_are_no_secrets():
+def test_endpoint_settings_token_fields_are_not_secrets():
     fields = {"min_tokens": 1, "skip_special_tokens": False, "return_tokens_as_token_ids": True}
     parse_config(config(extra=fields))
 
 
-def test_roles_are_sent_as_they_are(server):
+def test_answer_roles(server):
     turns = [Message(role=role, content=role) for role in ("system", "user", "assistant", "user")]
     Endpoint(server.settings()).answer(Request(prompt=tuple(turns), decoding=Decoding()))
     assert server.seen[0][1]["messages"] == [turn.model_dump() for turn in turns]
 
 
-def test_documents_are_sent_where_the_server_shows_them(server):
+def test_answer_documents(server):
     requests = Request(
         prompt=(Grounded(role="user", content="Who hunts?", documents=("Owls.", "Ants.")),),
         decoding=Decoding(),
@@ -710,9 +707,7 @@ def test_documents_are_sent_where_the_server_shows_them(server):
 
 # 10 are enough for the documents' 9 words, not for the question too.
 @pytest.mark.parametrize("read", [10, None])
-def test_documents_that_the_template_leaves_out_stop_a_run_at_the_first_answer(
-    server, tmp_path, read
-):
+def test_recorded_omitted_documents_stop_the_run(server, tmp_path, read):
     """As vLLM does with Command-R's default template: the reply is fine, the documents unread."""
     server.replies = [reply_of(prompt_tokens=read)]
     texts = ("An owl hunts at night.", "Ants dig large nests.")
@@ -742,7 +737,7 @@ def test_documents_that_the_template_leaves_out_stop_a_run_at_the_first_answer(
             replay.answer(requests[0])
 
 
-def test_a_request_has_the_documents_in_one_message():
+def test_request_documents_in_two_messages():
     message = Grounded(role="user", content="Who?", documents=("Owls.",))
     requests = Request(prompt=(message,), decoding=Decoding())
     assert Request.model_validate(requests.model_dump()) == requests
@@ -760,7 +755,7 @@ def test_a_request_has_the_documents_in_one_message():
 
 
 @pytest.mark.parametrize("value", [-float("inf"), float("nan"), None, -1e308, -9999.0])
-def test_endpoint_asks_once_about_an_unusual_log_probability(server, tmp_path, value):
+def test_recorded_unusual_logprob_is_requested_once(server, tmp_path, value):
     logprobs = {"content": [{"token": "In", "logprob": -0.5}, {"token": " H", "logprob": value}]}
     server.replies = [reply_of("In H", logprobs=logprobs)]
     request = Request(prompt=ASKED.prompt, decoding=Decoding(logprobs=True))
@@ -781,7 +776,7 @@ def test_endpoint_asks_once_about_an_unusual_log_probability(server, tmp_path, v
         (reply_of([{"type": "image_url"}]), "'image_url'"),
     ],
 )
-def test_endpoint_says_what_it_received(server, reply, received):
+def test_answer_invalid_reply_is_described(server, reply, received):
     server.replies = [reply]
     with pytest.raises(EndpointError) as error:
         Endpoint(server.settings(retries=0)).answer(ASKED)

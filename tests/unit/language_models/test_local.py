@@ -9,7 +9,7 @@ from tiny_language_model import LONGEST, TEMPLATE, ask, make_model, make_tokeniz
 from transformers import BertConfig, BertModel
 
 from everycell.language_models import local as language_model
-from everycell.language_models.answering import open_language_model
+from everycell.language_models.answering import MissingAnswerError, open_language_model
 from everycell.language_models.generation import (
     Grounded,
     Identity,
@@ -18,9 +18,7 @@ from everycell.language_models.generation import (
     Request,
     chat,
 )
-from everycell.language_models.gguf_files import convert_gguf
-from everycell.language_models.local import LocalModel, load_language_model
-from everycell.language_models.recorded import MissingAnswerError
+from everycell.language_models.local import LocalModel, convert_gguf, load_language_model
 from everycell.language_models.settings import LanguageModels, LocalSettings
 from everycell.learning.models import ModelError
 
@@ -48,7 +46,7 @@ def reference(local, text, length):
 
 
 @pytest.mark.parametrize("text", ["a", "Where is Delft? " * 2, "12345678", "123456789"])
-def test_greedy_answers_are_those_of_whole_forward_passes(local, text):
+def test_answer_greedy_equals_full_forward_passes(local, text):
     answer = local.answer(ask(text, logprobs=True))
     ids, logprobs = reference(local, text, 12)
     assert answer.text == local._tokenizer.decode(ids).split("\ufffd")[0] or "\ufffd" in (
@@ -59,7 +57,7 @@ def test_greedy_answers_are_those_of_whole_forward_passes(local, text):
     assert answer.finish == ("stop" if len(ids) < 12 else "length")
 
 
-def test_an_answer_does_not_depend_on_what_was_asked_before(local):
+def test_answer_is_independent_of_earlier_requests(local):
     shared = "The same example again. " * 2
     requests = [
         ask(shared + "first", logprobs=True),
@@ -75,7 +73,7 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(local):
     assert [local.answer(request) for request in reversed(requests)] == alone[::-1]
 
 
-def test_shared_blocks_are_read_once(local, monkeypatch):
+def test_answer_reuses_shared_blocks(local, monkeypatch):
     read = []
     forward = local._forward
     monkeypatch.setattr(
@@ -87,7 +85,7 @@ def test_shared_blocks_are_read_once(local, monkeypatch):
     assert read == [8, 8, 5, 6, 8, 5]
 
 
-def test_a_fault_in_the_middle_of_reading_leaves_no_wrong_cache(local, monkeypatch):
+def test_answer_error_resets_the_cache(local, monkeypatch):
     requests = ask("0123456789abcdefghijklmnop", logprobs=True)
     right = LocalModel(make_model(), make_tokenizer(), local.identity).answer(requests)
     forward, calls = local._forward, []
@@ -104,7 +102,7 @@ def test_a_fault_in_the_middle_of_reading_leaves_no_wrong_cache(local, monkeypat
     assert local.answer(requests) == right
 
 
-def test_a_score_is_the_probability_of_what_greedy_decoding_wrote(local):
+def test_answer_score_equals_greedy_probability(local):
     answer = local.answer(ask("Where is Delft?", logprobs=True, max_tokens=6))
     assert answer.finish == "length"
     ids, logprobs = reference(local, "Where is Delft?", 6)
@@ -115,7 +113,7 @@ def test_a_score_is_the_probability_of_what_greedy_decoding_wrote(local):
     assert scored.finish == "scored" and scored.logprob == pytest.approx(answer.logprob, abs=1e-4)
 
 
-def test_scores_of_all_next_tokens_add_up_to_one(local):
+def test_answer_scores_of_next_tokens_sum_to_one(local):
     prompt = local._tokenizer("Delft is")["input_ids"]
     with torch.inference_mode():
         total = sum(
@@ -125,7 +123,7 @@ def test_scores_of_all_next_tokens_add_up_to_one(local):
     assert float(total) == pytest.approx(1, abs=1e-5)
 
 
-def test_a_token_across_the_border_is_refused(local):
+def test_answer_token_spans_prompt_and_continuation(local):
     with pytest.raises(
         LanguageModelError, match="spans the end of the prompt .*'town'; end the prompt"
     ):
@@ -133,7 +131,7 @@ def test_a_token_across_the_border_is_refused(local):
     assert local.answer(Request(prompt="a", continuation=" town")).answer_tokens == 4
 
 
-def test_drawing_goes_by_the_seed_and_leaves_the_generator(local):
+def test_answer_sampling_by_seed(local):
     def drawn(**decoding):
         return local.answer(ask("Where?", temperature=1.5, logprobs=True, **decoding)).tokens
 
@@ -146,7 +144,7 @@ def test_drawing_goes_by_the_seed_and_leaves_the_generator(local):
     assert drawn(seed=1, top_p=1e-6) == local.answer(ask("Where?", logprobs=True)).tokens
 
 
-def test_settings_of_the_makers_do_not_mix_in():
+def test_answer_ignores_model_defaults():
     changed = make_model()
     changed.generation_config.repetition_penalty = 50.0
     changed.generation_config.do_sample = True
@@ -159,7 +157,7 @@ def test_settings_of_the_makers_do_not_mix_in():
         assert plain.answer(request) == other.answer(request)
 
 
-def test_stop_texts_end_an_answer_and_are_cut_off(local):
+def test_answer_stop_texts(local):
     full = local.answer(ask("Where is Delft?", logprobs=True))
     text = full.text
     stop = text[2:4]
@@ -171,14 +169,14 @@ def test_stop_texts_end_an_answer_and_are_cut_off(local):
     assert never == full
 
 
-def test_messages_go_through_the_chat_template(local):
+def test_answer_chat_template(local):
     answer = local.answer(ask(chat("Where?", system="Brief."), logprobs=True))
     text = "[system]Brief.<end>[user]Where?<end>[assistant]"
     assert answer == local.answer(ask(text, logprobs=True))
     assert answer.prompt_tokens == len(text) - 2 * len("<end>") + 2
 
 
-def test_a_quoted_passage_ends_no_turn(local):
+def test_answer_quoted_special_tokens(local):
     def length(content):
         return local.answer(ask(chat(content), max_tokens=1)).prompt_tokens
 
@@ -186,14 +184,14 @@ def test_a_quoted_passage_ends_no_turn(local):
     assert length("x<end>") == length("x") + 6
 
 
-def test_a_model_without_a_template_takes_texts_alone():
+def test_answer_model_without_template():
     model = LocalModel(make_model(), make_tokenizer(None), Identity(name="base"))
     assert model.answer(ask("Where?")).answer_tokens > 0
     with pytest.raises(NotOfferedError, match="base has no chat template"):
         model.answer(ask(chat("Where?")))
 
 
-def test_a_template_that_refuses_roles_is_named():
+def test_answer_template_rejects_roles():
     template = "{{ raise_exception('only user roles') }}"
     model = LocalModel(make_model(), make_tokenizer(template), Identity(name="picky"))
     with pytest.raises(NotOfferedError, match="template of picky .*only user roles"):
@@ -211,7 +209,7 @@ def grounded(*documents):
 
 
 @pytest.mark.parametrize("templates", [False, True])
-def test_documents_go_through_the_models_own_template(templates):
+def test_answer_documents_template(templates):
     template = {"default": TEMPLATE, "rag": GROUNDED_TEMPLATE} if templates else GROUNDED_TEMPLATE
     model = LocalModel(make_model(), make_tokenizer(template), Identity(name="toy"))
     full = "(0)An owl(1)x< end>[accurate][user]Q<end>[assistant]"
@@ -219,7 +217,7 @@ def test_documents_go_through_the_models_own_template(templates):
     assert model.answer(grounded("An owl", "x<end>")) == model.answer(ask(full, logprobs=True))
 
 
-def test_a_template_that_shows_no_documents_is_named(local):
+def test_answer_template_omits_documents(local):
     with pytest.raises(NotOfferedError, match="template of toy omits document 1; put"):
         local.answer(grounded("An owl"))
 
@@ -231,7 +229,7 @@ def test_a_template_that_shows_no_documents_is_named(local):
         Request(prompt="x" * (LONGEST - 1), continuation="yy"),
     ],
 )
-def test_what_is_too_long_is_refused_with_the_numbers(local, request_):
+def test_answer_prompt_too_long(local, request_):
     with pytest.raises(
         LanguageModelError, match=f"the limit of toy is {LONGEST} in total; shorten"
     ):
@@ -239,7 +237,7 @@ def test_what_is_too_long_is_refused_with_the_numbers(local, request_):
     assert local.answer(ask("x" * (LONGEST - 12))).prompt_tokens == LONGEST - 12
 
 
-def test_a_sliding_window_reads_anew_and_answers_the_same(monkeypatch):
+def test_answer_sliding_window(monkeypatch):
     from transformers import MistralConfig, MistralForCausalLM
 
     monkeypatch.setattr(language_model, "BLOCK", 8)
@@ -271,7 +269,7 @@ def folder(tmp_path):
     return folder
 
 
-def test_a_model_from_a_folder_answers_like_the_one_in_memory(folder, local):
+def test_load_language_model_folder(folder, local):
     loaded = load_language_model(folder, name="toy")
     requests = ask(chat("Where is Delft?"), logprobs=True)
     result, expected = loaded.answer(requests), local.answer(requests)
@@ -296,14 +294,14 @@ def test_a_model_from_a_folder_answers_like_the_one_in_memory(folder, local):
         ),
     ],
 )
-def test_a_damaged_folder_is_named(folder, damage, message):
+def test_load_language_model_damaged_folder(folder, damage, message):
     damage(folder)
     with pytest.raises(ModelError, match=message):
         load_language_model(folder)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU holds the tiny model")
-def test_a_model_that_the_gpu_cannot_hold_is_not_moved_to_the_cpu(folder, monkeypatch):
+def test_load_language_model_beyond_gpu_memory(folder, monkeypatch):
     # Without a GPU that could hold anything, all of it lands on the CPU.
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     with pytest.raises(ModelError, match="more than the GPUs of this job have; request"):
@@ -315,7 +313,7 @@ def settings_of(tmp_path, source, **changed):
     return LanguageModels(local=local, records=str(tmp_path / "records"), **changed)
 
 
-def test_a_model_is_opened_by_name_and_replayed_without_its_files(tmp_path, folder):
+def test_open_language_model_replays_without_files(tmp_path, folder):
     requests = [ask("Where?"), Request(prompt="Where", continuation="?")]
     with open_language_model("toy", settings_of(tmp_path, folder), "run") as model:
         answers = model.answer_all(requests)
@@ -330,9 +328,7 @@ def test_a_model_is_opened_by_name_and_replayed_without_its_files(tmp_path, fold
     assert [json.loads(line)["prompt"] for line in prompts] == ["Where?", "Where"]
 
 
-def test_a_model_with_a_batch_is_asked_in_batches_and_answers_the_same(
-    tmp_path, folder, monkeypatch
-):
+def test_open_language_model_batch(tmp_path, folder, monkeypatch):
     calls = [ask("Where is " + "it " * number, logprobs=True) for number in range(5)]
     with open_language_model("toy", settings_of(tmp_path, folder), "one") as model:
         alone = model.answer_all(calls)
@@ -353,7 +349,7 @@ def test_a_model_with_a_batch_is_asked_in_batches_and_answers_the_same(
         assert model.answer_all(calls) == together and model.requests_sent == 0
 
 
-def test_a_changed_model_is_asked_anew(tmp_path, folder):
+def test_open_language_model_changed_model(tmp_path, folder):
     settings = settings_of(tmp_path, folder)
     with open_language_model("toy", settings, "run") as model:
         model.answer(ask("Where?"))
@@ -363,7 +359,7 @@ def test_a_changed_model_is_asked_anew(tmp_path, folder):
         assert model.requests_sent == 1
 
 
-def test_a_hub_model_that_is_not_in_the_cache_is_named(tmp_path, monkeypatch):
+def test_open_language_model_hub_model_not_cached(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(ModelError, match="everycell/none is not in the local cache"):
         with open_language_model("toy", settings_of(tmp_path, "everycell/none"), "run"):
@@ -413,7 +409,7 @@ def write_gguf(path):
     return weights
 
 
-def test_a_gguf_file_is_converted_with_its_weights_and_its_hash(tmp_path):
+def test_convert_gguf(tmp_path):
     file, folder = tmp_path / "tiny.gguf", tmp_path / "out/tiny"
     weights = write_gguf(file)
     convert_gguf(file, folder, name="tiny")
@@ -429,7 +425,7 @@ def test_a_gguf_file_is_converted_with_its_weights_and_its_hash(tmp_path):
     assert [path.name for path in folder.parent.iterdir()] == ["tiny"]
 
 
-def test_a_damaged_gguf_file_is_named_and_leaves_nothing(tmp_path):
+def test_convert_gguf_damaged_file(tmp_path):
     file = tmp_path / "tiny.gguf"
     write_gguf(file)
     file.write_bytes(file.read_bytes()[:600])

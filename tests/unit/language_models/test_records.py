@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from everycell.language_models.chaining import chain_record
+from everycell.language_models.answering import MissingAnswerError, Recorded
 from everycell.language_models.costs import Budget, estimate
 from everycell.language_models.generation import (
     Answer,
@@ -26,8 +26,13 @@ from everycell.language_models.generation import (
     prompt_hash,
     request_key,
 )
-from everycell.language_models.recorded import MissingAnswerError, Recorded
-from everycell.language_models.records import Record, RecordError, read_record, record_lines
+from everycell.language_models.records import (
+    Record,
+    RecordError,
+    chain_record,
+    read_record,
+    record_lines,
+)
 from everycell.language_models.settings import Decoding, Prices
 from everycell.rag.citations import citation_logprobs, find_citations
 
@@ -81,14 +86,14 @@ def key_of(model, request):
 
 @settings(max_examples=50)
 @given(models, requests, models, requests)
-def test_keys_are_equal_only_for_equal_models_and_requests(model, request_, other, second):
+def test_key_of_equal_requests(model, request_, other, second):
     same = (model, request_) == (other, second)
     assert (key_of(model, request_) == key_of(other, second)) == same
 
 
 @settings(max_examples=50)
 @given(requests, st.randoms())
-def test_the_order_of_keys_does_not_matter(request_, random):
+def test_key_of_order_of_fields(request_, random):
     def shuffled(value):
         if isinstance(value, list):
             return [shuffled(part) for part in value]
@@ -102,7 +107,7 @@ def test_the_order_of_keys_does_not_matter(request_, random):
     assert key_of(MODEL, again) == key_of(MODEL, request_)
 
 
-def test_keys_never_change():
+def test_key_of_fixed_value():
     """Else all records that were ever made would be lost."""
     request = Request(prompt=chat("Where is Delft?"), decoding=Decoding(max_tokens=7, seed=1))
     assert key_of(MODEL, request).startswith("1cff928baaec")
@@ -120,26 +125,26 @@ def test_keys_never_change():
         {"prompt": [{"role": "tool", "content": "a"}], "continuation": "b"},
     ],
 )
-def test_a_request_that_makes_no_sense_is_refused(wrong):
+def test_request_invalid(wrong):
     with pytest.raises(ValidationError):
         Request.model_validate(wrong)
 
 
 @pytest.mark.parametrize("count", [-1, 10**400])
-def test_an_answer_has_a_number_of_tokens_that_can_be_paid(count):
+def test_answer_invalid_token_count(count):
     for field in ("prompt_tokens", "answer_tokens"):
         with pytest.raises(ValidationError, match=field):
             Answer(text="a", finish="stop", **{field: count})
 
 
-def test_without_log_probabilities_there_is_no_sum_of_them():
+def test_answer_logprob_missing():
     with pytest.raises(NotOfferedError, match="logprobs: true"):
         _ = Answer(text="a", finish="stop").logprob
 
 
 @settings(max_examples=15)
 @given(st.lists(requests, max_size=3))
-def test_what_was_recorded_is_replayed(tmp_path_factory, requests_sent):
+def test_record_replays_answers(tmp_path_factory, requests_sent):
     path = tmp_path_factory.mktemp("records") / "a.jsonl"
     with Record(path) as record:
         given_answers = Recorded(record, MODEL, Parrot).answer_all(requests_sent)
@@ -149,7 +154,7 @@ def test_what_was_recorded_is_replayed(tmp_path_factory, requests_sent):
     assert path.exists() == bool(requests_sent)
 
 
-def test_nothing_is_asked_twice_and_the_model_is_made_only_when_needed(tmp_path):
+def test_recorded_loads_the_model_on_demand(tmp_path):
     result = []
 
     def load():
@@ -173,7 +178,7 @@ def test_nothing_is_asked_twice_and_the_model_is_made_only_when_needed(tmp_path)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_after_a_fault_a_run_goes_on_where_it_stopped(tmp_path, workers):
+def test_recorded_resumes_after_a_model_error(tmp_path, workers):
     calls = [ask(letter) for letter in "abcdef"]
     parrot = Parrot(broken="d")
     with Record(tmp_path / "a.jsonl") as record:
@@ -196,7 +201,7 @@ def recorded(tmp_path, texts="abc"):
     return path
 
 
-def test_a_last_line_that_was_cut_off_is_noticed_and_mended(tmp_path, caplog):
+def test_record_partial_last_line(tmp_path, caplog):
     path = recorded(tmp_path)
     full = path.read_bytes()
     for length in (len(full) - 1, len(full) - 100):
@@ -232,7 +237,7 @@ def change(line, **fields):
         (lambda line: change(line, model={"name": "gpt"}), "line 2: the key is"),
     ],
 )
-def test_a_damaged_line_is_named(tmp_path, damage, message):
+def test_read_record_damaged_line(tmp_path, damage, message):
     path = recorded(tmp_path)
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], damage(lines[1]), lines[2]]) + "\n")
@@ -267,7 +272,7 @@ def without_a_hash(lines):
         (lambda lines: [change(lines[0], date="2020-01-01"), *lines[1:]], 1),
     ],
 )
-def test_a_line_that_does_not_follow_is_named(tmp_path, edit, line):
+def test_read_record_broken_chain(tmp_path, edit, line):
     path = recorded(tmp_path)
     lines = edit(path.read_text().splitlines())
     path.write_text("\n".join(lines) + "\n")
@@ -278,12 +283,12 @@ def test_a_line_that_does_not_follow_is_named(tmp_path, edit, line):
 
 
 @pytest.mark.fault("endpoint")
-def test_a_record_without_hashes_is_refused_until_it_is_chained(tmp_path):
+def test_chain_record_unchained_lines(tmp_path):
     path = recorded(tmp_path)
     full = path.read_text()
     bare = [change(line, chained=None) for line in full.splitlines()]
     path.write_text("\n".join(bare) + "\n")
-    with pytest.raises(RecordError, match=f"line 1 .*language_models.chaining {path}`"):
+    with pytest.raises(RecordError, match=f"line 1 .*language_models.records {path}`"):
         read_record(path)
     chain_record(path)
     assert path.read_text() == full
@@ -294,7 +299,7 @@ def test_a_record_without_hashes_is_refused_until_it_is_chained(tmp_path):
 
 
 @pytest.mark.fault("endpoint")
-def test_answers_of_an_endpoint_without_address_are_refused_until_they_have_one(tmp_path):
+def test_chain_record_missing_address(tmp_path):
     path, request = tmp_path / "a.jsonl", ask("a")
     with Record(path) as record:
         record.add(Identity(name="gpt", host="h"), request, Answer(text="b", finish="stop"))
@@ -309,18 +314,18 @@ def test_answers_of_an_endpoint_without_address_are_refused_until_they_have_one(
         assert record.find(model, request).text == "b"
 
 
-def test_records_that_come_with_the_project_are_chained():
+def test_read_record_project_records():
     paths = sorted(Path("recorded").glob("*.jsonl"))
     assert sum(len(read_record(path)) for path in paths) == 2502
 
 
-def test_a_written_record_is_chained(tmp_path):
+def test_record_lines_round_trip(tmp_path):
     path, copy = recorded(tmp_path), tmp_path / "copy.jsonl"
     copy.write_text(record_lines(read_record(path).values()))
     assert copy.read_text() == path.read_text()
 
 
-def test_two_answers_to_one_request_are_refused_and_equal_ones_are_not(tmp_path):
+def test_read_record_two_answers(tmp_path):
     path = recorded(tmp_path)
     entries = list(read_record(path).values())
     path.write_text(record_lines([*entries, entries[0]]))
@@ -331,7 +336,7 @@ def test_two_answers_to_one_request_are_refused_and_equal_ones_are_not(tmp_path)
         read_record(path)
 
 
-def test_a_replay_says_which_answer_is_missing(tmp_path):
+def test_recorded_missing_answer(tmp_path):
     path = recorded(tmp_path)
     with Record(path) as record:
         replay = Recorded(record, record.identity_of("parrot"), None)
@@ -344,7 +349,7 @@ def test_a_replay_says_which_answer_is_missing(tmp_path):
     assert prompt_hash(ask("a  long\nquestion?"))[:12] in message
 
 
-def test_a_replay_needs_one_model_of_the_name(tmp_path):
+def test_identity_of_ambiguous_name(tmp_path):
     path = recorded(tmp_path)
     with Record(path) as record:
         with pytest.raises(RecordError, match="0 models with the name 'gpt' .*parrot"):
@@ -354,7 +359,7 @@ def test_a_replay_needs_one_model_of_the_name(tmp_path):
             record.identity_of("parrot")
 
 
-def test_other_records_are_read_first_and_never_written(tmp_path):
+def test_record_also_is_read_only(tmp_path):
     given_record = recorded(tmp_path, "ab")
     before = given_record.read_bytes()
     parrot = Parrot()
@@ -371,7 +376,7 @@ def test_other_records_are_read_first_and_never_written(tmp_path):
         pass
 
 
-def test_prompts_are_kept_apart_and_once(tmp_path):
+def test_record_prompts_file(tmp_path):
     prompts_file = tmp_path / "p.jsonl"
     for _ in range(2):
         with Record(tmp_path / "a.jsonl", prompts=prompts_file) as record:
@@ -384,7 +389,7 @@ def test_prompts_are_kept_apart_and_once(tmp_path):
     assert "prompt" not in entry and entry["prompt_sha256"] == lines[0]["sha256"]
 
 
-def test_two_processes_do_not_write_to_one_record(tmp_path, monkeypatch):
+def test_record_is_locked(tmp_path, monkeypatch):
     monkeypatch.setattr("everycell.language_models.records._WAIT", 0.05)
     with Record(tmp_path / "a.jsonl"):
         with pytest.raises(RecordError, match="another process is writing"):
@@ -392,7 +397,7 @@ def test_two_processes_do_not_write_to_one_record(tmp_path, monkeypatch):
                 pass
 
 
-def test_threads_share_a_record(tmp_path):
+def test_record_threads(tmp_path):
     both = threading.Barrier(2, timeout=30)
 
     class Meeting(Parrot):
@@ -407,7 +412,7 @@ def test_threads_share_a_record(tmp_path):
     assert len(read_record(tmp_path / "a.jsonl")) == 2
 
 
-def test_a_model_that_is_another_than_was_said_is_not_recorded(tmp_path):
+def test_recorded_unexpected_model(tmp_path):
     with Record(tmp_path / "a.jsonl") as record:
         with pytest.raises(RecordError, match="make the two equal"):
             Recorded(record, Identity(name="gpt"), Parrot).answer(ask("a"))
@@ -416,7 +421,7 @@ def test_a_model_that_is_another_than_was_said_is_not_recorded(tmp_path):
 
 @settings(max_examples=25)
 @given(st.lists(requests, max_size=3), st.lists(requests, max_size=3))
-def test_estimates_add_up(first, second):
+def test_estimate_is_additive(first, second):
     prices = Prices(prompt=2.0, answer=8.0)
     one, two, both = (estimate(part, prices) for part in (first, second, first + second))
     assert both.calls == one.calls + two.calls
@@ -424,7 +429,7 @@ def test_estimates_add_up(first, second):
     assert both.cost == pytest.approx(one.cost + two.cost)
 
 
-def test_a_budget_is_kept_over_all_calls_and_what_is_recorded_costs_nothing(tmp_path, caplog):
+def test_budget_over_all_calls(tmp_path, caplog):
     caplog.set_level("INFO")
     parrot = Parrot()
     prices = Prices(answer=1e6)
@@ -438,7 +443,7 @@ def test_a_budget_is_kept_over_all_calls_and_what_is_recorded_costs_nothing(tmp_
     assert "receive 1 requests" in caplog.text and "2.00 USD" in caplog.text
 
 
-def test_a_budget_in_tokens_is_kept_without_prices(tmp_path):
+def test_budget_in_tokens(tmp_path):
     parrot = Parrot()
     # A prompt of one byte is taken for five tokens: one, and four for the message.
     with Record(tmp_path / "a.jsonl") as record:
@@ -453,7 +458,7 @@ def test_a_budget_in_tokens_is_kept_without_prices(tmp_path):
     assert len(parrot.asked) == 2
 
 
-def test_tokens_of_answers_give_the_speed_of_a_run(tmp_path, monkeypatch):
+def test_throughput_of_a_run(tmp_path, monkeypatch):
     clock = itertools.count(0.0, 2.0)
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
 
@@ -477,7 +482,7 @@ def test_tokens_of_answers_give_the_speed_of_a_run(tmp_path, monkeypatch):
     }
 
 
-def test_what_was_never_sent_does_not_use_up_the_budget(tmp_path):
+def test_budget_unsent_requests(tmp_path):
     class Down(Parrot):
         def answer(self, request):
             if request.text == "b" and not self.asked[1:]:
@@ -499,9 +504,7 @@ def test_what_was_never_sent_does_not_use_up_the_budget(tmp_path):
             model.answer(ask("d", max_tokens=1))
 
 
-def test_a_model_without_prices_says_what_it_is_asked_and_how_long_it_will_take(
-    tmp_path, caplog, monkeypatch
-):
+def test_recorded_log_without_prices(tmp_path, caplog, monkeypatch):
     caplog.set_level("INFO")
     # Each look at the clock finds it 25 seconds later: at the beginning and after every answer.
     clock = itertools.count(0.0, 25.0)
@@ -527,9 +530,7 @@ def test_a_model_without_prices_says_what_it_is_asked_and_how_long_it_will_take(
     ("workers", "expected"),
     [(1, "1 of 9 answers, 6 answers per minute; about 2 min remaining."), (3, "3 of 9 ")],
 )
-def test_the_time_of_answers_is_neither_that_of_loading_nor_of_one_of_several(
-    tmp_path, caplog, monkeypatch, workers, expected
-):
+def test_throughput_excludes_loading(tmp_path, caplog, monkeypatch, workers, expected):
     caplog.set_level("INFO")
     seconds, lock = [0.0], threading.Lock()
     monkeypatch.setattr(time, "monotonic", lambda: seconds[0])
@@ -554,7 +555,7 @@ def test_the_time_of_answers_is_neither_that_of_loading_nor_of_one_of_several(
     assert not any("600 min" in message for message in caplog.messages)
 
 
-def test_a_record_of_used_answers_with_some_probabilities_replays_the_same(tmp_path):
+def test_record_lines_some_probabilities(tmp_path):
     tokens = tuple(
         Token(text=text, logprob=value)
         for text, value in (("It", -1.0), (" is [", -0.5), ("1", -0.25), ("2", -0.125), ("].", 0.0))
@@ -594,14 +595,14 @@ def test_a_record_of_used_answers_with_some_probabilities_replays_the_same(tmp_p
         _ = answers[0].logprob
 
 
-def test_a_citation_whose_probability_was_not_kept_is_not_run():
+def test_citation_logprobs_not_recorded():
     thin = Answer(text="[1]", finish="stop", tokens=(Token(text="[1]", logprob=None),))
     with pytest.raises(NotOfferedError, match=r"'\[1\]' in an answer was not recorded"):
         citation_logprobs(thin, find_citations(thin.text))
 
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.floats(-9, 0)), max_size=6))
-def test_what_is_left_of_an_answer_is_its_text_and_what_was_to_be_kept(pieces):
+def test_keep_logprobs(pieces):
     tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
     answer = Answer(text="", finish="stop", tokens=tokens)
     thin = answer.keep_logprobs(str.isalpha).tokens
@@ -611,7 +612,7 @@ def test_what_is_left_of_an_answer_is_its_text_and_what_was_to_be_kept(pieces):
     ]
 
 
-def test_the_provenance_of_a_replay_is_that_of_the_run(tmp_path):
+def test_provenance_of_a_replay(tmp_path):
     path = recorded(tmp_path)
     calls = []
     for load in (Parrot, None):
@@ -625,7 +626,7 @@ def test_the_provenance_of_a_replay_is_that_of_the_run(tmp_path):
 
 
 @pytest.mark.parametrize(("tokens", "cost"), [((1000, 200), {"cost": 0.008}), ((None, 9), {})])
-def test_the_provenance_has_prices_and_what_the_answers_cost(tmp_path, tokens, cost):
+def test_provenance_prices(tmp_path, tokens, cost):
     prices = Prices(prompt=2.0, answer=10.0, currency="EUR")
 
     class Paid(Parrot):
@@ -644,7 +645,7 @@ def test_the_provenance_has_prices_and_what_the_answers_cost(tmp_path, tokens, c
     assert {key: calls[0][key] for key in ("prices", "cost") if key in calls[0]} == message
 
 
-def test_the_identity_of_a_folder_is_that_of_its_weights_and_tokenizer(tmp_path):
+def test_folder_identity(tmp_path):
     with pytest.raises(LanguageModelError, match="contains no model.safetensors"):
         folder_identity(tmp_path, name="toy")
     (tmp_path / "model.safetensors").write_bytes(b"weights")
@@ -664,7 +665,7 @@ def test_the_identity_of_a_folder_is_that_of_its_weights_and_tokenizer(tmp_path)
         folder_identity(tmp_path, name="toy")
 
 
-def test_a_folder_in_the_cache_of_the_hub_is_known_by_its_commit(tmp_path):
+def test_folder_identity_hub_cache(tmp_path):
     folder = tmp_path / "models--org--toy/snapshots/abc123"
     folder.mkdir(parents=True)
     assert folder_identity(folder, name="org/toy", dtype="float32").revision == "abc123"

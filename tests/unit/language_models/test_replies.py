@@ -79,7 +79,7 @@ REPLIES = {
 
 
 @pytest.mark.parametrize("server", REPLIES)
-def test_replies_of_servers_are_read_alike(server):
+def test_parse_answer_servers(server):
     answer = parse_answer(json.dumps(REPLIES[server]).encode(), CHAT, MODEL)
     assert (answer.text, answer.finish, answer.logprob) == ("Yes", "stop", -0.5)
     assert (answer.prompt_tokens, answer.answer_tokens) == (8, 1)
@@ -99,7 +99,7 @@ def test_replies_of_servers_are_read_alike(server):
         "é".encode("utf-16"),
     ],
 )
-def test_what_is_no_reply_is_said_to_be_none(content, chat_request):
+def test_parse_answer_invalid(content, chat_request):
     with pytest.raises(InvalidReplyError):
         parse_answer(content, chat_request, MODEL)
     assert parse_model_names(content) == []
@@ -123,7 +123,7 @@ BYTES = {"content": [{"token": "?", "logprob": -0.5, "bytes": [b]} for b in "Ja 
         (CHAT, "Ja é", BYTES),
     ],
 )
-def test_tokens_spell_the_answer_and_where_it_was_cut(chat_request, text, logprobs):
+def test_parse_answer_tokens(chat_request, text, logprobs):
     reply = {"choices": [{"message": {"content": text}, "logprobs": logprobs}]}
     answer = parse_answer(json.dumps(reply).encode(), chat_request, MODEL)
     assert "".join(token.text for token in answer.tokens).startswith(text)
@@ -145,7 +145,7 @@ def test_tokens_spell_the_answer_and_where_it_was_cut(chat_request, text, logpro
         tokens_of(" Yes"),
     ],
 )
-def test_missing_or_other_tokens_are_no_certainty(text, logprobs):
+def test_parse_answer_missing_or_other_tokens(text, logprobs):
     reply = {"choices": [{"message": {"content": text}, "logprobs": logprobs}]}
     with pytest.raises(NotOfferedError):
         parse_answer(json.dumps(reply).encode(), CHAT, MODEL)
@@ -161,7 +161,7 @@ def test_missing_or_other_tokens_are_no_certainty(text, logprobs):
         {"tokens": ["1 + 1 =", " 2", "!"], "token_logprobs": [None, -1, -1], "text_offset": [0, 7]},
     ],
 )
-def test_a_score_is_that_of_the_continuation(logprobs):
+def test_parse_answer_score(logprobs):
     reply = {"choices": [{"text": "1 + 1 = 2", "logprobs": logprobs}]}
     with pytest.raises(NotOfferedError):
         parse_answer(json.dumps(reply).encode(), SCORED, MODEL)
@@ -170,7 +170,7 @@ def test_a_score_is_that_of_the_continuation(logprobs):
 @pytest.mark.fault("endpoint")
 @pytest.mark.parametrize("field", ["prompt_tokens", "completion_tokens"])
 @pytest.mark.parametrize("count", [-1, int("9" * 400), 10**12])
-def test_a_number_of_tokens_that_nobody_can_pay_is_no_reply(field, count):
+def test_parse_answer_invalid_token_count(field, count):
     reply = {"choices": [{"message": {"content": "Yes"}}], "usage": {field: count}}
     with pytest.raises(InvalidReplyError):
         parse_answer(
@@ -179,7 +179,7 @@ def test_a_number_of_tokens_that_nobody_can_pay_is_no_reply(field, count):
 
 
 @pytest.mark.fault("endpoint")
-def test_a_log_probability_above_0_is_no_reply():
+def test_parse_answer_positive_logprob():
     reply = {"choices": [{"message": {"content": "a"}, "logprobs": tokens_of("a", logprob=3)}]}
     with pytest.raises(InvalidReplyError):
         parse_answer(json.dumps(reply).encode(), CHAT, MODEL)
@@ -196,7 +196,7 @@ def test_a_log_probability_above_0_is_no_reply():
     ],
     ids=["many", "choices", "tokens", "models"],
 )
-def test_a_large_reply_takes_bounded_memory(content):
+def test_parse_answer_bounded_memory(content):
     """In a process of its own, since what pydantic takes is not in Python's own accounts."""
     code = (
         "import sys, resource as r\n"
@@ -240,7 +240,7 @@ values = st.recursive(
     ),
     st.sampled_from([CHAT, TEXT, SCORED]),
 )
-def test_whatever_comes_is_an_answer_or_is_refused(choices, chat_request):
+def test_parse_answer_any_reply(choices, chat_request):
     try:
         answer = parse_answer(json.dumps({"choices": choices}).encode(), chat_request, MODEL)
     except (InvalidReplyError, LanguageModelError):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from transformers import BertConfig, BertModel
 
 from everycell.learning import batching
-from everycell.learning.batching import TokenPair, map_batches, pad
+from everycell.learning.batching import TokenPair, cache_tokens, map_batches, pad
 
 IDS = st.lists(st.integers(1, 99), min_size=1, max_size=12)
 
@@ -172,25 +172,6 @@ def test_nothing_in_nothing_out():
     assert map_batches(total, [], pad_id=0) == []
 
 
-@pytest.mark.parametrize(
-    ("sequences", "options", "message"),
-    [
-        ([[1], []], {}, "One of the texts, at index 1, has no token"),
-        ([[1]], {"batch_tokens": 0}, "limited to 0 tokens"),
-        ([[1]], {"batch_size": 0}, "and 0 sequences"),
-    ],
-)
-def test_bad_input_is_named(sequences, options, message):
-    with pytest.raises(ValueError, match=message):
-        map_batches(total, sequences, pad_id=0, **options)
-
-
-@pytest.mark.parametrize("shape", [(), (1,)])
-def test_a_model_with_another_number_of_rows_is_named(shape):
-    with pytest.raises(ValueError, match="for a batch of 2 texts: its first axis"):
-        map_batches(lambda batch: torch.zeros(shape), [[1], [2]], pad_id=0)
-
-
 @pytest.mark.parametrize(("device", "batches"), [("cpu", [8, 8, 4]), ("cuda", [20])])
 def test_batches_begin_larger_on_a_gpu(monkeypatch, device, batches):
     # The CPU stands for the GPU: only the default of the batch is asked for.
@@ -230,3 +211,22 @@ def test_map_batches_keeps_order_of_equal_lengths():
 
     map_batches(forward, sequences, pad_id=0, batch_size=7)
     assert read == [*range(1, 200, 2), *range(2, 200, 2)]
+
+
+def test_each_text_is_asked_once_and_answers_keep_their_order():
+    calls = []
+
+    def tokenise(texts):
+        calls.append(list(texts))
+        return [[len(text)] for text in texts]
+
+    remembered = cache_tokens(tokenise)
+    assert remembered(["aa", "b", "aa"]) == [[2], [1], [2]]
+    assert remembered(["ccc", "b"]) == [[3], [1]]
+    assert remembered(["b"]) == [[1]]
+    assert calls == [["aa", "b"], ["ccc"], []]
+
+
+def test_a_tokeniser_that_loses_a_text_is_seen():
+    with pytest.raises(ValueError, match="shorter"):
+        cache_tokens(lambda texts: [])(["a"])

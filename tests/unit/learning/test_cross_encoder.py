@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from datasets import Dataset
@@ -12,14 +13,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
 
+from everycell.base.errors import DataError
 from everycell.learning.cross_encoder import (
+    PairLength,
+    head_of,
+    join,
+    pair_vectors,
+    score_by_fold,
+    score_in_parts,
     score_pairs,
     softmax_loss,
+    tokenise,
     training_loss,
     triplet_loss,
 )
-from everycell.learning.dropout import set_dropout
-from everycell.learning.text_pairs import PairLength, join, tokenise
+from everycell.learning.training import set_dropout
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
@@ -102,18 +110,17 @@ def test_a_long_query_before_a_short_document_is_where_the_options_differ(tokeni
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "column"),
     [
-        ({"total": 4}, "total is 4: a pair needs at least 5 tokens"),
-        ({"total": 9, "cut": "both"}, "cut is 'both': it must be"),
-        ({"total": 9, "query": 6}, "query is 6 with cut 'query_first' and total 9.*1 to 5"),
-        ({"total": 9, "query": 0}, "query is 0"),
-        ({"total": 9, "cut": "longest_first", "query": 2}, "needs cut 'query_first'"),
+        ({"total": 4}, "total"),
+        ({"total": 9, "query": 6}, "query"),
+        ({"total": 9, "query": 0}, "query"),
     ],
 )
-def test_lengths_without_room_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
+def test_pair_length_without_room(options, column):
+    with pytest.raises(DataError) as error:
         PairLength(**options)
+    assert (error.value.column, error.value.value) == (column, options[column])
 
 
 # -- scores --------------------------------------------------------------------------------------
@@ -210,24 +217,34 @@ def test_scoring_is_without_dropout_and_leaves_the_model_in_training(model, toke
 
 
 @pytest.mark.parametrize(
-    ("pairs", "total", "message"),
+    ("pairs", "total", "column", "value"),
     [
-        ([("q", "x y")], 9, "contain the document 'x y', which has no text"),
-        ([("r", "d")], 9, "contain the query 'r', which has no text"),
-        ([("q", "d")], 41, "may have 41 tokens, but the model reads at most 40"),
+        ([("q", "x y")], 9, "document", "x y"),
+        ([("r", "d")], 9, "query", "r"),
+        ([("q", "d")], 41, "length", 41),
     ],
 )
-def test_what_cannot_be_scored_is_named(model, tokenizer, pairs, total, message):
-    with pytest.raises(ValueError, match=message):
-        score_pairs(model, tokenizer, {"q": "w1"}, {"d": "w2"}, pairs, PairLength(total))
+@pytest.mark.parametrize("function", [score_pairs, pair_vectors])
+def test_pairs_that_cannot_be_read(model, tokenizer, function, pairs, total, column, value):
+    with pytest.raises(DataError) as error:
+        function(model, tokenizer, {"q": "w1"}, {"d": "w2"}, pairs, PairLength(total))
+    assert (error.value.column, error.value.value) == (column, value)
 
 
-def test_a_model_with_two_outputs_is_refused(tokenizer):
-    config = BertConfig(
-        vocab_size=9, hidden_size=4, num_hidden_layers=1, num_attention_heads=1, intermediate_size=4
-    )
-    with pytest.raises(ValueError, match="has 2 outputs: a cross-encoder has one"):
-        score_pairs(BertForSequenceClassification(config), tokenizer, {}, {}, [], PairLength(9))
+def test_pair_vectors_and_head_give_the_scores(model, tokenizer):
+    queries = {"q": "w1 w2", "r": "w3"}
+    documents = {"a": "w2 " * 30, "b": "w3 w1", "c": ""}
+    pairs = [(query, document) for query in queries for document in documents]
+    model.train()
+    try:
+        inputs = (model, tokenizer, queries, documents, pairs, PairLength(16))
+        vectors = pair_vectors(*inputs)
+        assert vectors.shape == (6, 16) and model.training
+        expected = score_pairs(*inputs)
+    finally:
+        model.eval()
+    np.testing.assert_allclose(head_of(model).log_odds(vectors), expected, atol=1e-5)
+    assert pair_vectors(*inputs[:4], [], PairLength(16)).shape == (0, 16)
 
 
 # -- losses --------------------------------------------------------------------------------------
@@ -311,24 +328,72 @@ def test_training_puts_relevant_documents_first(tokenizer, model):
     assert scores.reshape(2, 3).argmax(axis=1).tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(("negatives", "message_part"), [([["w1"], []], "0, 1"), ([[], []], "0")])
-def test_rows_with_unequal_or_no_negatives_are_refused(model, tokenizer, negatives, message_part):
-    loss = training_loss(tokenizer, PairLength(12))
-    with pytest.raises(ValueError, match=rf"The rows have \[{message_part}\] negatives"):
-        loss(model, ROWS | {"negatives": negatives})
-
-
-@pytest.mark.parametrize("options", [{"triplet_weight": -0.1}, {"margin": 0.0}])
-def test_weights_out_of_range_are_refused(tokenizer, options):
-    with pytest.raises(ValueError, match="the weight must be 0 or more and the margin above 0"):
-        training_loss(tokenizer, PairLength(12), **options)
-
-
 def test_dropout_is_set_everywhere(model, tokenizer):
     learner = BertForSequenceClassification(model.config).train()
     loss = training_loss(tokenizer, PairLength(12))
     assert loss(learner, ROWS) != loss(learner, ROWS)
     set_dropout(learner, 0.0)
     assert loss(learner, ROWS) == loss(learner, ROWS)
-    with pytest.raises(ValueError, match="rate is 1"):
-        set_dropout(learner, 1)
+
+
+PAIRS = st.lists(st.tuples(st.sampled_from("abcdef"), st.text(max_size=3)), unique=True)
+
+
+def lists_of(pairs):
+    return pd.DataFrame(pairs, columns=["query", "document"], dtype="object")
+
+
+def score(pairs):
+    return [hash(pair) / 1e18 for pair in pairs]
+
+
+@given(PAIRS, st.integers(1, 7))
+def test_parts_change_no_score(pairs, at_once):
+    requests = []
+
+    def counted(part):
+        requests.append({query for query, _ in part})
+        return score(part)
+
+    result = score_in_parts(lists_of(pairs), counted, at_once=at_once)
+    expected = dict(zip(pairs, score(pairs), strict=True))
+    assert {
+        (query, document): value for query, document, value in result.itertuples(index=False)
+    } == expected
+    assert len(result) == len(pairs)
+    # No query is parted, and no part is larger than it may be.
+    assert max(map(len, requests), default=0) <= at_once
+    assert sum(map(len, requests)) == len({query for query, _ in pairs})
+
+
+def test_each_list_is_scored_by_the_model_that_did_not_see_it():
+    lists = lists_of([("q", "a"), ("r", "a"), ("q", "b")])
+    scorers = [
+        ({"r", "no list"}, lambda pairs: [10.0] * len(pairs)),
+        ({"q"}, lambda pairs: [float(ord(document)) for _, document in pairs]),
+    ]
+    result = score_by_fold(lists, scorers)
+    assert result.drop(columns="score").equals(lists)
+    assert result["score"].tolist() == [97, 10, 98]
+
+
+@pytest.mark.parametrize(
+    ("folds", "query", "count"), [([{"q"}], "r", 0), ([{"q", "r"}, {"q"}], "q", 2)]
+)
+def test_a_query_that_is_not_held_out_once_is_named(folds, query, count):
+    scorers = [(fold, score) for fold in folds]
+    with pytest.raises(DataError) as error:
+        score_by_fold(lists_of([("q", "a"), ("r", "a")]), scorers)
+    assert error.value.value == query and f"{count} models" in error.value.fault
+
+
+def test_models_are_asked_for_one_by_one():
+    events = []
+
+    def scorers():
+        for query in "qr":
+            events.append(f"load {query}")
+            yield {query}, lambda pairs: events.append(f"score {pairs[0][0]}") or [0.0]
+
+    score_by_fold(lists_of([("q", "a"), ("r", "a")]), scorers())
+    assert events == ["load q", "score q", "load r", "score r"]

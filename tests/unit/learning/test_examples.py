@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from datasets import Dataset
 
+from everycell.base.errors import DataError
 from everycell.learning.examples import ranking_examples
 
 DOCUMENTS = [f"d{number}" for number in range(8)]
@@ -57,15 +58,16 @@ def test_rows_are_mapped_from_the_file_which_is_replaced(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("changed", "fault"),
     [
         ({"negatives": 7}, "has 6 non-relevant"),
         ({"tasks": ["no-task"]}, "no relevant pair"),
     ],
 )
-def test_what_cannot_be_drawn(tmp_path, changed, message):
-    with pytest.raises(ValueError, match=message):
+def test_ranking_examples_too_few(tmp_path, changed, fault):
+    with pytest.raises(DataError) as error:
         draw(tmp_path, **changed)
+    assert fault in error.value.fault
 
 
 def test_ranking_examples_do_not_depend_on_the_order_of_candidates(tmp_path, monkeypatch):

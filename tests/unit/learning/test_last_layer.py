@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 from everycell.learning.batching import TokenPair, pad
-from everycell.learning.dropout import set_dropout
 from everycell.learning.last_layer import (
     apply_head,
     first_state,
@@ -20,6 +19,7 @@ from everycell.learning.last_layer import (
     pooled_first_state,
     states_at,
 )
+from everycell.learning.training import set_dropout
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 SIZE = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 12}

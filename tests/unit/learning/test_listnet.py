@@ -29,7 +29,7 @@ def test_a_training_has_the_bits_that_other_processors_gave(tmp_path):
     program.write_text(
         "import numpy as np\n"
         "from everycell.learning.listnet import train_and_score\n"
-        "from everycell.learning.portable_arithmetic import use_portable_arithmetic\n"
+        "from everycell.learning.listnet import use_portable_arithmetic\n"
         "use_portable_arithmetic()\n"
         "rng = np.random.default_rng(0)\n"
         "lists = [rng.normal(size=(int(n), 12)) for n in rng.integers(5, 30, 60)]\n"
@@ -57,7 +57,7 @@ def test_portable_arithmetic_comes_before_the_first_computation():
         "import torch;"
         "torch.ones(3).sum();"
         "print(torch.backends.cpu.get_cpu_capability());"
-        "from everycell.learning.portable_arithmetic import use_portable_arithmetic;"
+        "from everycell.learning.listnet import use_portable_arithmetic;"
         "use_portable_arithmetic()"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -121,20 +121,3 @@ def test_early_stopping_keeps_the_scores_after_the_epoch_with_the_lowest_validat
     np.testing.assert_array_equal(short[7], result[7])
     earlier = epochs[int(np.argmin(losses[: best - 1]))]
     np.testing.assert_array_equal(short[None], result[earlier])
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"validation": (LISTS[:1], [[0] * 12])}, "List 0 of 12 items has the relevance"),
-        ({"epochs": []}, "The epochs are"),
-        ({"epochs": [0]}, "The epochs are"),
-        ({"relevance": [[0] * 12]}, "List 0 of 12 items has the relevance"),
-        ({"relevance": []}, "1 lists of features and 0 of relevance"),
-        ({"scored_features": [np.ones((3, 5))]}, "List 1 has features of the shape"),
-    ],
-)
-def test_what_cannot_be_trained_on(change, message):
-    inputs = {"features": LISTS[:1], "relevance": RELEVANCE[:1], "scored_features": LISTS[:1]}
-    with pytest.raises(ValueError, match=message):
-        train_and_score(**inputs | {"epochs": [1], "seed": 1} | change)

@@ -23,6 +23,7 @@ from transformers import (
 )
 from transformers.utils import logging
 
+from everycell.base.errors import DataError
 from everycell.learning import hub as hub_module
 from everycell.learning import text_vectors
 from everycell.learning.models import (
@@ -32,10 +33,10 @@ from everycell.learning.models import (
     read_tokenizer,
     set_gpu_precision,
     use_one_thread,
+    write_untrained,
 )
 from everycell.learning.text_vectors import dense_vectors, splade_weights
 from everycell.learning.tildev2 import from_encoder
-from everycell.learning.untrained import write_untrained
 from everycell.sources import fetch_set
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{number}" for number in range(40))]
@@ -377,8 +378,9 @@ def test_what_is_beyond_the_length_is_cut_off(splade, dense):
     for function, loaded in ((splade_weights, splade), (dense_vectors, dense)):
         first, second = function(*loaded, [long, cut], 6)
         assert abs(first - second).max() < 1e-5
-        with pytest.raises(ValueError, match="length of 25 tokens .* the model reads 24"):
+        with pytest.raises(DataError) as error:
             function(*loaded, [long], 25)
+        assert (error.value.column, error.value.value) == ("length", 25)
 
 
 def test_some_columns_are_those_of_the_whole_vocabulary(splade):

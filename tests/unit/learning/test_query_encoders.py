@@ -120,8 +120,6 @@ def test_ance_has_its_own_head(tmp_path):
 
 def test_what_is_no_such_encoder_is_refused(bert, tmp_path):
     _, folder = bert
-    with pytest.raises(ModelError, match="kind is 'splade': it must be one of unicoil, ance"):
-        load_encoder(folder, "splade")
     with pytest.raises(ModelError, match="'tok_proj.bias'.* unicoil"):
         load_encoder(folder, "unicoil")
     (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")

@@ -13,10 +13,12 @@ import torch
 from datasets import Dataset
 from transformers import BertForMaskedLM
 
-from everycell.learning import expansion, rankers, tilde, tildev2
-from everycell.learning.cross_encoder import score_pairs
+from everycell.base.errors import DataError
+from everycell.learning import rankers, tilde, tildev2
+from everycell.learning.checkpoints import TrainingOptions
+from everycell.learning.cross_encoder import PairLength, score_pairs
 from everycell.learning.models import load_model
-from everycell.learning.ranker import (
+from everycell.learning.rankers import (
     EncodingRanker,
     PairRanker,
     TextEncodingRanker,
@@ -25,10 +27,8 @@ from everycell.learning.ranker import (
     ranker_names,
     rankers_of,
 )
-from everycell.learning.text_pairs import PairLength
 from everycell.learning.text_vectors import splade_weights
 from everycell.learning.training import train
-from everycell.learning.training_record import TrainingOptions
 from everycell.retrieval.encoded import read_encoded, write_encoded
 
 SPECIAL = ["[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -54,7 +54,7 @@ ROWS = Dataset.from_dict(
 TOY = '''
 """A ranker whose one weight is learned."""
 
-from everycell.learning.ranker import Start, TextEncodingRanker, TrainedRanker
+from everycell.learning.rankers import Start, TextEncodingRanker, TrainedRanker
 
 
 class ToyRanker(TrainedRanker, TextEncodingRanker):
@@ -121,7 +121,7 @@ def dense(matrix) -> np.ndarray:
 
 def test_to_ask_a_ranker_takes_no_torch():
     code = (
-        "import sys; from everycell.learning.ranker import Ranker, rankers_of; "
+        "import sys; from everycell.learning.rankers import Ranker, rankers_of; "
         "assert len(rankers_of(Ranker)) >= 7; "
         "print({'torch', 'transformers', 'scipy'} & set(sys.modules))"
     )
@@ -203,7 +203,7 @@ def test_an_expansion_adds_weights_of_proposed_terms_alone(weighing, tokenizer):
         "added": [1, 2, 2],
     }
     stop = tilde.stop_ids(tokenizer)
-    expanded = expansion.expand(
+    expanded = tildev2.expand(
         tokenizer, list(DOCUMENTS.values()), proposed, 14, stop, document_length=10
     )
     loaded, _ = load_model(weighing, "tildev2")
@@ -292,7 +292,6 @@ def test_a_new_ranker_is_found_trained_and_encodes(added, folder, tmp_path):
 
 def test_class_and_module_have_one_name(added):
     added.write_text(TOY.replace('name = "toy"', 'name = "tow"'))
-    with pytest.raises(
-        ValueError, match="rankers.toy has the name 'tow': name it after its module"
-    ):
+    with pytest.raises(DataError) as error:
         get_ranker("toy")
+    assert (error.value.path, error.value.value) == ("everycell.learning.rankers.toy", "tow")

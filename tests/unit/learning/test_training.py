@@ -18,8 +18,8 @@ from safetensors.torch import load_file
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from everycell.learning import training
+from everycell.learning.checkpoints import TrainingError, TrainingOptions, sha256_of
 from everycell.learning.training import train
-from everycell.learning.training_record import TrainingError, TrainingOptions, sha256_of
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
@@ -389,9 +389,6 @@ def test_wrong_options(options, message):
 def test_what_cannot_be_trained(tmp_path):
     with pytest.raises(TrainingError, match="no rows"):
         train(new_model(), ROWS.select([]), loss, OPTIONS, tmp_path / "model")
-    with pytest.raises(ValueError, match="patience needs"):
-        patient = OPTIONS.model_copy(update={"patience": 1})
-        train(new_model(), ROWS, loss, patient, tmp_path / "model")
     with pytest.raises(TrainingError, match="loss of step 1 is nan: lower learning_rate"):
         nan = torch.tensor(float("nan"), requires_grad=True)
         train(new_model(), ROWS, lambda *_: nan * 1, OPTIONS, tmp_path / "model")

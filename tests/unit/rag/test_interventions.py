@@ -148,7 +148,11 @@ def test_a_removed_statement_is_gone(text, statement):
         ("It costs 5 €.", "15 €"), ("at -5 degrees", "at 5 degrees"),
         ("at 5 degrees", "at -5 degrees"),
         ("worth $5 now", "worth 5 now"), ("worth 5 now", "worth $5 now"),
-        ("a .5 share", "a 5 share"),
+        ("a .5 share", "a 5 share"), ("It costs € 5.", "5"), ("It costs € 5.", "5 $"),
+        ("It costs € 5,000.", "5 €"), ("It costs € 5,000.", "000 €"),
+        ("It costs €\u00a05.", "15 €"), ("It is 5 % less.", "€ 5 less"),
+        ("It costs 10 € 5 kg.", "5 €"), ("It costs 5 €6.", "5 €"), ("It is -€5.", "5 €"),
+        ("It is %5.", "5"), ("It costs $ 5 and 6 €.", "5 € and $6"),
     ],
 )  # fmt: skip
 def test_without_statement_other_unit_or_sign(text, statement):
@@ -167,10 +171,39 @@ def test_without_statement_other_unit_or_sign(text, statement):
         ("At 5 ‰ it floats.", "5 ‰", "At  ‰ it floats."),
         ("It is 5, $6 more.", "5", "It is , $6 more."),
         ("Owls, 5 of them, hunt.", "owls 5 of them hunt", "."),
+        ("€ 5,000", "5,000 €", "€ "),
+        ("5,000 €", "€ 5,000", " €"),
+        ("It was 10 % 5 years ago.", "5 years ago", "It was 10 % ."),
+        ("It costs $5 and 6 € a day.", "costs 5 $ and €6", "It  € a day."),
+        ("It costs -5 €.", "costs -€5", "It  €."),
+        ("A rate of %5 holds.", "a rate of 5 %", " holds."),
     ],
 )
 def test_without_statement_same_unit(text, statement, remaining):
     assert without_statement(text, statement) == remaining
+
+
+@pytest.mark.parametrize("unit", list("$€£¥%‰"))
+@pytest.mark.parametrize("spaces", [("", " "), (" ", ""), ("\u00a0", " "), (" ", "\u202f")])
+def test_without_statement_unit_before_or_after(unit, spaces):
+    """An amount is the same with its unit before and after the number, in all positions."""
+    texts = [
+        [template.format(amount) for template in ("{}", "costs {}", "{} a day", "has {} or 2 kg")]
+        for space in spaces
+        for amount in (f"{unit}{space}5,000", f"5,000{space}{unit}")
+    ]
+    for forms in zip(*texts, strict=True):
+        for text in forms:
+            for statement in forms:
+                remaining = without_statement(f"So, {text}.", statement)
+                assert not any(character.isalnum() for character in remaining[2:])
+
+
+def test_without_statement_many_amounts():
+    """The time does not double with each amount."""
+    statement = ", ".join(f"{number} €" for number in range(40))
+    text = ", ".join(f"€{number}" for number in range(40))
+    assert not any(character.isdigit() for character in without_statement(text, statement))
 
 
 def test_shares_are_those_of_scipy():

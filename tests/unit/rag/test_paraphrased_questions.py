@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everycell.language_models.answering import Recorded
 from everycell.language_models.generation import Answer, Identity, Request
-from everycell.language_models.recorded import Recorded
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
 from everycell.rag.paraphrased_questions import (

@@ -9,21 +9,27 @@ from pathlib import Path
 import pytest
 
 from everycell.receipts.code import (
+    CALLING,
     LIBRARY,
     files_of_sources,
+    hash_of_sources,
+    hashes_of_code,
     ignored_scripts,
     imported_files,
     name_of_code,
-    script_file,
+    script_files,
+    shared_scripts,
 )
 
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 SOURCE = SCRIPTS.parents[1] / "src"
-#: Name of each script, of the repository or of the package -> its file.
+PAPERS = SCRIPTS.with_name("papers")
+#: Name of each script or module with functions of rules -> its file.
 FILES = {
     path.relative_to(folder).as_posix(): path
-    for folder in (SCRIPTS, SOURCE / "everycell" / "workflow" / "scripts")
+    for folder in (SCRIPTS, SOURCE / "everycell" / "workflow" / "scripts", PAPERS)
     for path in folder.rglob("*.py")
+    if folder != PAPERS or re.search(r"^def \w+\(job\b", path.read_text(), re.MULTILINE)
 }
 #: Scripts whose outputs take hours; only a change of their method may rerun them.
 COSTLY = ("retrieval/train.py", "retrieval/lucene_index.py", "retrieval/encode.py")
@@ -32,17 +38,20 @@ NO_METHOD = re.compile(
     r"everycell/(config\.py|cli/"
     r"|render/|verdicts/|records/(cards|published_cells|artefacts)"
     r"|studies/.*/(figures|settings|audits)\.py)"
+    r"|papers/.*(figures|settings|audits)\.py"
 )
 PAGE = re.compile(r"render/page/")
 
 
 @cache
 def closure(script: Path) -> frozenset[str]:
-    """Files below the source folder that a script runs."""
+    """Files below `src` or `workflow` that a script or the module of a chapter runs."""
+    roots = (SOURCE, SCRIPTS.parent)
     return frozenset(
-        path.relative_to(SOURCE).as_posix()
-        for path in imported_files(script, [SOURCE])
-        if path.is_relative_to(SOURCE)
+        path.relative_to(root).as_posix()
+        for path in imported_files(script, roots)
+        for root in roots
+        if path.is_relative_to(root)
     )
 
 
@@ -77,7 +86,7 @@ def test_only_the_page_hashes_its_templates():
 
 def test_audits_are_no_code_of_a_script():
     """They are a parameter: the verdicts of a chapter are judged again after an edit of its own."""
-    audits = re.compile(r"everycell/studies/.*/audits\.py")
+    audits = re.compile(r"(everycell/studies|papers)/.*audits\.py")
     result = {path for script in FILES.values() for path in closure(script)}
     assert "everycell/studies/discovery.py" in result
     assert not {path for path in result if audits.fullmatch(path)}
@@ -90,6 +99,11 @@ def test_a_table_hashes_its_own_template_and_no_drawing():
 
 
 def test_a_drawing_of_a_chapter_is_hashed_by_no_other_chapter():
+    for drawing in PAPERS.glob("*/ch*_figures.py"):
+        name = drawing.relative_to(PAPERS.parent).as_posix()
+        chapter = name.removeprefix("papers/").removesuffix("_figures.py")
+        using = [file for file, path in FILES.items() if name in closure(path)]
+        assert using and all(file.startswith(chapter) for file in using)
     chapters = {path for path in SCRIPTS.glob("*/ch*") if path.is_dir()}
     for drawing in sorted(SOURCE.glob("everycell/studies/*/*/figures.py")):
         name, own = drawing.relative_to(SOURCE).as_posix(), drawing.parts[-3:-1]
@@ -133,9 +147,36 @@ def test_a_repository_cannot_replace_a_script_of_the_package(tmp_path, name):
     own.parent.mkdir(parents=True)
     own.write_text("")
     (own.parent / "mine.py").write_text("")
-    assert script_file(name, tmp_path) == FILES[f"{name}.py"]
+    assert script_files(name, tmp_path) == (FILES[f"{name}.py"],)
     assert ignored_scripts(tmp_path) == [own]
-    assert script_file("toy/mine", tmp_path) == tmp_path / "workflow/scripts/toy/mine.py"
+    assert script_files("toy/mine", tmp_path) == (tmp_path / "workflow/scripts/toy/mine.py",)
+
+
+def test_hashes_of_code_of_a_function_are_those_of_its_module_and_what_this_imports(tmp_path):
+    folder = tmp_path / "workflow/papers/toy2026"
+    folder.mkdir(parents=True)
+    for name in ("__init__", "ch1", "ch1_figures", "ch1_audits", "ch2"):
+        (folder / f"{name}.py").write_text("")
+    (folder.parent / "__init__.py").write_text("")
+    text = "from papers.toy2026.ch1_figures import bars\n"
+    (folder / "ch1.py").write_text(text)
+    calling, module = script_files("toy2026/ch1:table", tmp_path)
+    assert calling == shared_scripts(tmp_path) / CALLING and module == folder / "ch1.py"
+    files = files_of_sources([module], tmp_path)
+    names = {path.relative_to(folder.parent).as_posix() for path in files}
+    assert names == {
+        "__init__.py",
+        "toy2026/__init__.py",
+        "toy2026/ch1.py",
+        "toy2026/ch1_figures.py",
+    }
+    assert hash_of_sources([calling, module], tmp_path) in hashes_of_code(tmp_path)
+
+
+def test_calling_a_function_hashes_nothing_that_shows_or_judges():
+    result = closure(FILES[CALLING])
+    assert "everycell/jobs/functions.py" in result
+    assert not {path for path in result if NO_METHOD.search(path)}
 
 
 def test_name_of_code_in_any_installation():

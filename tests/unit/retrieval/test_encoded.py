@@ -5,10 +5,183 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded
+from everycell.retrieval.encoded import (
+    Encoded,
+    likelihood_scores,
+    read_encoded,
+    term_weight_scores,
+    vector_scores,
+    write_encoded,
+)
 from everycell.trec.runs import trec_order
+
+SCORERS = [likelihood_scores, term_weight_scores, vector_scores]
+
+
+def dictionaries(matrix):
+    """Column -> value of each row, zeros left out."""
+    return [{int(j): float(row[j]) for j in np.flatnonzero(row)} for row in matrix]
+
+
+def reference(documents, queries, query_rows, document_rows):
+    """Sum over the query's terms of count x the document's value, 0 where it has none."""
+    documents, queries = dictionaries(documents), dictionaries(queries)
+    return np.array(
+        [
+            sum(count * documents[d].get(term, 0.0) for term, count in queries[q].items())
+            for q, d in zip(query_rows, document_rows, strict=True)
+        ]
+    )
+
+
+def scored(scorer, documents, queries, *rows, **choices):
+    """The same dense arrays through any of the three functions, each in its own format."""
+    if scorer is not vector_scores:
+        queries = sparse.csr_array(queries)
+    if scorer is term_weight_scores:
+        documents = sparse.csr_array(documents)
+    return scorer(documents, queries, *rows, **choices)
+
+
+def data(seed, d=40, q=6, v=50):
+    """Documents with a third of the columns, queries with a tenth, and 200 pairs of them."""
+    rng = np.random.default_rng(seed)
+    documents = (-rng.random((d, v)) * 8 * (rng.random((d, v)) < 1 / 3)).astype(np.float32)
+    queries = (rng.integers(1, 5, (q, v)) * (rng.random((q, v)) < 0.1)).astype(np.float32)
+    return documents, queries, rng.integers(q, size=200), rng.integers(d, size=200)
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_are_those_of_a_dictionary_a_document(scorer, layout, dtype):
+    documents, queries, *rows = data(0)
+    result = scored(scorer, layout(documents.astype(dtype)), queries, *rows)
+    assert result.dtype == np.float64
+    np.testing.assert_allclose(result, reference(documents, queries, *rows), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
+@pytest.mark.parametrize("scorer", [likelihood_scores, vector_scores])
+def test_half_precision_is_added_in_double(scorer, layout):
+    documents, queries, *rows = data(1)
+    half = layout(documents.astype(np.float16))
+    expected = reference(half.astype(np.float64), queries, *rows)
+    np.testing.assert_allclose(scored(scorer, half, queries, *rows), expected, rtol=0, atol=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    hnp.arrays(np.int64, (4, 5), elements=st.integers(-8, 8)),
+    hnp.arrays(np.int64, (3, 5), elements=st.integers(0, 3)),
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=12),
+)
+def test_whole_numbers_are_exact_in_any_order_of_pairs(documents, queries, pairs):
+    rows = [[q for q, _ in pairs], [d for _, d in pairs]]
+    expected = reference(documents, queries, *rows)
+    for scorer in SCORERS:
+        result = scored(scorer, documents.astype(np.float64), queries.astype(np.float64), *rows)
+        np.testing.assert_array_equal(result, expected)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(1, 200), st.integers(1, 300))
+def test_a_score_depends_on_its_pair_alone(random, size, block_size):
+    documents, queries, query_rows, document_rows = data(2)
+    selection = random.sample(range(200), size)
+    for scorer in SCORERS:
+        choices = {"block_size": block_size} if scorer is vector_scores else {}
+        alone = scored(
+            scorer, documents, queries, query_rows[selection], document_rows[selection], **choices
+        )
+        together = scored(scorer, documents, queries, query_rows, document_rows)
+        np.testing.assert_array_equal(alone, together[selection])
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_one_query_against_many_and_many_against_one(scorer):
+    documents, queries, *_ = data(3)
+    every = np.arange(len(documents))
+    np.testing.assert_array_equal(
+        scored(scorer, documents, queries, 2, every),
+        scored(scorer, documents, queries, np.full(len(every), 2), every),
+    )
+    assert scored(scorer, documents, queries, [0, 1, 2], 7).shape == (3,)
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_a_query_without_terms_scores_zero_and_no_pairs_give_no_scores(scorer):
+    documents, queries, *_ = data(4)
+    queries[1] = 0
+    assert scored(scorer, documents, queries, 1, [0, 5]).tolist() == [0.0, 0.0]
+    assert scored(scorer, documents, queries, [], []).shape == (0,)
+
+
+def test_a_document_without_terms_scores_zero():
+    documents, queries, *_ = data(5)
+    documents[3] = 0
+    assert scored(term_weight_scores, documents, queries, [0, 1], 3).tolist() == [0.0, 0.0]
+
+
+def test_entries_that_are_stored_twice_count_twice():
+    twice = sparse.csr_array(([1.0, 1.0], [2, 2], [0, 2]), shape=(1, 4))
+    values = np.array([[1.0, 2.0, -3.0, 4.0]])
+    assert likelihood_scores(values, twice, 0, [0]).tolist() == [-6.0]
+    assert term_weight_scores(sparse.csr_array(values), twice, 0, [0]).tolist() == [-6.0]
+    assert term_weight_scores(twice, sparse.csr_array(values), 0, [0]).tolist() == [-6.0]
+
+
+def test_other_sparse_formats_and_index_types_give_the_same():
+    documents, queries, *rows = data(6)
+    expected = scored(term_weight_scores, documents, queries, *rows)
+    wide = sparse.csr_array(documents)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    for stored in (sparse.csc_array(documents), sparse.csr_matrix(documents), wide):
+        result = term_weight_scores(stored, sparse.coo_array(queries), *rows)
+        np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (([0, 6], [0, 0]), "The query row 6 does not exist: rows go from 0 to 5."),
+        (([0], [-1]), "The document row -1 does not exist: rows go from 0 to 39."),
+        (([0, 1], [0, 1, 2]), r"shape \(2,\) and those of the documents \(3,\)"),
+        (([[0]], [[0]]), r"shape \(1, 1\)"),
+        (([0.0], [0]), "The query rows are of type float64: give whole numbers."),
+    ],
+)
+def test_rows_that_are_no_pairs_are_refused(scorer, rows, message):
+    documents, queries, *_ = data(7)
+    with pytest.raises(ValueError, match=message):
+        scored(scorer, documents, queries, *rows)
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_columns_must_agree(scorer):
+    documents, queries, *_ = data(8)
+    with pytest.raises(ValueError, match="documents have 50 columns and the queries 49"):
+        scored(scorer, documents, queries[:, :-1], 0, [0])
+
+
+def test_a_probability_of_zero_names_the_pair():
+    log_p = np.array([[-1.0, -2.0], [-1.0, -np.inf]], dtype=np.float32)
+    queries = sparse.csr_array([[1, 0], [0, 1]])
+    assert likelihood_scores(log_p, queries, 0, [0, 1]).tolist() == [-1.0, -1.0]
+    with pytest.raises(ValueError, match="query row 1 and document row 1 is -inf"):
+        likelihood_scores(log_p, queries, [0, 1], [0, 1])
+
+
+def test_a_block_has_one_pair_or_more():
+    with pytest.raises(ValueError, match="block_size is 0: it must be 1 or more"):
+        vector_scores(np.eye(2), np.eye(2), 0, [1], block_size=0)
+
 
 PAIRS = pd.DataFrame({"query": ["r", "q", "q"], "document": ["a", "c", "a"]})
 RANDOM = np.random.default_rng(3)

@@ -8,9 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.retrieval.interpolation import ALPHAS, Sweep, interpolate, sweep, z_scores
+from everycell.retrieval.interpolation import (
+    ALPHAS,
+    Sweep,
+    interpolate,
+    noise_oracle,
+    oracle,
+    oracle_summary,
+    sweep,
+    z_scores,
+)
 from everycell.retrieval.judged_lists import judge, ranking_measures
-from everycell.retrieval.oracle import noise_oracle, oracle, oracle_summary
 
 MEASURES = ["MAP", "nDCG", "nDCG@5", "RR"]
 

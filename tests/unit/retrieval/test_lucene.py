@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 
 from everycell.collections.smart import FILES, read_collection
 from everycell.retrieval import java
-from everycell.retrieval.index_statistics import check_statistics
 from everycell.retrieval.indexing import build_index
 from everycell.retrieval.java import LuceneError
-from everycell.retrieval.lucene import Index
+from everycell.retrieval.lucene import Index, check_statistics
 from everycell.retrieval.ranking_functions import BM25, Dirichlet, JelinekMercer
 from everycell.sources import fetch
 from everycell.trec.runs import read_run, trec_order, write_run

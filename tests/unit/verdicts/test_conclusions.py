@@ -156,7 +156,7 @@ def test_evaluate_position_of_tied_and_missing_cells():
     third = best | {"cells": {"system": "c"}}
     assert outcome(table(a=3, b=3, c=1), third | {"position": 2}) == "fails"
     assert outcome(table(a=3, b=3, c=1), third | {"position": 3}) == "holds"
-    assert outcome(table(a=3, b=2), best) == "undecided"
+    assert outcome(table(a=3, b=2), best) == "not_run"
     assert outcome(table(a=3, b="-", c=1), best) == "undecided"
 
 
@@ -255,9 +255,68 @@ def test_evaluate_missing_cell(predicate):
     assert outcome(MANY, predicate) == "not_run"
 
 
-def test_evaluate_missing_other_side():
-    predicate = {"cells": {"system": "a"}, "op": ">=", "other": {"system": "z"}}
-    assert outcome(MANY, predicate) == "undecided"
+@pytest.mark.parametrize(
+    "sides",
+    [
+        {"op": ">=", "other": {"system": "z"}},
+        {"op": ">=", "value": 0, "minus": {"system": "z"}},
+        {"op": ">=", "value": 0, "over": {"system": "z"}},
+        {"op": ">=", "value": 0, "p": {"system": "z"}},
+        {"op": ">=", "value": 0, "low": {"system": "z"}, "high": {"system": "b"}},
+        {"op": "lowest", "among": {"system": ["b", "z"]}},
+        {"op": ">", "other": {"system": "b"}, "minus": {"system": "c"},
+         "other_minus": {"system": "z"}},
+    ],
+)  # fmt: skip
+def test_evaluate_missing_other_side(sides):
+    """A comparison with a cell that was not reproduced is not run; one without a number is not."""
+    claim = {"id": "c", "claim": "A claim of ours.", "source": "p. 1"}
+    claim["holds_if"] = [{"cells": {"system": "a"}} | sides]
+    result = evaluate(Conclusion(**claim), MANY, kind="reproduced")
+    assert result.outcome == "not_run"
+    assert "no cell z / AP" in result.detail
+    with_dash = table(a=1, b=2, c=3, z="-")
+    assert evaluate(Conclusion(**claim), with_dash, kind="reproduced").outcome == "undecided"
+
+
+def test_evaluate_missing_other_side_that_cannot_matter():
+    better = {"cells": {"metric": "AP", "system": ["a", "b"]}, "op": ">", "other": {"system": "z"}}
+    assert outcome(table(a=1, b=2), better) == "not_run"
+    parts = [above(5, system="a"), better]
+    assert outcome(table(a=1, b=2), *parts) == "fails"
+
+
+@pytest.mark.parametrize("options", [{"vague": "claim"}, {"tests_must_agree": True}])
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"cells": {"system": "z"}, "op": ">", "value": 0},
+        {"cells": {"system": "a"}, "op": ">", "other": {"system": "z"}},
+        {"cells": {"system": "a"}, "op": ">", "value": 0, "beside": "tests"},
+        {"cells": {"dataset": "d"}, "op": ">", "value": 0},
+        {"cells": {"system": "a"}, "op": ">", "value": 0, "mark": "*"},
+    ],
+)
+def test_evaluate_missing_cell_of_a_claim_that_stays_inconclusive(options, part):
+    claim = Conclusion(
+        id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(0), part], **options
+    )
+    result = evaluate(claim, MANY, kind="reproduced")
+    assert result.outcome == "not_run"
+    assert "no c" in result.detail or "is missing" in result.detail
+
+
+@pytest.mark.parametrize("quantifier", ["all", "any", "none", "most", "almost all"])
+@pytest.mark.parametrize("option", [{"mark": "*"}, {"sign": "*"}, {"letters": True}])
+def test_evaluate_mark_without_a_column_of_markers(quantifier, option):
+    """Without markers, nothing shows which differences are significant."""
+    part = {"cells": {"system": ["b", "c"]}, "op": ">", "other": {"system": "a"}}
+    part |= {"quantifier": quantifier} | option
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
+    result = evaluate(claim, MANY)
+    assert result.outcome == "not_run"
+    assert "no column 'marker'" in result.detail
+    assert evaluate(claim, MANY.assign(marker="")).outcome != "not_run"
 
 
 @pytest.mark.parametrize(
@@ -279,7 +338,7 @@ def test_evaluate_missing_column(predicate, column):
     """The reason names the column, the table and its columns."""
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[predicate])
     tables = {"tests": MANY, "empty": MANY.drop(columns="value")}
-    result = evaluate(claim, MANY, kind="rebuilt", find_table=tables.get)
+    result = evaluate(claim, MANY, kind="reproduced", find_table=tables.get)
     assert result.outcome == "not_run"
     name = "supplementary table '" + predicate["beside"] + "'" if "beside" in predicate else "table"
     assert f"the {name} has no column '{column}'; its columns are system, metric" in result.detail
@@ -289,7 +348,7 @@ def test_evaluate_missing_column_of_the_table():
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(0)])
     result = evaluate(claim, MANY.drop(columns="value"))
     assert (result.outcome, "no column 'value'" in result.detail) == ("not_run", True)
-    result = evaluate(claim, MANY.assign(reading="a"), MANY, kind="rebuilt")
+    result = evaluate(claim, MANY.assign(reading="a"), MANY, kind="reproduced")
     assert "the published table has no column 'reading'" in result.detail
 
 
@@ -297,10 +356,10 @@ def test_a_table_without_rows_decides_nothing():
     assert outcome(MANY[:0], above(0, "none")) == "not_run"
 
 
-def test_a_cell_of_the_print_that_was_not_rebuilt_is_undecided():
+def test_evaluate_published_cell_that_was_not_reproduced():
     part = MANY[:3]
     assert outcome(part, above(0)) == "holds"
-    assert outcome(part, above(0), published=MANY.astype(str)) == "undecided"
+    assert outcome(part, above(0), published=MANY.astype(str)) == "not_run"
     assert outcome(part, above(2), published=MANY.astype(str)) == "fails"
     assert outcome(part, above(2, "any"), published=MANY.astype(str)) == "holds"
 
@@ -347,9 +406,9 @@ def test_an_interval_that_holds_the_value_is_undecided(mean, low, high, expected
     assert outcome(cells, INTERVAL) == expected
 
 
-def test_an_interval_without_one_end_is_undecided():
+def test_evaluate_interval_without_a_bound():
     cells = pd.DataFrame({"bound": ["mean", "low"], "value": [2, 1]})
-    assert outcome(cells, INTERVAL) == "undecided"
+    assert outcome(cells, INTERVAL) == "not_run"
 
 
 @pytest.mark.parametrize(
@@ -397,11 +456,11 @@ def test_what_a_table_is_declared_to_lack_is_left_out_beside_others(
     assert (decision.outcome, decision.detail) == (outcome_with, detail)
 
 
-def test_a_comparison_with_what_a_table_lacks_stays_undecided():
+def test_evaluate_comparison_with_what_a_table_lacks():
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1",
                        holds_if=[{"cells": {"system": ["a", "b"]}, "op": ">",
                                   "other": {"system": "c"}}])  # fmt: skip
-    assert evaluate(claim, table(a=1, b=2), lacks={"system": ["c"]}).outcome == "undecided"
+    assert evaluate(claim, table(a=1, b=2), lacks={"system": ["c"]}).outcome == "not_run"
 
 
 @given(
@@ -439,7 +498,7 @@ TESTS = pd.DataFrame(
 )
 
 
-def on_tests(kind="rebuilt", **fields) -> str:
+def on_tests(kind="reproduced", **fields) -> str:
     part = {"beside": "tests", "op": ">", "value": 0} | fields
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
     result = evaluate(claim, MANY, kind=kind, find_table={"tests": TESTS}.get)
@@ -467,16 +526,16 @@ def test_a_p_value_as_a_cell_is_the_claim_itself():
 
 def test_a_table_beside_is_none_of_the_print_and_may_be_missing():
     cells = {"pair": "b - a", "metric": "difference"}
-    assert on_tests("printed", cells=cells) == "no_numbers"
+    assert on_tests("published", cells=cells) == "no_numbers"
     assert on_tests(beside="other", cells=cells) == "not_run"
     assert on_tests(cells=cells, reads="low") == "holds"
 
 
 def test_a_predicate_counts_only_on_the_tables_that_it_is_about():
-    parts = [above(0), above(5) | {"tested_on": ["stand_in"]}]
+    parts = [above(0), above(5) | {"tested_on": ["surrogate"]}]
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=parts)
-    assert evaluate(claim, MANY, kind="stand_in").outcome == "fails"
-    result = evaluate(claim, MANY, kind="rebuilt")
+    assert evaluate(claim, MANY, kind="surrogate").outcome == "fails"
+    result = evaluate(claim, MANY, kind="reproduced")
     assert result.outcome == "holds"
     assert "1 of 2 predicates" in result.detail
 
@@ -521,7 +580,7 @@ def test_a_stand_in_that_is_too_weak_decides_nothing(learned, names, expected):
     rule = SpeaksIf(holds_if=[learned], because="It has learned nothing at all.", **names)
     part = {"cells": {"system": "a"}, "op": "<", "other": {"system": "d"}}
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
-    result = evaluate(claim, MANY, kind="stand_in", speaks_if=[rule])
+    result = evaluate(claim, MANY, kind="surrogate", speaks_if=[rule])
     assert result.outcome == expected
     assert ("It has learned nothing" in result.detail) == (expected != "holds")
 
@@ -540,7 +599,7 @@ def test_a_difference_against_a_difference(gain, other, expected):
     against = {"other": {"system": "d"}, "other_minus": {"system": "c"}}
     assert outcome(cells, part | against) == expected
     assert outcome(cells, part | {"value": 1.5}) == ("holds" if abs(gain) > 1.5 else "fails")
-    assert outcome(cells, part | {"value": 1.5, "minus": {"system": "z"}}) == "undecided"
+    assert outcome(cells, part | {"value": 1.5, "minus": {"system": "z"}}) == "not_run"
 
 
 @pytest.mark.parametrize(
@@ -564,9 +623,9 @@ def test_a_marker_lacks_what_it_does_not_contain():
 
 
 def test_letters_may_be_asked_of_stand_ins_alone():
-    part = {"cells": {"system": "c"}, "op": ">", "other": {"system": "a"}, "letters": "stand_in"}
+    part = {"cells": {"system": "c"}, "op": ">", "other": {"system": "a"}, "letters": "surrogate"}
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
-    kinds = ("printed", "rebuilt", "stand_in")
+    kinds = ("published", "reproduced", "surrogate")
     result = [evaluate(claim, MARKED, kind=kind).outcome for kind in kinds]
     assert result == ["holds", "holds", "undecided"]
 

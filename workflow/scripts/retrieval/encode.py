@@ -7,7 +7,7 @@ import pandas as pd
 from everycell.collections.benchmark import texts_by_id
 from everycell.jobs.job import Job
 from everycell.learning.models import set_gpu_precision, use_one_thread
-from everycell.learning.ranker import get_ranker
+from everycell.learning.rankers import get_ranker
 from everycell.retrieval.encoded import write_encoded
 
 with Job(snakemake) as job:

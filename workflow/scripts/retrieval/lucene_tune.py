@@ -6,9 +6,9 @@ import pandas as pd
 
 from everycell.collections.benchmark import judgements, listed_pairs
 from everycell.jobs.job import Job
+from everycell.retrieval.judged_lists import search_grid
 from everycell.retrieval.lucene import Index
 from everycell.retrieval.ranking_functions import BM25
-from everycell.retrieval.tuning import search_grid
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:

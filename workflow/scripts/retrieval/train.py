@@ -5,11 +5,11 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.jobs.job import Job
+from everycell.learning.checkpoints import TrainingOptions
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import device, use_one_thread
-from everycell.learning.ranker import get_ranker
+from everycell.learning.rankers import get_ranker
 from everycell.learning.training import train
-from everycell.learning.training_record import TrainingOptions
 
 with Job(snakemake) as job:
     use_one_thread()

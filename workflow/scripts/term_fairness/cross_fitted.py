@@ -7,10 +7,8 @@ import pandas as pd
 
 from everycell.collections.benchmark import texts_by_id
 from everycell.jobs.job import Job
-from everycell.learning.cross_encoder import score_pairs
-from everycell.learning.list_scoring import score_by_fold
+from everycell.learning.cross_encoder import PairLength, score_by_fold, score_pairs
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
-from everycell.learning.text_pairs import PairLength
 from everycell.trec.runs import read_run, trec_order, write_run
 
 with Job(snakemake) as job:

@@ -11,17 +11,17 @@ import pandas as pd
 from everycell.base.files import write_atomically
 from everycell.collections.planted_bias import SYSTEMS
 from everycell.jobs.result_job import ResultJob
-from everycell.retrieval.fairness_curves import (
+from everycell.retrieval.fairness_figures import (
+    document_against_list_fairness,
+    fairness_over_depth,
+)
+from everycell.retrieval.ranker_fairness import (
     MEASURES,
     RankedSystem,
     compare_with_truth,
     fairness_at_cutoffs,
     mean_curves,
     sensitivity,
-)
-from everycell.retrieval.fairness_figures import (
-    document_against_list_fairness,
-    fairness_over_depth,
 )
 from everycell.studies.term_fairness.curves import (
     CUTOFF,

@@ -8,10 +8,8 @@ import pandas as pd
 from everycell.collections.benchmark import texts_by_id
 from everycell.collections.msmarco import read_passages
 from everycell.jobs.job import Job
-from everycell.learning.cross_encoder import score_pairs
-from everycell.learning.list_scoring import score_in_parts
+from everycell.learning.cross_encoder import PairLength, score_in_parts, score_pairs
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
-from everycell.learning.text_pairs import PairLength
 from everycell.text.gender_swap import swap_gender
 from everycell.trec.runs import read_run, write_run
 

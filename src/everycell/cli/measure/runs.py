@@ -60,7 +60,7 @@ def compare(
     It compares the order of documents, the scores of topics, and the effect over a baseline. The
     default measures are MAP and nDCG.
     """
-    from everycell.retrieval.reproduction import compare_runs
+    from everycell.retrieval.reproducibility import compare_runs
     from everycell.trec.qrels import read_qrels
     from everycell.trec.runs import read_run
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from everycell.learning.ranker import (
+from everycell.learning.rankers import (
     InputOptions,
     Lengths,
     PairRanker,
@@ -33,9 +33,8 @@ class CrossEncoderRanker(TrainedRanker, PairRanker):
 
     def start(self, encoder: Path, input_options: InputOptions, seed: int) -> Start:
         """Add a new scoring head to the encoder, and create the softmax loss."""
-        from everycell.learning.cross_encoder import training_loss
+        from everycell.learning.cross_encoder import PairLength, training_loss
         from everycell.learning.models import load_model
-        from everycell.learning.text_pairs import PairLength
 
         model, tokenizer = load_model(encoder, "classifier", seed=seed)
         loss = training_loss(
@@ -66,8 +65,7 @@ class CrossEncoderRanker(TrainedRanker, PairRanker):
         input_options: InputOptions,
     ) -> npt.NDArray[np.float32]:
         """Score each pair."""
-        from everycell.learning.cross_encoder import score_pairs
-        from everycell.learning.text_pairs import PairLength
+        from everycell.learning.cross_encoder import PairLength, score_pairs
 
         length = PairLength(**input_options["pair_length"])
         return score_pairs(model, tokenizer, queries, documents, pairs, length)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everycell.learning.ranker import InputOptions, Lengths, TextEncodingRanker, Texts
+from everycell.learning.rankers import InputOptions, Lengths, TextEncodingRanker, Texts
 
 if TYPE_CHECKING:
     from everycell.retrieval.encoded import Encoded

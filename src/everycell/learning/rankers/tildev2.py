@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everycell.learning.ranker import (
+from everycell.learning.rankers import (
     InputOptions,
     Lengths,
     Start,

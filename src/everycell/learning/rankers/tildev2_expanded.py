@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everycell.base.arrays import IntArray
-from everycell.learning.ranker import ExpandingRanker, InputOptions, Lengths, Texts
+from everycell.learning.rankers import ExpandingRanker, InputOptions, Lengths, Texts
 from everycell.learning.rankers.tildev2 import RANKER as TILDEV2
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ExpandedTildeV2Ranker(ExpandingRanker):
-    """Ranker that uses `everycell.learning.expansion` and a TILDEv2 model."""
+    """Ranker that uses `everycell.learning.tildev2` and a TILDEv2 model."""
 
     name = "tildev2-expanded"
 
@@ -44,9 +44,9 @@ class ExpandedTildeV2Ranker(ExpandingRanker):
         """Encode expanded documents and queries; also count the new terms of each document."""
         import pandas as pd
 
-        from everycell.learning.expansion import expand
         from everycell.learning.models import device, load_model
         from everycell.learning.tilde import stop_ids
+        from everycell.learning.tildev2 import expand
 
         loaded, tokenizer = load_model(model, "tildev2")
         expanded = expand(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from everycell.retrieval.fairness_curves import most_sensitive
+from everycell.retrieval.ranker_fairness import most_sensitive
 
 #: Measures and cut-off whose values are published as numbers.
 PUBLISHED_MEASURES, CUTOFF = ("NFaiRR", "TExFAIR (with RBDF)"), 10

@@ -20,7 +20,7 @@ from everycell.records.full_runs import format_keys
 from everycell.records.published_cells import CardError
 from everycell.base.settings import ConfigError
 from everycell.records.tiers import TIERS
-from everycell.receipts.code import hash_of_sources, script_file, source_file
+from everycell.receipts.code import chapter_file, hash_of_sources, script_files, source_file
 from everycell.base.files import reset_future_times
 
 try:
@@ -75,11 +75,25 @@ SCRIPT = ScriptOfParameter("{params.script}")
 
 
 def runs(script):
-    """Parameters for running a script: its name below ``workflow/scripts``, and its code.
+    """Parameters for running a function of a chapter, ``KEY/chN:function``, with its code.
 
-    A script of the package takes precedence over one of the repository with the same name.
+    A name without a colon is a script of the package or below ``workflow/scripts``; one of the
+    package takes precedence.
     """
+    chapter, _, function = script.partition(":")
+    if function and f"\ndef {function}(" not in code_of_chapter(chapter):
+        raise WorkflowError(
+            f"{chapter_file(chapter, Path())} has no function `{function}`, which a rule runs; "
+            "write it, or correct `runs` in the rule."
+        )
     return {"script": script, "code": code_of(script)}
+
+
+@cache
+def code_of_chapter(chapter):
+    """Text of a module of a paper; empty if there is none."""
+    file = chapter_file(chapter, ROOT)
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
 def code_of(script):
@@ -96,8 +110,8 @@ def code_of(script):
 
 @cache
 def hash_of_code(script):
-    """Hash of a script and of the modules that it imports from project and package."""
-    return hash_of_sources([script_file(script, ROOT)], ROOT)
+    """Hash of a script or function and of what it imports from project and package."""
+    return hash_of_sources(script_files(script, ROOT), ROOT)
 
 
 #: Memory in MB of Snakemake itself in a cluster job, where two nested processes run the script.

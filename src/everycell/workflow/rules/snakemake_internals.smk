@@ -45,10 +45,10 @@ if SPECIAL.search(sys.executable):
 
 
 class ScriptOfParameter(LocalSourceFile):
-    """The script in the parameter `script` of a rule, from the repository or the package."""
+    """The file that Snakemake runs for the parameter `script` of a rule."""
 
     def format(self, params, **_):
-        return LocalSourceFile(str(script_file(params.script, ROOT)))
+        return LocalSourceFile(str(script_files(params.script, ROOT)[0]))
 
 
 def finish_rules():
@@ -58,7 +58,7 @@ def finish_rules():
         current.update_wildcard_constraints()
         # The report shows the code of a rule only if its script does not depend on a parameter.
         if current.script == SCRIPT:
-            current.script = str(script_file(current.params.script, ROOT))
+            current.script = str(script_files(current.params.script, ROOT)[0])
         # The description in `snakemake --list` has wildcards and parameters in capitals, such as
         # TIER.
         if current.docstring is None:

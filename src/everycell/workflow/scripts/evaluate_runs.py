@@ -3,7 +3,7 @@
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.retrieval.measures import evaluate_measures, parse_measure
+from everycell.retrieval.any_measure import evaluate_measures, parse_measure
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
 

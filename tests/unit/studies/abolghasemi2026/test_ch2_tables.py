@@ -9,9 +9,15 @@ import pytrec_eval
 from scipy import stats
 
 from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.interpolation import Sweep, interpolate, z_scores
+from everycell.retrieval.interpolation import (
+    Sweep,
+    interpolate,
+    noise_oracle,
+    oracle,
+    oracle_summary,
+    z_scores,
+)
 from everycell.retrieval.judged_lists import judge
-from everycell.retrieval.oracle import noise_oracle, oracle, oracle_summary
 from everycell.studies.abolghasemi2026.ch2.curves import (
     CELL,
     curve_marks,

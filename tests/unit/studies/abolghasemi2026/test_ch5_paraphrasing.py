@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from everycell.language_models.answering import Recorded
 from everycell.language_models.generation import Answer, Identity, LanguageModelError
-from everycell.language_models.recorded import Recorded
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
 from everycell.rag.paraphrase_checks import Limits

@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 from everycell.cli import app
 from everycell.records.published_cells import read_cells
 from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.reproduction import compare_runs
-from everycell.retrieval.reproduction_measures import ranking_agreement
+from everycell.retrieval.reproducibility import compare_runs, ranking_agreement
 from everycell.studies.lajewska2025.ch3.measures import metric_names, row_keys
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run, trec_order

@@ -12,7 +12,12 @@ from everycell.metrics.nfairr import TAU
 from everycell.metrics.term_counts import count_terms
 from everycell.records.artefacts import find_artefact
 from everycell.render.figure_files import COLOURS
-from everycell.retrieval.fairness_curves import (
+from everycell.retrieval.fairness_figures import (
+    document_against_list_fairness,
+    documents_in_lists,
+    fairness_over_depth,
+)
+from everycell.retrieval.ranker_fairness import (
     MEASURES,
     RankedSystem,
     compare_with_truth,
@@ -20,11 +25,6 @@ from everycell.retrieval.fairness_curves import (
     mean_curves,
     most_sensitive,
     sensitivity,
-)
-from everycell.retrieval.fairness_figures import (
-    document_against_list_fairness,
-    documents_in_lists,
-    fairness_over_depth,
 )
 from everycell.studies.term_fairness.example import example_cells, example_measures, measure_name
 from everycell.trec.runs import write_run

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from everycell.collections.planted_concepts import plant_concepts
 from everycell.jobs.job import Job
-from everycell.learning.untrained import write_untrained
+from everycell.learning.models import write_untrained
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:

@@ -7,12 +7,11 @@ from transformers import PreTrainedModel
 
 from everycell.collections.benchmark import judgements, texts_by_id
 from everycell.jobs.job import Job
-from everycell.learning.dropout import set_dropout
+from everycell.learning.checkpoints import TrainingOptions
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import device, use_one_thread
-from everycell.learning.ranker import get_ranker
-from everycell.learning.training import train
-from everycell.learning.training_record import TrainingOptions
+from everycell.learning.rankers import get_ranker
+from everycell.learning.training import set_dropout, train
 from everycell.retrieval.evaluation import evaluate
 
 with Job(snakemake) as job:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.jobs.job import Job
-from everycell.language_models.jobs import model_of_job
+from everycell.language_models.answering import model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.studies.abolghasemi2026.ch3.estimators import predictions_for
 from everycell.studies.abolghasemi2026.ch3.few_shot import FewShotModel, labelled_samples

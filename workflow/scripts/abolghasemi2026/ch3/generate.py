@@ -8,10 +8,9 @@ from everycell.collections.planted_dialogues import plant_dialogues
 from everycell.collections.satisfaction_samples import samples_from_frame, samples_to_frame
 from everycell.collections.user_satisfaction import CAUSE_BENCHMARK
 from everycell.dialogue.counterfactual_prompts import ask, pick_samples, read_template
-from everycell.dialogue.counterfactual_rules import rewrite_by_rule
-from everycell.dialogue.counterfactuals import rewritings_frame
+from everycell.dialogue.counterfactuals import rewrite_by_rule, rewritings_frame
 from everycell.jobs.job import Job
-from everycell.language_models.jobs import model_of_job
+from everycell.language_models.answering import model_of_job
 from everycell.language_models.settings import Decoding
 
 with Job(snakemake) as job:

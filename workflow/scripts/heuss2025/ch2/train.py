@@ -2,7 +2,7 @@
 
 from everycell.collections.fair_ranking_lists import read_fair_lists
 from everycell.jobs.job import Job
-from everycell.learning.portable_arithmetic import use_portable_arithmetic
+from everycell.learning.listnet import use_portable_arithmetic
 from everycell.studies.heuss2025.ch2.scored_lists import lists_to_rank, score_lists
 
 with Job(snakemake) as job:

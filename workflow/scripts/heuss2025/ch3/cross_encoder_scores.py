@@ -6,9 +6,8 @@ import pandas as pd
 
 from everycell.collections.benchmark import texts_by_id
 from everycell.jobs.job import Job
+from everycell.learning.cross_encoder import PairLength, head_of, pair_vectors
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
-from everycell.learning.pair_vectors import head_of, pair_vectors
-from everycell.learning.text_pairs import PairLength
 from everycell.studies.heuss2025.ch3.uncertain_scores import candidate_pairs, scores_by_fold
 
 with Job(snakemake) as job:

@@ -8,9 +8,8 @@ import pandas as pd
 from everycell.collections.benchmark import texts_by_id
 from everycell.collections.msmarco import read_judgements, read_passages, read_queries
 from everycell.jobs.job import Job
+from everycell.learning.cross_encoder import PairLength, head_of, pair_vectors
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
-from everycell.learning.pair_vectors import head_of, pair_vectors
-from everycell.learning.text_pairs import PairLength
 from everycell.studies.heuss2025.ch3.uncertain_scores import pair_scores, training_pairs
 from everycell.trec.runs import read_run, trec_order
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from everycell.base.files import write_atomically
 from everycell.jobs.job import Job
-from everycell.language_models.jobs import model_of_job
+from everycell.language_models.answering import model_of_job
 from everycell.language_models.records import record_lines
 from everycell.rag.attributors import LikelyChoice
 from everycell.rag.grounded_template import GroundedAnswer

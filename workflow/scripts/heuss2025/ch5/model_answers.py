@@ -4,7 +4,7 @@ from pathlib import Path
 
 from everycell.collections.cited_questions import read_cited_questions
 from everycell.jobs.job import Job
-from everycell.language_models.jobs import answer_function, model_of_job
+from everycell.language_models.answering import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.citing_styles import citing_style
 from everycell.studies.heuss2025.ch5.model_contexts import contexts, repeat_with_forgeries

@@ -7,6 +7,7 @@ from datasets import Dataset
 
 from everycell.collections.squad import read_squad
 from everycell.jobs.job import Job
+from everycell.learning.checkpoints import TrainingOptions
 from everycell.learning.models import device, load_model, use_one_thread
 from everycell.learning.sentence_classifier import (
     answer_probabilities,
@@ -14,8 +15,7 @@ from everycell.learning.sentence_classifier import (
     squad_pairs,
 )
 from everycell.learning.training import train
-from everycell.learning.training_record import TrainingOptions
-from everycell.studies.lajewska2025.answerability_data import labelled_pairs, read_labels
+from papers.lajewska2025.answerability_data import labelled_pairs, read_labels
 
 #: Lower bound of probabilities in log losses.
 SMALLEST = 1e-7

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.jobs.job import Job
-from everycell.language_models.jobs import answer_function, model_of_job
+from everycell.language_models.answering import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.autonuggetizer import read_prompt
 from everycell.studies.lajewska2025.ch6.creating import assign_topic_nuggets

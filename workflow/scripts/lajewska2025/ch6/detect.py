@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.jobs.job import Job
-from everycell.language_models.jobs import answer_function, model_of_job
+from everycell.language_models.answering import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
 from everycell.rag.grounded.detection import SLOTS, TEMPLATE

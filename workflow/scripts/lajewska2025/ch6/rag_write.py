@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.jobs.job import Job
-from everycell.language_models.jobs import model_of_job
+from everycell.language_models.answering import model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.studies.lajewska2025.ch6.rag24 import rag_responses, responses_to_judge
 from everycell.studies.lajewska2025.ch6.writing import Writer

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.jobs.job import Job
-from everycell.language_models.jobs import answer_function, model_of_job
+from everycell.language_models.answering import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.text_vectors import dense_vectors

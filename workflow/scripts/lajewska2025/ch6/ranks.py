@@ -13,8 +13,7 @@ with Job(snakemake) as job:
     vectors = pd.read_parquet(files.vectors).set_index("text")["vector"]
     compare = None
     if files.get("duo"):
-        from everycell.learning.duo_t5 import pair_scores
-        from everycell.learning.t5 import load_t5
+        from everycell.learning.t5 import load_t5, pair_scores
 
         compare = partial(pair_scores, *load_t5(job.folder_of("duo")))
     ranked = rank_clusters(

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.base.csv_files import read_answers
-from everycell.collections.user_studies import DEMOGRAPHICS
+from everycell.collections.user_studies import DEMOGRAPHICS, read_answers
 from everycell.jobs.result_job import ResultJob
-from everycell.studies.lajewska2025.ch4.ratings import exact_quotient
+from papers.lajewska2025.counts import exact_quotient
 
 with ResultJob(snakemake) as job:
     rows = []
@@ -20,13 +19,7 @@ with ResultJob(snakemake) as job:
             pairs = snakemake.params.pairs_per_hit
             counts = read_answers(Path(path), demographic.lower(), options).value_counts()
             rows += [
-                (
-                    demographic,
-                    name,
-                    study,
-                    "n_workers",
-                    exact_quotient(counts[name], pairs, "answers"),
-                )
+                (demographic, name, study, "n_workers", exact_quotient(counts[name], pairs))
                 for name in options
             ]
     job.write_table(

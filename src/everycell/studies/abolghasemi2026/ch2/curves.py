@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from everycell.retrieval.interpolation import Sweep
-from everycell.retrieval.oracle import oracle
+from everycell.retrieval.interpolation import Sweep, oracle
 
 #: Series of the figure -> its name as published.
 SERIES = {

@@ -8,9 +8,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.retrieval.interpolation import ALPHAS, Scaling, Sweep
+from everycell.retrieval.interpolation import (
+    ALPHAS,
+    Scaling,
+    Sweep,
+    noise_oracle,
+    oracle,
+    oracle_summary,
+)
 from everycell.retrieval.judged_lists import JudgedLists
-from everycell.retrieval.oracle import noise_oracle, oracle, oracle_summary
 from everycell.retrieval.significance import (
     Comparisons,
     mark_beaten_systems,
@@ -20,7 +26,7 @@ from everycell.retrieval.significance import (
 from everycell.studies.abolghasemi2026.ch2.interpolation import Pairing, tuned_values
 from everycell.studies.abolghasemi2026.ch2.quality import mean_with_interval
 
-#: Rows of Table 2.4 and the name of each in :func:`~everycell.retrieval.oracle.oracle_summary`.
+#: Rows of Table 2.4 -> name in :func:`~everycell.retrieval.interpolation.oracle_summary`.
 ORACLE_ROWS: dict[str, str] = {
     "ranking quality": "value",
     "alpha_average": "alpha_mean",

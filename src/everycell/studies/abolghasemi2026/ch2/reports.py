@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from everycell.retrieval.comparison import comparison_report
+from everycell.retrieval.ranx_report import comparison_report
 
 #: Format of the report -> heading of a task.
 HEADINGS = {"markdown": "## {}\n\n", "latex": "% {}\n"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from everycell.learning.ranker import TrainedRanker
+from everycell.learning.rankers import TrainedRanker
 from everycell.studies.abolghasemi2026.ch2.settings import Concepts, Full, QueryByExample
 
 #: More pairs than any task has, so that all are used.

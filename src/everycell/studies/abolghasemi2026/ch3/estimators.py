@@ -24,7 +24,8 @@ from everycell.studies.abolghasemi2026.ch3.setups import (
 )
 
 if TYPE_CHECKING:
-    from everycell.learning.satisfaction_training import Labelled, UtteranceVectors
+    from everycell.learning.asap import UtteranceVectors
+    from everycell.learning.dissatisfaction import Labelled
 
 #: Parts that are labelled; "plain" is the original test set without apologies.
 PARTS = ("valid", "main", "cf", "plain")
@@ -96,7 +97,7 @@ class Majority(SatisfactionEstimator):
         self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
     ) -> Estimate:
         """Predict the share of dissatisfied training samples for all dialogues."""
-        from everycell.learning.satisfaction import majority_probability
+        from everycell.learning.dissatisfaction import majority_probability
 
         share = majority_probability([not sample.satisfied for sample in parts["train"]])
         return lambda dialogues: [share] * len(dialogues)
@@ -112,7 +113,7 @@ class TfIdf(SatisfactionEstimator):
         self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
     ) -> Estimate:
         """Fit the regression on all training samples; up-sampling becomes a sample weight."""
-        from everycell.learning.satisfaction import logistic_regression, regression_probabilities
+        from everycell.learning.dissatisfaction import logistic_regression, regression_probabilities
 
         training, valid = map(_labelled, training_samples(setup, parts, seed=seed))
         model = logistic_regression(*training, *valid, factor=setup.factor)
@@ -135,7 +136,7 @@ class Bert(SatisfactionEstimator):
         self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
     ) -> Estimate:
         """Fine-tune the encoder on dialogues."""
-        from everycell.learning.satisfaction_training import stepped_options, train_classifier
+        from everycell.learning.dissatisfaction import stepped_options, train_classifier
 
         training, valid = map(
             _labelled, training_samples(setup, parts, limit=self.samples, seed=seed)
@@ -162,11 +163,8 @@ class Asap(SatisfactionEstimator):
         self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
     ) -> Estimate:
         """Train together with the encoder, or on embeddings of a frozen encoder."""
-        from everycell.learning.satisfaction_training import (
-            UtteranceVectors,
-            stepped_options,
-            train_asap,
-        )
+        from everycell.learning.asap import UtteranceVectors, train_asap
+        from everycell.learning.dissatisfaction import stepped_options
 
         if self.frozen and self._vectors is None:
             # All training runs share these embeddings.
@@ -266,7 +264,7 @@ def _train_in_setups(
 
 def _labelled(samples: Sequence[Sample]) -> Labelled:
     """Dialogues and labels of samples."""
-    from everycell.learning.satisfaction_training import Labelled
+    from everycell.learning.dissatisfaction import Labelled
 
     return Labelled(
         [sample.turns for sample in samples], [not sample.satisfied for sample in samples]

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.satisfaction_samples import Sample
-from everycell.dialogue.counterfactual_rules import rewrite_by_rule
-from everycell.dialogue.counterfactuals import Rewriting
+from everycell.dialogue.counterfactuals import Rewriting, rewrite_by_rule
 from everycell.dialogue.judging import (
     Judge,
     exchanged_rewritings,

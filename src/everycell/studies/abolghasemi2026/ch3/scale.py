@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from everycell.language_models.scale import Load
+from everycell.language_models.requirements import Load
 
 # Numbers of test samples: Main and CF of MultiWOZ, then of SGD (Table 3.5).
 SAMPLES = (851, 543, 924, 742)

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from everycell.collections.satisfaction_samples import Sample
-from everycell.collections.satisfaction_splits import remove_apologies
-from everycell.dialogue.counterfactual_rules import rewrite_by_rule
-from everycell.dialogue.counterfactuals import counterfactual
+from everycell.collections.user_satisfaction import remove_apologies
+from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
 
 #: Name of the setup that trains on the unchanged samples.
 PLAIN = "w/o up-sampling"

@@ -8,8 +8,8 @@ from string import Template
 
 import pandas as pd
 
+from everycell.language_models.answering import Recorded
 from everycell.language_models.generation import LanguageModelError, Request
-from everycell.language_models.recorded import Recorded
 from everycell.language_models.records import Entry, key_of
 from everycell.language_models.settings import Decoding
 from everycell.rag.paraphrase_checks import Limits, withhold_quotation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from everycell.language_models.answering import Recorded
 from everycell.language_models.generation import Answer, Request
-from everycell.language_models.recorded import Recorded
 from everycell.language_models.records import Entry, key_of
 from everycell.language_models.settings import Decoding
 from everycell.rag.citations import may_cite

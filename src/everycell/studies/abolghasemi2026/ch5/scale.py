@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from everycell.language_models.scale import Load
+from everycell.language_models.requirements import Load
 from everycell.studies.abolghasemi2026.ch5.arms import study_settings
 
 # SmolLM2 tokens of a document and of the remaining prompt, from the released tier's record: prompts

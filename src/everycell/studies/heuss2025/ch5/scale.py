@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from everycell.language_models.scale import Load
+from everycell.language_models.requirements import Load
 
 # Mean number of tokens of prompts with five documents of a hundred words, from recorded answers of
 # SmolLM2 at the released tier.

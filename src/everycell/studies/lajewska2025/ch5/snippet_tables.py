@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from everycell.dialogue.effort import mean_effort, passage_effort
+from everycell.dialogue.spans import mean_effort, passage_effort
 
 ROW = "CAsT-snippets"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import Any
 
-from everycell.language_models.scale import Load
+from everycell.language_models.requirements import Load
 from everycell.rag.grounded.autonuggetizer import BATCH
 from everycell.studies.lajewska2025.ch6.writing import (
     ALL_WRITTEN,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.language_models.answering import Recorded
 from everycell.language_models.generation import Message, Request
-from everycell.language_models.recorded import Recorded
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.responses import (
     PROMPTS,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from everycell.jobs.job import Job
-from everycell.language_models.gguf_files import convert_gguf
+from everycell.language_models.local import convert_gguf
 from everycell.learning.models import use_one_thread
 
 with Job(snakemake) as job:

@@ -1,0 +1,42 @@
+"""lajewska2025, chapter 4: user studies on the limitations of responses."""
+
+import pandas as pd
+import pytest
+from chapter_jobs import FunctionJob
+
+from everycell.base.errors import DataError
+from papers.lajewska2025 import ch4
+from papers.lajewska2025.counts import exact_quotient
+
+
+@pytest.mark.filterwarnings(
+    "ignore:The design:everycell.statistics.designs.RankDeficientDesignWarning"
+)
+def test_simulation_plants_effects_in_the_viewpoints_study_alone():
+    params = {"seed": 1, "studies": 20, "planted": 2.0, "effects": [0.0, 1.0], "alpha": 0.05}
+    job = FunctionJob(params=params | {"scale": "culpepper"})
+    ch4.simulation(job)
+    cells = job.tables[""].query("metric == 'p_value'")
+    keys = ["study", "dependent_variable", "independent_variable"]
+    p = cells.set_index(keys)["value"].astype(float)
+    assert p["Viewpoints", "Diversity", "Contr. Diversity"] < 0.001
+    assert p["Answerability"].min() > 0.001
+    rates = job.figures["power"]
+    assert rates["panel"].nunique() == 4
+    own = rates[rates["term"] == rates["planted_factor"]]
+    rejected = own.groupby("planted_effect")["rejection_rate"].mean()
+    assert rejected[0.0] < 0.3 < rejected[1.0]
+
+
+def test_summarise_ratings_per_query_and_over_queries():
+    ratings = pd.DataFrame({"query": [1, 1, 2, 2], "rating": [1, 3, 3, 4]})
+    summary = ch4.summarise_ratings(ratings.assign(study="A", dimension="Balance"))
+    values = summary.set_index(["query", "metric"])["value"]
+    assert values["all", "percent high"] == 75 and values["1", "percent high"] == 50
+    assert values["all", "median"] == 3 and values["2", "median"] == 3.5
+
+
+def test_exact_quotient_refuses_a_remainder():
+    assert exact_quotient(960, 10) == 96
+    with pytest.raises(DataError, match="961"):
+        exact_quotient(961, 10)

@@ -1,0 +1,137 @@
+"""ranx's report of a comparison, against our own values and tests."""
+
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.ranx_report import comparison_report
+from everycell.retrieval.significance import mark_beaten_systems, paired_tests, system_letters
+
+MEASURES = ["MAP", "nDCG", "RR", "MAP@5", "nDCG@5", "RR@3", "P@5", "R@5"]
+RANX = ["map", "ndcg", "mrr", "map@5", "ndcg@5", "mrr@3", "precision@5", "recall@5"]
+SUPERSCRIPTS = dict(zip("ᵃᵇᶜᵈ", "abcd", strict=True))
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Qrels with grades and four systems full of ties, each better than the one before."""
+    rng = np.random.default_rng(0)
+    pairs = pd.DataFrame(
+        {
+            "query": np.repeat([f"q{i}" for i in range(30)], 20),
+            "document": [f"d{j}" for j in range(20)] * 30,
+        }
+    )
+    relevance = rng.choice([0, 1, 2], p=[0.7, 0.2, 0.1], size=len(pairs))
+    relevance[pairs["query"] == "q7"] = 0
+    qrels = pairs.assign(relevance=relevance)
+    runs = {
+        name: pairs.assign(score=rng.integers(4, size=len(pairs)) + help * relevance)
+        for name, help in [("BM25", 0.0), ("TILDE_v2", 0.5), ("TILDE", 2.0)]
+    }
+    return {**runs, "TILDE again": runs["TILDE"]}, qrels
+
+
+@pytest.fixture(scope="module")
+def report(data):
+    return comparison_report(*data, MEASURES, level=0.01)
+
+
+def test_means_are_those_of_evaluate_with_ties(data, report):
+    runs, qrels = data
+    result = json.loads(report.json)["report"]
+    for name, run in runs.items():
+        expected = evaluate(run, qrels, MEASURES).mean().tolist()
+        assert [result[name]["scores"][measure] for measure in RANX] == pytest.approx(expected)
+
+
+def test_p_is_that_of_scipy_s_paired_test(data, report):
+    runs, qrels = data
+    result = json.loads(report.json)["report"]
+    values = {name: evaluate(run, qrels, MEASURES) for name, run in runs.items()}
+    for one, other in itertools.permutations(list(runs)[:3], 2):
+        for measure, label in zip(MEASURES, RANX, strict=True):
+            expected = stats.ttest_rel(values[one][measure], values[other][measure]).pvalue
+            assert result[one]["comparisons"][other][label] == pytest.approx(expected)
+
+
+def test_two_equal_systems_have_p_one(report):
+    result = json.loads(report.json)["report"]
+    assert set(result["TILDE"]["comparisons"]["TILDE again"].values()) == {1.0}
+    assert result["TILDE"]["win_tie_loss"]["TILDE again"]["map"] == {"W": 0, "T": 30, "L": 0}
+
+
+def test_superscripts_are_the_letters_of_the_corrected_paired_tests(data, report):
+    runs, qrels = data
+    lines = [line.split("|")[1:-1] for line in report.markdown.splitlines()[2:]]
+    assert [line[1].strip() for line in lines] == list(runs)
+    letters = system_letters(list(runs))
+    calls = set()
+    for column, measure in enumerate(MEASURES, 2):
+        values = pd.DataFrame(
+            {n: evaluate(run, qrels, [measure])[measure] for n, run in runs.items()}
+        )
+        expected = mark_beaten_systems(paired_tests(values, level=0.01), letters)
+        for line, name in zip(lines, runs, strict=True):
+            cell = line[column].strip()
+            assert cell.startswith(f"{values[name].mean():.4f}")
+            result = "".join(SUPERSCRIPTS[character] for character in cell[6:])
+            assert result == expected[name]
+            calls.add(result)
+    assert {"", "a", "ab"} <= calls
+
+
+def test_the_report_states_its_topics_level_and_comparisons(data, report):
+    notes = json.loads(report.json)
+    assert (notes["topics"], notes["level"], notes["comparisons"]) == (30, 0.01, 6)
+    assert notes["level_of_one_comparison"] == pytest.approx(0.01 / 6)
+    runs, qrels = data
+    other = json.loads(comparison_report(runs, qrels, ["MAP"], comparisons=3).json)
+    assert other["level_of_one_comparison"] == pytest.approx(0.05 / 3)
+
+
+def test_latex_is_one_environment(report):
+    assert report.latex.startswith(r"\begin{table*}")
+    assert report.latex.endswith("\\end{table*}\n")
+    assert r"TILDE\_v2 &" in report.latex and r"\textbf{MAP@5}" in report.latex
+    assert "$^{ab}$" in report.latex
+
+
+def test_topics_that_are_not_judged_are_left_out(data):
+    runs, qrels = data
+    fewer = qrels[qrels["query"].isin(["q1", "q2", "q3"])]
+    result = json.loads(comparison_report(runs, fewer, ["MAP"]).json)
+    expected = evaluate(runs["BM25"], fewer, ["MAP"])["MAP"].mean()
+    assert result["topics"] == 3
+    assert result["report"]["BM25"]["scores"]["map"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"measures": ["ERR"]}, "'ERR'"),
+        ({"measures": ["P"]}, "'P'"),
+        ({"measures": ["MAP@0"]}, "'MAP@0'"),
+        ({"level": 5}, "level is 5: it must be a number between 0 and 1"),
+        ({"comparisons": 0}, "comparisons is 0: it must be 1 or more"),
+    ],
+)
+def test_unknown_choices_are_refused(data, choices, message):
+    with pytest.raises(ValueError, match=message):
+        comparison_report(*data, **choices)
+
+
+def test_systems_that_cannot_be_compared_are_refused(data):
+    runs, qrels = data
+    run = runs["BM25"]
+    with pytest.raises(ValueError, match="number of systems to compare is 1: give 2 to 16"):
+        comparison_report({"BM25": run}, qrels)
+    with pytest.raises(ValueError, match="system name 'R&D' cannot be used in LaTeX"):
+        comparison_report({"BM25": run, "R&D": run}, qrels)
+    with pytest.raises(ValueError, match="run 'TILDE' has no documents for topic 'q3'"):
+        comparison_report({"BM25": run, "TILDE": run[run["query"] != "q3"]}, qrels)

@@ -1,0 +1,1 @@
+"""Rules and code of the papers, one module per chapter."""

@@ -1,0 +1,159 @@
+# lajewska2025, chapter 4: whether users notice the limitations of a response.
+# Two crowd studies (answerability, viewpoints): ratings -> ANOVA tables, correlations, figures.
+
+
+#: Released responses of the study whose queries Table 4.3 or 4.4 lists.
+CH4_RESPONSES = {"3": "answerability_data", "4": "viewpoints_data"}
+
+
+#: Comments of participants. The first file has both runs, despite its name.
+CH4_COMMENTS = {
+    "answerability": resource(f"{LIMITATIONS}/qualitative/answerability_second_run_stats.csv"),
+    "viewpoints": resource(f"{LIMITATIONS}/qualitative/viewpoints_stats.csv"),
+}
+FETCHED_TOGETHER[f"{LIMITATIONS}-comments"] = list(CH4_COMMENTS.values())
+FETCHED_TOGETHER[f"{LIMITATIONS}-responses"] = [
+    resource(f"{LIMITATIONS}/responses/{name}.csv")
+    for name in (*CH4_RESPONSES.values(), "viewpoints_answer_validation")
+]
+
+
+# Tables 4.8 (two-way), 4.9 (with query) and 4.10 (with familiarity); supplements have only the
+# terms that can be tested.
+use rule table as lajewska2025_ch4_anova with:
+    input:
+        **LIMITATIONS_RATINGS,
+    output:
+        **table_files(tables=["supported"]),
+    pathvars:
+        result="released/lajewska2025/table_4_{number}",
+    wildcard_constraints:
+        number="8|9|10",
+    params:
+        **runs("lajewska2025/ch4:anova"),
+        scale="culpepper",
+    message:
+        "ANOVA of Table 4.{wildcards.number}"
+
+
+# Table 4.12: one-way, by query and by familiarity.
+use rule table as lajewska2025_ch4_oneway with:
+    input:
+        **LIMITATIONS_RATINGS,
+    pathvars:
+        result="released/lajewska2025/table_4_{number}",
+    wildcard_constraints:
+        number="12",
+    params:
+        **runs("lajewska2025/ch4:anova"),
+        scale="culpepper",
+    message:
+        "ANOVA of Table 4.{wildcards.number}"
+
+
+# Table 4.7: sizes of the runs.
+use rule table as lajewska2025_ch4_sizes with:
+    input:
+        first_run=LIMITATIONS_FIRST_RUN,
+        both_runs=LIMITATIONS_RATINGS["answerability"],
+        viewpoints=LIMITATIONS_RATINGS["viewpoints"],
+    pathvars:
+        result="released/lajewska2025/table_4_7",
+    params:
+        **runs("lajewska2025/ch4:sizes"),
+        pairs_per_hit=10,  # section 4.2
+        hits_per_pair=3,  # section 4.2
+    message:
+        "Sizes of the studies (Table 4.7)"
+
+
+# Tables 4.3 and 4.4: the queries, as hashes.
+use rule table as lajewska2025_ch4_queries with:
+    input:
+        responses=lambda wildcards: resource(
+            f"{LIMITATIONS}/responses/{CH4_RESPONSES[wildcards.number]}.csv"
+        ),
+    pathvars:
+        result="released/lajewska2025/table_4_{number}",
+    wildcard_constraints:
+        number="3|4",
+    params:
+        **runs("lajewska2025/ch4:queries"),
+    message:
+        "Queries of Table 4.{wildcards.number}"
+
+
+# Table 4.11: each rating against overall satisfaction.
+use rule table as lajewska2025_ch4_correlations with:
+    input:
+        **LIMITATIONS_RATINGS,
+    pathvars:
+        result="released/lajewska2025/table_4_11",
+    params:
+        **runs("lajewska2025/ch4:correlations"),
+    message:
+        "Correlations with satisfaction (Table 4.11)"
+
+
+# Numbers in the text: sizes, comments, power of the first run.
+use rule table as lajewska2025_ch4_text with:
+    input:
+        first_run=LIMITATIONS_FIRST_RUN,
+        both_runs=LIMITATIONS_RATINGS["answerability"],
+        viewpoints=LIMITATIONS_RATINGS["viewpoints"],
+        experts=LIMITATIONS_EXPERTS,
+        answerability_comments=CH4_COMMENTS["answerability"],
+        viewpoints_comments=CH4_COMMENTS["viewpoints"],
+    pathvars:
+        result="released/lajewska2025/text_4_3",
+    params:
+        **runs("lajewska2025/ch4:text"),
+        pairs_per_hit=10,
+        alpha=SETTINGS.user_studies.alpha,
+        power=SETTINGS.user_studies.power,
+    message:
+        "Numbers in the text of chapter 4"
+
+
+# Section 4.4.4: themes of the comments.
+use rule table as lajewska2025_ch4_comments with:
+    input:
+        **CH4_COMMENTS,
+    pathvars:
+        result="released/lajewska2025/text_4_4_4",
+    params:
+        **runs("lajewska2025/ch4:comments"),
+    message:
+        "Themes of the comments (section 4.4.4)"
+
+
+# Figure 4.3: ratings by query.
+use rule figure as lajewska2025_ch4_ratings_by_query with:
+    input:
+        **LIMITATIONS_RATINGS,
+    output:
+        **figure_files(tables=["summary"]),
+    pathvars:
+        result="released/lajewska2025/figure_4_3",
+    params:
+        **runs("lajewska2025/ch4:ratings_by_query"),
+    message:
+        "Ratings by query (Figure 4.3)"
+
+
+# Surrogate data: the ANOVA of Table 4.8 on simulated studies with a planted effect.
+use rule table as lajewska2025_ch4_simulation with:
+    output:
+        **table_files(figures=["power"]),
+    pathvars:
+        result="embedded/lajewska2025/table_4_8",
+    resources:
+        **needs(1000),
+    params:
+        **runs("lajewska2025/ch4:simulation"),
+        **SETTINGS.user_studies.simulation.model_dump(),
+        seed=SETTINGS.seed,
+        alpha=SETTINGS.user_studies.alpha,
+        scale="culpepper",
+    message:
+        "Simulating {params.studies} studies per effect (Table 4.8)"
