@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from everycell.metrics.divergences import AttributeSet, distribution_similarity
 from everycell.metrics.gfr import gfr, stopping
-from everycell.studies.sakai2023.ch1.ranked_lists import gfr_cells
 
 LEVELS = {"L0": 0, "L1": 1, "L2": 3}
 #: Attribute sets of FairWeb-1 by topic, with the divergence that suits their groups.
@@ -185,11 +184,3 @@ def test_gfr_invalid_values(change, column, value):
 def test_gfr_place_of_an_invalid_membership():
     with refused("membership of 's'", [1, 1], row="rank 2 of query 0 (counted from 0)"):
         gfr([[1, 0]], {"s": [[[1, 0], [1, 1]]]}, GROUPS, max_gain=3)
-
-
-def test_gfr_cells_by_hand():
-    sets = {"P1": {"GENDER": AttributeSet((0.5, 0.5), "JSD")}}
-    groups = {"GENDER": {("P1", "a"): [1, 0], ("P1", "b"): [0, 1]}}
-    cells = gfr_cells({("P1", "BM25"): ["a", "b"]}, {("P1", "b"): 1}, groups, sets, 1)
-    expected = {"GFR": 0.375, "ERR": 0.25, "GENDER (JSD)": 0.5}
-    assert cells.set_index("metric")["value"].to_dict() == pytest.approx(expected)
