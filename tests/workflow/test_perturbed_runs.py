@@ -15,10 +15,10 @@ from types import SimpleNamespace
 import pandas as pd
 import psutil
 import pytest
+from everycell.collections.nugget_labels import LabelsError
 
 from everycell.cli import perturbing
 from everycell.cli.perturbing import _report_differences
-from everycell.collections.nugget_labels import LabelsError
 from everycell.jobs.job import InputChangedError
 from everycell.receipts.perturbation import PERTURBATIONS
 from everycell.records.sensitivity import WHOLE, Sensitivity

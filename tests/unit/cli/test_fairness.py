@@ -212,7 +212,7 @@ def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
         ("", "words.txt: The word list is empty"),
         ("she\n", "Line 1 of words.txt reads 'she'"),
         ("mother in law,f\nhe,m\n", "'mother in law' becomes ['mother', 'in', 'law']"),
-        (b"s\xffe,f\n", "words.txt is not UTF-8 text"),
+        (b"s\xffe,f\n", "words.txt, line 1 is not UTF-8 text"),
         ("she,length\nhe,m\n", "A group has the name 'length'"),
     ],
 )
@@ -238,7 +238,7 @@ def test_a_term_in_two_groups_of_two_lists_is_refused(files):
         ("a.csv", "d1,she\n", "a.csv has an unknown extension"),
         ("a.tsv", "", "There is no document to count"),
         ("a.tsv", "\tshe\n", "give an id of one character or more"),
-        ("a.tsv", b"d1\tsh\xe9\n", "Line 1 of a.tsv is not UTF-8"),
+        ("a.tsv", b"d1\tsh\xe9\n", "a.tsv, line 1 is not UTF-8"),
         ("a.tsv", "d1\tshe\nd2\t\n", "Document 'd2' has no word: its text is ''"),
         (
             "a.tsv",
@@ -298,11 +298,11 @@ def test_invalid_options_are_refused(files, options, says):
 @pytest.mark.parametrize(
     ("run", "says"),
     [
-        ("", "The run file bad.run is empty"),
-        (RUN + "q1 Q0 d2 4 0.5 t\n", "Line 6 of bad.run repeats the document 'd2' of query 'q1'"),
+        ("", "bad.run is empty"),
+        (RUN + "q1 Q0 d2 4 0.5 t\n", "bad.run, line 6: document is 'd2'"),
         (RUN.replace("d2", "d9"), "Document 'd9' of the run has no counts (1 of 4 documents"),
-        ("q1 Q0 d1 1 high t\n", "Line 1 of bad.run has the score 'high'"),
-        ("q1 Q0 my doc 1 3 t\n", "Line 1 of bad.run has 7 fields"),
+        ("q1 Q0 d1 1 high t\n", "bad.run, line 1: score is 'high'"),
+        ("q1 Q0 my doc 1 3 t\n", "bad.run, line 1 has 7 fields"),
     ],
 )
 def test_invalid_runs_are_refused(files, run, says):
@@ -536,7 +536,7 @@ def test_accents_are_composed_and_terms_that_occur_nowhere_are_listed(files):
 def test_concatenated_word_lists_are_refused_with_the_line(files):
     (files / "words.txt").write_text("\ufeffshe,f\n\ufeffhe,m\n")
     arguments = ("docs.tsv", "--words", "words.txt", "--out", "d.parquet")
-    assert "Line 2 of words.txt has a byte order mark" in refused("count-terms", *arguments)
+    assert "words.txt, line 2 has a byte order mark" in refused("count-terms", *arguments)
 
 
 def test_a_header_that_is_not_recognised_is_pointed_out(files):
