@@ -17,6 +17,7 @@ import psutil
 import pytest
 from everycell.collections.nugget_labels import LabelsError
 
+from everycell.base.errors import DataError
 from everycell.cli import perturbing
 from everycell.cli.perturbing import _report_differences
 from everycell.jobs.job import InputChangedError
@@ -167,8 +168,8 @@ def test_run_job_that_is_killed_or_late_refuses_nothing(scratch):
     ("script", "cause", "refuses"),
     [
         (
-            "from everycell.collections.nugget_labels import LabelsError\nraise LabelsError('x')",
-            "LabelsError",
+            "from everycell.base.errors import DataError\nraise DataError('x')",
+            "DataError",
             True,
         ),
         (
@@ -191,8 +192,31 @@ def test_run_job_failed_or_refused(scratch, script, cause, refuses):
     assert (raised.value.cause, raised.value.is_refusal) == (cause, refuses)
 
 
+@pytest.mark.parametrize(
+    ("file", "line", "refuses"),
+    [
+        ("ch1.py", "raise ValueError('row 3')", True),
+        ("ch1.py", "int('x')", False),
+        ("ch1.py", "{}['x']", False),
+        ("data.py", "int('x')", True),
+        ("data.py", "{}['x']", False),
+        ("data.py", "class RatingError(Exception): pass\n    raise RatingError", True),
+    ],
+)
+def test_is_refusal_in_a_chapter(tmp_path, monkeypatch, file, line, refuses):
+    path = tmp_path / "workflow" / "papers" / "toy" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(f"def read():\n    {line}\n")
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": f"papers.toy.{path.stem}"}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    with pytest.raises(Exception) as raised:
+        names["read"]()
+    assert is_refusal(raised.value) == refuses
+
+
 def test_is_refusal():
-    assert is_refusal(LabelsError("line 3"))
+    assert is_refusal(DataError("line 3"))
     assert not is_refusal(InputChangedError("code"))
     assert not is_refusal(KeyError("rating"))
 

@@ -25,8 +25,8 @@ from pathlib import Path
 import psutil
 
 import everycell
-from everycell.jobs.job import is_user_error
 from everycell.jobs.orphans import end_with_snakemake
+from everycell.records.chapters import PAPERS
 from everycell.workflow.planned_jobs import CACHE, PlannedJob
 
 #: Folders with outputs of jobs, of which a scratch folder has its own.
@@ -42,7 +42,8 @@ PAUSE = 0.01
 PREFIX, LOCK = "everycell-perturbed-", "lock"
 #: Parts of this package whose errors say nothing about the data of a job.
 ENGINE = ("everycell.jobs.", "everycell.receipts.", "everycell.workflow.")
-#: Parts of this package that read data; here, a wrong number is an error of the data.
+#: Parts of this package that read data; here, as in `data.py` of a chapter, a wrong number is an
+#: error of the data.
 READERS = ("base", "collections", "records")
 
 
@@ -237,12 +238,17 @@ def _run_script(script: str, context: object, folder: Path, report: int) -> None
 def is_refusal(error: BaseException) -> bool:
     """Whether an error says that data are wrong; other errors are crashes.
 
-    Errors that this package defines, or that it raises as a ValueError, say so.
+    Errors that this package or a chapter defines, or that they raise as a ValueError, say so.
     """
-    if not is_user_error(error) or type(error).__module__.startswith(ENGINE):
-        return False
+    module = type(error).__module__
+    if module.startswith(("everycell.", "papers.")):
+        return not module.startswith(ENGINE)
     if type(error) is not ValueError:
-        return True
+        return False
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    part = Path(frame.filename).relative_to(Path(everycell.__file__).parent).parts[0]
-    return part in READERS or (frame.line or "").startswith("raise ")
+    file = Path(frame.filename).resolve()
+    for folder in (Path(everycell.__file__).parent, Path(PAPERS).resolve()):
+        if file.is_relative_to(folder):
+            is_reader = file.relative_to(folder).parts[0] in READERS or file.name == "data.py"
+            return is_reader or (frame.line or "").startswith("raise ")
+    return False
