@@ -15,7 +15,6 @@ from types import SimpleNamespace
 import pandas as pd
 import psutil
 import pytest
-from everycell.collections.nugget_labels import LabelsError
 
 from everycell.base.errors import DataError
 from everycell.cli import perturbing

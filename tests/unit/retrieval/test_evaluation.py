@@ -208,7 +208,7 @@ def test_nothing_is_left():
         evaluate(frame([("r", "d", 1)], "score"), qrels)
     with pytest.raises(ValueError, match="the run frame has no rows"):
         evaluate(run[:0], qrels)
-    with pytest.raises(ValueError, match="The candidates frame has no rows"):
+    with pytest.raises(ValueError, match="the candidates frame has no rows"):
         judge(run[:0], qrels)
 
 
