@@ -13,7 +13,7 @@ from everycell.cli import app
 from everycell.records.artefacts import all_artefacts, load_papers
 from everycell.records.tiers import TIERS
 from everycell.verdicts.cell_classes import classify_cells
-from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import TESTED
 from everycell.verdicts.reports import STATES, VERDICTS
 

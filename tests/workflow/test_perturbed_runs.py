@@ -277,7 +277,7 @@ class FakeTarget(SimpleNamespace):
 
 
 def target_of(name: str) -> FakeTarget:
-    card = SimpleNamespace(tiers={"embedded": SimpleNamespace(state="stand_in")})
+    card = SimpleNamespace(tiers={"embedded": SimpleNamespace(state="surrogate")})
     artefact = SimpleNamespace(card=card, cells=pd.DataFrame(), id=name)
     return FakeTarget(
         artefact=artefact,
