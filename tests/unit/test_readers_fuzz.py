@@ -239,7 +239,7 @@ def _readers() -> dict[str, Reader]:
             call=lambda read, path: read(path, ranks="error")),
         "trec.runs.read_run#gzip": Reader(gzip.compress(b"q1 Q0 d1 1 12.5 bm25\n", mtime=0),
             "bm25.run.gz"),
-        "trec.qrels.read_qrels": Reader(b"q1 0 d1 1\nq1 0 d2 0\n",
+        "trec.runs.read_qrels": Reader(b"q1 0 d1 1\nq1 0 d2 0\n",
             call=lambda read, path: read(path, scale=(0, 4))),
         "retrieval.query_files.read_encoded_queries": Reader(
             b'{"id": "q", "contents": "red bee", "vector": {"red": 1}}\n',
@@ -419,7 +419,7 @@ TEXTS = [
     name
     for name in READERS
     if name.startswith(
-        ("trec.runs.read_run", "trec.qrels", "collections.letor", "metrics.word",
+        ("trec.runs.read_run", "trec.runs", "collections.letor", "metrics.word",
          "metrics.term_counts.read_documents", "collections.cited_questions",
          "collections.msmarco.read_queries", "base.csv_files",
          "collections.trec_rag.read_topics", "retrieval.query_files", "rag.prompts", "rag.cite",
