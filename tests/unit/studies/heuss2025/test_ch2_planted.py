@@ -10,12 +10,12 @@ from everycell.collections.fair_ranking_lists import (
     split_lists,
     write_fair_lists,
 )
-from everycell.fair_ranking.exposure_measures import (
+from everycell.fair_ranking.policies import (
     holds_outlier,
     list_outliers,
     outlier_probability,
+    uniform,
 )
-from everycell.fair_ranking.policies import uniform
 from everycell.studies.heuss2025.ch2.planted_lists import planted_lists
 
 

@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
-from everycell.fair_ranking.exposure_measures import holds_outlier
-from everycell.fair_ranking.policies import Policy
+from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.policies import Policy, holds_outlier
 from everycell.studies.heuss2025.ch2.list_counts import count_lists_by_size, list_statistics
 from everycell.studies.heuss2025.ch2.outlier_chances import outlier_chances
 from everycell.studies.heuss2025.ch2.policy_tables import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from everycell.fair_ranking.exposure_measures import holds_outlier
+from everycell.fair_ranking.policies import holds_outlier
 from everycell.studies.heuss2025.ch2.simulation import DISTRIBUTIONS
 
 #: Number of lists in memory at a time.

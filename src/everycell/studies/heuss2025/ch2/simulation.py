@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import FloatArray
-from everycell.fair_ranking.decomposition import resample
-from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
-from everycell.fair_ranking.exposure_measures import holds_outlier
+from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.felix import resample
 from everycell.fair_ranking.marginals import entropy_marginals
+from everycell.fair_ranking.policies import holds_outlier
 
 #: Distributions of the feature in which items may be outliers, as in the authors' code.
 DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], FloatArray]] = {

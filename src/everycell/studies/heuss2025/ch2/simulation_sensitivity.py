@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import FloatArray
-from everycell.fair_ranking.decomposition import Matching, resample
-from everycell.fair_ranking.exposure_measures import holds_outlier
+from everycell.fair_ranking.felix import Matching, resample
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
 from everycell.fair_ranking.optimum import generate_rankings, lowest_probability, pool_rankings
-from everycell.fair_ranking.policies import omit
+from everycell.fair_ranking.policies import holds_outlier, omit
 from everycell.studies.heuss2025.ch2.simulation import BOUNDS, melt_bounds, simulated_list
 
 #: Distributions with enough outliers to compare methods on few lists.
