@@ -293,7 +293,6 @@ NOT_HERE = {
         collections.answerability.read_sentence_scores collections.cacm.read_cacm_issues
         collections.cacm.read_cacm_links collections.cast_passages.read_cast_passages
         collections.cast_turns.read_rewrites collections.cast_turns.read_turns
-        collections.fair_ranking_lists.read_fair_lists
         collections.ginger.read_nugget_labels collections.ginger.read_responses
         collections.grepbias.read_grepbias collections.msmarco.read_annotated_queries
         collections.msmarco.read_query_set collections.nq_open.read_nq_open
@@ -306,7 +305,7 @@ NOT_HERE = {
         collections.user_studies.read_transparency
         studies.lajewska2025.ch5.confidence.read_released
         papers.sakai2023.data.read_levels papers.sakai2023.data.read_memberships
-        papers.sakai2023.data.read_target""",
+        papers.sakai2023.data.read_target papers.heuss2025.data.read_fair_lists""",
     "reads the project's own files": """
         records.full_runs.load_full_tier records.publications.read_publication
         records.registry.load_registry records.registry.read_part""",
