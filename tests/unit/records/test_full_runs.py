@@ -204,7 +204,7 @@ artefacts:
      tiers: {full: {state: reproduced, needs: a corpus}}}
   table_2:
     {kind: table, title: A toy table, source: p. 1,
-     tiers: {full: {state: not_run, needs: a crowd}}}
+     tiers: {full: {state: not run, needs: a crowd}}}
 """
 RUN = {
     "title": "A training",
