@@ -22,9 +22,8 @@ from statsmodels.stats import inter_rater
 
 from everycell.explain.lime import linear_weights, listwise_lime, pointwise_lime
 from everycell.explain.value_functions import kendall, ranks_of
-from everycell.fair_ranking.exposure_measures import list_outliers, outlier_probability
-from everycell.fair_ranking.neutral_exposure import reciprocal_fairr, reciprocal_nfairr
-from everycell.fair_ranking.policies import Policy
+from everycell.fair_ranking.constrained import reciprocal_fairr, reciprocal_nfairr
+from everycell.fair_ranking.policies import Policy, list_outliers, outlier_probability
 from everycell.metrics.attribution import (
     attribution_confidence,
     paired_difference,
@@ -44,15 +43,17 @@ HERE = "truth/test_statistical_functions"
 R = "truth/r/test_against_r"
 #: Modules of the public library that compute no statistic, and some whose measures are not public.
 OTHERS = {
-    *("explain.attributed_lists", "explain.forests", "explain.listwise", "explain.training"),
-    *("explain.single_documents", "metrics.ir_measures_provider", "metrics.ranked_counts"),
+    *("explain.attributed_lists", "explain.forests", "explain.training"),
+    *("metrics.ir_measures_provider", "metrics.run_measure"),
     *("metrics.term_counts", "metrics.word_lists", "rag.citations", "trec.conversion"),
     *("public.pyterrier",),
 }
 FURTHER = ("retrieval.significance", "retrieval.reproducibility", "retrieval.evaluation")
 #: Names of functions that check input, or prepare it.
 HELPERS = {
-    *("checked_weights", "checked_ideal", "check_lengths", "checked_gains", "checked_merits"),
+    *("checked_weights", "checked_ideal", "checked_gains", "checked_merits", "checked_lists"),
+    *("check_lists", "checked_target", "checked_counts", "check_tau", "check_attribute_sets"),
+    *("ranked_counts", "arrange", "check_vectors", "masked_scores", "score_limit", "split_rows"),
     *(
         "checked_rank_weights",
         "checked_scores",
@@ -109,12 +110,12 @@ COMPARED = {
         "unit/explain/test_forests",
         "test_pointwise_values_are_those_of_the_tree_explainer",
     ): "tree_shapley_values",
-    ("unit/explain/test_listwise", "test_pointwise_values_of_a_linear_model_have_a_closed_form"): (
+    ("unit/explain/test_games", "test_pointwise_values_of_a_linear_model_have_a_closed_form"): (
         "pointwise_shapley_values"
     ),
-    ("unit/explain/test_listwise", "test_ranks_are_those_of_scipy_with_ties_by_place"): "ranks_of",
-    ("unit/explain/test_listwise", "test_kendall_is_that_of_scipy"): "kendall",
-    ("unit/explain/test_listwise", "test_value_functions_by_hand"): (
+    ("unit/explain/test_games", "test_ranks_are_those_of_scipy_with_ties_by_place"): "ranks_of",
+    ("unit/explain/test_games", "test_kendall_is_that_of_scipy"): "kendall",
+    ("unit/explain/test_games", "test_value_functions_by_hand"): (
         "exposure exposures weighted_rank_difference negative_rank exposure_difference"
     ),
     ("unit/explain/test_shapley", "test_values_are_mean_gains_over_all_orders"): (
@@ -139,17 +140,15 @@ COMPARED = {
         "unit/fair_ranking/test_decomposition",
         "test_felix_keeps_probabilities_and_never_shows_more_outliers",
     ): "resample",
-    ("unit/fair_ranking/test_exposure", "test_a_linear_program_finds_the_same_exposures"): (
+    ("unit/fair_ranking/test_fair_exposure", "test_a_linear_program_finds_the_same_exposures"): (
         "fair_exposure"
     ),
-    ("unit/fair_ranking/test_exposure", "test_by_hand"): (
+    ("unit/fair_ranking/test_fair_exposure", "test_by_hand"): (
         "exposure_blocks logarithmic_rank_weights"
     ),
-    ("unit/fair_ranking/test_exposure_measures", "test_exposure_error_by_hand"): "exposure_error",
-    ("unit/fair_ranking/test_exposure_measures", "test_ndcg_is_that_of_pytrec_eval"): (
-        "policy_ndcg"
-    ),
-    ("unit/fair_ranking/test_exposure_measures", "test_outliers_by_hand"): (
+    ("unit/fair_ranking/test_policy_measures", "test_exposure_error_by_hand"): "exposure_error",
+    ("unit/fair_ranking/test_policy_measures", "test_ndcg_is_that_of_pytrec_eval"): ("policy_ndcg"),
+    ("unit/fair_ranking/test_policy_measures", "test_outliers_by_hand"): (
         "z_scores holds_outlier outlierness_published outlierness_released"
     ),
     ("unit/fair_ranking/test_fa_ir", "test_the_printed_table"): "minimum_protected",
@@ -180,14 +179,14 @@ COMPARED = {
     ("unit/fair_ranking/test_policies", "test_omit_without_outliers_has_the_fair_exposures"): (
         "omit"
     ),
-    ("unit/fair_ranking/test_uncertainty", "test_scores_are_those_of_the_algorithm"): (
+    ("unit/fair_ranking/test_pufr", "test_scores_are_those_of_the_algorithm"): (
         "moved_scores pufr"
     ),
     (
-        "unit/fair_ranking/test_uncertainty",
+        "unit/fair_ranking/test_pufr",
         "test_ties_are_broken_by_the_mean_then_by_the_place",
     ): "sort_by_moved_scores",
-    ("unit/fair_ranking/test_uncertainty", "test_intervals_are_counted_pair_by_pair"): (
+    ("unit/fair_ranking/test_pufr", "test_intervals_are_counted_pair_by_pair"): (
         "count_crossing_intervals"
     ),
     ("unit/metrics/test_attribution", "test_precision_and_recall_are_scikit_learns"): (
@@ -196,38 +195,38 @@ COMPARED = {
     ("unit/metrics/test_attribution", "test_by_hand"): "cas cab direction",
     ("unit/metrics/test_attribution", "test_paired_difference_is_scipys"): "paired_difference",
     ("unit/metrics/test_attribution", "test_confidence_by_hand"): "attribution_confidence",
-    ("unit/metrics/test_exposure", "test_weights"): "rank_weights",
-    ("unit/metrics/test_exposure", "test_awrf_of_trec_is_what_their_formula_gives_with_scipy"): (
+    ("unit/metrics/test_awrf", "test_weights"): "rank_weights",
+    ("unit/metrics/test_awrf", "test_awrf_of_trec_is_what_their_formula_gives_with_scipy"): (
         "awrf group_exposure group_shares absolute_distance"
     ),
     (
-        "unit/metrics/test_exposure",
+        "unit/metrics/test_awrf",
         "test_documents_without_group_terms_are_everyones_or_nobodys",
     ): "alignments",
-    ("unit/metrics/test_group_fairness", "test_jsd_agrees_with_scipy"): "jensen_shannon",
-    ("unit/metrics/test_group_fairness", "test_nmd_agrees_with_scipy"): "nmd",
+    ("unit/metrics/test_gfrc", "test_jsd_agrees_with_scipy"): "jensen_shannon",
+    ("unit/metrics/test_gfrc", "test_nmd_agrees_with_scipy"): "nmd",
     (
-        "unit/metrics/test_group_fairness",
+        "unit/metrics/test_gfrc",
         "test_rnod_agrees_with_a_direct_reading_of_the_definition",
     ): "rnod",
     (
-        "unit/metrics/test_group_fairness",
+        "unit/metrics/test_gfrc",
         "test_weight_falls_from_1_at_the_first_word_to_0_beyond_the_budget",
     ): "position_weight",
-    ("unit/metrics/test_group_fairness", "test_only_the_first_relevant_mention_counts"): (
+    ("unit/metrics/test_gfrc", "test_only_the_first_relevant_mention_counts"): (
         "without_duplicates"
     ),
     (
-        "unit/metrics/test_group_fairness",
+        "unit/metrics/test_gfrc",
         "test_independent_method_means_over_the_turn_and_cumulative_over_all_so_far",
     ): "achieved_distributions",
-    ("unit/metrics/test_group_fairness", "test_scores_of_a_conversation_are_made_of_their_parts"): (
+    ("unit/metrics/test_gfrc", "test_scores_of_a_conversation_are_made_of_their_parts"): (
         "combine gfrc group_fairness turn_similarities distribution_similarity relevance"
     ),
-    ("unit/metrics/test_rank_overlap", "test_values_of_the_package_rbo"): "rbo",
-    ("unit/metrics/test_rank_overlap", "test_crbo_is_rbo_of_every_query"): "crbo",
-    ("unit/metrics/test_ranked_group_fairness", "test_users_who_stop"): "stopping",
-    ("unit/metrics/test_ranked_group_fairness", "test_the_files_of_fairweb1"): "gfr",
+    ("unit/metrics/test_rbo", "test_values_of_the_package_rbo"): "rbo",
+    ("unit/metrics/test_rbo", "test_crbo_is_rbo_of_every_query"): "crbo",
+    ("unit/metrics/test_gfr", "test_users_who_stop"): "stopping",
+    ("unit/metrics/test_gfr", "test_the_files_of_fairweb1"): "gfr",
     ("unit/metrics/test_term_fairness", "test_measures_are_the_equations_on_texts"): (
         "term_exposure group_representation rbdf ted texfair neutrality nfairr ideal_fairr "
         "divergence_and_factor apply_discount"
@@ -236,7 +235,8 @@ COMPARED = {
         "largest_divergence"
     ),
     ("unit/metrics/test_term_fairness", "test_the_curves_are_the_measures"): (
-        "fairness_curves fairness_by_query"
+        "fairness_curves fairness_by_query exposure_distance document_neutrality "
+        "relative_neutrality"
     ),
     (
         "unit/metrics/test_term_fairness",
@@ -245,8 +245,11 @@ COMPARED = {
     (
         "unit/metrics/test_term_fairness",
         "test_ideal_takes_the_most_neutral_documents_and_uses_a_small_set_up",
-    ): "find_most_neutral",
-    ("unit/metrics/test_fairness_comparison", "test_each_test_is_that_of_scipy"): "fairness_report",
+    ): "find_most_neutral background_ideal",
+    (
+        "unit/metrics/test_fairness_differences",
+        "test_each_test_is_that_of_scipy",
+    ): "fairness_report",
     (
         "unit/retrieval/test_evaluation",
         "test_both_ways_equal_pytrec_eval_on_random_runs_full_of_ties",
@@ -266,6 +269,17 @@ COMPARED = {
     ),
     ("unit/statistics/test_agreement", "test_kappa_is_that_of_statsmodels"): "cohens_kappa",
     ("unit/statistics/test_anova", "test_design_support"): "design_support",
+    ("unit/statistics/test_anova", "test_anova_cells_and_supported_cells_in_long_format"): (
+        "anova_cells supported_cells"
+    ),
+    (
+        "unit/statistics/test_repeated_ratings",
+        "test_intraclass_correlation_of_the_example_of_shrout_and_fleiss",
+    ): "intraclass_correlation",
+    (
+        "unit/statistics/test_repeated_ratings",
+        "test_a_mixed_model_of_a_balanced_study_is_the_anova_of_the_means",
+    ): "random_intercept_p cluster_means_anova",
     ("unit/statistics/test_laplace", "test_fisher_is_the_sum_of_squared_gradients"): (
         "fisher_diagonal"
     ),

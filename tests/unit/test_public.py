@@ -14,13 +14,12 @@ import pytest
 
 import everycell
 from everycell.cli.measure import bias, runs
-from everycell.metrics.fairness_report import fairness_report
+from everycell.metrics.term_fairness import fairness_report
 from everycell.public import NAMES
 from everycell.retrieval.any_measure import evaluate_measures, parse_measure
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.reproducibility import compare_runs, ranking_agreement
-from everycell.trec.qrels import write_qrels
-from everycell.trec.runs import write_run
+from everycell.trec.runs import write_qrels, write_run
 
 
 @pytest.fixture(scope="module")

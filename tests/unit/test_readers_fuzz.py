@@ -221,12 +221,12 @@ def _readers() -> dict[str, Reader]:
         "metrics.term_counts.count_documents_with_terms": Reader(
             pd.DataFrame({"document_id": ["d1", "d2"], "length": [2, 1], "f": [1, 0], "m": [0, 1]})
         ),
-        "metrics.fairness_inputs.read_documents#parquet": Reader(
+        "metrics.term_counts.read_documents#parquet": Reader(
             pd.DataFrame({"document_id": ["d1", "d2"], "text": ["She runs", ""]}), "d.parquet"),
-        "metrics.fairness_inputs.read_documents#jsonl": Reader(
+        "metrics.term_counts.read_documents#jsonl": Reader(
             b'{"id": "d1", "contents": "She runs"}\n{"_id": "d2", "text": ""}\n', "d.jsonl"),
-        "metrics.fairness_inputs.read_documents#tsv": Reader(b"d1\tShe runs\nd2\t\n", "d.tsv"),
-        "metrics.fairness_inputs.read_documents#gzip": Reader(gzip.compress(b"d1\tShe runs\nd2\t\n",
+        "metrics.term_counts.read_documents#tsv": Reader(b"d1\tShe runs\nd2\t\n", "d.tsv"),
+        "metrics.term_counts.read_documents#gzip": Reader(gzip.compress(b"d1\tShe runs\nd2\t\n",
             mtime=0), "d.tsv.gz"),
         "metrics.word_lists.read_word_lists": Reader(b"she,f\nhe,m\n", call=_many),
         "language_models.records.read_record": Reader(written(_record, "r.jsonl")),
@@ -239,7 +239,7 @@ def _readers() -> dict[str, Reader]:
             call=lambda read, path: read(path, ranks="error")),
         "trec.runs.read_run#gzip": Reader(gzip.compress(b"q1 Q0 d1 1 12.5 bm25\n", mtime=0),
             "bm25.run.gz"),
-        "trec.qrels.read_qrels": Reader(b"q1 0 d1 1\nq1 0 d2 0\n",
+        "trec.runs.read_qrels": Reader(b"q1 0 d1 1\nq1 0 d2 0\n",
             call=lambda read, path: read(path, scale=(0, 4))),
         "retrieval.query_files.read_encoded_queries": Reader(
             b'{"id": "q", "contents": "red bee", "vector": {"red": 1}}\n',
@@ -293,7 +293,6 @@ NOT_HERE = {
         collections.answerability.read_sentence_scores collections.cacm.read_cacm_issues
         collections.cacm.read_cacm_links collections.cast_passages.read_cast_passages
         collections.cast_turns.read_rewrites collections.cast_turns.read_turns
-        collections.fair_ranking_lists.read_fair_lists
         collections.ginger.read_nugget_labels collections.ginger.read_responses
         collections.grepbias.read_grepbias collections.msmarco.read_annotated_queries
         collections.msmarco.read_query_set collections.nq_open.read_nq_open
@@ -306,7 +305,7 @@ NOT_HERE = {
         collections.user_studies.read_transparency
         studies.lajewska2025.ch5.confidence.read_released
         papers.sakai2023.data.read_levels papers.sakai2023.data.read_memberships
-        papers.sakai2023.data.read_target""",
+        papers.sakai2023.data.read_target papers.heuss2025.data.read_fair_lists""",
     "reads the project's own files": """
         records.full_runs.load_full_tier records.publications.read_publication
         records.registry.load_registry records.registry.read_part""",
@@ -420,8 +419,8 @@ TEXTS = [
     name
     for name in READERS
     if name.startswith(
-        ("trec.runs.read_run", "trec.qrels", "collections.letor", "metrics.word",
-         "metrics.fairness_inputs", "collections.cited_questions",
+        ("trec.runs.read_run", "trec.runs", "collections.letor", "metrics.word",
+         "metrics.term_counts.read_documents", "collections.cited_questions",
          "collections.msmarco.read_queries", "base.csv_files",
          "collections.trec_rag.read_topics", "retrieval.query_files", "rag.prompts", "rag.cite",
          "rag.citation", "dialogue.satisfaction", "explain.forests",
@@ -578,8 +577,8 @@ FOUND = [
      parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "length|number"),
     ("metrics.term_counts.count_documents_with_terms",
      parquet(pa.table({"document_id": ["d"], "f": ["one"]})), "columns"),
-    ("metrics.fairness_inputs.read_documents#parquet",
-     parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "Row 2"),
+    ("metrics.term_counts.read_documents#parquet",
+     parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "row 2"),
     ("language_models.records.Record#prompts", b"{}\n", "line 1"),
     ("trec.runs.read_run#gzip", b"\x1f\x8b", "gz"),
 ]  # fmt: skip
@@ -619,8 +618,8 @@ def peak_of(name: str, path: Path) -> tuple[Any, int]:
     [
         ("trec.runs.read_run#gzip", ZEROS),
         ("trec.runs.read_run#gzip", PACKED_TWICE),
-        ("metrics.fairness_inputs.read_documents#gzip", ZEROS),
-        ("metrics.fairness_inputs.read_documents#gzip", PACKED_TWICE),
+        ("metrics.term_counts.read_documents#gzip", ZEROS),
+        ("metrics.term_counts.read_documents#gzip", PACKED_TWICE),
     ],
 )  # fmt: skip
 def test_a_small_file_does_not_fill_the_memory(name, content, path_of_reader):
@@ -632,7 +631,7 @@ def test_a_small_file_does_not_fill_the_memory(name, content, path_of_reader):
 
 def test_a_line_of_fifty_megabytes_takes_a_few_times_its_size(place_of):
     """As a document it is allowed; memory goes with the file's size, not beyond."""
-    name = "metrics.fairness_inputs.read_documents#tsv"
+    name = "metrics.term_counts.read_documents#tsv"
     path = place_of(name)
     path.write_bytes(b"d1\t" + b"she runs " * (50 * 2**20 // 9))
     [(document, text)], peak = peak_of(name, path)

@@ -1,0 +1,111 @@
+"""Fair exposure in closed form: fractions by hand, a linear program, bad inputs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from everycell.fair_ranking.fair_exposure import (
+    exposure_blocks,
+    fair_exposure,
+    logarithmic_rank_weights,
+)
+
+
+def by_linear_program(merits, weights):
+    """Exposures of the best fair matrix: a variable a probability, a row for each pair of items."""
+    n, k = len(merits), len(weights)
+    exposure = np.kron(np.eye(n), weights)
+    pairs = [
+        merits[worse] * exposure[better] - merits[better] * exposure[worse]
+        for better in range(n)
+        for worse in range(n)
+        if merits[better] >= merits[worse] and better != worse
+    ]
+    rows, columns = np.kron(np.eye(n), np.ones(k)), np.kron(np.ones(n), np.eye(k))
+    result = linprog(
+        -np.outer(merits, weights).ravel(),
+        A_ub=np.vstack([*pairs, rows]),
+        b_ub=np.concatenate([np.zeros(len(pairs)), np.ones(n)]),
+        A_eq=columns,
+        b_eq=np.ones(k),
+    )
+    assert result.success
+    return exposure @ result.x
+
+
+@given(
+    merits=st.lists(st.integers(5, 100), min_size=2, max_size=7),
+    ranks=st.integers(1, 7),
+    linear=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_linear_program_finds_the_same_exposures(merits, ranks, linear):
+    ranks = min(ranks, len(merits))
+    weights = np.arange(ranks, 0, -1.0) if linear else logarithmic_rank_weights(ranks)
+    merits = np.array(merits) / 100
+    expected = by_linear_program(merits, weights)
+    np.testing.assert_allclose(fair_exposure(merits, weights), expected, atol=1e-6)
+
+
+def test_by_hand():
+    # Sums of merits 4, 6, 7, 8 and of weights 3, 5, 6, 6: the lowest slope is 3/4, of all points
+    # and of the first one, so that exposure is proportional and the first item is always first.
+    exposures = fair_exposure([1, 4, 1, 2], [3, 2, 1])
+    assert exposures.tolist() == [3 / 4, 3, 3 / 4, 3 / 2]
+    blocks = exposure_blocks(exposures, [3, 2, 1])
+    assert [block.items.tolist() for block in blocks] == [[1], [3, 0, 2]]
+    assert [block.ranks for block in blocks] == [slice(0, 1), slice(1, 3)]
+    # Slopes 3/8, then 3/5 of what is left.
+    exposures = fair_exposure([8, 3, 2], [3, 2, 1])
+    np.testing.assert_allclose(exposures, [3, 9 / 5, 6 / 5], rtol=1e-15)
+
+
+@given(merits=st.lists(st.floats(1e-4, 1), min_size=3, max_size=40), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_less_merit_never_gets_less_for_its_merit(merits, data):
+    ranks = data.draw(st.integers(1, len(merits)))
+    merits, weights = np.array(merits), logarithmic_rank_weights(ranks)
+    exposures = fair_exposure(merits, weights)
+    assert exposures.sum() == pytest.approx(weights.sum())
+    order = np.argsort(-merits, kind="stable")
+    assert (np.diff(exposures[order]) <= 1e-12).all()
+    assert (np.diff((exposures / merits)[order]) >= -1e-9 * (exposures / merits).max()).all()
+    # No items have more together than so many ranks.
+    assert (np.cumsum(exposures[order])[:ranks] <= np.cumsum(weights) + 1e-9).all()
+
+
+def test_equal_merits_share_the_first_rank():
+    assert fair_exposure([0.5, 0.5, 0.5], [1.0]).tolist() == pytest.approx([1 / 3] * 3)
+
+
+@pytest.mark.parametrize(
+    ("merits", "weights", "message"),
+    [
+        ([0.5, 0.0], [1.0], "The merit of item 1 is 0:"),
+        ([0.5, float("nan")], [1.0], "The merit of item 1 is nan:"),
+        ([], [1.0], "The merits have the shape"),
+        ([0.5], [1.0, 0.5], "There are 2 ranks for 1 items:"),
+        ([0.5, 0.5], [0.5, 1.0], "The rank weights are negative or increase:"),
+        ([0.5, 0.5], [1.0, -0.5], "The rank weights are negative or increase:"),
+        ([0.5, 0.5], [], "The rank weights have the shape"),
+    ],
+)
+def test_bad_input_is_named(merits, weights, message):
+    with pytest.raises(ValueError, match=message):
+        fair_exposure(merits, weights)
+
+
+@pytest.mark.parametrize(
+    ("exposures", "message"),
+    [
+        ([1.0, 0.4, 0.4], "The exposures sum to 1.8 and the rank weights to 1.5:"),
+        ([1.2, 0.3, 0.0], "The top 1 exposures sum to 1.2, more than the top 1 rank weights .1"),
+        ([1.2, -0.1, 0.4], "An exposure is negative"),
+        ([1.5], "There are 2 ranks for 1 items:"),
+    ],
+)
+def test_exposures_that_no_policy_has(exposures, message):
+    with pytest.raises(ValueError, match=message):
+        exposure_blocks(exposures, [1.0, 0.5])

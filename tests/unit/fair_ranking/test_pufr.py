@@ -1,0 +1,129 @@
+"""Re-ranking within the uncertainty of scores: by hand, invariants, what cannot be taken."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.fair_ranking.pufr import (
+    count_crossing_intervals,
+    moved_scores,
+    pufr,
+    sort_by_moved_scores,
+)
+
+NUMBERS = st.floats(-50, 50).map(lambda value: round(value, 1))
+SPREADS = st.floats(0, 5).map(lambda value: round(value, 1))
+
+
+@st.composite
+def lists(draw):
+    n = draw(st.integers(1, 12))
+    return tuple(
+        draw(st.lists(kind, min_size=n, max_size=n)) for kind in (NUMBERS, SPREADS, st.booleans())
+    )
+
+
+def by_the_letter(means, deviations, protected, alpha):
+    """Algorithm 3 as the thesis writes it, document by document."""
+    moved = dict(enumerate(means))
+    positions = range(len(means))
+    better = sorted((i for i in positions if protected[i]), key=lambda i: (-means[i], i))
+    for number, i in enumerate(better):
+        cap = min((moved[j] for j in better[:number]), default=np.inf)
+        moved[i] = min(means[i] + alpha * deviations[i], cap)
+    worse = sorted((i for i in positions if not protected[i]), key=lambda i: (means[i], -i))
+    for number, i in enumerate(worse):
+        floor = max((moved[j] for j in worse[:number]), default=-np.inf)
+        moved[i] = max(means[i] - alpha * deviations[i], floor)
+    return [moved[i] for i in positions]
+
+
+@given(lists(), st.floats(0, 10))
+def test_scores_are_those_of_the_algorithm(given_list, alpha):
+    means, deviations, protected = given_list
+    result = moved_scores(means, deviations, protected, {True: alpha, False: -alpha})
+    np.testing.assert_allclose(result, by_the_letter(means, deviations, protected, alpha))
+
+
+@given(lists(), st.floats(0, 10))
+def test_no_document_passes_another_of_its_group_and_none_is_lost(given_list, alpha):
+    means, deviations, protected = given_list
+    order = pufr(means, deviations, protected, alpha).tolist()
+    before = np.argsort(-np.array(means), kind="stable").tolist()
+    assert sorted(order) == list(range(len(means)))
+    for group in (True, False):
+        assert [i for i in order if protected[i] is group] == [
+            i for i in before if protected[i] is group
+        ]
+
+
+@given(lists(), st.floats(0, 5), st.floats(0, 5))
+def test_protected_documents_never_fall_where_alpha_rises(given_list, alpha, more):
+    means, deviations, protected = given_list
+    ranks = [
+        np.argsort(pufr(means, deviations, protected, value))[np.array(protected)]
+        for value in (alpha, alpha + more)
+    ]
+    assert (ranks[1] <= ranks[0]).all()
+
+
+@given(lists())
+def test_nothing_moves_without_alpha_deviations_or_a_second_group(given_list):
+    means, deviations, protected = given_list
+    before = np.argsort(-np.array(means), kind="stable").tolist()
+    assert pufr(means, deviations, protected, 0).tolist() == before
+    assert pufr(means, [0.0] * len(means), protected, 3).tolist() == before
+    assert pufr(means, deviations, [True] * len(means), 3).tolist() == before
+    assert pufr(means, deviations, [False] * len(means), 3).tolist() == before
+
+
+def test_groups_have_alphas_of_their_own():
+    moved = moved_scores(
+        [4, 3, 2, 1], [1, 1, 1, 1], ["a", "b", "c", "b"], {"a": 0, "b": 2, "c": -1}
+    )
+    assert moved.tolist() == [4, 5, 1, 3]
+    assert sort_by_moved_scores([4, 3, 2, 1], moved).tolist() == [1, 0, 3, 2]
+
+
+def test_ties_are_broken_by_the_mean_then_by_the_place():
+    assert sort_by_moved_scores([1, 2, 2, 2], [3, 3, 3, 4]).tolist() == [3, 1, 2, 0]
+    assert pufr([1, 1, 1], [0, 0, 0], [False, True, True], 1).tolist() == [0, 1, 2]
+
+
+@given(lists(), st.floats(0, 3))
+def test_intervals_are_counted_pair_by_pair(given_list, alpha):
+    means, deviations = map(np.array, given_list[:2])
+    low, high = means - alpha * deviations, means + alpha * deviations
+    meets = (low[:, None] <= high[None]) & (low[None] <= high[:, None])
+    assert (
+        count_crossing_intervals(means, deviations, alpha).tolist() == (meets.sum(1) - 1).tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"deviations": [0.1, -0.1]}, "The standard deviation of document 1 is -0.1: give a numb"),
+        ({"deviations": [None, 0.1]}, "The standard deviation of document 0 is nan"),
+        ({"means": [np.inf, 1]}, "The mean of document 0 is inf: give a finite number"),
+        ({"protected": [True]}, "2 means, 2 standard deviations and 1 groups"),
+        ({"alpha": -1}, "Alpha is -1: give a number of standard deviations, 0 or more"),
+        ({"alpha": np.nan}, "Alpha is nan"),
+        ({"alpha": np.inf}, "The alpha of group"),
+    ],
+)
+def test_what_cannot_be_reranked(change, message):
+    usual = {"means": [2, 1], "deviations": [0.1, 0.1], "protected": [True, False], "alpha": 1}
+    with pytest.raises(ValueError, match=message):
+        pufr(**usual | change)
+
+
+def test_a_group_without_alpha_is_named():
+    with pytest.raises(ValueError, match="The group 'b' has no alpha: give one for each of"):
+        moved_scores([1, 2], [1, 1], ["a", "b"], {"a": 1})
+
+
+def test_intervals_have_a_width():
+    with pytest.raises(ValueError, match="Alpha is -1"):
+        count_crossing_intervals([1.0], [0.1], -1)
