@@ -1,4 +1,4 @@
-"""lajewska2025: what Tables 5.1, 5.4 and B.1 and section 7.3 count, on small cases."""
+"""lajewska2025: what Tables 5.1, 5.4 and B.1 count, on small cases."""
 
 import pandas as pd
 import pytest
@@ -7,13 +7,6 @@ from everycell.studies.lajewska2025.ch5.snippet_tables import (
     count_tokens,
     effort_rows,
     snippet_lengths,
-)
-from everycell.studies.lajewska2025.ch7.text_numbers import (
-    OPTIONS,
-    THEMES,
-    power_analysis,
-    text_numbers,
-    themes_by_condition,
 )
 from everycell.studies.lajewska2025.chB.data_sets import (
     answers_by_file,
@@ -66,49 +59,6 @@ def test_a_set_counts_sentences_by_whether_their_passage_has_an_answer():
     assert questions["value"].tolist() == [1, 1, 1, 1]
     by_file = answers_by_file(pairs["CAsT-snippets"], sentences)
     assert by_file["value"].tolist() == [2, 1, 1, 3]
-
-
-@pytest.fixture
-def pilot():
-    return pd.DataFrame(
-        {
-            "Worker": [f"w{number // 2}" for number in range(12)],
-            "Condition": ["EC3"] * 4 + ["EC4"] * 4 + ["EC7"] * 4,
-            "Usefulness": [1, 2, 2, 3, 2, 3, 3, 4, 4, 4, 3, 4],
-        }
-    )
-
-
-def test_the_power_analysis_counts_workers_and_ratings(pilot):
-    power = power_analysis(pilot, 0.05, 0.8).set_index(["question", "unit", "metric"])["value"]
-    question = "explanation quality"
-    assert power[question, "workers", "F"] == power[question, "ratings", "F"] > 0
-    # The same F of fewer units is a larger effect, of which fewer are needed.
-    assert power[question, "workers", "cohen_f"] > power[question, "ratings", "cohen_f"]
-    needed = (power[question, unit, "per_group_needed"] for unit in ("workers", "ratings"))
-    assert next(needed) <= next(needed)
-
-
-def test_the_text_counts_workers_answers_and_themes(pilot):
-    ratings = pd.DataFrame({"Worker": ["a", "b", "c"], "Condition": ["EC1", "EC1", "EC2"]})
-    answers = pd.DataFrame({column: ["option_4", "option_4"] for _, column in OPTIONS})
-    comments = pd.DataFrame({column: [f" {entry} ", None] for column, entry in THEMES.values()})
-    power = power_analysis(pilot, 0.05, 0.8)
-    cells = text_numbers(pilot, power, ratings, answers, comments)
-    values = cells.set_index(["part", "item"])["value"]
-    assert values["pilot", "all conditions"].tolist() == [6, 3]
-    assert values["study", "one condition"] == 1
-    assert (values["gender", "other"], values["gender", "male"]) == (2, 0)
-    assert [values["comments", theme] for theme in THEMES] == [1, 1, 1]
-
-
-def test_themes_by_condition_counts_workers_without_a_theme_as_zero():
-    marks = dict(zip(THEMES, (("x", None), (None, None), (None, "other remark")), strict=True))
-    columns = {THEMES[theme][0]: entries for theme, entries in marks.items()}
-    comments = pd.DataFrame({"answers_ids": ["EC2", "EC10"], **columns}, dtype=object)
-    cells = themes_by_condition(comments).set_index(["theme", "condition"])["value"]
-    assert cells["explanations helped to see limits"].to_dict() == {"EC2": 1, "EC10": 0}
-    assert cells.sum() == 1
 
 
 @pytest.mark.parametrize(("fee", "numbers"), [(None, 3), (0.2, 6)])

@@ -21,7 +21,7 @@ use rule table as lajewska2025_ch7_anova with:
     wildcard_constraints:
         number="4|5",
     params:
-        **runs("lajewska2025/ch7/anova"),
+        **runs("lajewska2025/ch7:anova"),
         scale="culpepper_zero",
     message:
         "ANOVA of Table 7.{wildcards.number}"
@@ -34,7 +34,7 @@ use rule table as lajewska2025_ch7_interactions with:
     pathvars:
         result="released/lajewska2025/table_7_6",
     params:
-        **runs("lajewska2025/ch7/interactions"),
+        **runs("lajewska2025/ch7:interactions"),
         scale="culpepper_zero",
     message:
         "ANOVA of Table 7.6"
@@ -49,7 +49,7 @@ use rule figure as lajewska2025_ch7_means with:
     pathvars:
         result="released/lajewska2025/figure_7_4",
     params:
-        **runs("lajewska2025/ch7/means"),
+        **runs("lajewska2025/ch7:means"),
     message:
         "Mean ratings (Figure 7.4)"
 
@@ -65,7 +65,7 @@ use rule table as lajewska2025_ch7_text with:
     pathvars:
         result="released/lajewska2025/text_7_3",
     params:
-        **runs("lajewska2025/ch7/text"),
+        **runs("lajewska2025/ch7:text"),
         alpha=SETTINGS.user_studies.alpha,
         power=SETTINGS.user_studies.power,
     message:
@@ -81,7 +81,7 @@ use rule table as lajewska2025_ch7_simulation with:
     resources:
         **needs(1500),
     params:
-        **runs("lajewska2025/ch7/simulation"),
+        **runs("lajewska2025/ch7:simulation"),
         **SETTINGS.user_studies.simulation.model_dump(),
         seed=SETTINGS.seed,
         alpha=SETTINGS.user_studies.alpha,

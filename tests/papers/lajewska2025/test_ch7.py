@@ -1,19 +1,16 @@
-"""Tables of chapter 7: which tests stand beside which, on ratings made for the purpose."""
+"""lajewska2025, chapter 7: usefulness of explanations, on ratings made for the tests."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from chapter_jobs import FunctionJob
 
 from everycell.collections.user_studies import TRANSPARENCY_FACTORS
 from everycell.statistics.anova import anova
 from everycell.statistics.effect_size import CULPEPPER
 from everycell.statistics.repeated_ratings import cluster_means_anova
-from everycell.studies.lajewska2025.ch7.anova_tables import (
-    interactions,
-    one_way_table,
-    worker_table,
-)
-from everycell.studies.lajewska2025.ch7.figure_tests import differences
+from papers.lajewska2025 import ch7
+from papers.lajewska2025.ch7 import differences, interaction_table, one_way_table, worker_table
 
 
 @pytest.fixture
@@ -85,7 +82,7 @@ def test_conditions_with_explanations_leave_out_those_without(ratings):
 
 
 def test_interactions_are_with_the_query_and_three_with_familiarity(ratings):
-    table = interactions(ratings, CULPEPPER)
+    table = interaction_table(ratings, CULPEPPER)
     rows = table[["row", "interaction_with"]].drop_duplicates()
     assert rows["interaction_with"].value_counts().to_dict() == {"Query": 8, "Topic Familiarity": 3}
     assert set(table["dependent_variable"]) == {
@@ -120,3 +117,66 @@ def test_the_crossover_is_a_difference_of_differences(ratings):
     result = cells(table, comparison="crossover")
     assert result["difference"] == pytest.approx(accurate - noisy)
     assert 0 <= result["p ratings"] <= 1 and 0 <= result["p worker means"] <= 1
+
+
+@pytest.fixture
+def pilot():
+    return pd.DataFrame(
+        {
+            "Worker": [f"w{number // 2}" for number in range(12)],
+            "Condition": ["EC3"] * 4 + ["EC4"] * 4 + ["EC7"] * 4,
+            "Usefulness": [1, 2, 2, 3, 2, 3, 3, 4, 4, 4, 3, 4],
+        }
+    )
+
+
+def test_the_power_analysis_counts_workers_and_ratings(pilot):
+    power = ch7.power_analysis(pilot, 0.05, 0.8).set_index(["question", "unit", "metric"])["value"]
+    question = "explanation quality"
+    assert power[question, "workers", "F"] == power[question, "ratings", "F"] > 0
+    # The same F of fewer units is a larger effect, of which fewer are needed.
+    assert power[question, "workers", "cohen_f"] > power[question, "ratings", "cohen_f"]
+    needed = (power[question, unit, "per_group_needed"] for unit in ("workers", "ratings"))
+    assert next(needed) <= next(needed)
+
+
+def test_the_text_counts_workers_answers_and_themes(pilot):
+    ratings = pd.DataFrame({"Worker": ["a", "b", "c"], "Condition": ["EC1", "EC1", "EC2"]})
+    answers = pd.DataFrame({column: ["option_4", "option_4"] for _, column in ch7.OPTIONS})
+    comments = pd.DataFrame({column: [f" {entry} ", None] for column, entry in ch7.THEMES.values()})
+    power = ch7.power_analysis(pilot, 0.05, 0.8)
+    cells = ch7.text_numbers(pilot, power, ratings, answers, comments)
+    values = cells.set_index(["part", "item"])["value"]
+    assert values["pilot", "all conditions"].tolist() == [6, 3]
+    assert values["study", "one condition"] == 1
+    assert (values["gender", "other"], values["gender", "male"]) == (2, 0)
+    assert [values["comments", theme] for theme in ch7.THEMES] == [1, 1, 1]
+
+
+def test_themes_by_condition_counts_workers_without_a_theme_as_zero():
+    marks = dict(zip(ch7.THEMES, (("x", None), (None, None), (None, "other remark")), strict=True))
+    columns = {ch7.THEMES[theme][0]: entries for theme, entries in marks.items()}
+    comments = pd.DataFrame({"answers_ids": ["EC2", "EC10"], **columns}, dtype=object)
+    cells = ch7.themes_by_condition(comments).set_index(["theme", "condition"])["value"]
+    assert cells["explanations helped to see limits"].to_dict() == {"EC2": 1, "EC10": 0}
+    assert cells.sum() == 1
+
+
+PARAMS = {"seed": 1, "alpha": 0.05, "worker_sd": 2.0, "scale": "culpepper_zero"}
+
+
+def test_simulation_plants_effects_in_the_ratings_that_the_paper_finds_moved():
+    job = FunctionJob(params=PARAMS | {"studies": 2, "planted": 2.0, "effects": [1.0]})
+    ch7.simulation(job)
+    table = job.tables[""].query("metric == 'p_value'")
+    p = table.set_index(["row", "conditions", "dependent_variable"])["value"].astype(float)
+    quality = p.sort_index()["Response Quality", "EC1-EC10"]
+    assert set(quality[quality < 1e-6].index) == ch7.PLANTED["response_quality"]
+
+
+def test_simulation_rejects_too_often_if_workers_differ():
+    job = FunctionJob(params=PARAMS | {"studies": 40, "planted": 0.0, "effects": [0.0]})
+    ch7.simulation(job)
+    rates = job.figures["power"].groupby("ratings", sort=False)["rejection_rate"].mean()
+    independent, differing = rates
+    assert independent < 0.2 < differing
