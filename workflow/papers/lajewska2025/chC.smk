@@ -8,7 +8,7 @@ use rule table as lajewska2025_chC_votes with:
     pathvars:
         result="embedded/lajewska2025/table_C_2",
     params:
-        **runs("lajewska2025/chC/votes"),
+        **runs("lajewska2025/chC:votes"),
         declared=declared_inputs("embedded", "lajewska2025", "table_C_2"),
         scale="culpepper_zero",
     message:

@@ -1,8 +1,6 @@
-"""Table C.2: one-way ANOVA of the votes for two responses, from the published vote counts.
+"""Appendix C of lajewska2025: votes of three pilots for two pairs of responses."""
 
-A vote scores 1 for the response that gets it and 0 for the other, so both responses have one score
-per vote.
-"""
+from __future__ import annotations
 
 import pandas as pd
 
@@ -10,12 +8,18 @@ from everycell.jobs.result_job import ResultJob
 from everycell.statistics.anova_frames import anova_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
 
-with ResultJob(snakemake) as job:
-    votes = job.input_cells("lajewska2025/table_C_2")
-    scale = EFFECT_SCALES[snakemake.params.scale]
+
+def votes(job: ResultJob) -> None:
+    """Table C.2: one-way ANOVA of the votes for two responses, from the published vote counts.
+
+    A vote scores 1 for the response that gets it and 0 for the other, so both responses have one
+    score per vote.
+    """
+    published = job.input_cells("lajewska2025/table_C_2")
+    scale = EFFECT_SCALES[job.params.scale]
     rows = []
     keys = ["row", "response_pair_variant"]
-    for key, group in votes.groupby(keys, sort=False):
+    for key, group in published.groupby(keys, sort=False):
         counts = group.set_index("metric")["value"].astype(int)
         for question in ("Diversity", "Specificity"):
             first, second = counts[f"{question} votes R1"], counts[f"{question} votes R2"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.studies.lajewska2025.chC.audits import f_statistic
+from papers.lajewska2025.chC_audits import f_statistic
 
 
 @given(st.integers(1, 100), st.integers(1, 100))

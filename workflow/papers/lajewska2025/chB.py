@@ -1,12 +1,22 @@
-"""Table B.1: questions, passages and sentences of data sets, with and without answers."""
+"""Appendix B of lajewska2025: the data sets of chapter 5.
+
+One function per rule of ``chB.smk``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.squad import Question
+from everycell.collections.answerability import (
+    read_passage_labels,
+    read_passage_sentences,
+    read_sentence_labels,
+)
+from everycell.collections.squad import Question, read_squad
+from everycell.jobs.result_job import ResultJob
 from everycell.text.sentences import sentences_with
 
 
@@ -94,3 +104,70 @@ def answers_by_file(pairs: pd.DataFrame, sentences: pd.DataFrame) -> pd.DataFram
         for metric, number in (("with an answer", answers.sum()), ("without", (~answers).sum()))
     ]
     return pd.DataFrame(rows, columns=["file", "metric", "value"])
+
+
+def data_sets(job: ResultJob) -> None:
+    """Table B.1: sizes of the two CAsT data sets, and of SQuAD 2.0 if configured."""
+    files = job.input
+    labels = read_passage_labels(Path(files.snippets), Path(files.unanswerable))
+    pairs = {
+        "CAsT-snippets": read_sentence_labels(Path(files.snippets_sentences)),
+        "CAsT-unanswerable": read_sentence_labels(Path(files.unanswerable_sentences)),
+    }
+    sentences = read_passage_sentences(Path(files.snippets))
+    counts = counts_by_set(labels, pairs, sentences)
+    if files.get("squad"):
+        parts = [read_squad(Path(path)) for path in files.squad]
+        questions = pd.concat(parts).itertuples(index=False, name=None)
+        counts = {"SQuAD 2.0": squad_counts(questions)} | counts
+    rows = [
+        (row, dataset, "count", number)
+        for dataset, of_rows in counts.items()
+        for row, number in of_rows.items()
+    ]
+    job.write_table(pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"]))
+    for name, table in (
+        ("questions", questions_by_answerable_passages(labels)),
+        ("sentences", answers_by_file(pairs["CAsT-snippets"], sentences)),
+    ):
+        job.write_supplement(table, name, dict.fromkeys(table["metric"], 0))
+
+
+def sample(job: ResultJob) -> None:
+    """Table B.2: labels of three passages, their sentences and their ranking."""
+    snippets, unanswerable = Path(job.input.snippets), Path(job.input.unanswerable)
+    turn = job.params.turn
+    sentences = read_passage_sentences(snippets)
+    of_turn = sentences[sentences["turn_id"] == turn]
+    rows, answerable = [], []
+    for number, passage in enumerate(job.params.passages, start=1):
+        of_passage = of_turn[of_turn["passage_id"] == passage]
+        rows += [
+            (str(number), str(position), "S (sentence label)", int(answers))
+            for position, answers in zip(of_passage["sentence"], of_passage["answers"], strict=True)
+        ]
+        answerable.append(bool(of_passage["answerable"].iloc[0]))
+        rows.append((str(number), "", "P (passage label)", int(answerable[-1])))
+    rows.append(("", "", "R (ranking label)", int(any(answerable))))
+    job.write_table(pd.DataFrame(rows, columns=["passage_no", "sentence_no", "metric", "value"]))
+    labels = read_passage_labels(snippets, unanswerable)
+    number_of = of_turn.groupby("passage_id").size()
+    passages = [
+        (row["passage_id"], metric, value)
+        for row in labels[labels["turn_id"] == turn].to_dict("records")
+        for metric, value in (
+            ("partition", row["partition"]),
+            ("answerable", int(row["answerable"])),
+            # The file with the sentences of CAsT-unanswerable has no ids.
+            *(
+                [("sentences", int(number_of[row["passage_id"]]))]
+                if row["dataset"] == "CAsT-snippets"
+                else []
+            ),
+        )
+    ]
+    job.write_supplement(
+        pd.DataFrame(passages, columns=["passage_id", "metric", "value"]),
+        "passages",
+        {"partition": "text", "answerable": 0, "sentences": 0},
+    )

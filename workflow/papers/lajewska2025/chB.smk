@@ -13,7 +13,7 @@ use rule table as lajewska2025_chB_data_sets with:
     wildcard_constraints:
         tier="released|full",
     params:
-        **runs("lajewska2025/chB/data_sets"),
+        **runs("lajewska2025/chB:data_sets"),
     message:
         "Sizes of the data sets (Table B.1, {wildcards.tier})"
 
@@ -28,7 +28,7 @@ use rule table as lajewska2025_chB_sample with:
     pathvars:
         result="released/lajewska2025/table_B_2",
     params:
-        **runs("lajewska2025/chB/sample"),
+        **runs("lajewska2025/chB:sample"),
         # The thesis lists the second id twice; the third id was identified by the text of its passage.
         turn="81_7",
         passages=["MARCO_7107975", "MARCO_8270733", "MARCO_8270735"],

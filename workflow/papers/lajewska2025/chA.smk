@@ -8,7 +8,7 @@ use rule table as lajewska2025_chA_demographics with:
     pathvars:
         result="released/lajewska2025/table_A_1",
     params:
-        **runs("lajewska2025/chA/demographics"),
+        **runs("lajewska2025/chA:demographics"),
         pairs_per_hit=10,
     message:
         "Demographics (Table A.1)"
@@ -21,7 +21,7 @@ use rule figure as lajewska2025_chA_expert_scores with:
     pathvars:
         result="released/lajewska2025/figure_A_1",
     params:
-        **runs("lajewska2025/chA/expert_scores"),
+        **runs("lajewska2025/chA:expert_scores"),
         # Length of the whiskers in interquartile ranges, as in the authors' code.
         whiskers={"Diversity": 0.5, "Balance": 1.5},
     message:
