@@ -154,7 +154,7 @@ def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Ite
 
 def is_about_print(artefact: Artefact, predicate: Predicate) -> bool:
     """Whether the cells of a predicate are published, or have the keys of published ones."""
-    own = predicate.beside is None and predicate.tested_on != ["stand_in"]
+    own = predicate.beside is None and predicate.tested_on != ["surrogate"]
     return own and not artefact.cells.empty
 
 
@@ -164,7 +164,7 @@ def ground(artefact: Artefact, predicate: Predicate) -> tuple[pd.DataFrame, list
         cells = artefact.drop_labels(artefact.cells)
         return cells, key_columns(cells), predicate.tested_on[0]
     cells = made_up(predicate)
-    kind = next(kind for kind in predicate.tested_on if kind != "printed")
+    kind = next(kind for kind in predicate.tested_on if kind != "published")
     return cells, list(cells.columns[: list(cells.columns).index("value")]), kind
 
 
@@ -207,7 +207,7 @@ def test_a_predicate_that_another_implies_cannot_fail_alone(value, quantifier, e
         {"cells": {"row": "b"} if value > 1 else {}, "op": ">", "value": 1.8 if value > 1 else 0.8},
     ]
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=parts)
-    result = [can_fail_alone(claim, number, cells, ["row"], "printed") for number in (0, 1)]
+    result = [can_fail_alone(claim, number, cells, ["row"], "published") for number in (0, 1)]
     assert result == expected
 
 

@@ -36,10 +36,10 @@ def entities(paper, sets):
     return annotated_entities(paper["figure_5"].input_cells(), GAINS, sets)
 
 
-def compared(artefact, rebuilt):
+def compared(artefact, reproduced):
     """Verdict of each published cell; these cells must be reproduced, and no others."""
     keys = artefact.key_columns
-    values = rebuilt.set_index(keys)["value"]
+    values = reproduced.set_index(keys)["value"]
     assert set(values.index) == set(artefact.cells[keys].itertuples(index=False, name=None))
     return {
         tuple(key): judge(published_values, values[tuple(key)], artefact.decimals(key[-1]))
@@ -62,8 +62,8 @@ def test_cells_of_table_2_are_equal_but_two_means_that_are_close(paper, entities
 
 @pytest.mark.parametrize(("key", "unrounded"), list(zip(OF_ROUNDED, (0.5784, 0.4492), strict=True)))
 def test_both_close_means_are_those_of_the_printed_turns(paper, entities, sets, key, unrounded):
-    rebuilt = fairness_cells(entities, sets).set_index(["system", "turn", "metric"])["value"]
-    assert round(rebuilt[key], 4) == unrounded
+    reproduced = fairness_cells(entities, sets).set_index(["system", "turn", "metric"])["value"]
+    assert round(reproduced[key], 4) == unrounded
     published_values = paper["table_2"].cells.set_index(["system", "turn", "metric"])["value"]
     system, _, metric = key
     turns = sum(Decimal(published_values[system, turn, metric]) for turn in ("S1", "S2")) / 2
@@ -72,12 +72,12 @@ def test_both_close_means_are_those_of_the_printed_turns(paper, entities, sets, 
 
 def test_uniform_target_for_origin_gives_other_turns_but_the_printed_mean(paper, entities):
     uniform = {"ORIGIN": AttributeSet((1 / 8,) * 8, "JSD")}
-    rebuilt = fairness_cells(entities, uniform).set_index(["system", "turn"])["value"]
-    assert rebuilt["Bing"].round(4).to_dict() == {"S1": 0.4114, "S2": 0.4872, "GF": 0.4493}
+    reproduced = fairness_cells(entities, uniform).set_index(["system", "turn"])["value"]
+    assert reproduced["Bing"].round(4).to_dict() == {"S1": 0.4114, "S2": 0.4872, "GF": 0.4493}
     published_values = paper["table_2"].cells.set_index(["system", "turn", "metric"])["value"]
     for turn in ("S1", "S2"):
         assert (
-            judge(published_values["Bing", turn, "ORIGIN (JSD)"], rebuilt["Bing", turn], 4)
+            judge(published_values["Bing", turn, "ORIGIN (JSD)"], reproduced["Bing", turn], 4)
             == "differs"
         )
 

@@ -179,7 +179,7 @@ def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, s
         verdicts = {
             " / ".join(cell["key"].values()): _format_verdict(cell) for cell in report["cells"]
         }
-        outcomes = {claim["id"]: claim["on_rebuilt"] for claim in report["conclusions"]}
+        outcomes = {claim["id"]: claim["on_reproduced"] for claim in report["conclusions"]}
         return verdicts, outcomes, dict(_record_parts(report))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReceiptError(
@@ -196,8 +196,8 @@ def _format_verdict(cell: Mapping[str, Any]) -> str:
 def _record_parts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Parts of the record and published values in a verdict file."""
     for cell in report["cells"]:
-        if "printed" in cell:
-            yield f"published {' / '.join(cell['key'].values())}", str(cell["printed"])
+        if "published" in cell:
+            yield f"published {' / '.join(cell['key'].values())}", str(cell["published"])
     for kind, entries in (("conclusion", report["conclusions"]), ("erratum", report.get("errata"))):
         for entry in entries or []:
             for part in ("claim", "source", "test", "where", "finding", "evidence"):

@@ -16,39 +16,39 @@ from everycell.records.published_cells import Selector
 from everycell.records.spread import SEEDS
 from everycell.records.tiers import TIERS, Tier
 
-State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
+State = Literal["reproduced", "surrogate", "quoted", "not_run", "drawing"]
 #: Cause of an erratum: an error of the paper, a transcription error, another method than described,
 #: or unknown.
 Where = Literal["print", "copy", "method", "undecided"]
 #: States of tiers that can be run.
-RUNNABLE: frozenset[State] = frozenset({"rebuilt", "stand_in"})
+RUNNABLE: frozenset[State] = frozenset({"reproduced", "surrogate"})
 
 
 class TierCard(CardFileModel):
     """What a tier provides for an artefact."""
 
     state: State = Field(
-        description="`rebuilt`: reproduced; `stand_in`: run on surrogate data; `quoted`: taken "
-        "from the paper; `not_run`: not computed; `drawing`: a drawing without data."
+        description="`reproduced`: computed again; `surrogate`: run on surrogate data; "
+        "`quoted`: taken from the paper; `not_run`: not computed; `drawing`: without data."
     )
     needs: str = Field(min_length=3, description="Requirements of a run, as a short text.")
     name: str | None = Field(
-        None, description="With `stand_in`: description of the surrogate data for the page."
+        None, description="With `surrogate`: description of the surrogate data for the page."
     )
     lacks: dict[str, list[str]] = Field(
         {},
-        description="With `stand_in`: key column -> values that the surrogate data do not have. "
+        description="With `surrogate`: key column -> values that the surrogate data do not have. "
         "Claims that select them together with other values are tested on the other values.",
     )
     may_lack: dict[str, list[str]] = Field(
         {},
-        description="With `rebuilt`: key column -> values whose cells a run may omit, such as "
+        description="With `reproduced`: key column -> values whose cells a run may omit, such as "
         "models that the user chooses.",
     )
     varies: str | None = Field(
         None,
         min_length=10,
-        description="With `stand_in`: why values differ between machines; `check-verdicts` then "
+        description="With `surrogate`: why values differ between machines; `check-verdicts` then "
         "skips the claims.",
     )
     settings: list[
@@ -60,28 +60,28 @@ class TierCard(CardFileModel):
     )
     speaks_if: list[SpeaksIf] = Field(
         [],
-        description="With `stand_in`: conditions that the surrogate data must meet to test "
+        description="With `surrogate`: conditions that the surrogate data must meet to test "
         "a claim.",
     )
     not_testable: NotTestable | None = Field(
-        None, description="With `stand_in`: claims that the surrogate data cannot test."
+        None, description="With `surrogate`: claims that the surrogate data cannot test."
     )
 
     @model_validator(mode="after")
     def _check_state(self) -> TierCard:
-        if self.state == "stand_in" and not self.name:
-            raise ValueError("the state stand_in requires a `name` of the surrogate data")
-        if self.state != "stand_in" and self.lacks:
-            raise ValueError("`lacks` requires the state stand_in; use `not_run` of the record")
-        if self.state != "rebuilt" and self.may_lack:
-            raise ValueError("`may_lack` requires the state rebuilt; stand_in has `lacks`")
-        if self.state != "stand_in" and self.varies:
-            raise ValueError("`varies` requires the state stand_in")
-        if self.state != "stand_in" and self.speaks_if:
-            raise ValueError("`speaks_if` requires the state stand_in")
-        if self.state != "stand_in" and self.not_testable:
+        if self.state == "surrogate" and not self.name:
+            raise ValueError("the state surrogate requires a `name` of the surrogate data")
+        if self.state != "surrogate" and self.lacks:
+            raise ValueError("`lacks` requires the state surrogate; use `not_run` of the record")
+        if self.state != "reproduced" and self.may_lack:
+            raise ValueError("`may_lack` requires the state reproduced; surrogate has `lacks`")
+        if self.state != "surrogate" and self.varies:
+            raise ValueError("`varies` requires the state surrogate")
+        if self.state != "surrogate" and self.speaks_if:
+            raise ValueError("`speaks_if` requires the state surrogate")
+        if self.state != "surrogate" and self.not_testable:
             raise ValueError(
-                "`not_testable` requires the state stand_in; use `inconclusive` of the claim"
+                "`not_testable` requires the state surrogate; list the claim in `untested`"
             )
         return self
 
@@ -135,7 +135,7 @@ class Tolerance(CardFileModel):
         description="Instead of `within`: tiers in which the distance is derived from the spread "
         "over several seeds.",
     )
-    print_is_mean_of: int = Field(
+    published_is_mean_of: int = Field(
         1, ge=1, description="Number of training runs that the published value is a mean of."
     )
     because: str = Field(
@@ -147,8 +147,8 @@ class Tolerance(CardFileModel):
     def _one_distance(self) -> Tolerance:
         if (self.within is None) == (not self.from_spread):
             raise ValueError("a tolerance needs either `within` or `from_spread`")
-        if self.within is not None and self.print_is_mean_of > 1:
-            raise ValueError("`print_is_mean_of` requires `from_spread` instead of `within`")
+        if self.within is not None and self.published_is_mean_of > 1:
+            raise ValueError("`published_is_mean_of` requires `from_spread` instead of `within`")
         return self
 
 

@@ -68,8 +68,8 @@ def check_untestable(artefact: Artefact) -> Iterator[Fault]:
                     f"`{field}` has the unknown claim {unknown!r}; the claims are {claim_ids}.",
                 )
         for number, entry in enumerate(artefact.card.conclusions):
-            on_surrogate_data = any("stand_in" in part.tested_on for part in entry.holds_if)
-            if tier.state == "stand_in" and not on_surrogate_data and tier.can_test(entry.id):
+            on_surrogate_data = any("surrogate" in part.tested_on for part in entry.holds_if)
+            if tier.state == "surrogate" and not on_surrogate_data and tier.can_test(entry.id):
                 yield (
                     ("conclusions", number),
                     f"no predicate of {entry.id} is tested on surrogate data; add the claim to "
@@ -106,7 +106,7 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
                 )
                 continue
             # Cells of supplementary tables and of surrogate data are unknown before a run.
-            if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
+            if predicate.beside is not None or predicate.tested_on == ["surrogate"]:
                 continue
             labels_used = set(labels) & {
                 column for used in (predicate.cells, *predicate.moves) for column in used
@@ -121,12 +121,14 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
             if fault := selector_fault(artefact, predicate.cells):
                 yield (*keys, "cells"), fault
                 continue
-            is_on_published = "printed" in predicate.tested_on and predicate.letters != "stand_in"
+            is_on_published = (
+                "published" in predicate.tested_on and predicate.letters != "surrogate"
+            )
             if predicate.needs_markers and is_on_published and "marker" not in cells:
                 yield (
                     keys,
                     f"{where} reads the marker of cells, but {artefact.cells_path.name} has no "
-                    "column `marker`; add the published markers, or exclude `printed` from "
+                    "column `marker`; add the published markers, or exclude `published` from "
                     "`tested_on`.",
                 )
             selected = cells[artefact.select(predicate.cells)][names].to_dict("records")

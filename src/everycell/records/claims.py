@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from everycell.records.published_cells import Selector
 
 #: Tables that a predicate can be tested on.
-Kind = Literal["printed", "rebuilt", "stand_in"]
-KINDS: tuple[Kind, ...] = ("printed", "rebuilt", "stand_in")
+Kind = Literal["published", "reproduced", "surrogate"]
+KINDS: tuple[Kind, ...] = ("published", "reproduced", "surrogate")
 #: Names of metrics that are outcomes of significance tests.
 _SIGNIFICANCE = re.compile(r"p([_ -].+)?|(.+ )?significant")
 
@@ -128,11 +128,11 @@ class Predicate(CardFileModel):
         description="Sign that the claim itself asserts, such as † for 'significantly better'; "
         "false without it.",
     )
-    letters: bool | Literal["stand_in"] = Field(
+    letters: bool | Literal["surrogate"] = Field(
         False,
         description="Whether the marker of the greater cell must contain the letter of the smaller "
         "cell: that cell's value in the column of `other`. In a marker, `a-d` is a range of four "
-        "letters. `stand_in`: only on surrogate data, which have fewer queries.",
+        "letters. `surrogate`: only on surrogate data, which have fewer queries.",
     )
     absolute: bool = Field(False, description="Whether absolute values are compared.")
 
@@ -218,9 +218,9 @@ class Predicate(CardFileModel):
             raise ValueError("`interval` requires a supplementary table; set `beside`")
         if self.reads not in ("value", "marker") and self.beside is None:
             raise ValueError(f"`reads: {self.reads}` requires a supplementary table; set `beside`")
-        if self.beside is not None and self.tested_on == ["printed"]:
+        if self.beside is not None and self.tested_on == ["published"]:
             raise ValueError(
-                "`beside` cannot be combined with `tested_on: [printed]`, since a paper has no "
+                "`beside` cannot be combined with `tested_on: [published]`, since a paper has no "
                 "supplementary tables"
             )
         return self

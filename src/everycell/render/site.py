@@ -119,7 +119,7 @@ def _deepest_results(entries: list[PageEntry]) -> Iterator[PageEntry]:
 
 
 def _row(entry: PageEntry) -> list[str]:
-    outcomes = Counter(conclusion.on_rebuilt for conclusion in entry.report.conclusions)
+    outcomes = Counter(conclusion.on_reproduced for conclusion in entry.report.conclusions)
     return [
         escape_cell(label(entry.artefact.name)),
         escape_cell(entry.artefact.card.title),

@@ -262,7 +262,7 @@ def _check_contradictions(artefact: Artefact) -> Iterator[Fault]:
     except CardError:  # other checks report it
         return
     for number, claim in enumerate(judged):
-        if claim.on_printed == "fails" and not artefact.card.errata:
+        if claim.on_published == "fails" and not artefact.card.errata:
             yield (
                 ("conclusions", number),
                 f"the published values contradict the claim {claim.id}; correct its predicate, or "
@@ -340,7 +340,7 @@ def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
         if not tolerance.from_spread:
             continue
         for tier in tolerance.from_spread:
-            if tier not in card.tiers or card.tiers[tier].state != "rebuilt":
+            if tier not in card.tiers or card.tiers[tier].state != "reproduced":
                 yield (
                     keys,
                     f"`from_spread` of a tolerance lists the tier {tier}, which does not reproduce "
@@ -379,8 +379,8 @@ def _check_decimals(artefact: Artefact) -> Iterator[Fault]:
                 f"`decimals` has the metric {metric!r}, which no cell has; the metrics are "
                 f"{metrics}.",
             )
-    rebuilt = any(tier.state == "rebuilt" for tier in artefact.card.tiers.values())
-    if rebuilt and "all" not in declared:
+    reproduced = any(tier.state == "reproduced" for tier in artefact.card.tiers.values())
+    if reproduced and "all" not in declared:
         for metric in metrics or ["all"]:
             if metric not in declared and not (declared and metric == "all"):
                 yield (

@@ -147,8 +147,8 @@ def judge_cells(
         judged_cells.append(
             JudgedCell(
                 key={str(column): name for column, name in key.items()},
-                printed=cell.published,
-                rebuilt=value,
+                published=cell.published,
+                reproduced=value,
                 verdict=verdict,
                 why=why or None,
                 source=source,
@@ -255,7 +255,7 @@ def _with_declarations(
     for row, (key, content) in enumerate(zip(keys, table.to_dict("records"), strict=True)):
         value = values.get(key)
         may_lack = any(content[column] in names for column, names in declared.may_lack.items())
-        if value is None and state == "rebuilt" and row not in excluded and not may_lack:
+        if value is None and state == "reproduced" and row not in excluded and not may_lack:
             raise CardError(
                 f"{artefact.id}: the reproduced table lacks the published cell "
                 f"{' / '.join(key)}; reproduce it, or add it to `not_run` for tier {tier} in "

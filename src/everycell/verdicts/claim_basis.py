@@ -36,7 +36,7 @@ class Basis(NamedTuple):
 
 def basis_of_table(state: State, cells: Sequence[JudgedCell], origin: CellOrigin) -> str:
     """Basis of a result: the best origin among its cells, or that of its values without cells."""
-    if state == "stand_in":
+    if state == "surrogate":
         return "surrogate data"
     origins = {cell.origin for cell in cells} or {origin}
     return next((basis for basis in BASES if basis in origins), "other cells")
@@ -47,7 +47,7 @@ def bases_of_claims(
 ) -> list[Basis]:
     """Basis of each claim of an artefact, from the judged cells of its result."""
     table_basis = basis_of_table(state, cells, origin)
-    origins = None if state == "stand_in" or not cells else _origins_of_cells(artefact, cells)
+    origins = None if state == "surrogate" or not cells else _origins_of_cells(artefact, cells)
     return [_basis_of_claim(claim, table_basis, origins) for claim in artefact.card.conclusions]
 
 
@@ -63,7 +63,7 @@ def _basis_of_claim(claim: Conclusion, table_basis: str, cells: Cells | None) ->
     origins: set[str] = set()
     with_quoted = False
     for part in claim.holds_if:
-        if "rebuilt" not in part.tested_on:
+        if "reproduced" not in part.tested_on:
             continue
         # The cells of supplementary tables have the basis of the table.
         if cells is None or part.beside is not None:

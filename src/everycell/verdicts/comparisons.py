@@ -127,7 +127,7 @@ def compared_pairs(predicate: Predicate, cells: Cells) -> Iterator[tuple[Key, Ke
     """Pairs of published cells whose values a predicate compares or subtracts."""
     if predicate.beside is not None or predicate.reads != "value":
         return
-    if "printed" not in predicate.tested_on:
+    if "published" not in predicate.tested_on:
         return
     moves = [*filter(None, (predicate.other, predicate.minus)), *predicate.rivals]
     for key in cells.select(predicate.cells, cells.names):

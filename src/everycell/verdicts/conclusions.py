@@ -51,7 +51,7 @@ def evaluate(
     table: pd.DataFrame,
     published: pd.DataFrame | None = None,
     *,
-    kind: Kind = "printed",
+    kind: Kind = "published",
     lacks: Mapping[str, Sequence[str]] | None = None,
     find_table: FindTable = no_table,
     speaks_if: Sequence[SpeaksIf] = (),
@@ -79,7 +79,7 @@ def evaluate(
     parts = [
         _adapt_predicate(part, kind) for part in conclusion.holds_if if _is_tested_on(part, kind)
     ]
-    if not parts and kind == "printed":
+    if not parts and kind == "published":
         return Decision("no_numbers", "the paper does not publish the numbers that it compares")
     if not parts:
         return Decision("not_run", "not tested on " + _TABLES[kind])
@@ -123,20 +123,22 @@ def decide_on_published(artefact: Artefact) -> list[Decision]:
 
 
 _TABLES: Mapping[Kind, str] = {
-    "printed": "published values",
-    "rebuilt": "reproduced tables",
-    "stand_in": "surrogate data",
+    "published": "published values",
+    "reproduced": "reproduced tables",
+    "surrogate": "surrogate data",
 }
 
 
 def _is_tested_on(predicate: Predicate, kind: Kind) -> bool:
-    return kind in predicate.tested_on and not (kind == "printed" and predicate.beside is not None)
+    return kind in predicate.tested_on and not (
+        kind == "published" and predicate.beside is not None
+    )
 
 
 def _adapt_predicate(predicate: Predicate, kind: Kind) -> Predicate:
     """Adapt a predicate to a kind of table."""
-    if predicate.letters == "stand_in":
-        return predicate.model_copy(update={"letters": kind == "stand_in"})
+    if predicate.letters == "surrogate":
+        return predicate.model_copy(update={"letters": kind == "surrogate"})
     return predicate
 
 

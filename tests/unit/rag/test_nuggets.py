@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.collections.nugget_labels import CONDENSED, read_nugget_labels
+from everycell.collections.ginger import CONDENSED, read_nugget_labels
 from everycell.rag.nuggets import MEASURES, lowercase_importance, nugget_scores, unify_importance
 from everycell.sources import fetch
 

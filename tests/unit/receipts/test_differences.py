@@ -53,7 +53,7 @@ def make(
         root=project,
     )
     judged = [{"key": {"system": "a", "metric": "m"}, "verdict": verdict}]
-    report = {"cells": judged, "conclusions": [{"id": "best", "on_rebuilt": "hold"}]}
+    report = {"cells": judged, "conclusions": [{"id": "best", "on_reproduced": "hold"}]}
     write_json(stem.with_name("table_1.verdicts.json"), report)
     train = {"rule": "train", "outputs": ["work/model"], "inputs": [], "parameters": {"rate": rate}}
     rank = {"rule": "rank", "outputs": ["work/run"], "inputs": ["work/model"], "parameters": {}}
@@ -244,7 +244,7 @@ def card(folder: Path, **parts: str) -> None:
     """Write into the verdict file what it has of the card."""
     path = folder / "released/toy/table_1.verdicts.json"
     report = json.loads(path.read_text())
-    report["cells"][0]["printed"] = parts.get("printed", "0.5")
+    report["cells"][0]["published"] = parts.get("published", "0.5")
     report["errata"] = [{"id": "sum", "finding": parts.get("finding", "wrong")}]
     path.write_text(json.dumps(report))
 
@@ -252,7 +252,7 @@ def card(folder: Path, **parts: str) -> None:
 def test_a_card_that_changed_alone_is_the_cause(pair):
     folders = pair(verdict="differs")
     card(folders[0])
-    card(folders[1], printed="0.6", finding="worse")
+    card(folders[1], published="0.6", finding="worse")
     result = only(folders)
     assert {(cause.kind, cause.name, cause.old, cause.new) for cause in result.causes} == {
         ("card", "published a / m", "0.5", "0.6"),

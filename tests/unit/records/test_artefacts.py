@@ -22,21 +22,21 @@ UNREADABLE = {
     ),
     "missing key": ("    source: p. 1\n", "", "`artefacts.table_1.source` is missing; add it."),
     "unknown tier": ("embedded", "embeded", "`artefacts.table_1.tiers.embeded.[key]` is 'embeded'"),
-    "no tier": ("{embedded: {state: rebuilt, needs: nothing}}", "{}", "is {}; expected "),
+    "no tier": ("{embedded: {state: reproduced, needs: nothing}}", "{}", "is {}; expected "),
     "unknown state": (
-        "state: rebuilt",
+        "state: reproduced",
         "state: done",
-        ".state` is 'done'; expected 'rebuilt', ",
+        ".state` is 'done'; expected 'reproduced', ",
     ),
     "stand-in without a name": (
-        "state: rebuilt",
-        "state: stand_in",
-        "`artefacts.table_1.tiers.embedded` is invalid: the state stand_in requires a `name`",
+        "state: reproduced",
+        "state: surrogate",
+        "`artefacts.table_1.tiers.embedded` is invalid: the state surrogate requires a `name`",
     ),
     "a tier that lacks cells and is no stand-in": (
         "needs: nothing",
         "needs: nothing, lacks: {row: [a]}",
-        "`lacks` requires the state stand_in; use `not_run` of the record",
+        "`lacks` requires the state surrogate; use `not_run` of the record",
     ),
     "no words for what a tier needs": (
         "needs: nothing",
@@ -223,7 +223,7 @@ def test_what_one_tier_takes_as_given_another_may_rebuild(tmp_path):
     quoted = """    quoted:
       - {cells: {metric: n}, because: counts of the paper, is_input: true, tiers: [embedded]}
 """
-    card = CARD.replace("tiers: {", "tiers: {full: {state: rebuilt, needs: hours}, ")
+    card = CARD.replace("tiers: {", "tiers: {full: {state: reproduced, needs: hours}, ")
     artefact = find_artefact(load_papers(write_paper(tmp_path, card + quoted)), "toy/table_1")
     assert artefact.input_cells()["value"].tolist() == ["12", "7"]
     verdicts = {}

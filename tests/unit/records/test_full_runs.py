@@ -201,7 +201,7 @@ title: First
 artefacts:
   table_1:
     {kind: table, title: A toy table, source: p. 1,
-     tiers: {full: {state: rebuilt, needs: a corpus}}}
+     tiers: {full: {state: reproduced, needs: a corpus}}}
   table_2:
     {kind: table, title: A toy table, source: p. 1,
      tiers: {full: {state: not_run, needs: a crowd}}}

@@ -30,8 +30,8 @@ CARD = """\
     title: A toy table
     source: p. 1
     tiers:
-      released: {{state: rebuilt, needs: nothing}}
-      full: {{state: rebuilt, needs: a GPU}}
+      released: {{state: reproduced, needs: nothing}}
+      full: {{state: reproduced, needs: a GPU}}
     decimals: {{AP: 2, n: 0}}
     beside: {{seeds: Spread over seeds}}
     tolerances:
@@ -286,7 +286,7 @@ def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cell
     keys = ["row", "metric", "epochs"]
     means = runs.groupby(keys, sort=False)["value"].mean().reset_index()
     result = report(toy, "full", means, find_table={"seeds": summarise_seeds(runs, keys)}.get)
-    verdicts = {tuple(cell.key.values()): (cell.rebuilt, cell.verdict) for cell in result.cells}
+    verdicts = {tuple(cell.key.values()): (cell.reproduced, cell.verdict) for cell in result.cells}
     # With 30 the first cell is nearer; the table decides, and no cell on its own.
     assert verdicts["a", "AP"] == (pytest.approx(0.40), "close")
     assert verdicts["b", "n"] == (7, "equal")
@@ -319,7 +319,7 @@ def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_table
     tests = pd.DataFrame([("a", 10, 0.01), ("a", 30, 0.5)], columns=["row", "epochs", "value"])
     result = report(toy, "full", table, find_table={"tests": tests}.get)
     assert result.cells[0].why.endswith("epochs = 10, with which 1 of 1 compared cells are equal.")
-    assert result.conclusions[0].on_rebuilt == "holds"
+    assert result.conclusions[0].on_reproduced == "holds"
 
 
 def test_a_reading_is_no_key_of_the_print(tmp_path):

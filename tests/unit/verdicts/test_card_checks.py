@@ -126,14 +126,14 @@ def test_a_field_that_does_not_fit_the_cells(tmp_path, kind):
 
 
 @pytest.mark.parametrize("reads", ['mark: "*"', 'sign: "*"', "letters: true", "reads: marker"])
-@pytest.mark.parametrize("tested_on", ["printed", "rebuilt"])
+@pytest.mark.parametrize("tested_on", ["published", "reproduced"])
 def test_check_claims_marker_without_a_column(tmp_path, reads, tested_on):
     op = 'op: contains, value: "*"' if "reads" in reads else 'op: ">", other: {row: b}'
     part = f"{{cells: {{row: a, metric: AP}}, {op}, {reads}, tested_on: [{tested_on}]}}"
     claim = "{id: c, claim: A is better., source: p. 1, holds_if: [" + part + "]}"
     card = f"{CARD}    conclusions: [{claim}]\n"
     faults = check(tmp_path, card)
-    assert len(faults) == (tested_on == "printed")
+    assert len(faults) == (tested_on == "published")
     assert all("has no column `marker`" in fault for fault in faults)
     marked = "\n".join(
         f"{line},{'marker' if number == 0 else ''}"
@@ -169,8 +169,8 @@ BETTER = (
 
 def test_a_stand_in_lacks_only_what_is_printed(tmp_path):
     for row, faults in (("b", []), ("c", ["toy/table_1: no cell has row = 'c'; the values are"])):
-        state = f"{{state: stand_in, name: toys, needs: nothing, lacks: {{row: [{row}]}}}}"
-        card = CARD.replace("{state: rebuilt, needs: nothing}", state)
+        state = f"{{state: surrogate, name: toys, needs: nothing, lacks: {{row: [{row}]}}}}"
+        card = CARD.replace("{state: reproduced, needs: nothing}", state)
         result = check(tmp_path, card)
         assert [
             fault.startswith(message) for fault, message in zip(result, faults, strict=True)
@@ -319,7 +319,7 @@ def test_claims_without_printed_numbers_need_a_run(tmp_path):
     card += "    conclusions: [{id: up, claim: It goes up., source: p. 1, holds_if: "
     card += "[{cells: {row: a}, op: '>', value: 0}]}]\n"
     assert check(tmp_path, card, cells=None) == []
-    faults = check(tmp_path, card.replace("state: rebuilt", "state: quoted"), cells=None)
+    faults = check(tmp_path, card.replace("state: reproduced", "state: quoted"), cells=None)
     assert [fault.split("`")[1] for fault in faults] == ["decimals", "conclusions"]
 
 
@@ -362,9 +362,9 @@ def test_an_id_of_another_kind(tmp_path, name, kind, sentence):
     assert sentence in fault
 
 
-@pytest.mark.parametrize(("kind", "state"), [("drawing", "rebuilt"), ("figure", "drawing")])
+@pytest.mark.parametrize(("kind", "state"), [("drawing", "reproduced"), ("figure", "drawing")])
 def test_drawings_and_nothing_else_have_the_state_drawing(tmp_path, kind, state):
-    card = CARD.replace("kind: table", f"kind: {kind}").replace("rebuilt", state)
+    card = CARD.replace("kind: table", f"kind: {kind}").replace("reproduced", state)
     [fault] = check(tmp_path, card, name="figure_1")
     assert f"figure_1 has the kind '{kind}', but its state in tier embedded is '{state}'" in fault
 
@@ -414,8 +414,8 @@ def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
         "{conclusions: [d], holds_if: [{cells: {row: a}, op: '>', value: 0}], "
         "because: It learned nothing.}"
     )
-    state = f"{{state: stand_in, name: toys, needs: nothing, speaks_if: [{rule}]}}"
-    card = CARD.replace("{state: rebuilt, needs: nothing}", state) + BETTER
+    state = f"{{state: surrogate, name: toys, needs: nothing, speaks_if: [{rule}]}}"
+    card = CARD.replace("{state: reproduced, needs: nothing}", state) + BETTER
     assert check(tmp_path, card, LABELLED) == [
         "toy/table_1: `speaks_if` has the unknown claim 'd'; the claims are ['c']."
     ]
@@ -426,17 +426,21 @@ def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
     [
         ("", "[c]", ""),
         ("", "[d]", "`not_testable` has the unknown claim 'd'"),
-        ("tested_on: [printed, rebuilt], ", "[c]", ""),
-        ("tested_on: [printed, rebuilt], ", "null", ""),
-        ("tested_on: [printed, rebuilt], ", None, "no predicate of c is tested on surrogate data"),
+        ("tested_on: [published, reproduced], ", "[c]", ""),
+        ("tested_on: [published, reproduced], ", "null", ""),
+        (
+            "tested_on: [published, reproduced], ",
+            None,
+            "no predicate of c is tested on surrogate data",
+        ),
     ],
 )
 def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, conclusions, fault):
     reason = f"{MISSING}, because: Toys are no users."
     declared = f"not_testable: {{conclusions: {conclusions}, {reason}}}"
-    state = "{state: stand_in, name: toys, needs: nothing%s}"
+    state = "{state: surrogate, name: toys, needs: nothing%s}"
     state %= "" if conclusions is None else f", {declared}"
-    card = CARD.replace("{state: rebuilt, needs: nothing}", state)
+    card = CARD.replace("{state: reproduced, needs: nothing}", state)
     card += BETTER.replace("cells:", f"{tested_on}cells:", 1)
     result = check(tmp_path, card, LABELLED)
     assert len(result) == bool(fault) and fault in "".join(result)
@@ -444,16 +448,16 @@ def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, conclusion
 
 def test_nothing_is_untestable_without_a_claim(tmp_path):
     excluded = f"not_testable: {{{MISSING}, because: Toys it is.}}"
-    state = f"{{state: stand_in, name: toys, needs: nothing, {excluded}}}"
-    [fault] = check(tmp_path, CARD.replace("{state: rebuilt, needs: nothing}", state))
+    state = f"{{state: surrogate, name: toys, needs: nothing, {excluded}}}"
+    [fault] = check(tmp_path, CARD.replace("{state: reproduced, needs: nothing}", state))
     assert "toy/table_1: `not_testable`" in fault
 
 
 def test_what_is_rebuilt_is_tested(tmp_path):
     excluded = f"not_testable: {{{MISSING}, because: Toys are no users.}}"
-    declared = f"{{state: rebuilt, needs: nothing, {excluded}}}"
+    declared = f"{{state: reproduced, needs: nothing, {excluded}}}"
     with pytest.raises(CardError, match="not_testable"):
-        check(tmp_path, CARD.replace("{state: rebuilt, needs: nothing}", declared), LABELLED)
+        check(tmp_path, CARD.replace("{state: reproduced, needs: nothing}", declared), LABELLED)
 
 
 UNTESTED = """\

@@ -272,11 +272,11 @@ def test_evaluate_missing_other_side(sides):
     """A comparison with a cell that was not reproduced is not run; one without a number is not."""
     claim = {"id": "c", "claim": "A claim of ours.", "source": "p. 1"}
     claim["holds_if"] = [{"cells": {"system": "a"}} | sides]
-    result = evaluate(Conclusion(**claim), MANY, kind="rebuilt")
+    result = evaluate(Conclusion(**claim), MANY, kind="reproduced")
     assert result.outcome == "not_run"
     assert "no cell z / AP" in result.detail
     with_dash = table(a=1, b=2, c=3, z="-")
-    assert evaluate(Conclusion(**claim), with_dash, kind="rebuilt").outcome == "undecided"
+    assert evaluate(Conclusion(**claim), with_dash, kind="reproduced").outcome == "undecided"
 
 
 def test_evaluate_missing_other_side_that_cannot_matter():
@@ -301,7 +301,7 @@ def test_evaluate_missing_cell_of_a_claim_that_stays_inconclusive(options, part)
     claim = Conclusion(
         id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(0), part], **options
     )
-    result = evaluate(claim, MANY, kind="rebuilt")
+    result = evaluate(claim, MANY, kind="reproduced")
     assert result.outcome == "not_run"
     assert "no c" in result.detail or "is missing" in result.detail
 
@@ -338,7 +338,7 @@ def test_evaluate_missing_column(predicate, column):
     """The reason names the column, the table and its columns."""
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[predicate])
     tables = {"tests": MANY, "empty": MANY.drop(columns="value")}
-    result = evaluate(claim, MANY, kind="rebuilt", find_table=tables.get)
+    result = evaluate(claim, MANY, kind="reproduced", find_table=tables.get)
     assert result.outcome == "not_run"
     name = "supplementary table '" + predicate["beside"] + "'" if "beside" in predicate else "table"
     assert f"the {name} has no column '{column}'; its columns are system, metric" in result.detail
@@ -348,7 +348,7 @@ def test_evaluate_missing_column_of_the_table():
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(0)])
     result = evaluate(claim, MANY.drop(columns="value"))
     assert (result.outcome, "no column 'value'" in result.detail) == ("not_run", True)
-    result = evaluate(claim, MANY.assign(reading="a"), MANY, kind="rebuilt")
+    result = evaluate(claim, MANY.assign(reading="a"), MANY, kind="reproduced")
     assert "the published table has no column 'reading'" in result.detail
 
 
@@ -498,7 +498,7 @@ TESTS = pd.DataFrame(
 )
 
 
-def on_tests(kind="rebuilt", **fields) -> str:
+def on_tests(kind="reproduced", **fields) -> str:
     part = {"beside": "tests", "op": ">", "value": 0} | fields
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
     result = evaluate(claim, MANY, kind=kind, find_table={"tests": TESTS}.get)
@@ -526,16 +526,16 @@ def test_a_p_value_as_a_cell_is_the_claim_itself():
 
 def test_a_table_beside_is_none_of_the_print_and_may_be_missing():
     cells = {"pair": "b - a", "metric": "difference"}
-    assert on_tests("printed", cells=cells) == "no_numbers"
+    assert on_tests("published", cells=cells) == "no_numbers"
     assert on_tests(beside="other", cells=cells) == "not_run"
     assert on_tests(cells=cells, reads="low") == "holds"
 
 
 def test_a_predicate_counts_only_on_the_tables_that_it_is_about():
-    parts = [above(0), above(5) | {"tested_on": ["stand_in"]}]
+    parts = [above(0), above(5) | {"tested_on": ["surrogate"]}]
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=parts)
-    assert evaluate(claim, MANY, kind="stand_in").outcome == "fails"
-    result = evaluate(claim, MANY, kind="rebuilt")
+    assert evaluate(claim, MANY, kind="surrogate").outcome == "fails"
+    result = evaluate(claim, MANY, kind="reproduced")
     assert result.outcome == "holds"
     assert "1 of 2 predicates" in result.detail
 
@@ -580,7 +580,7 @@ def test_a_stand_in_that_is_too_weak_decides_nothing(learned, names, expected):
     rule = SpeaksIf(holds_if=[learned], because="It has learned nothing at all.", **names)
     part = {"cells": {"system": "a"}, "op": "<", "other": {"system": "d"}}
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
-    result = evaluate(claim, MANY, kind="stand_in", speaks_if=[rule])
+    result = evaluate(claim, MANY, kind="surrogate", speaks_if=[rule])
     assert result.outcome == expected
     assert ("It has learned nothing" in result.detail) == (expected != "holds")
 
@@ -623,9 +623,9 @@ def test_a_marker_lacks_what_it_does_not_contain():
 
 
 def test_letters_may_be_asked_of_stand_ins_alone():
-    part = {"cells": {"system": "c"}, "op": ">", "other": {"system": "a"}, "letters": "stand_in"}
+    part = {"cells": {"system": "c"}, "op": ">", "other": {"system": "a"}, "letters": "surrogate"}
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
-    kinds = ("printed", "rebuilt", "stand_in")
+    kinds = ("published", "reproduced", "surrogate")
     result = [evaluate(claim, MARKED, kind=kind).outcome for kind in kinds]
     assert result == ["holds", "holds", "undecided"]
 

@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.collections.user_studies import ANSWERABILITY, VIEWPOINTS, read_response_limitations
-from everycell.collections.user_study_materials import (
+from everycell.collections.user_studies import (
+    ANSWERABILITY,
+    VIEWPOINTS,
     query_sha256,
     read_comment_counts,
     read_expert_scores,
     read_queries,
+    read_response_limitations,
 )
 from everycell.jobs.result_job import ResultJob
 from everycell.render.panels import box_panels

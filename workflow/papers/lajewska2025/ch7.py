@@ -18,9 +18,9 @@ from everycell.collections.user_studies import (
     EXPLANATION_RATINGS,
     RESPONSE_RATINGS,
     TRANSPARENCY_FACTORS,
+    read_pilot,
     read_transparency,
 )
-from everycell.collections.user_study_materials import read_pilot
 from everycell.jobs.result_job import ResultJob
 from everycell.render.panels import bar_panels
 from everycell.statistics.anova import anova as anova_table

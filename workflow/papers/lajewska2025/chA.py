@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.base.csv_files import read_answers
-from everycell.collections.user_studies import DEMOGRAPHICS
-from everycell.collections.user_study_materials import read_expert_scores
+from everycell.collections.user_studies import DEMOGRAPHICS, read_answers, read_expert_scores
 from everycell.jobs.result_job import ResultJob
 from everycell.render.panels import box_panels
 from papers.lajewska2025.counts import exact_quotient

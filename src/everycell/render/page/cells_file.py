@@ -73,7 +73,7 @@ def cells_frame(
         counted_entry = best.get(artefact.id)
         if (
             counted_entry is None
-            or counted_entry.report.state != "rebuilt"
+            or counted_entry.report.state != "reproduced"
             or not counted_entry.report.cells
         ):
             rows += _rows_without_values(artefact, counted_entry)
@@ -132,7 +132,7 @@ def excluded_frame(results: Sequence[PageEntry]) -> pd.DataFrame:
     """Claims that surrogate data cannot decide, with what the test of each gives there."""
     rows = [
         [entry.artefact.paper, entry.artefact.name, entry.tier, claim.id, claim.claim]
-        + [claim.detail, OUTCOME_NAMES[claim.on_printed], OUTCOME_NAMES[claim.excluded]]
+        + [claim.detail, OUTCOME_NAMES[claim.on_published], OUTCOME_NAMES[claim.excluded]]
         for entry in results
         for claim in entry.report.conclusions
         if claim.excluded is not None
@@ -188,19 +188,26 @@ def _rows_without_values(artefact: Artefact, entry: PageEntry | None) -> Iterato
 
 def _rows(entry: PageEntry, folder: Path, *, counts: bool) -> Iterator[list[str]]:
     artefact, report = entry.artefact, entry.report
-    counted = "yes" if counts and report.state == "rebuilt" else ""
+    counted = "yes" if counts and report.state == "reproduced" else ""
     about = [artefact.paper, artefact.name, entry.tier, STATES[report.state], counted]
-    if report.state == "stand_in":
+    if report.state == "surrogate":
         run_on = report.foreign or artefact.card.tiers[entry.tier].name
         name = f"surrogate data, not compared: {run_on}"
         for key, published, value in _surrogate_cells(entry, folder):
             yield [*about, _json(key), published, value, *[""] * 9, name]
         return
     for cell in report.cells:
-        rebuilt = "" if cell.rebuilt is None else str(cell.rebuilt)
+        reproduced = "" if cell.reproduced is None else str(cell.reproduced)
         if cell.kind in UNCOUNTED:
             continue
-        content = [cell.printed, rebuilt, cell.verdict, cell.kind, cell.origin, cell.flag or ""]
+        content = [
+            cell.published,
+            reproduced,
+            cell.verdict,
+            cell.kind,
+            cell.origin,
+            cell.flag or "",
+        ]
         sensitivity = artefact.sensitivity(entry.tier, cell.key)
         content += [sensitivity.state, "; ".join(sensitivity.moves_with)]
         distances = ["" if x is None else f"{x:.6g}" for x in (cell.difference, cell.allowed)]

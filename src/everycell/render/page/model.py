@@ -169,8 +169,8 @@ def _numbers_of_source(claim: Untested) -> list[int]:
 
 def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str, Any]:
     groups: Counter[str] = Counter(counts.verdicts())
-    groups["stand_in"] = counts.verdicts(origin="surrogate data").total()
-    groups["not_run"] -= groups["stand_in"]
+    groups["surrogate"] = counts.verdicts(origin="surrogate data").total()
+    groups["not_run"] -= groups["surrogate"]
     return {
         "total": counts.artefacts,
         "states": Counter(artefact["state"] for artefact in artefacts),
@@ -192,20 +192,20 @@ def _artefact(
 ) -> dict[str, Any]:
     entries = sorted(entries, key=lambda entry: TIERS.index(entry.tier))
     tiers = [_tier(entry, folder, jobs) for entry in entries]
-    rebuilt_tiers = [tier for tier in tiers if tier["state"] == "rebuilt"]
+    reproduced_tiers = [tier for tier in tiers if tier["state"] == "reproduced"]
     states = {tier["state"] for tier in tiers}
     state = next(state for state in STATES if state in states)
     # Published cells and claims count once, in the deepest tier that reproduces them.
-    deepest = rebuilt_tiers[-1]["name"] if rebuilt_tiers else None
-    if rebuilt_tiers:
-        counts = rebuilt_tiers[-1]["report"].verdicts
+    deepest = reproduced_tiers[-1]["name"] if reproduced_tiers else None
+    if reproduced_tiers:
+        counts = reproduced_tiers[-1]["report"].verdicts
     else:
-        counts = {state if state in ("quoted", "stand_in") else "not_run": len(artefact.cells)}
+        counts = {state if state in ("quoted", "surrogate") else "not_run": len(artefact.cells)}
     verdicts = sorted({verdict for verdict, count in counts.items() if count})
     for tier in tiers:
-        tier_counts = tier["report"].verdicts if tier["state"] == "rebuilt" else {}
+        tier_counts = tier["report"].verdicts if tier["state"] == "reproduced" else {}
         tier["verdicts"] = (
-            [name for name in VERDICTS if tier_counts.get(name)] if rebuilt_tiers else verdicts
+            [name for name in VERDICTS if tier_counts.get(name)] if reproduced_tiers else verdicts
         )
     conclusions = _conclusions(artefact, tiers)
     return {
@@ -224,29 +224,32 @@ def _artefact(
         "tiers": tiers,
         "counts": counts,
         "explained": (
-            explained_by_source(rebuilt_tiers[-1]["report"].cells) if rebuilt_tiers else {}
+            explained_by_source(reproduced_tiers[-1]["report"].cells) if reproduced_tiers else {}
         ),
-        "from_other_cells": bool(rebuilt_tiers) and rebuilt_tiers[-1]["from_other_cells"],
+        "from_other_cells": bool(reproduced_tiers) and reproduced_tiers[-1]["from_other_cells"],
         "tables": [
             verdict_table(artefact, tier) | {"downloads": tier["downloads"]}
-            for tier in rebuilt_tiers
+            for tier in reproduced_tiers
             if tier["report"].cells
         ],
         "surrogate_tables": [
-            table | {"tier": tier["name"], "name": tier["stand_in"], "downloads": tier["downloads"]}
+            table
+            | {"tier": tier["name"], "name": tier["surrogate"], "downloads": tier["downloads"]}
             for tier in tiers
-            if tier["state"] == "stand_in" and tier["shows_table"]
+            if tier["state"] == "surrogate" and tier["shows_table"]
             if (table := surrogate_table(artefact, folder / tier["table"]))
         ],
-        "printed": None if rebuilt_tiers or artefact.cells.empty else published_table(artefact),
+        "published": None
+        if reproduced_tiers or artefact.cells.empty
+        else published_table(artefact),
         "conclusions": conclusions,
         "not_testable": _not_testable(tiers),
         # Why claims count as not testable, according to the deepest tier.
         "untestable": [
             claim.detail
-            for tier in [tier for tier in tiers if tier["state"] == "stand_in"][-1:]
+            for tier in [tier for tier in tiers if tier["state"] == "surrogate"][-1:]
             for claim in tier["report"].conclusions
-            if not rebuilt_tiers and claim.on_rebuilt == "not_testable"
+            if not reproduced_tiers and claim.on_reproduced == "not_testable"
         ],
         "deepest": deepest,
         "claims_count_in": _claims_count_in(artefact, tiers),
@@ -284,9 +287,9 @@ def _search_words(artefact: Artefact) -> str:
 
 def _claims_count_in(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> str | None:
     """Tier whose contradicted claims the headline counts; None if they vary between machines."""
-    names_of_tiers = [tier["name"] for tier in tiers if tier["state"] == "rebuilt"]
+    names_of_tiers = [tier["name"] for tier in tiers if tier["state"] == "reproduced"]
     names_of_tiers = names_of_tiers or [
-        tier["name"] for tier in tiers if tier["state"] == "stand_in"
+        tier["name"] for tier in tiers if tier["state"] == "surrogate"
     ]
     return (
         None
@@ -315,7 +318,7 @@ def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str
     return {
         "name": tier,
         "state": report.state,
-        "stand_in": report.foreign or declared.name,
+        "surrogate": report.foreign or declared.name,
         "needs": declared.needs,
         "runnable": declared.state in RUNNABLE,
         "faults": entry.faults,
@@ -349,7 +352,7 @@ def _not_testable(tiers: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     for tier in tiers:
         for claim in tier["report"].conclusions:
             names = reasons.setdefault(claim.detail, [])
-            if claim.on_rebuilt == "not_testable" and tier["name"] not in names:
+            if claim.on_reproduced == "not_testable" and tier["name"] not in names:
                 names.append(tier["name"])
     return {reason: names for reason, names in reasons.items() if names}
 
@@ -381,7 +384,7 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                 "claim": conclusion.claim,
                 "source": section_and_page(conclusion.source),
                 "test": conclusion.test,
-                "printed": first.on_printed,
+                "published": first.on_published,
                 "cause": causes.get(conclusion.erratum or ""),
                 # Without a run, the report contains the outcome on published values.
                 "detail": next(
@@ -396,10 +399,10 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                     {
                         "tier": tier["name"],
                         "state": tier["state"],
-                        "stand_in": tier["stand_in"],
+                        "surrogate": tier["surrogate"],
                         # Values derived from published cells test only the paper's consistency.
                         "from_other_cells": tier["from_other_cells"],
-                        "outcome": judged[conclusion.id].on_rebuilt,
+                        "outcome": judged[conclusion.id].on_reproduced,
                         "detail": judged[conclusion.id].detail,
                     }
                     for tier, judged in by_tier

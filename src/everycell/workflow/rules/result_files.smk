@@ -28,7 +28,7 @@ def face(tier, card):
     """Display settings from a record; the title of a result on surrogate data says so."""
     settings = card.model_dump(include={"title", "layout", "decimals", "beside", "names"})
     declared = card.tiers[tier]
-    if declared.state == "stand_in":
+    if declared.state == "surrogate":
         settings["title"] = f"Surrogate data, not the paper's ({declared.name}): {card.title}"
     return settings
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.collections.nugget_labels import PARTS, SYSTEMS
+from everycell.collections.ginger import PARTS, SYSTEMS
 from everycell.language_models.generation import Answer
 from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template

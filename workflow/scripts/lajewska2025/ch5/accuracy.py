@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.answerability_predictions import (
+from everycell.collections.answerability import (
     join_scores,
     read_passage_predictions,
     read_sentence_scores,

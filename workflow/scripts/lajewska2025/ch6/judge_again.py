@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.ginger_responses import read_responses
-from everycell.collections.nugget_labels import JUDGES, read_nugget_labels
+from everycell.collections.ginger import JUDGES, read_nugget_labels, read_responses
 from everycell.jobs.job import Job
 from everycell.language_models.answering import answer_function, model_of_job
 from everycell.language_models.settings import Decoding

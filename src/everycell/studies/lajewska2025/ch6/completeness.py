@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 from sklearn.pipeline import Pipeline
 
-from everycell.collections.nugget_labels import JUDGES
+from everycell.collections.ginger import JUDGES
 from everycell.rag.grounded.lexical_judge import (
     Words,
     imitation,
