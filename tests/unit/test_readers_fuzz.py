@@ -305,7 +305,7 @@ NOT_HERE = {
         collections.user_studies.read_expert_scores collections.user_studies.read_pilot
         collections.user_studies.read_queries collections.user_studies.read_response_limitations
         collections.user_studies.read_transparency
-        studies.lajewska2025.ch5.confidence.read_released""",
+        papers.lajewska2025.ch5_confidence.read_released""",
     "reads the project's own files": """
         records.full_runs.load_full_tier records.publications.read_publication
         records.registry.load_registry records.registry.read_part""",

@@ -1,21 +1,26 @@
-"""Section 5.4.3: relation between annotators' confidence and agreement."""
+"""Section 5.4.3 of lajewska2025: relation between annotators' confidence and agreement."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from everycell.base.csv_files import read_columns
 from everycell.base.untrusted import parse_literal
+from everycell.collections.snippets import read_annotations
 from everycell.dialogue.spans import mean_jaccard
+from everycell.jobs.result_job import ResultJob
+from everycell.render.figure_files import COLOURS, MARKERS, style
+from everycell.render.marks import check_intervals, check_numbers
 from everycell.statistics.cluster_relations import (
     centre_within_groups,
     clustered_correlation,
     nested_variance_shares,
 )
 from everycell.statistics.hypothesis_tests import pearson
-from papers.lajewska2025.annotations import mark_texts
+from papers.lajewska2025.annotations import mark_texts, paths
 
 X, Y = "confidence", "agreement"
 #: Interpretation of the released file, with which the published sentence is compared.
@@ -133,3 +138,67 @@ def figure_marks(annotations: pd.DataFrame) -> pd.DataFrame:
         ],
         ignore_index=True,
     )[["part", "name", "level", "n", "value", "low", "high"]]
+
+
+def draw_relation(plotted: pd.DataFrame) -> Figure:
+    """Agreement on passages by their annotators' confidence, and by worker."""
+    check_numbers(plotted, ["level", "n"])
+    check_intervals(plotted)
+    parts = dict(iter(plotted.groupby("part")))
+    passages, workers = parts["passages"], parts["workers"]
+    with style():
+        figure = Figure(figsize=(8.4, 3.4), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True)
+        left.vlines(passages["level"], passages["low"], passages["high"], color=COLOURS[0])
+        left.scatter(
+            passages["level"],
+            passages["value"],
+            s=12 + 0.2 * passages["n"],
+            color=COLOURS[0],
+            marker=MARKERS[0],
+            zorder=3,
+        )
+        for _, mark in passages.iterrows():
+            left.annotate(
+                f"{mark['n']:.0f}",
+                (mark["level"], mark["high"]),
+                xytext=(0, 3),
+                textcoords="offset points",
+                ha="center",
+                fontsize=7,
+            )
+        left.set(
+            xlabel="mean confidence of the three annotators",
+            ylabel="mean agreement (J)",
+            ylim=(-0.04, 1.04),
+            title="Passages (number above, 95 % interval)",
+        )
+        right.scatter(
+            workers["level"], workers["value"], s=36, color=COLOURS[4], marker=MARKERS[1], zorder=3
+        )
+        right.set(xlabel="mean confidence of a worker", title="Workers (means of their passages)")
+        for axes in (left, right):
+            axes.set_xlim(0.9, 5.1)
+            axes.set_xticks(range(1, 6))
+    return figure
+
+
+def confidence(job: ResultJob) -> None:
+    """Section 5.4.3: confidence and agreement of annotators."""
+    params = job.params
+    batches = [
+        read_annotations([path]).assign(batch=f"{path.parent.name} {path.stem}")
+        for path in paths(job.input.dataset)
+    ]
+    annotations = add_agreement(pd.concat(batches, ignore_index=True))
+    released = read_released(Path(job.input.released))
+    results = confidence_relations(
+        annotations, released, resamples=params.resamples, seed=params.seed
+    )
+    p = results.set_index(["reading", "metric"])["value"][AS_RELEASED, "p"]
+    cell = ("confidence and agreement", "significant", "yes" if p < params.alpha else "no")
+    job.write_table(pd.DataFrame([cell], columns=["relation", "metric", "value"]))
+    job.write_supplement(results, "readings", DECIMALS)
+    job.write_supplement(confidence_spread(annotations), "spread", {"share of spread": 3})
+    marks = figure_marks(annotations)
+    job.write_figure(marks, draw_relation(marks), name="relation")

@@ -18,16 +18,16 @@ from everycell.statistics.cluster_relations import (
     clustered_correlation,
     nested_variance_shares,
 )
-from everycell.studies.lajewska2025.ch5.confidence import (
+from papers.lajewska2025.ch5_confidence import (
     AS_RELEASED,
     add_agreement,
     confidence_relations,
     confidence_spread,
+    draw_relation,
     figure_marks,
     mean_passages,
     read_released,
 )
-from everycell.studies.lajewska2025.ch5.figures import confidence_and_agreement
 
 
 def clusters(size=20, number=12, slope=1.0, seed=3):
@@ -116,7 +116,7 @@ def test_passages_have_a_relation_and_workers_have_none(annotations, mirror):
         assert table.loc[name, "low"] < 0 < table.loc[name, "high"] and table.loc[name, "p"] > 0.3
     shares = confidence_spread(annotations).set_index("level")["value"]
     assert shares["between workers"] > 4 * shares["between batches of a worker"]
-    left, right = confidence_and_agreement(figure_marks(annotations)).axes
+    left, right = draw_relation(figure_marks(annotations)).axes
     assert len(left.collections[1].get_offsets()) == 12
     assert len(right.collections[0].get_offsets()) == 15
 

@@ -1,30 +1,25 @@
-"""lajewska2025, Tables 5.2, 5.3 and 5.6: what their scripts compute, on small cases."""
+"""lajewska2025, Table 5.6: accuracy of systems at all levels, on small cases."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from everycell.dialogue.answerability import THRESHOLDS
-from everycell.studies.lajewska2025.ch5.accuracy import (
+from papers.lajewska2025.ch5_answerability import (
     CHATGPT,
-    accuracy,
+    NAMES,
+    PUBLISHED,
+    WORDS,
     accuracy_cells,
+    accuracy_tables,
     chatgpt_accuracy,
     chatgpt_cases,
     classifier_cases,
     constant_accuracy,
+    share_correct,
     system_tests,
     tune_thresholds,
     unanswerable_cells,
 )
-from everycell.studies.lajewska2025.ch5.accuracy_tables import (
-    NAMES,
-    PUBLISHED,
-    WORDS,
-    accuracy_tables,
-)
-from everycell.studies.lajewska2025.ch5.similarity import READINGS, sentence_pairs, similarity
-from papers.lajewska2025.annotations import agreement_gaps
 
 
 @pytest.fixture
@@ -98,7 +93,7 @@ def test_thresholds_are_those_that_decide_best(passages, labelled):
     assert 0.05 < selection["max"] <= 0.25
     result = classifier_cases(passages, labelled, low, selection)
     _, truth, message = result["passage", "max", ""]
-    assert accuracy(truth, message) == 1
+    assert share_correct(truth, message) == 1
 
 
 def test_chatgpt_decides_rankings_by_the_mean_of_passages(passages):
@@ -142,60 +137,6 @@ def test_two_classifiers_on_passages_without_an_answer():
     assert result.loc[("a", "max", "accuracy"), "value"] == 0
     assert result.loc[("b", "max", "accuracy"), "value"] == 1
     assert result.loc[("McNemar's test of the two", "max", "p"), "value"] == pytest.approx(2**-5)
-
-
-def annotated(text_id, text, *spans):
-    return pd.DataFrame(
-        {
-            "turn_id": "8_1",
-            "passage_id": "p1",
-            "text_id": text_id,
-            "text": text,
-            "spans": list(spans),
-        }
-    )
-
-
-@pytest.mark.parametrize("reading", READINGS)
-def test_a_sentence_is_found_in_its_passage(reading):
-    workers = annotated("p1--1", "Ann left.", ((0, 3),), ((0, 8),))
-    experts = annotated("p1", "It rains. Ann left.", ((10, 13),), ((0, 2),), ((10, 19),))
-    ((theirs, reference),) = sentence_pairs(workers, experts, reading)
-    assert theirs.shape[0] == 2 and reference.shape[0] == 3
-    assert theirs.shape[1] == reference.shape[1]
-    # "Ann" is marked by the first of both; the second expert marked another sentence.
-    assert (theirs[0] == reference[0]).all() and not reference[1].any()
-
-
-def test_a_sentence_that_punkt_does_not_find_is_left_out():
-    workers = annotated("p1--7", "Ann left.", ((0, 3),), ((0, 8),))
-    experts = annotated("p1", "It rains. Ann left.", ((10, 13),))
-    assert not list(sentence_pairs(workers, experts, "ascii"))
-
-
-def test_means_over_texts_of_each_aggregation():
-    same = np.array([[True, False]] * 2)
-    other = np.array([[False, True]] * 2)
-    result = similarity([(same, same), (same, other)], "Prolific", "Paragraph-based", "ascii")
-    assert result.loc[result["metric"] == "texts", "value"].tolist() == [2]
-    assert result.loc[result["part"] == "f1", "value"].tolist() == [0.5] * 3
-
-
-def test_gaps_are_of_measures_that_both_tasks_have():
-    rows = [
-        ("master", "Passage", "J", 0.5),
-        ("regular", "Passage", "J", 0.2),
-        ("master", "Passage", "J_3", 0.6),
-        ("regular", "Passage", "J_3", 0.4),
-        ("master", "Sentence", "J", 0.5),
-        ("regular", "Sentence", "J", 0.4),
-        ("expert", "Passage", "J", 0.9),
-    ]
-    result = agreement_gaps(
-        pd.DataFrame(rows, columns=["row", "task", "metric", "value"]), "master", "regular"
-    )
-    assert result[["task", "metric"]].values.tolist() == [["Passage", "J"], ["Sentence", "J"]]
-    assert result["value"].tolist() == pytest.approx([0.3, 0.1])
 
 
 def test_the_published_rows_have_each_training_and_other_tables_the_first_one(passages, labelled):

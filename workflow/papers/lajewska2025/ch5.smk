@@ -3,7 +3,70 @@
 # and accuracy; labelled sentences -> classifiers -> passages and rankings.
 
 
-include: "ch5_inputs.smk"
+#: Supplementary tables of Table 5.6 in both tiers, and thresholds on ChatGPT's scores (section 5.7).
+ACCURACY_TABLES = ["readings", "unanswerable", "classifiers", "tests"]
+CHATGPT_THRESHOLDS = [0.33, 0.66]
+
+
+def released_predictions():
+    """Released predictions for the passages of CAsT-answerability."""
+    return {
+        part: resource(ANSWERABILITY_FILES[part])
+        for part in ("chatgpt_passages", "classifier", "augmented_classifier")
+    }
+
+
+def classifier_settings(wildcards):
+    """Training options of a sentence classifier, as in `everycell.learning.training`."""
+    is_tiny = wildcards.classifier == "tiny"
+    settings = SETTINGS.answerability.tiny if is_tiny else SETTINGS.answerability.full
+    options = settings.model_dump(
+        exclude={"model", "revision", "seeds", "squad", "squad_dev", "batch"}
+    )
+    bf16 = not is_tiny and SETTINGS.gpu_precision == "bfloat16"
+    return options | {"batch_size": settings.batch, "bf16": bf16}
+
+
+def classifier_files(wildcards):
+    """Files of a classifier's initial encoder."""
+    if wildcards.classifier == "tiny":
+        return registered_encoder("splade-tiny")
+    return full_classifier_files()
+
+
+def full_classifier_files():
+    """Files of the encoder in the thesis."""
+    return named_model_files(
+        "answerability.full.model",
+        "papers/lajewska2025.md",
+        "a BERT in safetensors with its tokenizer",
+        revision=SETTINGS.answerability.full.revision,
+    )
+
+
+def classifier_squad(wildcards):
+    """File of SQuAD 2.0, for the classifier that is also trained on it."""
+    return squad_file() if wildcards.classifier == "squad" else []
+
+
+def classifier_scores(*classifiers):
+    """Answer probabilities of sentences by each classifier."""
+    return {name: f"work/answerability/{name}.scores.parquet" for name in classifiers}
+
+
+def full_classifier_scores(wildcards):
+    """Answer probabilities by the classifiers of the thesis, one file per training run.
+
+    User-provided files are checked here, since Snakemake would react to an error in an upstream rule
+    by trying another rule.
+    """
+    squad_file()
+    full_classifier_files()
+    seeds = range(SETTINGS.seed, SETTINGS.seed + SETTINGS.answerability.full.seeds)
+    return {
+        name: [f"work/answerability/{name}.seed-{seed}.scores.parquet" for seed in seeds]
+        for name in ("full", "squad")
+    }
 
 
 # Table 5.1: time, workers and cost per passage, as far as the released logs allow.
@@ -24,7 +87,7 @@ use rule table as lajewska2025_ch5_tasks with:
     pathvars:
         result="released/lajewska2025/table_5_1",
     params:
-        **runs("lajewska2025/ch5/tasks"),
+        **runs("lajewska2025/ch5:tasks"),
         # Fees of MTurk on top of a reward: 20 percent, and 5 more for master workers.
         fees={"MTurk regular": 0.20, "MTurk master": 0.25},
     message:
@@ -47,7 +110,7 @@ use rule table as lajewska2025_ch5_agreement with:
     pathvars:
         result="released/lajewska2025/table_5_2",
     params:
-        **runs("lajewska2025/ch5/agreement"),
+        **runs("lajewska2025/ch5:agreement"),
     message:
         "Agreement of annotators (Table 5.2)"
 
@@ -69,7 +132,7 @@ use rule table as lajewska2025_ch5_similarity with:
     pathvars:
         result="released/lajewska2025/table_5_3",
     params:
-        **runs("lajewska2025/ch5/similarity"),
+        **runs("lajewska2025/ch5:similarity"),
         # Table C.3: row -> group.
         workers={
             "MTurk master workers": "MTurk master",
@@ -88,7 +151,7 @@ use rule table as lajewska2025_ch5_lengths with:
     pathvars:
         result="released/lajewska2025/table_5_4",
     params:
-        **runs("lajewska2025/ch5/lengths"),
+        **runs("lajewska2025/ch5:lengths"),
     message:
         "Lengths of snippets (Table 5.4)"
 
@@ -108,7 +171,7 @@ use rule table as lajewska2025_ch5_text with:
     pathvars:
         result="released/lajewska2025/text_5_4",
     params:
-        **runs("lajewska2025/ch5/text"),
+        **runs("lajewska2025/ch5:text"),
     message:
         "Numbers in the text of section 5.4"
 
@@ -123,7 +186,7 @@ use rule table as lajewska2025_ch5_confidence with:
     pathvars:
         result="released/lajewska2025/text_5_4_3",
     params:
-        **runs("lajewska2025/ch5/confidence"),
+        **runs("lajewska2025/ch5_confidence:confidence"),
         alpha=0.05,
         seed=SETTINGS.seed,
         resamples=1000,
@@ -140,7 +203,7 @@ use rule table as lajewska2025_ch5_labels with:
     pathvars:
         result="released/lajewska2025/table_5_5",
     params:
-        **runs("lajewska2025/ch5/labels"),
+        **runs("lajewska2025/ch5_answerability:labels"),
     message:
         "Answerable pairs (Table 5.5)"
 
@@ -161,7 +224,7 @@ use rule cached_step as answerability_train with:
     resources:
         **needs(3000, 60),
     params:
-        **runs("lajewska2025/ch5/classifier_train"),
+        **runs("lajewska2025/ch5_training:answerability_train"),
         settings=classifier_settings,
         seed=SETTINGS.seed,
     message:
@@ -185,7 +248,7 @@ use rule cached_step as answerability_train_full with:
     resources:
         **ON_GPU,
     params:
-        **runs("lajewska2025/ch5/classifier_train"),
+        **runs("lajewska2025/ch5_training:answerability_train"),
         settings=classifier_settings,
         seed=lambda wildcards: int(wildcards.seed),
     message:
@@ -206,7 +269,7 @@ use rule cached_step as answerability_score with:
     resources:
         **needs(2000, 20),
     params:
-        **runs("lajewska2025/ch5/classifier_score"),
+        **runs("lajewska2025/ch5_training:answerability_score"),
         gpu_precision=SETTINGS.gpu_precision,
         length=lambda wildcards: classifier_settings(wildcards)["length"],
     message:
@@ -228,7 +291,7 @@ use rule cached_step as answerability_score_full with:
     resources:
         **ON_GPU,
     params:
-        **runs("lajewska2025/ch5/classifier_score"),
+        **runs("lajewska2025/ch5_training:answerability_score"),
         gpu_precision=SETTINGS.gpu_precision,
         length=lambda wildcards: classifier_settings(wildcards)["length"],
     message:
@@ -247,7 +310,7 @@ use rule cached_step as answerability_frozen with:
     resources:
         **needs(3000, 20),
     params:
-        **runs("lajewska2025/ch5/classifier_frozen"),
+        **runs("lajewska2025/ch5_training:answerability_frozen"),
         **SETTINGS.answerability.frozen.model_dump(),
         gpu_precision=SETTINGS.gpu_precision,
         # Weights of the penalty, selected on the validation partition.
@@ -270,7 +333,7 @@ use rule table as lajewska2025_ch5_accuracy with:
     resources:
         **needs(800),
     params:
-        **runs("lajewska2025/ch5/accuracy"),
+        **runs("lajewska2025/ch5_answerability:accuracy"),
         chatgpt_thresholds=CHATGPT_THRESHOLDS,
     message:
         "Accuracy of answerability detection (Table 5.6)"
@@ -289,7 +352,7 @@ use rule table as lajewska2025_ch5_accuracy_full with:
     resources:
         **needs(800),
     params:
-        **runs("lajewska2025/ch5/accuracy"),
+        **runs("lajewska2025/ch5_answerability:accuracy"),
         chatgpt_thresholds=CHATGPT_THRESHOLDS,
     message:
         "Accuracy of answerability detection by the thesis' classifiers (Table 5.6)"
