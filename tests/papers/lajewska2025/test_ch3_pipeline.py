@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.studies.lajewska2025.ch3.measures import (
+from papers.lajewska2025.ch3 import (
     TESTS,
     compare_pairs,
     mean_cells,
@@ -13,7 +13,7 @@ from everycell.studies.lajewska2025.ch3.measures import (
     passages_to_documents,
     published_changes,
 )
-from everycell.studies.lajewska2025.ch3.rerankers import PassageRerankers
+from papers.lajewska2025.ch3_pipeline import PassageRerankers
 
 SUM = {"how": "sum", "symmetric": True}
 

@@ -16,7 +16,7 @@ use rule step as cast_queries with:
     resources:
         **needs(600),
     params:
-        **runs("lajewska2025/ch3/queries"),
+        **runs("lajewska2025/ch3_pipeline:cast_queries"),
         released=[name for name in CAST_TURNS if name != "topics"],
         context=CAST_SYSTEM.context,
     message:
@@ -45,7 +45,7 @@ use rule step as cast_rewrite with:
     resources:
         **needs(6000, 240),
     params:
-        **runs("lajewska2025/ch3/rewrite"),
+        **runs("lajewska2025/ch3_generation:cast_rewrite"),
         form=lambda wildcards: ("full" if wildcards.rewriter == "canard-org" else "trimmed"),
         # As in the authors' code.
         separator=lambda wildcards: (" <sep> " if wildcards.rewriter == "qrecc" else " ||| "),
@@ -67,7 +67,7 @@ use rule step as cast_search_lexically with:
     resources:
         **needs(2000, 20),
     params:
-        **runs("lajewska2025/ch3/search_lexically"),
+        **runs("lajewska2025/ch3_pipeline:cast_search_lexically"),
         runs=CAST_LEXICAL_RUNS,
         tokens="STM2",
         bm25={
@@ -98,7 +98,7 @@ use rule torch_step as cast_search_encoded with:
     resources:
         **needs(3000, 30),
     params:
-        **runs("lajewska2025/ch3/search_encoded"),
+        **runs("lajewska2025/ch3_pipeline:cast_search_encoded"),
         gpu_precision=SETTINGS.gpu_precision,
         runs=CAST_ENCODER_RUNS,
         # The length used for the dense vectors of these passages.
@@ -125,7 +125,7 @@ use rule step as cast_rerank with:
     resources:
         **needs(2000, 20),
     params:
-        **runs("lajewska2025/ch3/rerank"),
+        **runs("lajewska2025/ch3_pipeline:cast_rerank"),
         fused=CAST_FUSED_RUNS,
         reranked=CAST_RERANKED_RUNS,
         rrf=CAST_SYSTEM.rrf,
@@ -149,7 +149,7 @@ use rule table as lajewska2025_ch3_pipeline with:
     resources:
         **needs(800),
     params:
-        **runs("lajewska2025/ch3/pipeline"),
+        **runs("lajewska2025/ch3:pipeline"),
         measures={
             "recall": f"R@{CAST_SYSTEM.candidates}",
             "MAP": f"MAP@{CAST_SYSTEM.candidates}",
