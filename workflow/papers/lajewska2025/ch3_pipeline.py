@@ -22,10 +22,8 @@ from everycell.retrieval.ranking_functions import BM25, Rm3
 from everycell.retrieval.reranking import (
     aggregate_preferences,
     ordered_pairs,
-    top_documents,
-)
-from everycell.retrieval.reranking import (
     rerank,
+    top_documents,
 )
 from everycell.text.tokenise import tokeniser
 from everycell.trec.runs import read_run, write_run
