@@ -68,8 +68,8 @@ def tests_of(copy, fault):
     ]
     # Test files with the name of the module come first.
     importing.sort(key=lambda path: module not in path)
-    is_chapter = package[0] == "papers"
-    folder = Path("tests", *package) if is_chapter else Path("tests/unit", *package[1:3])
+    of_paper = package[0] == "papers"
+    folder = Path("tests", *package[:2]) if of_paper else Path("tests/unit", *package[1:3])
     return [[fault["file"], *importing], ["-m", "not slow", str(folder)]]
 
 

@@ -69,9 +69,9 @@ def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[Result]
         ]
         claims = [
             claim.model_copy(update={"on_reproduced": _outcome(claim.id, verdicts, artefact, tier)})
-            for claim in entry.report.conclusions
+            for claim in entry.report.claims
         ]
-        report = {"state": state, "origin": origin, "cells": cells, "conclusions": claims}
+        report = {"state": state, "origin": origin, "cells": cells, "claims": claims}
         results.append(replace(entry, report=entry.report.model_copy(update=report)))
     return results
 
@@ -88,7 +88,7 @@ def _origin(artefact: Artefact, tier: Tier, verdicts: Mapping[str, str]) -> Cell
 
 def _outcome(claim: str, verdicts: Mapping[str, str], artefact: Artefact, tier: Tier) -> str:
     """Outcome of a claim; outcomes that vary between machines are not in the expectations."""
-    name = f"conclusion {claim}"
+    name = f"claim {claim}"
     if name not in verdicts and verdicts and not artefact.card.tiers[tier].varies:
         raise ValueError(
             f"{EXPECTED} has no outcome of {artefact.id}, {name}. Reproduce the results, then run "

@@ -60,10 +60,10 @@ artefacts:
       full: {state: not_run, needs: a zeppelin}
     layout: {rows: [run], columns: [set, metric]}
     decimals: {MAP: 3, size: text}
-    beside: {by_length: Scores by length}
-    conclusions:
+    supplements: {by_length: Scores by length}
+    claims:
       - {id: a_wins, claim: Run a is better than run b., source: "§ 1.1 from p. 4, L2",
-         holds_if: [{cells: {run: a, set: x, metric: MAP}, op: ">", other: {run: b}}]}
+         supported_if: [{cells: {run: a, set: x, metric: MAP}, op: ">", other: {run: b}}]}
     errata:
       - {id: swapped, where: print, cells: [{run: b, set: y, metric: MAP}],
          finding: The two values of the last row are swapped., evidence: Their sum is printed.}
@@ -149,7 +149,9 @@ def hostile(folder: Path, results: Path) -> list[Toy]:
     result = []
     for toy in toys:
         card = toy.artefact.card.model_dump()
-        card = Card.model_validate(poisoned(card) | {"beside": poisoned(card["beside"], free=True)})
+        card = Card.model_validate(
+            poisoned(card) | {"supplements": poisoned(card["supplements"], free=True)}
+        )
         artefact = toy.artefact.model_copy(update={"card": card})
         result.append(
             Toy(
@@ -164,10 +166,10 @@ def hostile(folder: Path, results: Path) -> list[Toy]:
 
 def report(artefact: Artefact, tier: str, state: str, **more: Any) -> Report:
     """The report of a toy, empty but for what `more` gives."""
-    conclusions = [
+    claims = [
         {"id": one.id, "claim": one.claim, "source": one.source, "test": None,
          "on_published": "holds", "on_reproduced": "undecided", "detail": "printed: 1 of 1"}
-        for one in artefact.card.conclusions
+        for one in artefact.card.claims
     ]  # fmt: skip
     errata = [
         {"id": one.id, "where": one.where, "finding": one.finding, "evidence": one.evidence,
@@ -176,7 +178,7 @@ def report(artefact: Artefact, tier: str, state: str, **more: Any) -> Report:
     ]  # fmt: skip
     content = {
         "artefact": artefact.id, "tier": tier, "state": state, "cells": [],
-        "conclusions": conclusions, "errata": errata, "files": [], **more,
+        "claims": claims, "errata": errata, "files": [], **more,
         "verdicts": dict(Counter(cell["verdict"] for cell in more.get("cells", []))),
     }  # fmt: skip
     return Report.model_validate(content)
@@ -196,7 +198,7 @@ def toy_results(folder: Path, results: Path) -> list[Toy]:
     cells[7]["tolerance"] = 0.2
     cells[2]["markers"] = {"published": "b<", "reproduced": ""}
     failing = [one.model_copy(update={"on_reproduced": "fails", "detail": "0 of 1"})
-               for one in report(table, "embedded", "surrogate").conclusions]  # fmt: skip
+               for one in report(table, "embedded", "surrogate").claims]  # fmt: skip
     home = results / "released" / "toy2026"
     home.mkdir(parents=True)
     for name in ("table_1", "figure_1"):
@@ -218,7 +220,7 @@ def toy_results(folder: Path, results: Path) -> list[Toy]:
     frame = table.cells.query("metric == 'MAP' and set == 'x'").astype({"value": float})
     save_figure(bar_panels(frame, group="run"), home / "figure_1")
     return [
-        Toy(table, "embedded", report(table, "embedded", "surrogate", conclusions=failing,
+        Toy(table, "embedded", report(table, "embedded", "surrogate", claims=failing,
                                       files=["table_1.csv"])),
         Toy(table, "released", report(table, "released", "reproduced", cells=cells,
                                       files=["table_1.by_length.csv", "table_1.csv"])),

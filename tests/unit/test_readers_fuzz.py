@@ -293,8 +293,7 @@ NOT_HERE = {
         collections.answerability.read_sentence_scores collections.cacm.read_cacm_issues
         collections.cacm.read_cacm_links collections.cast_passages.read_cast_passages
         collections.cast_turns.read_rewrites collections.cast_turns.read_turns
-        collections.fair_ranking_lists.read_fair_lists collections.fairweb.read_levels
-        collections.fairweb.read_memberships collections.fairweb.read_target
+        collections.fair_ranking_lists.read_fair_lists
         collections.ginger.read_nugget_labels collections.ginger.read_responses
         collections.grepbias.read_grepbias collections.msmarco.read_annotated_queries
         collections.msmarco.read_query_set collections.nq_open.read_nq_open
@@ -305,15 +304,17 @@ NOT_HERE = {
         collections.user_studies.read_expert_scores collections.user_studies.read_pilot
         collections.user_studies.read_queries collections.user_studies.read_response_limitations
         collections.user_studies.read_transparency
-        papers.lajewska2025.ch5_confidence.read_released""",
+        papers.lajewska2025.ch5_confidence.read_released
+        papers.sakai2023.data.read_levels papers.sakai2023.data.read_memberships
+        papers.sakai2023.data.read_target""",
     "reads the project's own files": """
         records.full_runs.load_full_tier records.publications.read_publication
         records.registry.load_registry records.registry.read_part""",
     "takes a text, a frame or a reader": """
         base.yaml.load_yaml base.json_lines.read_json_lines verdicts.verdicts.read_reproduced
         records.spread.read_spreads
-        studies.sakai2023.ch1.conversations.read_targets
-        rag.grounded_template.read_grounded rag.grounded.autonuggetizer.read_facts
+        papers.sakai2023.ch1.read_targets
+        rag.citing_styles.read_grounded rag.grounded.autonuggetizer.read_facts
         rag.grounded.autonuggetizer.read_labels""",
     "reads with a function of the table, or one of the table with it": """
         trec.runs.read_tag
@@ -323,7 +324,7 @@ NOT_HERE = {
         papers.lajewska2025.annotations.read_group
         studies.lajewska2025.ch6.inputs.read_human_marks base.text_files.read_text_file
         papers.lajewska2025.answerability_data.read_labels
-        rag.grounded.responses.read_prompt rag.grounded_template.read_template
+        rag.grounded.responses.read_prompt rag.citing_styles.read_template
         rag.grounded.faithfulness.read_prompt rag.grounded.autonuggetizer.read_prompt""",
     "reads a model; the tests of these modules have hostile ones": """
         learning.models.load_model learning.models.read_tokenizer learning.t5.load_t5

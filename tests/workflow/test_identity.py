@@ -103,7 +103,7 @@ def test_a_drawing_is_code_of_its_own_chapter_and_of_no_training(changed_by, cha
 
 
 def test_an_audit_is_code_of_no_other_chapter_and_of_no_training(changed_by):
-    changed = changed_by(f"{STUDIES}/sakai2023/ch1/audits.py")
+    changed = changed_by("workflow/papers/sakai2023/ch1_audits.py")
     assert changed <= {"verdicts", "errata", "page"}
 
 

@@ -16,9 +16,9 @@ import pandas as pd
 import psutil
 import pytest
 
+from everycell.base.errors import DataError
 from everycell.cli import perturbing
 from everycell.cli.perturbing import _report_differences
-from everycell.collections.nugget_labels import LabelsError
 from everycell.jobs.job import InputChangedError
 from everycell.receipts.perturbation import PERTURBATIONS
 from everycell.records.sensitivity import WHOLE, Sensitivity
@@ -167,8 +167,8 @@ def test_run_job_that_is_killed_or_late_refuses_nothing(scratch):
     ("script", "cause", "refuses"),
     [
         (
-            "from everycell.collections.nugget_labels import LabelsError\nraise LabelsError('x')",
-            "LabelsError",
+            "from everycell.base.errors import DataError\nraise DataError('x')",
+            "DataError",
             True,
         ),
         (
@@ -215,7 +215,7 @@ def test_is_refusal_in_a_chapter(tmp_path, monkeypatch, file, line, refuses):
 
 
 def test_is_refusal():
-    assert is_refusal(LabelsError("line 3"))
+    assert is_refusal(DataError("line 3"))
     assert not is_refusal(InputChangedError("code"))
     assert not is_refusal(KeyError("rating"))
 
@@ -277,7 +277,7 @@ class FakeTarget(SimpleNamespace):
 
 
 def target_of(name: str) -> FakeTarget:
-    card = SimpleNamespace(tiers={"embedded": SimpleNamespace(state="stand_in")})
+    card = SimpleNamespace(tiers={"embedded": SimpleNamespace(state="surrogate")})
     artefact = SimpleNamespace(card=card, cells=pd.DataFrame(), id=name)
     return FakeTarget(
         artefact=artefact,

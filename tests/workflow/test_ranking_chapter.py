@@ -16,7 +16,7 @@ def test_each_is_a_stand_in_on_which_conclusions_are_tested(built, name):
     report = built.verdicts(f"abolghasemi2026/{name}")
     assert report["state"] == "surrogate" and report["cells"] == []
     # What was trained for some steps may have learned nothing, and then it says nothing.
-    claims = report["conclusions"]
+    claims = report["claims"]
     assert claims and all(
         claim["detail"] for claim in claims if claim["on_reproduced"] == "undecided"
     )

@@ -157,7 +157,7 @@ def test_from_the_files_to_the_verdicts(configured_project):
         verdicts = [cell["verdict"] for cell in report["cells"]]
         assert verdicts.count("not_run") == number, name
         assert set(verdicts) <= {"equal", "close", "differs", "not_run", "quoted"}
-        outcomes = {claim["on_reproduced"] for claim in report["conclusions"]}
+        outcomes = {claim["on_reproduced"] for claim in report["claims"]}
         assert outcomes - {"undecided", "not_run"}
     table, seeds = (
         pd.read_csv(configured_project.folder / f"{CHAPTER}/table_2_1{part}.csv", dtype=str)

@@ -307,12 +307,12 @@ def _verdicts() -> dict[tuple[str, str, str], str]:
         if result.report.state == "reproduced"
     }
     return cells | {
-        (result.tier, result.artefact.id, f"conclusion {conclusion.id}"): conclusion.on_reproduced
+        (result.tier, result.artefact.id, f"claim {claim.id}"): claim.on_reproduced
         for result in results
         if result.report.state in ("reproduced", "surrogate")
-        for conclusion in result.report.conclusions
+        for claim in result.report.claims
         # Trained models, and claims about them, may differ on another processor.
-        if conclusion.on_reproduced == "not_testable"
+        if claim.on_reproduced == "not_testable"
         or not result.artefact.card.tiers[result.tier].varies
     }
 

@@ -25,7 +25,7 @@ from everycell.records.tiers import TIERS, Tier
 from everycell.render.page.tables import published_table, surrogate_table, verdict_table
 from everycell.render.page.verdict_tex import verdict_table_as_tex
 from everycell.studies.discovery import audits_of
-from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.reports import (
     CAUSE_NAMES,
     STATES,
@@ -325,10 +325,10 @@ def _print_claims(console: Console, result: Result) -> None:
     lines = [
         f"[published: {OUTCOME_NAMES[claim.on_published]}, "
         f"{run_on}: {OUTCOME_NAMES[claim.on_reproduced]}] {claim.claim} ({claim.source})"
-        for claim in report.conclusions
+        for claim in report.claims
     ]
     reasons = dict.fromkeys(
-        claim.detail for claim in report.conclusions if claim.on_reproduced == "not_testable"
+        claim.detail for claim in report.claims if claim.on_reproduced == "not_testable"
     )
     lines += [f"Not testable here: {reason}" for reason in reasons]
     _print_list(console, f"claims ({result.tier})", lines)

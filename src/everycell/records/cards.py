@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from everycell.records.claims import CardFileModel, Conclusion, NotTestable, SpeaksIf, Untested
+from everycell.records.claims import CardFileModel, Claim, DecisiveIf, NotTestable, Untested
 from everycell.records.published_cells import Selector
 from everycell.records.spread import SEEDS
 from everycell.records.tiers import TIERS, Tier
@@ -58,7 +58,7 @@ class TierCard(CardFileModel):
         description="Keys of `config.yaml` that the user must set for a run. `a|b` requires one of "
         "two keys; `3 of a` requires a list of at least three values.",
     )
-    speaks_if: list[SpeaksIf] = Field(
+    decisive_if: list[DecisiveIf] = Field(
         [],
         description="With `surrogate`: conditions that the surrogate data must meet to test "
         "a claim.",
@@ -77,18 +77,18 @@ class TierCard(CardFileModel):
             raise ValueError("`may_lack` requires the state reproduced; surrogate has `lacks`")
         if self.state != "surrogate" and self.varies:
             raise ValueError("`varies` requires the state surrogate")
-        if self.state != "surrogate" and self.speaks_if:
-            raise ValueError("`speaks_if` requires the state surrogate")
+        if self.state != "surrogate" and self.decisive_if:
+            raise ValueError("`decisive_if` requires the state surrogate")
         if self.state != "surrogate" and self.not_testable:
             raise ValueError(
                 "`not_testable` requires the state surrogate; list the claim in `untested`"
             )
         return self
 
-    def can_test(self, conclusion: str) -> bool:
+    def can_test(self, claim: str) -> bool:
         """Whether the tier's data can test a claim, by its id."""
         declared = self.not_testable
-        return declared is None or conclusion not in (declared.conclusions or [conclusion])
+        return declared is None or claim not in (declared.claims or [claim])
 
 
 class Layout(CardFileModel):
@@ -199,7 +199,7 @@ class Yields(CardFileModel):
     at: dict[str, str] = Field(
         {}, description="Key columns in which the cell that has the value differs."
     )
-    beside: str | None = Field(
+    supplement: str | None = Field(
         None,
         pattern=r"^((table|figure|text)_\w+\.)?\w+$",
         description="Table that has the value; by default the artefact's own.",
@@ -207,10 +207,10 @@ class Yields(CardFileModel):
 
     @model_validator(mode="after")
     def _is_another_cell(self) -> Yields:
-        if not self.at and self.beside is None:
+        if not self.at and self.supplement is None:
             raise ValueError(
-                "`yields` needs `at` or `beside`, since the reproduced value of the cell itself "
-                "cannot explain why the published one differs"
+                "`yields` needs `at` or `supplement`, since the reproduced value of the cell "
+                "itself cannot explain why the published one differs"
             )
         return self
 
@@ -307,30 +307,33 @@ class Card(CardFileModel):
     not_run: list[NotRun] = Field(
         [], description="Cells that a tier cannot compute although it reproduces other cells."
     )
-    conclusions: list[Conclusion] = Field([], description="Claims of the paper.")
+    claims: list[Claim] = Field([], description="Claims of the paper.")
     errata: list[Erratum] = Field(
         [], description="Published values that are wrong or disputed, with the evidence."
     )
-    beside: dict[str, str] = Field(
+    supplements: dict[str, str] = Field(
         {}, description="Supplementary tables and figures: file suffix -> title."
     )
     explanation: str | None = Field(None, description="Explanation for readers of the page.")
 
     def tables_read(self, tier: Tier) -> set[str]:
         """Supplementary tables that verdicts of a tier read, as predicates name them."""
-        rules = self.tiers[tier].speaks_if if tier in self.tiers else []
+        rules = self.tiers[tier].decisive_if if tier in self.tiers else []
         seeds = {SEEDS} if any(tier in entry.from_spread for entry in self.tolerances) else set()
         yielded = {
-            entry.beside for erratum in self.errata for entry in erratum.yields if entry.beside
+            entry.supplement
+            for erratum in self.errata
+            for entry in erratum.yields
+            if entry.supplement
         }
         return (
             seeds
             | yielded
             | {
-                predicate.beside
-                for entry in (*self.conclusions, *rules)
-                for predicate in entry.holds_if
-                if predicate.beside is not None
+                predicate.supplement
+                for entry in (*self.claims, *rules)
+                for predicate in entry.supported_if
+                if predicate.supplement is not None
             }
         )
 

@@ -14,8 +14,8 @@ from everycell.records.cards import Erratum, State, Where, Yields
 from everycell.records.published_cells import CardError, Selector, as_number
 from everycell.records.tiers import Tier
 from everycell.verdicts.cell_classes import classify_cells
+from everycell.verdicts.claims import FindTable
 from everycell.verdicts.comparisons import Cells
-from everycell.verdicts.conclusions import FindTable
 from everycell.verdicts.judging import judge
 from everycell.verdicts.origins import DERIVED
 from everycell.verdicts.reports import CellOrigin, JudgedCell, Verdict
@@ -177,9 +177,9 @@ def _yielded_value(
 ) -> Any:
     """Value that the cause of an erratum yields for a cell; None if it was not computed."""
     where = f"{artefact.id}: `yields` of the cell {' / '.join(key.values())}"
-    if entry.beside is None:
+    if entry.supplement is None:
         return values.get(tuple({**key, **entry.at}.values()))
-    table = find_table(entry.beside)
+    table = find_table(entry.supplement)
     if table is None:
         return None
     cells = Cells.of(table, list(table.columns)[: list(table.columns).index("value")])
@@ -189,8 +189,8 @@ def _yielded_value(
     )
     if len(matches) != 1 or not entry.at.keys() <= set(cells.keys):
         raise CardError(
-            f"{where} selects {len(matches)} cells of the table {entry.beside!r}; it must select "
-            f"one, by its columns {cells.keys}."
+            f"{where} selects {len(matches)} cells of the table {entry.supplement!r}; it must "
+            f"select one, by its columns {cells.keys}."
         )
     return cells.read(matches[0])
 

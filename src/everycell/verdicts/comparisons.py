@@ -125,7 +125,7 @@ def _compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
 
 def compared_pairs(predicate: Predicate, cells: Cells) -> Iterator[tuple[Key, Key]]:
     """Pairs of published cells whose values a predicate compares or subtracts."""
-    if predicate.beside is not None or predicate.reads != "value":
+    if predicate.supplement is not None or predicate.reads != "value":
         return
     if "published" not in predicate.tested_on:
         return

@@ -15,7 +15,7 @@ from everycell.records.cards import RUNNABLE
 from everycell.records.tiers import TIERS, Tier
 from everycell.verdicts.cell_classes import CellClass, classify_cells
 from everycell.verdicts.claim_basis import BASES, bases_of_claims, basis_of_table
-from everycell.verdicts.conclusions import OUTCOME_NAMES, decide_on_published
+from everycell.verdicts.claims import OUTCOME_NAMES, decide_on_published
 from everycell.verdicts.reports import (
     ON_REPRODUCED,
     STATES,
@@ -225,13 +225,13 @@ def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
 
 def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
     """Class of each claim of an artefact in its result, if any."""
-    conclusions = artefact.card.conclusions
+    claims = artefact.card.claims
     if entry is None:
         on_published = [decision.outcome for decision in decide_on_published(artefact)]
-        classes = [ClaimClass(NOT_RUN)] * len(conclusions)
+        classes = [ClaimClass(NOT_RUN)] * len(claims)
     else:
         report, varies = entry.report, artefact.card.tiers[entry.tier].varies
-        judged = report.conclusions
+        judged = report.claims
         bases = bases_of_claims(artefact, report.state, report.cells, report.origin)
         classes = [
             ClaimClass(UNTESTABLE)
@@ -252,10 +252,10 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
     ]
     causes = {erratum.id: erratum.where for erratum in artefact.card.errata}
     return [
-        claim._replace(cause=causes.get(conclusion.erratum or "", "undecided"))
-        if is_contradicted(claim)
-        else claim
-        for claim, conclusion in zip(classes, conclusions, strict=True)
+        claim_class._replace(cause=causes.get(claim.erratum or "", "undecided"))
+        if is_contradicted(claim_class)
+        else claim_class
+        for claim_class, claim in zip(classes, claims, strict=True)
     ]
 
 

@@ -20,7 +20,7 @@ from everycell.base.validation import describe_fault
 from everycell.records.cards import State, Where
 from everycell.records.published_cells import is_number
 from everycell.records.tiers import Tier
-from everycell.verdicts.conclusions import Outcome
+from everycell.verdicts.claims import Outcome
 
 Verdict = Literal[
     "equal",
@@ -189,7 +189,7 @@ class JudgedCell(_Part):
         return content
 
 
-class JudgedConclusion(_Part):
+class JudgedClaim(_Part):
     """A claim of the record on the published and on the reproduced values."""
 
     id: str
@@ -236,7 +236,7 @@ class Report(_Part):
     cells: list[JudgedCell]
     #: Number of cells by verdict, including verdicts without cells.
     verdicts: dict[Verdict, int]
-    conclusions: list[JudgedConclusion]
+    claims: list[JudgedClaim]
     errata: list[JudgedErratum]
     #: Names of the other files of the result.
     files: list[str]

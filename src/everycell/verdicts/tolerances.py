@@ -11,8 +11,8 @@ from everycell.records.cards import Tolerance
 from everycell.records.published_cells import CardError, as_number, is_number, key_columns
 from everycell.records.spread import SEEDS, describe_spread, read_spreads, tolerance_of
 from everycell.records.tiers import Tier
+from everycell.verdicts.claims import FindTable
 from everycell.verdicts.comparisons import Cells, compared_pairs
-from everycell.verdicts.conclusions import FindTable
 
 #: Level of the two-sided sign test of the differences in a block.
 SIGN_TEST_LEVEL = 0.1
@@ -88,8 +88,8 @@ def _compared_differences(artefact: Artefact) -> dict[int, float]:
     cells = Cells.of(table, key_columns(table))
     rows = {key: row for row, key in enumerate(cells.names)}
     smallest: dict[int, float] = {}
-    for claim in artefact.card.conclusions:
-        for pair in (pair for part in claim.holds_if for pair in compared_pairs(part, cells)):
+    for claim in artefact.card.claims:
+        for pair in (pair for part in claim.supported_if for pair in compared_pairs(part, cells)):
             first, second = (as_number(cells.read(key)) for key in pair)
             if first is None or second is None or first == second:
                 continue

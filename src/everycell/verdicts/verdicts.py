@@ -17,7 +17,7 @@ from everycell.records.tiers import Tier
 from everycell.verdicts.audits import Audit, finding_of
 from everycell.verdicts.cell_verdicts import judge_cells
 from everycell.verdicts.claim_basis import bases_of_claims
-from everycell.verdicts.conclusions import (
+from everycell.verdicts.claims import (
     Decision,
     FindTable,
     Outcome,
@@ -33,7 +33,7 @@ from everycell.verdicts.reports import (
     AuditOutcome,
     CellOrigin,
     JudgedCell,
-    JudgedConclusion,
+    JudgedClaim,
     JudgedErratum,
     Markers,
     Report,
@@ -133,7 +133,7 @@ def report(
         origin=origin,
         cells=cells,
         verdicts={verdict: counts[verdict] for verdict in VERDICTS},
-        conclusions=_conclusions(artefact, tier, state, reproduced, cells, origin, find_table),
+        claims=_claims(artefact, tier, state, reproduced, cells, origin, find_table),
         errata=judge_errata(artefact, audits),
         files=sorted(files or []),
         foreign=foreign,
@@ -185,7 +185,7 @@ def _ruling_on_marks(cell: JudgedCell, markers: Markers) -> dict[str, Any]:
     return {"verdict": unequal[cell.verdict], "why": f"{why} {cell.why or ''}".strip()}
 
 
-def _conclusions(
+def _claims(
     artefact: Artefact,
     tier: Tier,
     state: State,
@@ -193,8 +193,8 @@ def _conclusions(
     cells: list[JudgedCell],
     origin: CellOrigin,
     find_table: FindTable,
-) -> list[JudgedConclusion]:
-    if not artefact.card.conclusions:
+) -> list[JudgedClaim]:
+    if not artefact.card.claims:
         return []
     declared = artefact.card.tiers[tier]
     kind: Kind = "surrogate" if declared.state == "surrogate" else "reproduced"
@@ -215,23 +215,23 @@ def _conclusions(
             reproduced = pd.concat([reproduced, published[quoted]])
     judged_claims = []
     bases = bases_of_claims(artefact, state, cells, origin)
-    for conclusion, basis, on_published in zip(
-        artefact.card.conclusions, bases, decide_on_published(artefact), strict=True
+    for claim, basis, on_published in zip(
+        artefact.card.claims, bases, decide_on_published(artefact), strict=True
     ):
         excluded: Outcome | None = None
         if reproduced is None or not basis.name:
             on_reproduced = Decision("not_run", f"published: {on_published.detail}")
         else:
             on_reproduced = evaluate(
-                conclusion,
+                claim,
                 reproduced,
                 published if kind == "reproduced" else None,
                 kind=kind,
                 lacks=declared.lacks,
                 find_table=find_table,
-                speaks_if=declared.speaks_if,
+                decisive_if=declared.decisive_if,
             )
-            exclusion = None if declared.can_test(conclusion.id) else declared.not_testable
+            exclusion = None if declared.can_test(claim.id) else declared.not_testable
             # A reason that applies to the complete table takes precedence.
             if on_reproduced.outcome != "not_testable" and exclusion is not None:
                 excluded = on_reproduced.outcome
@@ -240,11 +240,11 @@ def _conclusions(
                 detail = f"{on_reproduced.detail}; compared with quoted values"
                 on_reproduced = Decision(on_reproduced.outcome, detail)
         judged_claims.append(
-            JudgedConclusion(
-                id=conclusion.id,
-                claim=conclusion.claim,
-                source=conclusion.source,
-                test=conclusion.test,
+            JudgedClaim(
+                id=claim.id,
+                claim=claim.claim,
+                source=claim.source,
+                test=claim.test,
                 on_published=on_published.outcome,
                 on_reproduced=on_reproduced.outcome,
                 excluded=excluded,

@@ -37,7 +37,7 @@ from everycell.records.published_cells import as_number
 from everycell.records.sensitivity import SEPARATOR, WHOLE, Sensitivity
 from everycell.records.tiers import Tier
 from everycell.render.tables.layout import VALUE_COLUMNS
-from everycell.verdicts.conclusions import no_table
+from everycell.verdicts.claims import no_table
 from everycell.verdicts.readings import select_reading
 from everycell.verdicts.results import read_result
 from everycell.workflow.planned_jobs import CACHE, PlannedJob, maker_of, makers, planned_jobs

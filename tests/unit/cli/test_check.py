@@ -20,11 +20,11 @@ from everycell.sources import fetch
 from everycell.sources.fetch import OwnDataError
 
 CLAIM = """\
-    conclusions:
+    claims:
       - id: b_is_better
         claim: Row b is better.
         source: p. 1
-        holds_if:
+        supported_if:
           - cells: {row: b, metric: AP}
             op: ">"
             other: {row: z}

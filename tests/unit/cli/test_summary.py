@@ -16,9 +16,9 @@ TIERS = """\
       full: {state: reproduced, needs: a GPU}
 """
 CONCLUSION = """\
-    conclusions:
+    claims:
       - {id: c, claim: Row a is good., source: p. 1,
-         holds_if: [{cells: {row: a, metric: AP}, op: ">", value: 0.2}]}
+         supported_if: [{cells: {row: a, metric: AP}, op: ">", value: 0.2}]}
 """
 
 

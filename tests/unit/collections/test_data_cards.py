@@ -8,7 +8,6 @@ from everycell.collections import (
     answerability,
     cast_turns,
     fair_ranking_lists,
-    fairweb,
     ginger,
     planted_dialogues,
     user_studies,
@@ -16,6 +15,7 @@ from everycell.collections import (
 from everycell.records.registry import load_registry
 from everycell.sources import fetch
 from everycell.trec.runs import read_run
+from papers.sakai2023 import data as fairweb
 
 #: What fetched sets without a card are: weights, which docs/data.md describes; and what no chapter
 #: reads yet.

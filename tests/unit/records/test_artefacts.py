@@ -10,7 +10,7 @@ from unit.toy_papers import CARD, write_paper
 from everycell.records.artefacts import all_artefacts, find_artefact, load_papers
 from everycell.records.published_cells import CardError
 from everycell.verdicts.card_checks import check_cards
-from everycell.verdicts.conclusions import evaluate
+from everycell.verdicts.claims import evaluate
 from everycell.verdicts.verdicts import report
 
 #: Text of the card that is replaced, by what, and what loading says.
@@ -133,9 +133,9 @@ def test_each_fault_of_a_record_has_its_line(tmp_path):
     ],
 )
 def test_a_predicate_that_says_nothing(tmp_path, predicate, sentence):
-    card = f"""{CARD}    conclusions:
+    card = f"""{CARD}    claims:
       - {{id: c, claim: Row a is good., source: p. 1,
-         holds_if: [{{cells: {{row: a}}, {predicate[1:]}]}}
+         supported_if: [{{cells: {{row: a}}, {predicate[1:]}]}}
 """
     with pytest.raises(CardError) as caught:
         load_papers(write_paper(tmp_path, card))
@@ -194,18 +194,18 @@ def test_adding_a_paper_touches_no_other(tmp_path, repository):
             tmp_path,
             CARD
             + """\
-    conclusions:
+    claims:
       - id: b_is_better
         claim: Row b is better than row a.
         source: p. 1
-        holds_if: [{cells: {row: b, metric: AP}, op: ">", other: {row: a}}]
+        supported_if: [{cells: {row: b, metric: AP}, op: ">", other: {row: a}}]
 """,
         )
     )
     assert papers["sakai2023"] == before["sakai2023"]
     assert check_cards(papers) == []
     added = find_artefact(papers, "toy/table_1")
-    assert evaluate(added.card.conclusions[0], added.cells).outcome == "holds"
+    assert evaluate(added.card.claims[0], added.cells).outcome == "holds"
     result = report(added, "embedded", added.cells.assign(value=["0.301", "12", "0.42", "8"]))
     assert [cell.verdict for cell in result.cells] == ["equal", "equal", "differs", "differs"]
 

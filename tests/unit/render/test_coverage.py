@@ -25,11 +25,11 @@ from everycell.verdicts.reports import Report
 from everycell.verdicts.verdicts import report
 
 CLAIMS = """\
-    conclusions:
+    claims:
       - {id: higher, claim: Row b is better than a., source: p. 1,
-         holds_if: [{cells: {row: b, metric: AP}, op: ">", other: {row: a}}]}
+         supported_if: [{cells: {row: b, metric: AP}, op: ">", other: {row: a}}]}
       - {id: larger, claim: Row b is larger than a., source: p. 1,
-         holds_if: [{cells: {row: b, metric: n}, op: ">", other: {row: a}}]}
+         supported_if: [{cells: {row: b, metric: n}, op: ">", other: {row: a}}]}
 untested:
   - {source: p. 2, claim: Users like row b., missing: [{kind: file, name: answers of users}],
      reason: There are no users here.}
@@ -99,7 +99,7 @@ def test_reproduced_values_count_before_surrogate_data(papers):
 def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, expected_basis):
     card = CARD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
     papers = load_papers(
-        write_paper(tmp_path, card.replace("    conclusions:", f"    {declared}\n    conclusions:"))
+        write_paper(tmp_path, card.replace("    claims:", f"    {declared}\n    claims:"))
     )
     (artefact,) = all_artefacts(papers)
     result = Entry(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
@@ -112,7 +112,7 @@ def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, 
 
 
 @pytest.mark.parametrize("varies", ["", ", varies: trained here"])
-@pytest.mark.parametrize(("claims_field", "holding"), [("", 0), (", conclusions: [larger]", 1)])
+@pytest.mark.parametrize(("claims_field", "holding"), [("", 0), (", claims: [larger]", 1)])
 def test_what_surrogate_data_cannot_test_counts_as_untestable(
     tmp_path, claims_field, holding, varies
 ):
@@ -129,7 +129,7 @@ def test_what_surrogate_data_cannot_test_counts_as_untestable(
         ("untestable", ""),
     }
     assert (result.claimed, result.tested, result.untestable) == (3, holding, 3 - holding)
-    last = message.report.conclusions[-1]
+    last = message.report.claims[-1]
     assert (last.on_published, last.on_reproduced) == ("fails", "not_testable")
     assert last.detail == "Toys have no size."
 
@@ -148,17 +148,17 @@ def test_an_untested_claim_says_why(tmp_path):
 
 def test_the_conclusions_of_a_report_read_tables_beside_it(papers):
     (artefact,) = all_artefacts(papers)
-    parts = [{"beside": "tests", "cells": {"pair": "b - a"}, "op": ">", "value": 0}]
-    claim = artefact.card.conclusions[0].model_copy(
-        update={"holds_if": [type(artefact.card.conclusions[0].holds_if[0])(**parts[0])]}
+    parts = [{"supplement": "tests", "cells": {"pair": "b - a"}, "op": ">", "value": 0}]
+    claim = artefact.card.claims[0].model_copy(
+        update={"supported_if": [type(artefact.card.claims[0].supported_if[0])(**parts[0])]}
     )
-    card = artefact.card.model_copy(update={"conclusions": [claim]})
+    card = artefact.card.model_copy(update={"claims": [claim]})
     artefact = artefact.model_copy(update={"card": card})
     tests = pd.DataFrame({"pair": ["b - a"], "value": ["-0.1"]})
     message = report(artefact, "released", artefact.cells, find_table={"tests": tests}.get)
-    assert [one.on_reproduced for one in message.conclusions] == ["fails"]
+    assert [one.on_reproduced for one in message.claims] == ["fails"]
     message = report(artefact, "released", artefact.cells)
-    assert [one.on_reproduced for one in message.conclusions] == ["not_run"]
+    assert [one.on_reproduced for one in message.claims] == ["not_run"]
 
 
 ERRATUM = "    errata: [{id: e, where: WHERE, finding: Not so here., evidence: The ratings.}]\n"
@@ -171,7 +171,7 @@ def test_claim_lines_contradicted_claims_and_their_cause(tmp_path, where):
     if where:
         card = card.replace("id: larger,", "id: larger, erratum: e,")
         errata = ERRATUM.replace("WHERE", where)
-        card = card.replace("    conclusions:", f"{errata}    conclusions:")
+        card = card.replace("    claims:", f"{errata}    claims:")
     papers = load_papers(write_paper(tmp_path, card))
     unknown = int(where in ("undecided", None))
     part = f"1 contradicted (of these {unknown} with unknown cause)"

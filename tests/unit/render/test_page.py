@@ -348,8 +348,8 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     differs = next(cell for cell in cells if cell["verdict"] == "differs")
     differs["reproduced"] = 0.22
     claims = [one.model_copy(update={"on_reproduced": "fails", "detail": "0 of 1"})
-              for one in released.report.conclusions]  # fmt: skip
-    full = toys.report(released.artefact, "full", "reproduced", cells=cells, conclusions=claims)
+              for one in released.report.claims]  # fmt: skip
+    full = toys.report(released.artefact, "full", "reproduced", cells=cells, claims=claims)
     (results / "full/toy2026").mkdir(parents=True)
     (results / "full/toy2026/table_1.receipt.json").write_text(
         '{"inputs": [], "execution": {"seconds": 1}}'
@@ -363,7 +363,7 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     [group] = model["failures"]["cells"]["differs"][0]["groups"]
     assert group["cells"][0]["reproduced"] == "0.220"
     # Undecided where it was released, and failing in full.
-    assert model["conclusions"] == {"holds": 0, "fails": 1, "undecided": 0, "varies": 0}
+    assert model["claims"] == {"holds": 0, "fails": 1, "undecided": 0, "varies": 0}
     assert [claim["tier"] for claim in model["failures"]["claims"]["reproduced"]] == ["full"]
 
 
@@ -392,10 +392,8 @@ def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
     )
     untestable = {"on_reproduced": "not_testable", "detail": "Toys are no users."}
     claims = [one.model_copy(update=untestable)
-              for one in silent.report.conclusions]  # fmt: skip
-    result[position] = replace(
-        silent, report=silent.report.model_copy(update={"conclusions": claims})
-    )
+              for one in silent.report.claims]  # fmt: skip
+    result[position] = replace(silent, report=silent.report.model_copy(update={"claims": claims}))
     path = write_page(tmp_path / "index.html", result)
     text = (path.parent / "pages" / "toy2026_ch1.html").read_text()
     article, apart = text.split('id="toy2026-ch1-untested"')
@@ -566,7 +564,7 @@ def test_a_claim_is_listed_as_contradicted_only_where_it_counts(counts_in, liste
         for tier in ("embedded", "released")
     ]
     one = {"tiers": [], "tables": [], "errata": [], "claims_count_in": counts_in}
-    result = failures_of([one | {"conclusions": [{"published": "holds", "on": on}]}])["claims"]
+    result = failures_of([one | {"claims": [{"published": "holds", "on": on}]}])["claims"]
     assert [claim["tier"] for claim in result["surrogate"]] == [counts_in] * listed
 
 

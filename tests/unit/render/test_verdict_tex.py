@@ -40,7 +40,7 @@ def report(artefact):
     ]
     counts = {name: sum(cell.verdict == name for cell in cells) for name in VERDICTS}
     return Report(artefact=artefact.id, tier="released", state="reproduced", cells=cells,
-                  verdicts=counts, conclusions=[], errata=[], files=[])  # fmt: skip
+                  verdicts=counts, claims=[], errata=[], files=[])  # fmt: skip
 
 
 def compile_document(folder, text):

@@ -70,11 +70,11 @@ def test_check_cards_figure_and_quoted_table_need_no_cells(tmp_path):
 
 
 CLAIM = """\
-    conclusions:
+    claims:
       - id: a_wins
         claim: System a has a higher AP than system b.
         source: p. 1
-        holds_if: [{cells: {row: a, metric: AP}, op: ">", other: {row: b}}]
+        supported_if: [{cells: {row: a, metric: AP}, op: ">", other: {row: b}}]
 """
 ERRATUM = """\
     errata:
@@ -116,15 +116,15 @@ def test_ruling_on_marks_of_a_value_that_is_too_noisy():
         key={"row": "a"},
         kind="number",
         origin="data",
-        printed="0.30",
-        rebuilt="0.35",
+        published="0.30",
+        reproduced="0.35",
         verdict="too_noisy",
         why="Seeds vary.",
     )
-    ruling = _ruling_on_marks(cell, Markers(printed="*", rebuilt=""))
+    ruling = _ruling_on_marks(cell, Markers(published="*", reproduced=""))
     assert ruling["verdict"] == "too_noisy"
     assert "the mark *" in ruling["why"] and ruling["why"].endswith("Seeds vary.")
-    assert _ruling_on_marks(cell, Markers(printed="*", rebuilt="*")) == {}
+    assert _ruling_on_marks(cell, Markers(published="*", reproduced="*")) == {}
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ from unit.toy_papers import CARD, PAPER, write_paper
 
 from everycell.records.artefacts import Artefact, all_artefacts, find_artefact, load_papers
 from everycell.records.cards import RUNNABLE, Card
-from everycell.records.claims import Conclusion
+from everycell.records.claims import Claim
 from everycell.records.published_cells import CardError, is_number
 from everycell.records.spread import SEEDS, summarise_seeds
 from everycell.records.tiers import Tier
 from everycell.studies.discovery import audits_of
 from everycell.verdicts.audits import Finding, published_number
-from everycell.verdicts.conclusions import evaluate
+from everycell.verdicts.claims import evaluate
 from everycell.verdicts.counting import summary_row
 from everycell.verdicts.judging import judge
 from everycell.verdicts.origins import Sources
@@ -298,14 +298,16 @@ def test_judge_cells_explained_only_by_the_published_value(tmp_path):
 
 
 def test_judge_cells_explained_by_a_supplementary_table(tmp_path):
-    where = {"cells": {"row": "c", "metric": "AP"}, "beside": "readings"}
+    where = {"cells": {"row": "c", "metric": "AP"}, "supplement": "readings"}
     supplement = pd.DataFrame(
         [("c", "with fee", 0.52), ("c", "without fee", 0.499)], columns=["row", "fee", "value"]
     )
 
     def cell_c(fee, tables):
         yielded = where | ({"at": {"fee": fee}} if fee else {})
-        artefact = toy(tmp_path, errata=[erratum(yields=[yielded])], beside={"readings": "Fees."})
+        artefact = toy(
+            tmp_path, errata=[erratum(yields=[yielded])], supplements={"readings": "Fees."}
+        )
         table = CELLS.assign(value=REPRODUCED)
         return report(artefact, "embedded", table, find_table=tables.get).cells[4].verdict
 
@@ -318,7 +320,7 @@ def test_judge_cells_explained_by_a_supplementary_table(tmp_path):
 
 
 def test_yields_the_cell_itself(tmp_path):
-    with pytest.raises(ValueError, match="needs `at` or `beside`"):
+    with pytest.raises(ValueError, match="needs `at` or `supplement`"):
         toy(tmp_path, errata=[erratum(yields=[{"cells": {"row": "c", "metric": "AP"}}])])
 
 
@@ -510,9 +512,9 @@ def test_a_value_that_is_no_number_stays_readable_json(tmp_path):
 def test_what_is_no_number_is_none_wherever_a_number_is_read(text):
     table = pd.DataFrame({"system": ["a", "b"], "value": ["0.1", text]})
     claim = {"cells": {"system": "b"}, "op": ">", "value": 0}
-    conclusion = Conclusion.model_validate(CLAIM | {"holds_if": [claim]})
+    claim = Claim.model_validate(CLAIM | {"supported_if": [claim]})
     assert judge("0.3", text, 1) == "differs"
-    assert evaluate(conclusion, table).outcome == "undecided"
+    assert evaluate(claim, table).outcome == "undecided"
     with pytest.raises(ValueError, match="is not a number"):
         published_number(table, system="b")
 
@@ -528,20 +530,20 @@ CLAIM = {
     "id": "c_is_best",
     "claim": "Row c has the highest AP.",
     "source": "p. 1",
-    "holds_if": [
+    "supported_if": [
         {"cells": {"row": "c", "metric": "AP"}, "op": ">", "other": {"row": row}} for row in "ab"
     ],
 }
 
 
 def test_a_stand_in_has_no_cell_verdicts_but_its_conclusions(tmp_path):
-    artefact = toy(tmp_path, state="surrogate", conclusions=[CLAIM])
+    artefact = toy(tmp_path, state="surrogate", claims=[CLAIM])
     other_data = CELLS.assign(value=["0.9", "S", "0.8", "S", "0.7", "S"])
     result = report(artefact, "embedded", other_data)
     assert result.state == "surrogate" and result.cells == []
     assert set(result.verdicts.values()) == {0}
-    [conclusion] = result.conclusions
-    assert (conclusion.on_published, conclusion.on_reproduced) == ("holds", "fails")
+    [claim] = result.claims
+    assert (claim.on_published, claim.on_reproduced) == ("holds", "fails")
 
 
 def test_a_stand_in_that_was_not_run_has_no_cell_verdicts_either(tmp_path):
@@ -550,25 +552,25 @@ def test_a_stand_in_that_was_not_run_has_no_cell_verdicts_either(tmp_path):
 
 
 def test_report_claim_on_a_reproduced_table_that_lacks_cells(tmp_path):
-    claim = CLAIM | {"holds_if": [{"cells": {"metric": "AP"}, "op": ">", "value": 0.1}]}
+    claim = CLAIM | {"supported_if": [{"cells": {"metric": "AP"}, "op": ">", "value": 0.1}]}
     tier = {"state": "reproduced", "needs": "your own models", "may_lack": {"row": ["c"]}}
-    artefact = toy(tmp_path, conclusions=[claim], tiers={"embedded": tier})
+    artefact = toy(tmp_path, claims=[claim], tiers={"embedded": tier})
     full = report(artefact, "embedded", CELLS.assign(value=REPRODUCED))
     part = report(artefact, "embedded", CELLS.assign(value=REPRODUCED)[:4])
-    assert full.conclusions[0].on_reproduced == "holds"
-    assert part.conclusions[0].on_reproduced == "not_run"
-    assert report(artefact, "embedded").conclusions[0].on_reproduced == "not_run"
+    assert full.claims[0].on_reproduced == "holds"
+    assert part.claims[0].on_reproduced == "not_run"
+    assert report(artefact, "embedded").claims[0].on_reproduced == "not_run"
 
 
 @pytest.mark.parametrize("is_input", [True, False])
 def test_report_claim_against_quoted_cells(tmp_path, is_input):
     quoted = {"cells": {"row": "c"}, "because": "an official run", "is_input": is_input}
     part = CELLS.assign(value=REPRODUCED)[:4]
-    artefact = toy(tmp_path, conclusions=[CLAIM], quoted=[quoted])
-    [result] = report(artefact, "embedded", part).conclusions
+    artefact = toy(tmp_path, claims=[CLAIM], quoted=[quoted])
+    [result] = report(artefact, "embedded", part).claims
     assert result.on_reproduced == "holds" and "quoted values" in result.detail
     part = CELLS.assign(value=["9", *REPRODUCED[1:]])[:4]
-    [result] = report(artefact, "embedded", part).conclusions
+    [result] = report(artefact, "embedded", part).claims
     assert result.on_reproduced == "fails" and "quoted values" in result.detail
 
 
@@ -579,11 +581,11 @@ def test_report_contradicted_claim_stays_contradicted(tmp_path, where):
     fields = {"erratum": "e"} if where else {}
     artefact = toy(
         tmp_path,
-        conclusions=[CLAIM | {"on_print": "fails"} | fields],
+        claims=[CLAIM | {"on_published": "fails"} | fields],
         errata=[erratum] if where else [],
     )
     values = ["0.9", *REPRODUCED[1:]]
-    [result] = report(artefact, "embedded", CELLS.assign(value=values)).conclusions
+    [result] = report(artefact, "embedded", CELLS.assign(value=values)).claims
     assert (result.on_published, result.on_reproduced) == ("holds", "fails")
 
 
@@ -591,16 +593,16 @@ def test_report_claim_that_surrogate_data_cannot_decide(tmp_path):
     missing = [{"kind": "experiment", "name": "toys with a size"}]
     declared = {"missing": missing, "because": "Toys have no size of their own."}
     tier = {"state": "surrogate", "needs": "nothing", "name": "toys", "not_testable": declared}
-    artefact = toy(tmp_path, conclusions=[CLAIM], tiers={"embedded": tier})
+    artefact = toy(tmp_path, claims=[CLAIM], tiers={"embedded": tier})
     for values, outcome in ((REPRODUCED, "holds"), (["0.9", *REPRODUCED[1:]], "fails")):
-        [result] = report(artefact, "embedded", CELLS.assign(value=values)).conclusions
+        [result] = report(artefact, "embedded", CELLS.assign(value=values)).claims
         assert (result.on_reproduced, result.excluded) == ("not_testable", outcome)
 
 
 def test_a_stand_in_does_not_mix_with_printed_inputs(tmp_path):
     quoted = {"cells": {"row": "c"}, "because": "counts of the paper", "is_input": True}
-    artefact = toy(tmp_path, state="surrogate", conclusions=[CLAIM], quoted=[quoted])
-    [result] = report(artefact, "embedded", CELLS.assign(value=REPRODUCED)[:4]).conclusions
+    artefact = toy(tmp_path, state="surrogate", claims=[CLAIM], quoted=[quoted])
+    [result] = report(artefact, "embedded", CELLS.assign(value=REPRODUCED)[:4]).claims
     assert result.on_reproduced == "not_run"
 
 
@@ -612,8 +614,8 @@ LABELLED = pd.DataFrame(
 
 def labelled(folder: Path, state: str, **fields) -> Artefact:
     """An artefact with a column that describes its rows, a claim without it, and markers."""
-    claim = CLAIM | {"holds_if": [{"cells": {"row": "b"}, "op": ">", "other": {"row": "a"}}]}
-    card = {"labels": ["model"], "conclusions": [claim], "decimals": {"all": 2}}
+    claim = CLAIM | {"supported_if": [{"cells": {"row": "b"}, "op": ">", "other": {"row": "a"}}]}
+    card = {"labels": ["model"], "claims": [claim], "decimals": {"all": 2}}
     artefact = toy(folder, state, **card, **fields)
     LABELLED.to_csv(artefact.cells_path, index=False)
     return artefact
@@ -623,8 +625,8 @@ def test_a_stand_in_decides_conclusions_whatever_its_labels_are(tmp_path):
     other = LABELLED.assign(model=["LM", "SPLADE-tiny"])
     for values, outcome in ((["0.2", "0.3"], "holds"), (["0.3", "0.2"], "fails")):
         result = report(labelled(tmp_path, "surrogate"), "embedded", other.assign(value=values))
-        [conclusion] = result.conclusions
-        assert (conclusion.on_published, conclusion.on_reproduced) == ("holds", outcome)
+        [claim] = result.claims
+        assert (claim.on_published, claim.on_reproduced) == ("holds", outcome)
     unnamed = other.drop(columns="model")
     assert report(labelled(tmp_path, "surrogate"), "embedded", unnamed) == report(
         labelled(tmp_path, "surrogate"), "embedded", other
@@ -637,12 +639,12 @@ def test_a_stand_in_that_only_its_labels_tell_apart(tmp_path):
 
 
 def test_a_stand_in_is_tested_without_the_rows_that_its_card_says_it_lacks(tmp_path):
-    claim = CLAIM | {"holds_if": [{"cells": {"row": ["a", "b"], "metric": "AP"}, "op": "<",
+    claim = CLAIM | {"supported_if": [{"cells": {"row": ["a", "b"], "metric": "AP"}, "op": "<",
                                    "other": {"row": "c"}}]}  # fmt: skip
     tier = {"state": "surrogate", "needs": "nothing", "name": "toys", "lacks": {"row": ["a"]}}
-    artefact = toy(tmp_path, conclusions=[claim], tiers={"embedded": tier})
+    artefact = toy(tmp_path, claims=[claim], tiers={"embedded": tier})
     part = CELLS.assign(value=REPRODUCED)
-    [result] = report(artefact, "embedded", part[part["row"] != "a"]).conclusions
+    [result] = report(artefact, "embedded", part[part["row"] != "a"]).claims
     assert (result.on_published, result.on_reproduced) == ("holds", "holds")
     assert result.detail == "1 of 1 comparisons true, without row a"
     with pytest.raises(CardError, match="`lacks` of table_1 has row = 'a'"):
@@ -653,7 +655,7 @@ def test_a_verdict_needs_the_labels_of_the_print(tmp_path):
     artefact = labelled(tmp_path, "reproduced")
     result = report(artefact, "embedded", LABELLED)
     assert [cell.verdict for cell in result.cells] == ["equal", "equal"]
-    assert result.conclusions[0].on_reproduced == "holds"
+    assert result.claims[0].on_reproduced == "holds"
     with pytest.raises(CardError, match=r"\(b, SPLADE\), which table_1.csv"):
         report(artefact, "embedded", LABELLED.assign(model=["BM25", "SPLADE"]))
 
@@ -718,7 +720,7 @@ def as_reproduced(artefact: Artefact) -> pd.DataFrame:
 def judged(artefact: Artefact, tier: Tier, reproduced: pd.DataFrame | None) -> Report:
     """The report of a real artefact, with the audits of its chapter and three equal trainings."""
     audits, tables = audits_of(artefact.paper, artefact.chapter), {}
-    if reproduced is not None and SEEDS in artefact.card.beside:
+    if reproduced is not None and SEEDS in artefact.card.supplements:
         numbers = reproduced[reproduced["value"].map(is_number)]
         tables[SEEDS] = summarise_seeds(pd.concat([numbers] * 3), artefact.key_columns)
     return report(artefact, tier, reproduced, audits=audits, find_table=tables.get)
@@ -770,7 +772,7 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
         assert sum(result.verdicts.values()) + checks == len(result.cells) == cells
         assert tuple(result.verdicts) == VERDICTS
         row = summary_row(Result(artefact, tier, result))
-        assert sum(row["claims"].values()) == len(artefact.card.conclusions)
+        assert sum(row["claims"].values()) == len(artefact.card.claims)
         if reproduced is not None:
             counted = {verdict for verdict, count in result.verdicts.items() if count}
             assert counted <= {"equal", "consistent", "quoted", "not_run"}
@@ -782,7 +784,7 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
 
 
 def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):
-    artefact = toy(tmp_path, conclusions=[CLAIM])
+    artefact = toy(tmp_path, claims=[CLAIM])
     low = CELLS.assign(value=["0.3", "S", "0.4", "M", "0.1", "-"])
     result = Result(artefact, "embedded", report(artefact, "embedded", low))
     assert summary_row(result) == {

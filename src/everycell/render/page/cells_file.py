@@ -13,7 +13,7 @@ from everycell.records.artefacts import Artefact, Paper, all_artefacts
 from everycell.records.cards import RUNNABLE
 from everycell.render.page.vocabulary import PageEntry
 from everycell.render.tables.layout import VALUE_COLUMNS
-from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import (
     UNTESTABLE,
     ClaimClass,
@@ -93,14 +93,16 @@ def claims_frame(papers: Mapping[str, Paper], results: Sequence[PageEntry]) -> p
         for entry in run_entries:
             counts = "yes" if best[artefact.id] is entry else ""
             classes = claims_of(artefact, entry)
-            for claim, judged in zip(classes, entry.report.conclusions, strict=True):
+            for claim_class, judged in zip(classes, entry.report.claims, strict=True):
                 texts = [judged.test or "", judged.source, judged.claim, judged.detail]
-                rows.append([*about, judged.id, entry.tier, counts, *_outcomes(claim), *texts])
+                rows.append(
+                    [*about, judged.id, entry.tier, counts, *_outcomes(claim_class), *texts]
+                )
         if not run_entries:
             classes = claims_of(artefact, None)
-            for claim, conclusion in zip(classes, artefact.card.conclusions, strict=True):
-                texts = [conclusion.test or "", conclusion.source, conclusion.claim, ""]
-                rows.append([*about, conclusion.id, "", "yes", *_outcomes(claim), *texts])
+            for claim_class, claim in zip(classes, artefact.card.claims, strict=True):
+                texts = [claim.test or "", claim.source, claim.claim, ""]
+                rows.append([*about, claim.id, "", "yes", *_outcomes(claim_class), *texts])
     for paper in papers.values():
         for chapter, untested in paper.untested.items():
             rows += [
@@ -134,7 +136,7 @@ def excluded_frame(results: Sequence[PageEntry]) -> pd.DataFrame:
         [entry.artefact.paper, entry.artefact.name, entry.tier, claim.id, claim.claim]
         + [claim.detail, OUTCOME_NAMES[claim.on_published], OUTCOME_NAMES[claim.excluded]]
         for entry in results
-        for claim in entry.report.conclusions
+        for claim in entry.report.claims
         if claim.excluded is not None
     ]
     return pd.DataFrame(rows, columns=EXCLUDED_COLUMNS, dtype=str)

@@ -53,7 +53,7 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             for erratum in artefact["errata"]
             if erratum["finding"] not in causes
         ]
-        for claim in artefact["conclusions"]:
+        for claim in artefact["claims"]:
             # As in the headline, a claim counts in one tier, or not at all if it varies between
             # machines.
             failed_tests = [

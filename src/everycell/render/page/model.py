@@ -36,7 +36,7 @@ from everycell.render.page.vocabulary import (
     page_of_chapter,
 )
 from everycell.render.tables.names import shown_label
-from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import (
     Counts,
     claim_lines,
@@ -182,8 +182,8 @@ def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str
         "claim_lines": claim_lines(counts),
         "untestable": counts.untestable,
         "contradicted": counts.contradicted,
-        "conclusions": counts.outcomes("data", "published inputs"),
-        "surrogate_conclusions": counts.outcomes("surrogate data"),
+        "tested_claims": counts.outcomes("data", "published inputs"),
+        "surrogate_claims": counts.outcomes("surrogate data"),
     }
 
 
@@ -207,7 +207,7 @@ def _artefact(
         tier["verdicts"] = (
             [name for name in VERDICTS if tier_counts.get(name)] if reproduced_tiers else verdicts
         )
-    conclusions = _conclusions(artefact, tiers)
+    claims = _claims(artefact, tiers)
     return {
         "id": artefact.id.replace("/", "-"),
         "key": artefact.id,
@@ -242,26 +242,26 @@ def _artefact(
         "published": None
         if reproduced_tiers or artefact.cells.empty
         else published_table(artefact),
-        "conclusions": conclusions,
+        "claims": claims,
         "not_testable": _not_testable(tiers),
         # Why claims count as not testable, according to the deepest tier.
         "untestable": [
             claim.detail
             for tier in [tier for tier in tiers if tier["state"] == "surrogate"][-1:]
-            for claim in tier["report"].conclusions
+            for claim in tier["report"].claims
             if not reproduced_tiers and claim.on_reproduced == "not_testable"
         ],
         "deepest": deepest,
         "claims_count_in": _claims_count_in(artefact, tiers),
         "failing": sum(
             test["outcome"] == "fails" and test["tier"] == deepest
-            for conclusion in conclusions
-            for test in conclusion["on"]
+            for claim in claims
+            for test in claim["on"]
         ),
         "outcomes": [
             test["outcome"]
-            for conclusion in conclusions
-            for test in conclusion["on"]
+            for claim in claims
+            for test in claim["on"]
             if test["tier"] == deepest and not test["from_other_cells"]
         ],
         "errata": [
@@ -281,7 +281,7 @@ def _search_words(artefact: Artefact) -> str:
     names = artefact.card.names
     keys = [(name, str(key)) for name in artefact.key_columns for key in artefact.cells[name]]
     texts = [str(shown_label(name, key, names)) for name, key in keys]
-    claims = [conclusion.claim for conclusion in artefact.card.conclusions]
+    claims = [claim.claim for claim in artefact.card.claims]
     return " ".join(dict.fromkeys([*texts, *claims]))
 
 
@@ -307,7 +307,7 @@ def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str
     receipt = _receipt(folder / home / f"{artefact.name}.receipt.json") if has_run else None
     supplements = [
         table | {"downloads": _downloads(home, f"{artefact.name}.{name}", files)}
-        for name, title in artefact.card.beside.items()
+        for name, title in artefact.card.supplements.items()
         if f"{artefact.name}.{name}.csv" in files and f"{artefact.name}.{name}.svg" not in files
         if (
             table := supplement_table(
@@ -336,7 +336,7 @@ def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str
             {
                 "path": f"{home}/{name}",
                 "downloads": _downloads(home, name.removesuffix(".svg"), files),
-                "title": artefact.card.beside.get(name.split(".")[-2], artefact.card.title),
+                "title": artefact.card.supplements.get(name.split(".")[-2], artefact.card.title),
             }
             for name in files
             if name.endswith(".svg")
@@ -350,7 +350,7 @@ def _not_testable(tiers: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Reason why claims are not testable -> tiers, so that the page states each reason once."""
     reasons: dict[str, list[str]] = {}
     for tier in tiers:
-        for claim in tier["report"].conclusions:
+        for claim in tier["report"].claims:
             names = reasons.setdefault(claim.detail, [])
             if claim.on_reproduced == "not_testable" and tier["name"] not in names:
                 names.append(tier["name"])
@@ -370,26 +370,24 @@ def _receipt(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    by_tier = [
-        (tier, {judged.id: judged for judged in tier["report"].conclusions}) for tier in tiers
-    ]
-    conclusions = []
+def _claims(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    by_tier = [(tier, {judged.id: judged for judged in tier["report"].claims}) for tier in tiers]
+    claims = []
     causes = {erratum.id: erratum.where for erratum in artefact.card.errata}
-    for number, conclusion in enumerate(artefact.card.conclusions):
-        first = by_tier[0][1][conclusion.id]
-        conclusions.append(
+    for number, claim in enumerate(artefact.card.claims):
+        first = by_tier[0][1][claim.id]
+        claims.append(
             {
                 "id": f"{artefact.id.replace('/', '-')}-claim{number + 1}",
-                "claim": conclusion.claim,
-                "source": section_and_page(conclusion.source),
-                "test": conclusion.test,
+                "claim": claim.claim,
+                "source": section_and_page(claim.source),
+                "test": claim.test,
                 "published": first.on_published,
-                "cause": causes.get(conclusion.erratum or ""),
+                "cause": causes.get(claim.erratum or ""),
                 # Without a run, the report contains the outcome on published values.
                 "detail": next(
                     (
-                        judged[conclusion.id].detail.removeprefix("published: ")
+                        judged[claim.id].detail.removeprefix("published: ")
                         for tier, judged in by_tier
                         if tier["state"] not in RUNNABLE
                     ),
@@ -402,12 +400,12 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                         "surrogate": tier["surrogate"],
                         # Values derived from published cells test only the paper's consistency.
                         "from_other_cells": tier["from_other_cells"],
-                        "outcome": judged[conclusion.id].on_reproduced,
-                        "detail": judged[conclusion.id].detail,
+                        "outcome": judged[claim.id].on_reproduced,
+                        "detail": judged[claim.id].detail,
                     }
                     for tier, judged in by_tier
                     if tier["state"] in RUNNABLE
                 ],
             }
         )
-    return conclusions
+    return claims

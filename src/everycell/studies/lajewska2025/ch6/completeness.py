@@ -18,7 +18,7 @@ from everycell.rag.grounded.lexical_judge import (
     supported_shares,
     train_judge,
 )
-from everycell.rag.judges import rank_agreement
+from everycell.rag.nuggets import rank_agreement
 from everycell.studies.lajewska2025.ch6.nuggets import MEAN, TEST_DECIMALS, compare_runs
 from everycell.studies.lajewska2025.ch6.systems import BASELINE, RELEVANT, STANDARD
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from everycell.collections.fairweb import read_target
+from papers.sakai2023.data import read_target
 
 
 def test_read_target_normalises_rounded_shares(tmp_path):
