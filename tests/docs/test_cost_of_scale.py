@@ -13,7 +13,7 @@ from everycell.language_models.requirements import FACTS, H200, Load, gpu_hours
 from everycell.studies.abolghasemi2026.ch3 import scale as satisfaction
 from everycell.studies.abolghasemi2026.ch5 import scale as attribution
 from everycell.studies.heuss2025.ch5 import scale as faithfulness
-from everycell.studies.lajewska2025.ch6 import scale as ginger
+from papers.lajewska2025 import ch6_scale as ginger
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
