@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from everycell.metrics.rank_overlap import PERSISTENCE, Variant, crbo
+from everycell.metrics.rbo import PERSISTENCE, Variant, crbo
 from everycell.retrieval.any_measure import evaluate_measures
 from everycell.retrieval.evaluation import Choice
 from everycell.retrieval.significance import compare_paired_and_unpaired

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.metrics.rank_overlap import rbo
+from everycell.metrics.rbo import rbo
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.reproducibility import (
     compare_runs,
@@ -192,7 +192,7 @@ def test_invariants_of_the_effects(scores, gain, scale):
             lambda: ranking_agreement(run(q="ab"), run(q="ab"), union="score"),
             "union is 'score': it must be 'original' or 'ids'.",
         ),
-        (lambda: ranking_agreement(run(q="ab"), run(q="ab"), depth=0), "The depth is 0"),
+        (lambda: ranking_agreement(run(q="ab"), run(q="ab"), depth=0), "depth is 0"),
         (lambda: ranking_agreement(run(q="aa"), run(q="ab")), "repeats the document"),
         (
             lambda: score_agreement(values(MAP=[0.1, 0.2]), values(MAP=[0.1, 0.2, 0.3])),
