@@ -42,7 +42,7 @@ def answerability_train(job: Job) -> None:
     if files.get("squad"):
         squad = read_squad(Path(files.squad)).itertuples(index=False, name=None)
         for values, squad_values in zip(
-            examples.values(), zip(*squad_pairs(squad, seed=job.seed), strict=True), strict=True
+            examples.values(), zip(*squad_pairs(squad, seed=params.seed), strict=True), strict=True
         ):
             values += squad_values
     validation = labelled[labelled["partition"] == "validation"]
@@ -62,7 +62,10 @@ def answerability_train(job: Job) -> None:
         Dataset.from_dict(examples),
         classification_loss(tokenizer, length),
         TrainingOptions(
-            seed=job.seed, warmup_ratio=min(1.0, warmup / steps), checkpoint_steps=100, **settings
+            seed=params.seed,
+            warmup_ratio=min(1.0, warmup / steps),
+            checkpoint_steps=100,
+            **settings,
         ),
         Path(job.output.model),
         tokenizer=tokenizer,

@@ -182,7 +182,7 @@ def completeness(job: ResultJob) -> None:
         released.set_index(["run", "topic"])["text"].to_dict(),
         released.set_index("topic")["question"].to_dict(),
         train_share=params.trained,
-        seed=job.seed,
+        seed=params.seed,
         resamples=params.resamples,
     )
     nuggets = pd.read_parquet(files.nuggets)
