@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from chapter_jobs import FunctionJob
 
-from everycell.collections.user_studies import TRANSPARENCY_FACTORS
 from everycell.statistics.anova import anova
 from everycell.statistics.effect_size import CULPEPPER
 from everycell.statistics.repeated_ratings import cluster_means_anova
 from papers.lajewska2025 import ch7
 from papers.lajewska2025.ch7 import differences, interaction_table, one_way_table, worker_table
+from papers.lajewska2025.user_study_data import TRANSPARENCY_FACTORS
 
 
 @pytest.fixture

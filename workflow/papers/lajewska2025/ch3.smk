@@ -1,6 +1,6 @@
 # lajewska2025, chapter 3: two reproduced systems of TREC CAsT, and variants of them.
 # Released runs and judgements -> measures, and tests of the differences.
-from everycell.collections.cast_turns import FILES as CAST_TURNS
+from papers.lajewska2025.cast_data import FILES as CAST_TURNS
 from papers.lajewska2025.ch3_systems import (
     CAST_COMPARISONS,
     CAST_ENCODER_RUNS,

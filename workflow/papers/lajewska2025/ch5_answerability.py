@@ -16,13 +16,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.collections.answerability import (
-    join_scores,
-    read_passage_labels,
-    read_passage_predictions,
-    read_sentence_labels,
-    read_sentence_scores,
-)
 from everycell.dialogue.answerability import (
     THRESHOLDS,
     Aggregation,
@@ -39,7 +32,16 @@ from everycell.jobs.result_job import ResultJob
 from everycell.records.spread import SEEDS, summarise_seeds
 from everycell.statistics.hypothesis_tests import t_tests
 from papers.lajewska2025.annotations import paths
-from papers.lajewska2025.answerability_data import judged_pairs, labelled_pairs, read_labels
+from papers.lajewska2025.answerability_data import (
+    join_scores,
+    judged_pairs,
+    labelled_pairs,
+    read_labels,
+    read_passage_labels,
+    read_passage_predictions,
+    read_sentence_labels,
+    read_sentence_scores,
+)
 
 Level = tuple[str, str, str]
 Cases = tuple[npt.NDArray, npt.NDArray, npt.NDArray]

@@ -14,13 +14,6 @@ import pandas as pd
 from scipy import stats
 
 from everycell.base.csv_files import read_table
-from everycell.collections.user_studies import (
-    EXPLANATION_RATINGS,
-    RESPONSE_RATINGS,
-    TRANSPARENCY_FACTORS,
-    read_pilot,
-    read_transparency,
-)
 from everycell.jobs.result_job import ResultJob
 from everycell.render.panels import bar_panels
 from everycell.statistics.anova import anova as anova_table
@@ -35,6 +28,13 @@ from everycell.statistics.repeated_ratings import (
 from everycell.statistics.simulation import rejection_rates, simulate_ratings
 from papers.lajewska2025.designs import transparency_study
 from papers.lajewska2025.rejection_figure import write_rejection_figure
+from papers.lajewska2025.user_study_data import (
+    EXPLANATION_RATINGS,
+    RESPONSE_RATINGS,
+    TRANSPARENCY_FACTORS,
+    read_pilot,
+    read_transparency,
+)
 
 QUALITY, MODE = "Explanation Quality", "Presentation Mode"
 #: Factors that the tables report again, for the conditions with explanations only.

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.user_studies import DEMOGRAPHICS, read_answers, read_expert_scores
 from everycell.jobs.result_job import ResultJob
 from everycell.render.panels import box_panels
 from papers.lajewska2025.counts import exact_quotient
+from papers.lajewska2025.user_study_data import DEMOGRAPHICS, read_answers, read_expert_scores
 
 
 def demographics(job: ResultJob) -> None:

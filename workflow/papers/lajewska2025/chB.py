@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.answerability import (
+from everycell.collections.squad import Question, read_squad
+from everycell.jobs.result_job import ResultJob
+from everycell.text.sentences import sentences_with
+from papers.lajewska2025.answerability_data import (
     read_passage_labels,
     read_passage_sentences,
     read_sentence_labels,
 )
-from everycell.collections.squad import Question, read_squad
-from everycell.jobs.result_job import ResultJob
-from everycell.text.sentences import sentences_with
 
 
 def set_counts(passages: pd.DataFrame, sentences: tuple[int, int, int]) -> dict[str, int]:

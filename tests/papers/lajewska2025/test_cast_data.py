@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from everycell.collections.cast_turns import FILES, read_rewrites, read_turns
 from everycell.sources import fetch
+from papers.lajewska2025.cast_data import FILES, read_rewrites, read_turns
 
 TURNS = [
     {

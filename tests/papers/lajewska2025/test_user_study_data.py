@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from everycell.collections.user_studies import (
+from papers.lajewska2025.user_study_data import (
     ANSWERABILITY,
     DEMOGRAPHICS,
     EXPLANATION_RATINGS,
