@@ -162,6 +162,8 @@ def extract(job: Job) -> None:
 def show(job: Job) -> None:
     """Responses written by a language model, with their source spans."""
     files, params = job.input, job.params
-    frames = map(pd.read_parquet, (files.responses, files.nuggets, files.passages))
+    responses, nuggets, passages = map(
+        pd.read_parquet, (files.responses, files.nuggets, files.passages)
+    )
     note = f"Nuggets and sentences by {params.model}, system {params.system}. {params.note}"
-    _write_sources(job, *frames, params.kind, params.system, note)
+    _write_sources(job, responses, nuggets, passages, params.kind, params.system, note)
