@@ -239,7 +239,7 @@ def _readers() -> dict[str, Reader]:
             call=lambda read, path: read(path, ranks="error")),
         "trec.runs.read_run#gzip": Reader(gzip.compress(b"q1 Q0 d1 1 12.5 bm25\n", mtime=0),
             "bm25.run.gz"),
-        "trec.qrels.read_qrels": Reader(b"q1 0 d1 1\nq1 0 d2 0\n",
+        "trec.runs.read_qrels": Reader(b"q1 0 d1 1\nq1 0 d2 0\n",
             call=lambda read, path: read(path, scale=(0, 4))),
         "retrieval.query_files.read_encoded_queries": Reader(
             b'{"id": "q", "contents": "red bee", "vector": {"red": 1}}\n',
@@ -288,13 +288,13 @@ NOT_HERE = {
     "reads a released file, whose sha256 the job has compared": """
         base.csv_files.read_columns collections.cacm.read_cacm_issues
         collections.cacm.read_cacm_links collections.cast_passages.read_cast_passages
-        collections.fair_ranking_lists.read_fair_lists collections.ginger.read_nugget_labels
-        collections.ginger.read_responses collections.grepbias.read_grepbias
-        collections.msmarco.read_annotated_queries collections.msmarco.read_query_set
-        collections.nq_open.read_nq_open collections.smart.read_collection
-        collections.snippets.read_annotations collections.snippets.read_tasks
-        collections.user_satisfaction.read_dialogues collections.user_satisfaction.read_samples
-        collections.user_satisfaction.read_split
+        collections.ginger.read_nugget_labels collections.ginger.read_responses
+        collections.grepbias.read_grepbias collections.msmarco.read_annotated_queries
+        collections.msmarco.read_query_set collections.nq_open.read_nq_open
+        collections.smart.read_collection collections.snippets.read_annotations
+        collections.snippets.read_tasks collections.user_satisfaction.read_dialogues
+        collections.user_satisfaction.read_samples collections.user_satisfaction.read_split
+        papers.heuss2025.data.read_fair_lists
         papers.lajewska2025.answerability_data.read_passage_labels
         papers.lajewska2025.answerability_data.read_passage_predictions
         papers.lajewska2025.answerability_data.read_passage_sentences
@@ -423,7 +423,7 @@ TEXTS = [
     name
     for name in READERS
     if name.startswith(
-        ("trec.runs.read_run", "trec.qrels", "collections.letor", "metrics.word",
+        ("trec.runs.read_run", "trec.runs", "collections.letor", "metrics.word",
          "metrics.term_counts.read_documents", "collections.cited_questions",
          "collections.msmarco.read_queries", "base.csv_files",
          "collections.trec_rag.read_topics", "retrieval.query_files", "rag.prompts", "rag.cite",

@@ -12,8 +12,7 @@ from everycell.cli import app
 from everycell.records.published_cells import read_cells
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.reproducibility import compare_runs, ranking_agreement
-from everycell.trec.qrels import read_qrels
-from everycell.trec.runs import read_run, trec_order
+from everycell.trec.runs import read_qrels, read_run, trec_order
 from papers.lajewska2025.ch3 import metric_names, row_keys
 
 #: Printed measure -> ours, as the rules of the chapter have it.

@@ -14,8 +14,7 @@ import pandas as pd
 from everycell.jobs.result_job import ResultJob
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.significance import change_ranges, compare_paired_and_unpaired
-from everycell.trec.qrels import read_qrels
-from everycell.trec.runs import read_run
+from everycell.trec.runs import read_qrels, read_run
 
 #: Number at the end of a passage id. A WaPo document id ends in twelve hexadecimal digits, which
 #: this pattern does not match.

@@ -1,4 +1,4 @@
-"""Policies of Tables 2.2 and 2.3 for one list, and their measures."""
+"""Policies of Tables 2.2 and 2.3, and their measures: minutes per data set."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from everycell.fair_ranking.policies import (
     plackett_luce,
     uniform,
 )
+from everycell.jobs.job import Job
 
 Marginals = Literal["entropy", "centre"]
 
@@ -57,6 +58,22 @@ class RankedList(NamedTuple):
     outlying: FloatArray  #: shape (n,), the feature in which items may be outliers
 
 
+def policies(job: Job) -> None:
+    """Compute and evaluate the policies of a table for the scored lists of a data set."""
+    setup = Setup(**job.params.setup)
+    scores = pd.read_parquet(job.input.scores)
+    frames = []
+    for (epochs, run), part in scores.groupby(["epochs", "run"], sort=False):
+        lists = [
+            best_items(rows["score"], rows["relevance"], rows["outlying"], setup.items)
+            for _, rows in part.groupby("query", sort=False)
+        ]
+        rng = np.random.default_rng([job.params.seed, int(run)])
+        frames.append(measure_policies(lists, setup, rng).assign(epochs=epochs, run=int(run)))
+    measures = pd.concat(frames, ignore_index=True).assign(dataset=job.wildcards.dataset)
+    job.write_frame(measures, "measures")
+
+
 def best_items(
     scores: npt.ArrayLike, relevance: npt.ArrayLike, outlying: npt.ArrayLike, items: int
 ) -> RankedList:
@@ -80,7 +97,7 @@ def best_items(
     )
 
 
-def policies(
+def policies_of(
     items: RankedList, setup: Setup, rng: np.random.Generator
 ) -> Iterator[tuple[str, Policy]]:
     """Policies by row of a table, without the suffix `@10` of the top-k tables.
@@ -163,6 +180,6 @@ def measure_policies(
         [
             {"query": query, "row": row} | measures(policy, items, setup.outlier_ranks)
             for query, items in enumerate(lists)
-            for row, policy in policies(items, setup, rng)
+            for row, policy in policies_of(items, setup, rng)
         ]
     )
