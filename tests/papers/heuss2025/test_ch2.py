@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 from chapter_jobs import FunctionJob
 
-from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
-from everycell.fair_ranking.exposure_measures import holds_outlier
-from everycell.fair_ranking.policies import Policy
+from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.policies import Policy, holds_outlier
 from papers.heuss2025.ch2 import (
     PUBLISHED_METRICS,
     ROWS,

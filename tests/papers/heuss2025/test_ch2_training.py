@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from everycell.fair_ranking.exposure_measures import (
+from everycell.fair_ranking.policies import (
     holds_outlier,
     list_outliers,
     outlier_probability,
+    uniform,
 )
-from everycell.fair_ranking.policies import uniform
 from papers.heuss2025.ch2_training import planted_lists
 from papers.heuss2025.data import (
     OUTLIER_FEATURE,

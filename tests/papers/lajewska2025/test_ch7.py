@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 from chapter_jobs import FunctionJob
 
-from everycell.statistics.anova import anova
+from everycell.statistics.anova import anova, cluster_means_anova
 from everycell.statistics.effect_size import CULPEPPER
-from everycell.statistics.repeated_ratings import cluster_means_anova
 from papers.lajewska2025 import ch7
 from papers.lajewska2025.ch7 import differences, interaction_table, one_way_table, worker_table
 from papers.lajewska2025.user_study_data import TRANSPARENCY_FACTORS

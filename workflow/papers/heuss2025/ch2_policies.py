@@ -10,23 +10,21 @@ import numpy.typing as npt
 import pandas as pd
 
 from everycell.base.arrays import FloatArray
-from everycell.fair_ranking.decomposition import TINY, AvoidanceTest, decompose, resample
-from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
-from everycell.fair_ranking.exposure_measures import (
-    exposure_error,
-    holds_outlier,
-    list_outliers,
-    outlier_probability,
-    outlierness_published,
-    outlierness_released,
-    policy_ndcg,
-)
+from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.felix import TINY, AvoidanceTest, decompose, resample
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
 from everycell.fair_ranking.policies import (
     Policy,
     deterministic,
+    exposure_error,
+    holds_outlier,
+    list_outliers,
     omit,
+    outlier_probability,
+    outlierness_published,
+    outlierness_released,
     plackett_luce,
+    policy_ndcg,
     uniform,
 )
 from everycell.jobs.job import Job

@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import FloatArray
-from everycell.fair_ranking.decomposition import Matching, resample
-from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
-from everycell.fair_ranking.exposure_measures import holds_outlier
+from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.felix import Matching, resample
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
 from everycell.fair_ranking.optimum import generate_rankings, lowest_probability, pool_rankings
-from everycell.fair_ranking.policies import omit
+from everycell.fair_ranking.policies import holds_outlier, omit
 from everycell.jobs.result_job import ResultJob
 from papers.heuss2025.ch2_figures import outlier_reductions
 

@@ -16,15 +16,18 @@ from scipy import stats
 from everycell.base.csv_files import read_table
 from everycell.jobs.result_job import ResultJob
 from everycell.render.panels import bar_panels
-from everycell.statistics.anova import anova as anova_table
-from everycell.statistics.anova_frames import TIMES, anova_cells
-from everycell.statistics.effect_size import EFFECT_SCALES, EffectScale
-from everycell.statistics.power import power_from_f
-from everycell.statistics.repeated_ratings import (
+from everycell.statistics.anova import (
+    TIMES,
+    anova_cells,
     cluster_means_anova,
     intraclass_correlation,
     random_intercept_p,
 )
+from everycell.statistics.anova import (
+    anova as anova_table,
+)
+from everycell.statistics.effect_size import EFFECT_SCALES, EffectScale
+from everycell.statistics.power import power_from_f
 from everycell.statistics.simulation import rejection_rates, simulate_ratings
 from papers.lajewska2025.designs import transparency_study
 from papers.lajewska2025.rejection_figure import write_rejection_figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.statistics.anova_frames import anova_cells
+from everycell.statistics.anova import anova_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
 
 
