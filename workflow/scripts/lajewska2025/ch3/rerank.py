@@ -6,8 +6,7 @@ import pandas as pd
 
 from everycell.jobs.job import Job
 from everycell.retrieval.encoded import read_encoded
-from everycell.retrieval.fusion import fuse
-from everycell.retrieval.reranking import top_documents
+from everycell.retrieval.reranking import reciprocal_rank_fusion, top_documents
 from everycell.studies.lajewska2025.ch3.rerankers import PassageRerankers
 from everycell.trec.runs import read_run, write_run
 
@@ -15,7 +14,7 @@ with Job(snakemake) as job:
     settings = snakemake.params
     runs = {Path(path).stem: read_run(Path(path)) for path in snakemake.input.runs}
     for name, parts in settings.fused.items():
-        fused = fuse([runs[part] for part in parts], "rrf", k=settings.rrf)
+        fused = reciprocal_rank_fusion([runs[part] for part in parts], settings.rrf)
         runs[name] = top_documents(fused, settings.candidates)
 
     encoders = [read_encoded(Path(path)) for path in snakemake.input.encoded]
