@@ -14,13 +14,9 @@ import numpy as np
 import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
+from everycell.records.chapters import import_papers
 from everycell.statistics.fast_anova import FastAnova
 from everycell.statistics.simulation import simulate_ratings
-from everycell.studies.lajewska2025.designs import (
-    answerability_study,
-    transparency_study,
-    viewpoints_study,
-)
 
 
 def f_by_statsmodels(design, factors, ratings):
@@ -35,6 +31,13 @@ def f_by_statsmodels(design, factors, ratings):
 
 
 def main():
+    import_papers()
+    from papers.lajewska2025.designs import (
+        answerability_study,
+        transparency_study,
+        viewpoints_study,
+    )
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", type=int, default=500, help="simulated studies per design")
     studies = parser.parse_args().studies

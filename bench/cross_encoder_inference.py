@@ -32,7 +32,7 @@ import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from everycell.collections import pydocs
-from everycell.collections.pydocs_tasks import query_by_example
+from everycell.collections.pydocs import query_by_example
 from everycell.learning.batching import map_batches, pad
 from everycell.learning.checkpoints import TrainingOptions
 from everycell.learning.cross_encoder import PairLength, join, tokenise, training_loss

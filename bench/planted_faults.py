@@ -62,13 +62,14 @@ def tests_of(copy, fault):
     names = rf"{re.escape('.'.join(package))}(\.{module}\b| import [^)]*?\b{module}\b)"
     importing = [
         str(path.relative_to(copy))
-        for folder in ("unit", "truth")
+        for folder in ("unit", "truth", "papers")
         for path in sorted((copy / "tests" / folder).rglob("test_*.py"))
         if re.search(names, path.read_text(encoding="utf-8"))
     ]
     # Test files with the name of the module come first.
     importing.sort(key=lambda path: module not in path)
-    folder = Path("tests/unit", *package[1:3])
+    of_paper = package[0] == "papers"
+    folder = Path("tests", *package[:2]) if of_paper else Path("tests/unit", *package[1:3])
     return [[fault["file"], *importing], ["-m", "not slow", str(folder)]]
 
 

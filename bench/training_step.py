@@ -22,7 +22,7 @@ from unittest.mock import patch
 import torch
 
 from everycell.collections import pydocs
-from everycell.collections.pydocs_tasks import query_by_example
+from everycell.collections.pydocs import query_by_example
 from everycell.learning import cross_encoder, tilde, tildev2
 from everycell.learning import last_layer as last_states
 from everycell.learning.checkpoints import Checkpoints, TrainingRecord

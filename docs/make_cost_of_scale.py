@@ -9,19 +9,19 @@ from everycell.language_models.requirements import FACTS, H200, cost, gpu_hours
 TARGET = Path("docs/cost-of-scale.md")
 #: Module of a chapter -> title, and the models of config.yaml in its table.
 CHAPTERS = {
-    "abolghasemi2026.ch3": (
+    "everycell.studies.abolghasemi2026.ch3.scale": (
         "abolghasemi2026, chapter 3: estimators of user satisfaction",
         ("zephyr", "mistral-if"),
     ),
-    "abolghasemi2026.ch5": (
+    "everycell.studies.abolghasemi2026.ch5.scale": (
         "abolghasemi2026, chapter 5: attribution bias",
         ("llama-3-8b-instruct", "mistral-7b-instruct", "gpt-4o"),
     ),
-    "heuss2025.ch5": (
+    "everycell.studies.heuss2025.ch5.scale": (
         "heuss2025, chapter 5: citation faithfulness",
         ("command-r-plus", "llama-3-8b-instruct"),
     ),
-    "lajewska2025.ch6": (
+    "everycell.studies.lajewska2025.ch6.scale": (
         "lajewska2025, chapter 6: responses from nuggets",
         ("gpt-5-5", "gpt-4o", "claude-haiku", "gemini-flash", "llama-3-8b-instruct"),
     ),
@@ -133,7 +133,7 @@ def render(config: Config) -> str:
     """Text of the page."""
     parts = [HEAD]
     for module, (title, models) in CHAPTERS.items():
-        loads = import_module(f"everycell.studies.{module}.scale").full_loads(config)
+        loads = import_module(module).full_loads(config)
         parts.append(f"## {title}\n")
         parts.append(
             _table(

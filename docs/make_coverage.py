@@ -52,11 +52,11 @@ def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[Result]
         )
         rows = rows_by_result.get((artefact.id, tier))
         # A result on surrogate data without compared claims has no rows.
-        if rows is None and (tier == "full" or state != "stand_in"):
+        if rows is None and (tier == "full" or state != "surrogate"):
             continue
         verdicts = {} if rows is None else dict(rows[["key", "verdict"]].itertuples(index=False))
-        origin = _origin(artefact, tier, verdicts) if state == "rebuilt" else "none"
-        origins = origins_of_cells(artefact, tier, origin) if state == "rebuilt" else None
+        origin = _origin(artefact, tier, verdicts) if state == "reproduced" else "none"
+        origins = origins_of_cells(artefact, tier, origin) if state == "reproduced" else None
         # Cells on surrogate data have no verdicts.
         cells = [
             _cell(row, artefact.key_columns, cell_class, verdicts)
@@ -65,13 +65,13 @@ def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[Result]
                 classify_cells(artefact, tier, origins),
                 strict=True,
             )
-            if state == "rebuilt"
+            if state == "reproduced"
         ]
         claims = [
-            claim.model_copy(update={"on_rebuilt": _outcome(claim.id, verdicts, artefact, tier)})
-            for claim in entry.report.conclusions
+            claim.model_copy(update={"on_reproduced": _outcome(claim.id, verdicts, artefact, tier)})
+            for claim in entry.report.claims
         ]
-        report = {"state": state, "origin": origin, "cells": cells, "conclusions": claims}
+        report = {"state": state, "origin": origin, "cells": cells, "claims": claims}
         results.append(replace(entry, report=entry.report.model_copy(update=report)))
     return results
 
@@ -88,7 +88,7 @@ def _origin(artefact: Artefact, tier: Tier, verdicts: Mapping[str, str]) -> Cell
 
 def _outcome(claim: str, verdicts: Mapping[str, str], artefact: Artefact, tier: Tier) -> str:
     """Outcome of a claim; outcomes that vary between machines are not in the expectations."""
-    name = f"conclusion {claim}"
+    name = f"claim {claim}"
     if name not in verdicts and verdicts and not artefact.card.tiers[tier].varies:
         raise ValueError(
             f"{EXPECTED} has no outcome of {artefact.id}, {name}. Reproduce the results, then run "
@@ -112,7 +112,7 @@ def _cell(
     judged = cell_class.with_verdict(verdicts[name].split(" ")[0])
     names = ("kind", "origin", "flag", "verdict")
     fields = {name: getattr(judged, name) or None for name in names}
-    return JudgedCell(key=key, printed=row["value"], rebuilt=None, why=None, **fields)
+    return JudgedCell(key=key, published=row["value"], reproduced=None, why=None, **fields)
 
 
 def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
@@ -167,7 +167,7 @@ def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts
         cells = [
             f"`{paper}_ch{chapter}`",
             papers[paper].chapters[chapter],
-            f"{counts.states['rebuilt']} of {counts.artefacts}",
+            f"{counts.states['reproduced']} of {counts.artefacts}",
             f"{counts.reproduced} of {counts.published}" if counts.published else "",
             "/".join(str(verdicts[name]) for name in names) if verdicts.total() else "",
             _claims(counts, "data", "published inputs"),

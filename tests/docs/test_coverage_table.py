@@ -13,7 +13,7 @@ from everycell.records.artefacts import load_papers
 from everycell.records.cards import RUNNABLE
 from everycell.render.page.cells_file import data_files
 from everycell.render.page.page_file import pages_of
-from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import (
     CLAIM_LINES,
     claim_lines,

@@ -89,4 +89,4 @@ def test_pages_are_bound_to_results_that_a_card_promises(path):
         artefact, *beside = name.removesuffix(".csv").split(".")
         card = papers[paper].artefacts[artefact].card
         assert card.tiers[tier].state in RUNNABLE, entry
-        assert set(beside) <= set(card.beside), entry
+        assert set(beside) <= set(card.supplements), entry

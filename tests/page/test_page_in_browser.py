@@ -164,11 +164,11 @@ def test_tier_state_and_verdict_must_come_together(overview):
             overview.select_option(f"select[name={name}]", filters.get(name, ""))
         return [key.removeprefix("toy2026/") for key in visible_results(overview)]
 
-    assert choose(state="stand_in") == ["table_1"]
-    assert choose(tier="embedded", state="stand_in") == ["table_1"]
-    assert choose(tier="released", state="stand_in") == []
-    assert choose(tier="released", state="rebuilt") == ["table_1", "figure_1"]
-    assert choose(tier="released", state="rebuilt", verdict="differs") == ["table_1"]
+    assert choose(state="surrogate") == ["table_1"]
+    assert choose(tier="embedded", state="surrogate") == ["table_1"]
+    assert choose(tier="released", state="surrogate") == []
+    assert choose(tier="released", state="reproduced") == ["table_1", "figure_1"]
+    assert choose(tier="released", state="reproduced", verdict="differs") == ["table_1"]
     assert choose(tier="embedded", verdict="differs") == []
     assert choose(verdict="not_run") == ["table_1", "table_2"]
 
@@ -229,7 +229,7 @@ def test_what_is_folded_opens_for_a_link(browser, url):
 
 
 def test_printed_and_rebuilt_stand_side_by_side_when_asked(page):
-    equal, surrogate = page.locator("td.v.equal").first, page.locator("td.v.stand_in").first
+    equal, surrogate = page.locator("td.v.equal").first, page.locator("td.v.surrogate").first
     assert (equal.inner_text(), surrogate.inner_text()) == ("0.301 ✓", "0.312")
     page.check("#sides")
     assert equal.inner_text() == "0.301reproduced 0.3014 ✓"
@@ -269,7 +269,7 @@ def test_a_cell_opens_a_panel_with_all_that_is_known_of_it(page):
     expect(panel.get_by_role("button", name="Close")).to_be_focused()
     page.keyboard.press("Escape")
     expect(cell).to_be_focused()
-    page.locator("td.v.stand_in").first.click()
+    page.locator("td.v.surrogate").first.click()
     text = " ".join(panel.inner_text().split())
     assert "published 0.301 on surrogate data 0.31234 verdict not compared" in text
 
@@ -351,7 +351,7 @@ def test_hover_shows_the_rebuilt_value(page):
     assert after(cell) == "none"
     cell.hover()
     assert "0.30142" in after(cell)
-    surrogate = page.locator("td.v.stand_in").first
+    surrogate = page.locator("td.v.surrogate").first
     surrogate.hover()
     for message in ("surrogate data: ", "0.31234", "published: 0.301; not compared: other data"):
         assert message in after(surrogate)

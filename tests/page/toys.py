@@ -32,7 +32,7 @@ HOSTILE = " ".join(
 )
 #: Keys of a report and fields of a card whose text may be anything.
 FREE = {"claim", "detail", "evidence", "explanation", "finding", "key", "markers", "name", "needs",
-        "printed", "rebuilt", "source", "test", "title", "why"}  # fmt: skip
+        "published", "reproduced", "source", "test", "title", "why"}  # fmt: skip
 PAPER = """
 title: Toys & <script>document.title=1</script>
 authors: N. N.
@@ -55,20 +55,20 @@ artefacts:
     title: "Scores <b>of</b> two runs"
     source: § 1 from p. 3, L1
     tiers:
-      embedded: {state: stand_in, needs: nothing, name: made-up runs}
-      released: {state: rebuilt, needs: the runs}
+      embedded: {state: surrogate, needs: nothing, name: made-up runs}
+      released: {state: reproduced, needs: the runs}
       full: {state: not_run, needs: a zeppelin}
     layout: {rows: [run], columns: [set, metric]}
     decimals: {MAP: 3, size: text}
-    beside: {by_length: Scores by length}
-    conclusions:
+    supplements: {by_length: Scores by length}
+    claims:
       - {id: a_wins, claim: Run a is better than run b., source: "§ 1.1 from p. 4, L2",
-         holds_if: [{cells: {run: a, set: x, metric: MAP}, op: ">", other: {run: b}}]}
+         supported_if: [{cells: {run: a, set: x, metric: MAP}, op: ">", other: {run: b}}]}
     errata:
       - {id: swapped, where: print, cells: [{run: b, set: y, metric: MAP}],
          finding: The two values of the last row are swapped., evidence: Their sum is printed.}
   figure_1: {kind: figure, title: Bars of the two runs, source: L3,
-    tiers: {released: {state: rebuilt, needs: the runs}}}
+    tiers: {released: {state: reproduced, needs: the runs}}}
   table_2: {kind: table, title: A table that needs too much, source: L4,
     tiers: {full: {state: not_run, needs: ten thousand crowd workers}}}
   figure_2: {kind: drawing, title: A drawing of a duck, source: L5,
@@ -149,7 +149,9 @@ def hostile(folder: Path, results: Path) -> list[Toy]:
     result = []
     for toy in toys:
         card = toy.artefact.card.model_dump()
-        card = Card.model_validate(poisoned(card) | {"beside": poisoned(card["beside"], free=True)})
+        card = Card.model_validate(
+            poisoned(card) | {"supplements": poisoned(card["supplements"], free=True)}
+        )
         artefact = toy.artefact.model_copy(update={"card": card})
         result.append(
             Toy(
@@ -164,10 +166,10 @@ def hostile(folder: Path, results: Path) -> list[Toy]:
 
 def report(artefact: Artefact, tier: str, state: str, **more: Any) -> Report:
     """The report of a toy, empty but for what `more` gives."""
-    conclusions = [
+    claims = [
         {"id": one.id, "claim": one.claim, "source": one.source, "test": None,
-         "on_printed": "holds", "on_rebuilt": "undecided", "detail": "printed: 1 of 1"}
-        for one in artefact.card.conclusions
+         "on_published": "holds", "on_reproduced": "undecided", "detail": "printed: 1 of 1"}
+        for one in artefact.card.claims
     ]  # fmt: skip
     errata = [
         {"id": one.id, "where": one.where, "finding": one.finding, "evidence": one.evidence,
@@ -176,7 +178,7 @@ def report(artefact: Artefact, tier: str, state: str, **more: Any) -> Report:
     ]  # fmt: skip
     content = {
         "artefact": artefact.id, "tier": tier, "state": state, "cells": [],
-        "conclusions": conclusions, "errata": errata, "files": [], **more,
+        "claims": claims, "errata": errata, "files": [], **more,
         "verdicts": dict(Counter(cell["verdict"] for cell in more.get("cells", []))),
     }  # fmt: skip
     return Report.model_validate(content)
@@ -187,16 +189,16 @@ def toy_results(folder: Path, results: Path) -> list[Toy]:
     artefacts = published(folder)["toy2026"].artefacts
     table, figure = artefacts["table_1"], artefacts["figure_1"]
     cells = [
-        {"key": dict(zip(("run", "set", "metric"), row[:3], strict=True)), "printed": row[3],
-         "rebuilt": row[4], "verdict": row[5], "why": row[6]}
+        {"key": dict(zip(("run", "set", "metric"), row[:3], strict=True)), "published": row[3],
+         "reproduced": row[4], "verdict": row[5], "why": row[6]}
         for row in CELLS
     ]  # fmt: skip
     cells[4]["unit"] = 0.001
     cells[6]["source"] = "print"
     cells[7]["tolerance"] = 0.2
-    cells[2]["markers"] = {"printed": "b<", "rebuilt": ""}
-    failing = [one.model_copy(update={"on_rebuilt": "fails", "detail": "0 of 1"})
-               for one in report(table, "embedded", "stand_in").conclusions]  # fmt: skip
+    cells[2]["markers"] = {"published": "b<", "reproduced": ""}
+    failing = [one.model_copy(update={"on_reproduced": "fails", "detail": "0 of 1"})
+               for one in report(table, "embedded", "surrogate").claims]  # fmt: skip
     home = results / "released" / "toy2026"
     home.mkdir(parents=True)
     for name in ("table_1", "figure_1"):
@@ -218,12 +220,12 @@ def toy_results(folder: Path, results: Path) -> list[Toy]:
     frame = table.cells.query("metric == 'MAP' and set == 'x'").astype({"value": float})
     save_figure(bar_panels(frame, group="run"), home / "figure_1")
     return [
-        Toy(table, "embedded", report(table, "embedded", "stand_in", conclusions=failing,
+        Toy(table, "embedded", report(table, "embedded", "surrogate", claims=failing,
                                       files=["table_1.csv"])),
-        Toy(table, "released", report(table, "released", "rebuilt", cells=cells,
+        Toy(table, "released", report(table, "released", "reproduced", cells=cells,
                                       files=["table_1.by_length.csv", "table_1.csv"])),
         Toy(table, "full", report(table, "full", "not_run")),
-        Toy(figure, "released", report(figure, "released", "rebuilt",
+        Toy(figure, "released", report(figure, "released", "reproduced",
                                        files=["figure_1.csv", "figure_1.svg"])),
         Toy(artefacts["table_2"], "full", report(artefacts["table_2"], "full", "not_run"),
             ("figure_9.csv differs from its hash in",)),

@@ -23,7 +23,7 @@ def list_explanations(project: Project, stage: Stage) -> None:
     first = features.groupby("data", sort=False).first()
     assert first["feature"].tolist() == ["feature_7", "feature_100"]
     report = project.verdicts("heuss2025/figure_4_4", "full")
-    assert len(report["conclusions"]) == 9
+    assert len(report["claims"]) == 9
 
 
 def citations(project: Project, stage: Stage) -> None:

@@ -10,22 +10,22 @@ import pytest
 from harness import published
 
 from everycell.records.artefacts import Artefact, all_artefacts
-from everycell.records.claims import Conclusion, Kind, Predicate
+from everycell.records.claims import Claim, Kind, Predicate
 from everycell.records.published_cells import as_number, key_columns
+from everycell.verdicts.claims import decide_on_published, evaluate
 from everycell.verdicts.comparisons import Cells, Key, expand_marker
-from everycell.verdicts.conclusions import decide_on_published, evaluate
 
 ARTEFACTS = list(all_artefacts(published()))
 CLAIMS = [
-    pytest.param(artefact, conclusion, id=f"{artefact.id} {conclusion.id}")
+    pytest.param(artefact, claim, id=f"{artefact.id} {claim.id}")
     for artefact in ARTEFACTS
-    for conclusion in artefact.card.conclusions
+    for claim in artefact.card.claims
 ]
 PREDICATES = [
-    pytest.param(artefact, conclusion, number, id=f"{artefact.id} {conclusion.id} {number + 1}")
+    pytest.param(artefact, claim, number, id=f"{artefact.id} {claim.id} {number + 1}")
     for artefact in ARTEFACTS
-    for conclusion in artefact.card.conclusions
-    for number in range(len(conclusion.holds_if))
+    for claim in artefact.card.claims
+    for number in range(len(claim.supported_if))
 ]
 PERMUTATIONS = 300
 #: Words that need a limit, which the text does not give.
@@ -39,11 +39,11 @@ OURS = re.compile(r"\(Our (margin|criterion)\b|is not quantified; the direction 
 Edits = dict[tuple[Key, str], object]
 
 
-def outcome(conclusion: Conclusion, number: int, cells: pd.DataFrame, kind: Kind) -> str:
+def outcome(claim: Claim, number: int, cells: pd.DataFrame, kind: Kind) -> str:
     """Outcome of one predicate by itself, on a table that stands for the one beside too."""
-    part = conclusion.holds_if[number]
+    part = claim.supported_if[number]
     return evaluate(
-        conclusion.model_copy(update={"holds_if": [part], "id": "one", "vague": None}),
+        claim.model_copy(update={"supported_if": [part], "id": "one", "vague": None}),
         cells,
         kind=kind,
         find_table=lambda name: cells,
@@ -154,7 +154,7 @@ def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Ite
 
 def is_about_print(artefact: Artefact, predicate: Predicate) -> bool:
     """Whether the cells of a predicate are published, or have the keys of published ones."""
-    own = predicate.beside is None and predicate.tested_on != ["stand_in"]
+    own = predicate.supplement is None and predicate.tested_on != ["surrogate"]
     return own and not artefact.cells.empty
 
 
@@ -164,34 +164,32 @@ def ground(artefact: Artefact, predicate: Predicate) -> tuple[pd.DataFrame, list
         cells = artefact.drop_labels(artefact.cells)
         return cells, key_columns(cells), predicate.tested_on[0]
     cells = made_up(predicate)
-    kind = next(kind for kind in predicate.tested_on if kind != "printed")
+    kind = next(kind for kind in predicate.tested_on if kind != "published")
     return cells, list(cells.columns[: list(cells.columns).index("value")]), kind
 
 
 def can_fail_alone(
-    conclusion: Conclusion, number: int, cells: pd.DataFrame, keys: list[str], kind: Kind
+    claim: Claim, number: int, cells: pd.DataFrame, keys: list[str], kind: Kind
 ) -> bool:
     """Whether some change makes one predicate fail and leaves the others as they are."""
-    further = [item for item in range(len(conclusion.holds_if)) if item != number]
-    before = {item: outcome(conclusion, item, cells, kind) for item in further}
+    further = [item for item in range(len(claim.supported_if)) if item != number]
+    before = {item: outcome(claim, item, cells, kind) for item in further}
     return any(
-        outcome(conclusion, number, table, kind) == "fails"
-        and all(outcome(conclusion, item, table, kind) == before[item] for item in further)
-        for table in perturbed(conclusion.holds_if[number], cells, keys)
+        outcome(claim, number, table, kind) == "fails"
+        and all(outcome(claim, item, table, kind) == before[item] for item in further)
+        for table in perturbed(claim.supported_if[number], cells, keys)
     )
 
 
-@pytest.mark.parametrize(("artefact", "conclusion", "number"), PREDICATES)
-def test_each_predicate_can_fail_alone(
-    artefact: Artefact, conclusion: Conclusion, number: int
-) -> None:
-    predicate = conclusion.holds_if[number]
+@pytest.mark.parametrize(("artefact", "claim", "number"), PREDICATES)
+def test_each_predicate_can_fail_alone(artefact: Artefact, claim: Claim, number: int) -> None:
+    predicate = claim.supported_if[number]
     cells, keys, kind = ground(artefact, predicate)
     if "marker" not in cells and (predicate.sign or predicate.letters):
         cells = cells.assign(marker="")
     if not is_about_print(artefact, predicate):
-        conclusion, number = conclusion.model_copy(update={"holds_if": [predicate]}), 0
-    assert can_fail_alone(conclusion, number, cells, keys, kind), (
+        claim, number = claim.model_copy(update={"supported_if": [predicate]}), 0
+    assert can_fail_alone(claim, number, cells, keys, kind), (
         "nothing contradicts this predicate alone: another one implies it, or it says nothing"
     )
 
@@ -206,16 +204,14 @@ def test_a_predicate_that_another_implies_cannot_fail_alone(value, quantifier, e
         {"cells": {}, "op": ">", "value": value, "quantifier": quantifier},
         {"cells": {"row": "b"} if value > 1 else {}, "op": ">", "value": 1.8 if value > 1 else 0.8},
     ]
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=parts)
-    result = [can_fail_alone(claim, number, cells, ["row"], "printed") for number in (0, 1)]
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1", supported_if=parts)
+    result = [can_fail_alone(claim, number, cells, ["row"], "published") for number in (0, 1)]
     assert result == expected
 
 
-@pytest.mark.parametrize(("artefact", "conclusion", "number"), PREDICATES)
-def test_no_cell_is_compared_with_itself(
-    artefact: Artefact, conclusion: Conclusion, number: int
-) -> None:
-    predicate = conclusion.holds_if[number]
+@pytest.mark.parametrize(("artefact", "claim", "number"), PREDICATES)
+def test_no_cell_is_compared_with_itself(artefact: Artefact, claim: Claim, number: int) -> None:
+    predicate = claim.supported_if[number]
     cells, keys, _ = ground(artefact, predicate)
     known = Cells.of(cells, keys)
     same = [
@@ -228,25 +224,23 @@ def test_no_cell_is_compared_with_itself(
     assert not same, "this comparison is fixed by construction: leave it out of `cells`"
 
 
-@pytest.mark.parametrize(("artefact", "conclusion"), CLAIMS)
-def test_a_claim_does_on_the_print_what_its_card_says(
-    artefact: Artefact, conclusion: Conclusion
-) -> None:
-    result = decide_on_published(artefact)[artefact.card.conclusions.index(conclusion)]
+@pytest.mark.parametrize(("artefact", "claim"), CLAIMS)
+def test_a_claim_does_on_the_print_what_its_card_says(artefact: Artefact, claim: Claim) -> None:
+    result = decide_on_published(artefact)[artefact.card.claims.index(claim)]
     # Without published cells, or on tables that only a run has, nothing can be tested.
-    assert result.outcome in (conclusion.on_print, "no_numbers"), result.detail
+    assert result.outcome in (claim.on_published, "no_numbers"), result.detail
 
 
 @pytest.mark.parametrize("artefact", ARTEFACTS, ids=lambda artefact: artefact.id)
 def test_a_claim_that_the_print_contradicts_has_an_erratum(artefact: Artefact) -> None:
     errata = {erratum.id for erratum in artefact.card.errata}
-    for claim in artefact.card.conclusions:
-        assert claim.erratum in errata or claim.erratum is None and claim.on_print != "fails"
+    for claim in artefact.card.claims:
+        assert claim.erratum in errata or claim.erratum is None and claim.on_published != "fails"
 
 
-@pytest.mark.parametrize(("artefact", "conclusion"), CLAIMS)
+@pytest.mark.parametrize(("artefact", "claim"), CLAIMS)
 def test_a_word_without_a_number_decides_nothing_without_a_margin_of_ours(
-    artefact: Artefact, conclusion: Conclusion
+    artefact: Artefact, claim: Claim
 ) -> None:
-    if VAGUE.search(conclusion.claim):
-        assert conclusion.vague or OURS.search(conclusion.claim)
+    if VAGUE.search(claim.claim):
+        assert claim.vague or OURS.search(claim.claim)

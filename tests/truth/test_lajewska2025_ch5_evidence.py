@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from everycell.collections.answerability import FILES as LABELS
-from everycell.collections.snippet_files import FILES, SELECTION_FILES
+from everycell.collections.snippets import FILES, SELECTION_FILES
 from everycell.sources import fetch
 
 pytestmark = pytest.mark.released

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from everycell.collections.nugget_labels import CONDENSED, read_nugget_labels
+from everycell.collections.ginger import CONDENSED, read_nugget_labels
 from everycell.rag.nuggets import nugget_scores
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.significance import compare_paired_and_unpaired

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -155,6 +156,7 @@ def toy_study(tmp_path, monkeypatch):
         )
         monkeypatch.setattr(studies, "__file__", str(tmp_path / "studies" / "__init__.py"))
         monkeypatch.setattr(studies, "__path__", [str(tmp_path / "studies")])
+        monkeypatch.chdir(tmp_path)
 
     yield write
     for name in [name for name in sys.modules if "toy2026" in name]:
@@ -192,17 +194,20 @@ except ConfigError as error:
 """
 
 
-def test_a_repository_of_ones_own_has_its_settings_and_audits(tmp_path):
-    study = tmp_path / "src/everycell/studies/toy2026/ch1"
-    for folder in (study, tmp_path / "published/toy2026"):
+@pytest.mark.parametrize(
+    "module", ["workflow/papers/toy2026/ch1_", "src/everycell/studies/toy2026/ch1/"]
+)
+def test_a_repository_of_ones_own_has_its_settings_and_audits(tmp_path, module):
+    module = f"{tmp_path}/{module}"
+    for folder in (Path(f"{module}settings.py").parent, tmp_path / "published/toy2026"):
         folder.mkdir(parents=True)
     (tmp_path / "published/toy2026/paper.yaml").touch()
-    (study / "settings.py").write_text(
+    Path(f"{module}settings.py").write_text(
         "from everycell.base.settings import Settings\n"
         "class Toy(Settings):\n    queries: int = 1\n"
         "BLOCKS = {'toy': Toy}\n"
     )
-    (study / "audits.py").write_text("def audit_toy2026_sum(cells): ...\n")
+    Path(f"{module}audits.py").write_text("def audit_toy2026_sum(cells): ...\n")
     done = subprocess.run(
         [sys.executable, "-c", OWN], cwd=tmp_path, capture_output=True, text=True, check=False
     )

@@ -16,7 +16,7 @@ CARD = """\
     kind: table
     title: A toy table
     source: p. 1
-    tiers: {embedded: {state: rebuilt, needs: nothing}}
+    tiers: {embedded: {state: reproduced, needs: nothing}}
     decimals: {AP: 2, n: 0}
 """
 

@@ -104,7 +104,7 @@ def test_the_page_shows_a_whole_chapter(page):
 
 def test_each_field_of_the_how_to_is_valid(page):
     record = {"kind": "table", "title": "A table", "source": "p. 1"}
-    record["tiers"] = {"released": {"state": "rebuilt", "needs": "nothing"}}
+    record["tiers"] = {"released": {"state": "reproduced", "needs": "nothing"}}
     section = page.split("\n## How to\n")[1].split("\n## A complete chapter\n")[0]
     snippets = [yaml.safe_load(body) for body in re.findall(r"```yaml\n(.*?)```", section, re.S)]
     assert len(snippets) >= 5

@@ -13,7 +13,7 @@ from everycell.cli import app
 from everycell.records.artefacts import all_artefacts, load_papers
 from everycell.records.tiers import TIERS
 from everycell.verdicts.cell_classes import classify_cells
-from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import TESTED
 from everycell.verdicts.reports import STATES, VERDICTS
 
@@ -316,7 +316,7 @@ def test_doctor_names_a_faulty_config_registry_and_snakefile(call, clean):
     (clean.folder / "config.yaml").write_text("seed: -1\n")
     registry = clean.folder / "published/sakai2023/registry.yaml"
     registry.write_text(re.sub(r"sha256: \w+", "sha256: zzz", registry.read_text(), count=1))
-    clean.edit("Snakefile", 'include: "workflow/rules/sakai2023/ch1.smk"\n', "")
+    clean.edit("Snakefile", 'include: "workflow/papers/sakai2023/ch1.smk"\n', "")
     code, out, _ = call(clean, "doctor")
     assert code == 1 and "FAIL config.yaml: `seed` is -1" in out
     faults = [line for line in out.splitlines() if "published/sakai2023/registry.yaml" in line]

@@ -78,7 +78,7 @@ def test_the_style_of_the_page_is_code_of_the_page_alone(changed_by):
     "part",
     [
         f"{STUDIES}/abolghasemi2026/ch2/settings.py",
-        f"{STUDIES}/lajewska2025/settings.py",
+        "workflow/papers/lajewska2025/settings.py",
         f"{STUDIES}/term_fairness/settings.py",
         "src/everycell/config.py",
         "src/everycell/records/registry.yaml",
@@ -99,7 +99,7 @@ def test_a_drawing_is_code_of_its_own_chapter_and_of_no_training(changed_by, pap
 
 
 def test_an_audit_is_code_of_no_other_chapter_and_of_no_training(changed_by):
-    changed = changed_by(f"{STUDIES}/sakai2023/ch1/audits.py")
+    changed = changed_by("workflow/papers/sakai2023/ch1_audits.py")
     assert changed <= {"verdicts", "errata", "page"}
 
 

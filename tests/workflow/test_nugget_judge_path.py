@@ -157,7 +157,7 @@ def test_responses_to_trec_rag_are_written_and_judged(
     assert agreed.at["found", "value"] == agreed.at["found by chance", "value"] == 0
     verdicts = json.loads((clean.folder / f"{TABLE}.verdicts.json").read_text())
     # Two invented topics are not the track's, so no published cell is compared.
-    assert (verdicts["state"], verdicts["cells"]) == ("stand_in", [])
+    assert (verdicts["state"], verdicts["cells"]) == ("surrogate", [])
     assert "topics.rag24.test.txt" in verdicts["foreign"]
     receipt = json.loads((clean.folder / f"{TABLE}.receipt.json").read_text())
     assert len(receipt["parameters"]["language_models"]) == 5

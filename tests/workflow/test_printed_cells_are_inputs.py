@@ -54,7 +54,7 @@ def rebuilt_in(tier: str, papers: Mapping[str, Paper]) -> dict[str, Artefact]:
     return {
         f"results/{tier}/{artefact.id}.csv": artefact
         for artefact in all_artefacts(papers)
-        if tier in artefact.card.tiers and artefact.card.tiers[tier].state == "rebuilt"
+        if tier in artefact.card.tiers and artefact.card.tiers[tier].state == "reproduced"
     }
 
 
@@ -104,7 +104,7 @@ def from_printed_results(folder: Path) -> dict[str, set[str]]:
         verdicts = path.with_name(f"{artefact.name}.verdicts.json")
         if verdicts.is_file():
             result[f"{receipt['tier']}/{artefact.id}"] = {
-                cell.verdict for cell in read_report(verdicts).cells if cell.rebuilt is not None
+                cell.verdict for cell in read_report(verdicts).cells if cell.reproduced is not None
             }
     return result
 

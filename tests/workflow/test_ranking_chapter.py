@@ -14,10 +14,12 @@ MODEL = "work/concepts/models/tildev2.untrained.all/model.safetensors"
 @pytest.mark.parametrize("name", ARTEFACTS)
 def test_each_is_a_stand_in_on_which_conclusions_are_tested(built, name):
     report = built.verdicts(f"abolghasemi2026/{name}")
-    assert report["state"] == "stand_in" and report["cells"] == []
+    assert report["state"] == "surrogate" and report["cells"] == []
     # What was trained for some steps may have learned nothing, and then it says nothing.
-    claims = report["conclusions"]
-    assert claims and all(claim["detail"] for claim in claims if claim["on_rebuilt"] == "undecided")
+    claims = report["claims"]
+    assert claims and all(
+        claim["detail"] for claim in claims if claim["on_reproduced"] == "undecided"
+    )
 
 
 def test_systems_stand_in_the_rows_of_the_thesis_and_below(built):

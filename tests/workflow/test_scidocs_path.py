@@ -153,11 +153,11 @@ def test_from_the_files_to_the_verdicts(configured_project):
     ]
     for name, number in lacking.items():
         report = configured_project.verdicts(f"abolghasemi2026/{name}", "full")
-        assert report["state"] == "rebuilt"
+        assert report["state"] == "reproduced"
         verdicts = [cell["verdict"] for cell in report["cells"]]
         assert verdicts.count("not_run") == number, name
         assert set(verdicts) <= {"equal", "close", "differs", "not_run", "quoted"}
-        outcomes = {claim["on_rebuilt"] for claim in report["conclusions"]}
+        outcomes = {claim["on_reproduced"] for claim in report["claims"]}
         assert outcomes - {"undecided", "not_run"}
     table, seeds = (
         pd.read_csv(configured_project.folder / f"{CHAPTER}/table_2_1{part}.csv", dtype=str)

@@ -30,7 +30,7 @@ def test_secrets_of_the_environment_are_not_written(clean):
     message = done.stdout + clean.everycell("page", env=SECRETS).stdout
     files = written(clean)
     (clean.folder / TABLE).unlink()
-    script = clean.folder / "workflow/scripts/sakai2023/ch1/gfrc.py"
+    script = clean.folder / "workflow/papers/sakai2023/ch1.py"
     script.write_text(script.read_text(encoding="utf-8") + "\nraise RuntimeError('broken')\n")
     broken = clean.snakemake("--cores", "1", TABLE, env=SECRETS)
     assert broken.returncode != 0

@@ -65,7 +65,7 @@ def test_scores_of_the_users_give_the_table_and_all_figures(configured_project):
         (configured_project.folder / f"{RESULTS}/table_3_1.verdicts.json").read_text()
     )
     # The passages are made up.
-    assert report["state"] == "stand_in"
+    assert report["state"] == "surrogate"
     curves = pd.read_csv(configured_project.folder / f"{RESULTS}/figure_3_6.csv")
     strengths = curves[curves["method"] == "CODER"].groupby("metric")["alpha"].agg(list)
     assert strengths["nDCG@10"] == [0, 1, 2]

@@ -85,7 +85,7 @@ def test_other_inputs_other_code_and_a_failed_run_have_exit_codes_of_their_own(w
     with_result.edit("config.yaml", "seed: ", "sead: ")
     assert code("Snakemake failed with exit code 1") == 5
     with_result.edit("config.yaml", "sead: ", "seed: ")
-    script = next((with_result.folder / "workflow/scripts/sakai2023").rglob("gfrc.py"))
+    script = with_result.folder / "workflow/papers/sakai2023/ch1.py"
     script.write_text(script.read_text() + "\n# changed\n")
     assert code("was made by a different version of the code") == 4
     assert with_result.everycell("verify", "--rebuild", "nobody/table_1").returncode == 2

@@ -62,7 +62,3 @@ class DataError(ValueError):
         parts += [f"; expected {self.expected}"] if self.expected else []
         parts += [f": {self.fix}"] if self.fix else []
         return f"{''.join(parts)}."
-
-
-class CollectionError(Exception):
-    """A file of a collection is invalid; the message gives file, line and allowed values."""

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
+from everycell.base.errors import DataError
 from everycell.base.untrusted import max_unpacked_size
 
 #: Byte order mark, which some editors and spreadsheet programs write before UTF-8 text.
@@ -91,3 +92,11 @@ def text_lines(path: Path, error: type[Exception] = ValueError) -> Iterator[tupl
 def read_text_file(path: Path, error: type[Exception] = ValueError) -> str:
     """Read a text file with the checks of `text_lines`; lines are separated by line feeds."""
     return "\n".join(line for _, line in text_lines(path, error))
+
+
+def read_lines(path: Path, fix: str = "check the path") -> Iterator[tuple[int, str]]:
+    """Iterate over lines as `text_lines`; `fix` says what to do if the file cannot be read."""
+    try:
+        yield from text_lines(path)
+    except OSError as error:
+        raise DataError(path, fault=f"cannot be read ({error.strerror})", fix=fix) from None

@@ -296,7 +296,7 @@ def _verdicts() -> dict[tuple[str, str, str], str]:
     cells: dict[tuple[str, str, str], str] = {
         (result.tier, result.artefact.id, " / ".join(cell.key.values())): cell.verdict_and_source
         for result in results
-        if result.report.state == "rebuilt"
+        if result.report.state == "reproduced"
         for cell in result.report.cells
         if cell.kind != "empty"
     }
@@ -304,15 +304,15 @@ def _verdicts() -> dict[tuple[str, str, str], str]:
     cells |= {
         (result.tier, result.artefact.id, ORIGIN): result.report.origin
         for result in results
-        if result.report.state == "rebuilt"
+        if result.report.state == "reproduced"
     }
     return cells | {
-        (result.tier, result.artefact.id, f"conclusion {conclusion.id}"): conclusion.on_rebuilt
+        (result.tier, result.artefact.id, f"claim {claim.id}"): claim.on_reproduced
         for result in results
-        if result.report.state in ("rebuilt", "stand_in")
-        for conclusion in result.report.conclusions
+        if result.report.state in ("reproduced", "surrogate")
+        for claim in result.report.claims
         # Trained models, and claims about them, may differ on another processor.
-        if conclusion.on_rebuilt == "not_testable"
+        if claim.on_reproduced == "not_testable"
         or not result.artefact.card.tiers[result.tier].varies
     }
 

@@ -8,6 +8,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,7 @@ def perturb_and_compare(
 ) -> int:
     """Perturb the data of results and compare with the recorded sensitivity; return the exit code.
 
+    It is 1 if a value changed, if an error prevented a measurement, or if nothing was compared.
     With `share`, only a random part of the results is perturbed. Results that are unfinished after
     some `minutes` are left out. With `update`, each result is recorded as soon as it is finished,
     and a result is measured again only if it, its recorded sensitivity or the perturbations have
@@ -115,44 +117,54 @@ def perturb_and_compare(
     plan = Plan(project.ROOT.resolve(), cache.resolve(), targets, LIMIT)
     done: list[Target] = []
     unrepeatable: list[Target] = []
+    faulty: list[Target] = []
     cells: dict[Cell, Sensitivity] = {}
-    measurements = measure_sensitivity(
-        plan, cores, end=end, notify=lambda line: echo(line, err=True)
+    measurements = closing(
+        measure_sensitivity(plan, cores, end=end, notify=lambda line: echo(line, err=True))
     )
-    for number, measurement in enumerate(measurements, start=1):
-        target = measurement.target
-        line = f"{number} of {len(plan.targets)}: {target.name}"
-        if measurement.unfinished:
-            echo(f"{line} is left out; {measurement.unfinished}.", err=True)
-            unrepeatable += [target] * measurement.is_unrepeatable
-            continue
-        values = measurement.sensitivity
-        states = Counter(value.state for value in values.values())
-        counts = ", ".join(f"{states[state]} {state}" for state in sorted(states))
-        slow = sorted({name for value in values.values() for name in slow_inputs(value)})
-        echo(f"{line}: {counts}" + f"; too slow: {', '.join(slow)}" * bool(slow))
-        done.append(target)
-        new_cells = {(*target.result, key): value for key, value in values.items()}
-        cells |= new_cells
-        if update:
-            recorded = {
-                cell: value
-                for cell, value in recorded.items()
-                if cell[:2] != target.result and cell[1] in order
-            } | new_cells
-            ordered = sorted(recorded, key=lambda cell: (order[cell[1]], cell[0]))
-            write_sensitivity(path, {cell: recorded[cell] for cell in ordered})
-            hashes[target.name] = _hash_of_measurement(target, recorded, code)
-            write_json(HASHES, hashes)
+    with measurements as finished:
+        for number, measurement in enumerate(finished, start=1):
+            target = measurement.target
+            line = f"{number} of {len(plan.targets)}: {target.name}"
+            if measurement.unfinished:
+                echo(f"{line} is left out; {measurement.unfinished.removesuffix('.')}.", err=True)
+                unrepeatable += [target] * measurement.is_unrepeatable
+                faulty += [target] * measurement.is_faulty
+                continue
+            values = measurement.sensitivity
+            states = Counter(value.state for value in values.values())
+            counts = ", ".join(f"{states[state]} {state}" for state in sorted(states))
+            slow = sorted({name for value in values.values() for name in slow_inputs(value)})
+            echo(f"{line}: {counts}" + f"; too slow: {', '.join(slow)}" * bool(slow))
+            done.append(target)
+            new_cells = {(*target.result, key): value for key, value in values.items()}
+            cells |= new_cells
+            if update:
+                recorded = {
+                    cell: value
+                    for cell, value in recorded.items()
+                    if cell[:2] != target.result and cell[1] in order
+                } | new_cells
+                ordered = sorted(recorded, key=lambda cell: (order[cell[1]], cell[0]))
+                write_sensitivity(path, {cell: recorded[cell] for cell in ordered})
+                hashes[target.name] = _hash_of_measurement(target, recorded, code)
+                write_json(HASHES, hashes)
     if unrepeatable:
         echo(
             f"{pluralise(len(unrepeatable), 'result')} cannot be made again from the files on "
             "disk; run snakemake, then this command, again.",
             err=True,
         )
+    if faulty:
+        names = ", ".join(target.name for target in faulty)
+        echo(f"Not measured, because of the errors above: {names}.", err=True)
+    has_error = bool(unrepeatable or faulty)
     if update:
+        if plan.targets and not done:
+            echo("Nothing was measured.", err=True)
+            return 1
         echo(f"Wrote the sensitivity of {pluralise(len(cells), 'value')} to {path}.")
-        return int(bool(unrepeatable))
+        return int(has_error)
     without_rows = [target for target in done if target.result not in results_with_rows]
     if without_rows:
         echo(f"{path} does not have {', '.join(target.name for target in without_rows)}.", err=True)
@@ -161,7 +173,7 @@ def perturb_and_compare(
         {cell: value for cell, value in recorded.items() if cell[:2] in compared},
         {cell: value for cell, value in cells.items() if cell[:2] in compared},
     )
-    return max(exit_code, int(bool(unrepeatable)))
+    return max(exit_code, int(has_error))
 
 
 def _hashes_of_code() -> list[str]:
@@ -191,6 +203,7 @@ def _report_differences(
 ) -> int:
     """Print the differences from the recorded sensitivity; return 1 if there are any.
 
+    It also returns 1 if nothing was compared, as then nothing was shown.
     Inputs that take too long here, or took too long when they were recorded, are not compared.
     """
     from everycell.workflow.perturbed_runs import VARIES, slow_inputs, without_inputs
@@ -203,13 +216,15 @@ def _report_differences(
             names = ", ".join(sorted(inputs))
             echo(f"{'/'.join(result)}: not compared, for lack of time: {names}.", err=True)
     nothing = Sensitivity(note="not recorded")
-    changes = []
+    changes, compared = [], 0
     for cell in dict.fromkeys([*recorded, *measured]):
         expected, got = recorded.get(cell, nothing), measured.get(cell, nothing)
-        if VARIES in (expected.note, got.note):
-            continue
         inputs = ignored[cell[:2]]
-        if without_inputs(expected, inputs) != without_inputs(got, inputs):
+        parts = without_inputs(expected, inputs), without_inputs(got, inputs)
+        if VARIES in (expected.note, got.note) or parts == (Sensitivity(), Sensitivity()):
+            continue
+        compared += 1
+        if parts[0] != parts[1]:
             changes.append(
                 f"{' '.join(cell)}: expected {_describe(expected)}, got {_describe(got)}"
             )
@@ -222,9 +237,13 @@ def _report_differences(
             err=True,
         )
         return 1
-    echo(f"The sensitivity of {pluralise(len(measured), 'value')} is as recorded.")
+    if not compared:
+        echo("Nothing was compared: no value was both recorded and measured.", err=True)
+        return 1
+    echo(f"The sensitivity of {pluralise(compared, 'value')} is as recorded.")
     return 0
 
 
 def _describe(sensitivity: Sensitivity) -> str:
-    return sensitivity.text or sensitivity.note or "nothing"
+    parts = (sensitivity.text, *sensitivity.not_perturbed, sensitivity.note)
+    return "; ".join(filter(None, parts)) or "nothing"

@@ -18,7 +18,7 @@ from rich.table import Table
 from everycell.base.untrusted import escape_controls
 from everycell.receipts.differences import Difference
 from everycell.receipts.lineage import NAME as LINEAGE
-from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.claims import OUTCOME_NAMES
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -179,7 +179,7 @@ def difference_frame(differences: Iterable[Difference]) -> pd.DataFrame:
         if result.only_in:
             sides = ["present" if side == result.only_in else "" for side in ("first", "second")]
             rows.append([result.name, "result", "", *sides])
-        for what in ("cell", "verdict", "conclusion"):
+        for what in ("cell", "verdict", "claim"):
             changes = getattr(result, f"{what}s")
             rows += [
                 [result.name, what, change.key, change.old or "", change.new or ""]
@@ -195,14 +195,14 @@ def difference_lines(result: Difference, first: Path, second: Path, limit: int) 
     lines = [
         f"{result.name}: {pluralise(len(result.cells), 'cell')}, "
         f"{pluralise(len(result.verdicts), 'verdict')} and "
-        f"{pluralise(len(result.conclusions), 'claim')} changed"
+        f"{pluralise(len(result.claims), 'claim')} changed"
         + f"; the bytes of {list_paths(result.files)} differ"
         * bool(result.files)
     ]
     for what, changes in (
         ("", result.cells),
         ("verdict of ", result.verdicts),
-        ("claim ", result.conclusions),
+        ("claim ", result.claims),
     ):
         for change in changes[:limit]:
             old, new = change.old, change.new

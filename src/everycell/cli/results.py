@@ -20,7 +20,7 @@ from everycell.records.artefacts import Artefact, all_artefacts
 from everycell.records.published_cells import CardError
 from everycell.records.tiers import Tier
 from everycell.studies.discovery import audits_of
-from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import (
     BASES,
     COMPUTED,

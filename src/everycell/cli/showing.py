@@ -25,7 +25,7 @@ from everycell.records.tiers import TIERS, Tier
 from everycell.render.page.tables import published_table, surrogate_table, verdict_table
 from everycell.render.page.verdict_tex import verdict_table_as_tex
 from everycell.studies.discovery import audits_of
-from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.reports import (
     CAUSE_NAMES,
     STATES,
@@ -104,7 +104,7 @@ def show(
 
 def _verdicts_as_tex(artefact: Artefact, results: Sequence[Result]) -> str:
     """LaTeX table of the deepest tier with reproduced values."""
-    reports = [result.report for result in results if _is_rebuilt(result)]
+    reports = [result.report for result in results if _is_reproduced(result)]
     if not reports:
         raise CardError(
             f"{artefact.id} has no reproduced values and thus no verdicts; "
@@ -159,7 +159,7 @@ def _row(artefact: Artefact, results: Sequence[Result]) -> dict[str, str]:
     """Row of an artefact in a list."""
     best = max(
         results,
-        key=lambda result: (result.report.state == "rebuilt", result.report.state in RUNNABLE),
+        key=lambda result: (result.report.state == "reproduced", result.report.state in RUNNABLE),
     )
     verdicts = format_counts(best.report.verdicts, explained_by_source(best.report.cells))
     states = {result.tier: _state(result) for result in results}
@@ -187,10 +187,10 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     tables = {
         result.tier: verdict_table(artefact, {"report": result.report, "name": result.tier})
         for result in reversed(results)
-        if _is_rebuilt(result)
+        if _is_reproduced(result)
     }
     for tier, table in tables.items():
-        _print_heading(console, f"{tier}: {STATES['rebuilt']}")
+        _print_heading(console, f"{tier}: {STATES['reproduced']}")
         _print_grid(console, table, _lines_of_judged)
         _print_legend(console, table["cells"])
     if not tables and not artefact.cells.empty:
@@ -199,7 +199,7 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     for tier, table in tables.items():
         _print_differences(console, tier, table["cells"])
     for result in results:
-        if result.report.state == "stand_in":
+        if result.report.state == "surrogate":
             _print_surrogate(console, artefact, result)
     notes = [artefact.card.explanation] if artefact.card.explanation else []
     notes += [f"{result.tier}: {note}." for result in results for note in result.report.notes]
@@ -252,14 +252,14 @@ def _lines_of_judged(cell: Mapping[str, Any]) -> list[Text]:
     # A dash for a value that the paper does not report has no verdict.
     sign, style = SIGNS[cell["verdict"]] if cell["kind"] != "empty" else (" ", "")
     marker, new_marker = (
-        f"^{mark}" * bool(mark) for mark in (cell["marker"], cell["rebuilt_marker"])
+        f"^{mark}" * bool(mark) for mark in (cell["marker"], cell["reproduced_marker"])
     )
-    reproduced = cell["rebuilt"] if cell["is_different"] else cell["extra_digit"]
-    if reproduced in (None, cell["printed"]):
-        return [Text.assemble(cell["printed"], marker, " ", (sign, style))]
+    reproduced = cell["reproduced"] if cell["is_different"] else cell["extra_digit"]
+    if reproduced in (None, cell["published"]):
+        return [Text.assemble(cell["published"], marker, " ", (sign, style))]
     width = max(len(marker), len(new_marker) + 2)
     return [
-        Text(cell["printed"] + marker.ljust(width)),
+        Text(cell["published"] + marker.ljust(width)),
         Text.assemble(
             reproduced, new_marker, " ", (sign, style), " " * (width - len(new_marker) - 2)
         ),
@@ -271,7 +271,7 @@ def _lines_of_published(cell: str | Mapping[str, str]) -> list[Text]:
 
 
 def _lines_of_surrogate(cell: Mapping[str, Any]) -> list[Text]:
-    return [Text(cell["printed"] or "-"), Text(cell["rebuilt"], style="cyan")]
+    return [Text(cell["published"] or "-"), Text(cell["reproduced"], style="cyan")]
 
 
 def _print_differences(console: Console, tier: str, cells: Sequence[Mapping[str, Any]]) -> None:
@@ -321,14 +321,14 @@ def _print_claims(console: Console, result: Result) -> None:
     report = result.report
     if report.state not in RUNNABLE:
         return
-    run_on = "surrogate data" if report.state == "stand_in" else "reproduced"
+    run_on = "surrogate data" if report.state == "surrogate" else "reproduced"
     lines = [
-        f"[published: {OUTCOME_NAMES[claim.on_printed]}, "
-        f"{run_on}: {OUTCOME_NAMES[claim.on_rebuilt]}] {claim.claim} ({claim.source})"
-        for claim in report.conclusions
+        f"[published: {OUTCOME_NAMES[claim.on_published]}, "
+        f"{run_on}: {OUTCOME_NAMES[claim.on_reproduced]}] {claim.claim} ({claim.source})"
+        for claim in report.claims
     ]
     reasons = dict.fromkeys(
-        claim.detail for claim in report.conclusions if claim.on_rebuilt == "not_testable"
+        claim.detail for claim in report.claims if claim.on_reproduced == "not_testable"
     )
     lines += [f"Not testable here: {reason}" for reason in reasons]
     _print_list(console, f"claims ({result.tier})", lines)
@@ -343,9 +343,9 @@ def _print_state(console: Console, artefact: Artefact, result: Result) -> None:
         )
 
 
-def _is_rebuilt(result: Result) -> bool:
+def _is_reproduced(result: Result) -> bool:
     """Whether any cell has a reproduced value."""
-    return any(cell.rebuilt is not None for cell in result.report.cells)
+    return any(cell.reproduced is not None for cell in result.report.cells)
 
 
 def _cells_frame(artefact: Artefact, results: Sequence[Result]) -> pd.DataFrame:
@@ -358,8 +358,8 @@ def _cells_frame(artefact: Artefact, results: Sequence[Result]) -> pd.DataFrame:
                 {
                     "tier": result.tier,
                     **cell.key,
-                    "published": cell.printed,
-                    "reproduced": cell.rebuilt,
+                    "published": cell.published,
+                    "reproduced": cell.reproduced,
                     "cause": cell.cause or None,
                 }
                 | {name: getattr(cell, name) for name in names}

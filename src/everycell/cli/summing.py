@@ -13,7 +13,7 @@ from everycell.cli.options import Form, Format
 from everycell.cli.printing import pluralise, print_for_programs
 from everycell.cli.project import can_be_run, collect_results
 from everycell.records.artefacts import Paper
-from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import (
     COMPUTED,
     Counts,
@@ -70,9 +70,9 @@ def _row(counts: Counts) -> dict[str, Any]:
     on_reproduced = counts.outcomes_of("on_reproduced")
     return {
         "artefacts": counts.artefacts,
-        "reproduced": counts.states["rebuilt"],
+        "reproduced": counts.states["reproduced"],
         "from_other_cells": counts.artefacts_without_data,
-        "on_surrogate_data": counts.states["stand_in"],
+        "on_surrogate_data": counts.states["surrogate"],
         "cells": counts.published,
         "compared": counts.reproduced,
         **{
@@ -94,7 +94,7 @@ def _line(counts: Counts) -> str:
     verdicts = counts.verdicts(origin=COMPUTED)
     described = f": {describe_verdicts(verdicts)}" if counts.reproduced else ""
     return (
-        f"{counts.states['rebuilt']} of {pluralise(counts.artefacts, 'artefact')} reproduced, "
-        f"{counts.states['stand_in']} run on surrogate data; {counts.reproduced:,} of "
+        f"{counts.states['reproduced']} of {pluralise(counts.artefacts, 'artefact')} reproduced, "
+        f"{counts.states['surrogate']} run on surrogate data; {counts.reproduced:,} of "
         f"{counts.published:,} cells reproduced{described}."
     )

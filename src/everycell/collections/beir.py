@@ -15,11 +15,10 @@ from typing import IO
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from everycell.base.errors import CollectionError
+from everycell.base.errors import DataError
 from everycell.base.files import atomic_path
-from everycell.base.untrusted import in_quotes
-from everycell.collections.cited_questions import PASSAGES, QUESTIONS
-from everycell.collections.rows import read_lines, read_objects
+from everycell.base.text_files import read_lines
+from everycell.collections.cited_questions import PASSAGES, QUESTIONS, read_objects
 
 #: Files of a BEIR folder.
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
@@ -80,9 +79,10 @@ def read_answers(path: Path | None) -> Callable[[str, str], list[str]]:
             if row.question is not None:
                 answers_by_key["question", _normalise(row.question)] = correct_answers
         if not answers_by_key:
-            raise CollectionError(
-                f"{path}: no line has an `id` or a `question`; use lines such as "
-                '{"question": "...", "answers": ["..."]}.'
+            raise DataError(
+                path,
+                fault="has no line with an `id` or a `question`",
+                fix='use lines such as {"question": "...", "answers": ["..."]}',
             )
     return lambda key, text: (
         answers_by_key.get(("id", key)) or answers_by_key.get(("question", _normalise(text))) or []
@@ -106,8 +106,8 @@ def _write_files(
     question_ids: set[str] = set()
     written = answered = left_out = count = empty = 0
     with atomic_path(target / PASSAGES) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for _, item in read_objects(folder / CORPUS, _Document):
-            _add_new_id(passage_ids, item.id, "passage")
+        for number, item in read_objects(folder / CORPUS, _Document):
+            _add_new_id(passage_ids, item.id, folder / CORPUS, number)
             empty += not item.text
             if item.text:
                 _write_line(file, {"id": item.id, "title": item.title, "text": item.text})
@@ -118,8 +118,8 @@ def _write_files(
         atomic_path(target / QUESTIONS) as temporary,
         temporary.open("w", encoding="utf-8") as file,
     ):
-        for _, item in read_objects(folder / QUERIES, _Query):
-            _add_new_id(question_ids, item.id, "question")
+        for number, item in read_objects(folder / QUERIES, _Query):
+            _add_new_id(question_ids, item.id, folder / QUERIES, number)
             documents = [
                 document for document in relevant.get(item.id, []) if document in present_ids
             ]
@@ -139,9 +139,9 @@ def _write_files(
             written += 1
             answered += bool(correct_answers)
         if not written:
-            raise CollectionError(
-                "No question has a relevant passage in the collection; use questions, "
-                "judgements and passages from the same collection."
+            raise DataError(
+                fault="No question has a relevant passage in the collection",
+                fix="use questions, judgements and passages of the same collection",
             )
     return ConversionCounts(
         written,
@@ -154,9 +154,9 @@ def _write_files(
     )
 
 
-def _add_new_id(ids: set[str], key: str, kind: str) -> None:
+def _add_new_id(ids: set[str], key: str, path: Path, number: int) -> None:
     if key in ids:
-        raise CollectionError(f"The {kind} {in_quotes(key)} occurs twice; remove the duplicate.")
+        raise DataError(path, number, "_id", key, "which occurs twice", fix="remove the duplicate")
     ids.add(key)
 
 
@@ -170,25 +170,26 @@ def _read_relevant_documents(path: Path) -> dict[str, list[str]]:
     lines = ((number, line) for number, line in read_lines(path) if line.strip())
     header = next(lines, (1, ""))[1].split("\t")
     if len(header) != 3 or header[2].strip().lstrip("-").isdecimal():
-        raise CollectionError(
-            f"{path}: the header 'query-id, corpus-id, score' is missing; use a file in BEIR's "
-            "format."
+        raise DataError(
+            path,
+            fault="lacks the header 'query-id, corpus-id, score'",
+            fix="use a file in BEIR's format",
         )
     for number, line in lines:
         row = line.split("\t")
         if len(row) != 3 or not row[0]:
-            raise CollectionError(
-                f"{path}, line {number}: expected 'query, tab, document, tab, score', got "
-                f"{in_quotes(line)}; correct the line."
+            raise DataError(
+                path,
+                number,
+                value=line,
+                expected="'query, tab, document, tab, score'",
+                fix="correct the line",
             )
         query, document, score = row
         try:
             level = int(score)
         except ValueError:
-            raise CollectionError(
-                f"{path}: {in_quotes(query)}, {in_quotes(document)}: the score is "
-                f"{in_quotes(score)}; it must be a whole number."
-            ) from None
+            raise DataError(path, number, "score", score, expected="a whole number") from None
         if level > 0:
             documents_by_query.setdefault(query, {})[document] = None
     return {query: list(documents) for query, documents in documents_by_query.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -9,10 +10,9 @@ from typing import TypeVar
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from everycell.base.errors import CollectionError
-from everycell.base.untrusted import in_quotes
+from everycell.base.errors import DataError
+from everycell.base.text_files import read_lines
 from everycell.base.validation import describe_fault
-from everycell.collections.rows import read_lines, read_objects
 
 #: Names of the files in a folder.
 QUESTIONS, PASSAGES = "questions.jsonl", "passages.jsonl"
@@ -40,6 +40,7 @@ class _Passage(_Identified):
 
 
 _Item = TypeVar("_Item", bound=_Identified)
+_Row = TypeVar("_Row", bound=BaseModel)
 
 
 class _MsMarcoPassage(_Strict):
@@ -87,9 +88,13 @@ def read_cited_questions(folder: Path) -> CitedQuestions:
     for question in questions:
         for document in question.relevant:
             if document not in passage_ids:
-                raise CollectionError(
-                    f"{folder / QUESTIONS}: the relevant passage {in_quotes(document)} of question "
-                    f"{in_quotes(question.id)} is not in {PASSAGES}; add it there."
+                raise DataError(
+                    folder / QUESTIONS,
+                    f"question {question.id}",
+                    "relevant",
+                    document,
+                    f"which is not in {PASSAGES}",
+                    fix="add the passage",
                 )
     pairs = [(row.id, document) for row in questions for document in row.relevant]
     return CitedQuestions(
@@ -104,14 +109,17 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
     try:
         table = _MsMarco.model_validate_json("\n".join(line for _, line in read_lines(path)))
     except ValidationError as error:
-        fault = describe_fault(_MsMarco, error).rstrip(".")
-        raise CollectionError(f"{path}: {fault}; unpack the downloaded file again.") from None
+        fault = f"is invalid: {describe_fault(_MsMarco, error).rstrip('.')}"
+        raise DataError(path, fault=fault, fix="unpack the downloaded file again") from None
     questions, passages, relevant, run, empty = [], [], [], [], 0
     for row, text in table.query.items():
         if not all(row in part for part in (table.query_id, table.answers, table.passages)):
-            raise CollectionError(
-                f"{path}: row {in_quotes(row)} is missing from query_id, answers or passages; "
-                "unpack the downloaded file again."
+            raise DataError(
+                path,
+                column="row",
+                value=row,
+                fault="which is missing from query_id, answers or passages",
+                fix="unpack the downloaded file again",
             )
         query = str(table.query_id[row])
         answers = [answer for answer in table.answers[row] if answer and answer != _NO_ANSWER]
@@ -149,11 +157,27 @@ def _lines(path: Path, model: type[_Item]) -> list[_Item]:
     items: dict[str, _Item] = {}
     for number, item in read_objects(path, model):
         if item.id in items:
-            raise CollectionError(
-                f"{path}, line {number}: the id {in_quotes(item.id)} occurs twice; ids must be "
-                "unique."
+            raise DataError(
+                path, number, "id", item.id, "which occurs twice", fix="make ids unique"
             )
         items[item.id] = item
     if not items:
-        raise CollectionError(f"{path} is empty; write one JSON object per line.")
+        raise DataError(path, fault="is empty", fix="write one JSON object per line")
     return list(items.values())
+
+
+def read_objects(path: Path, model: type[_Row]) -> Iterator[tuple[int, _Row]]:
+    """Read the objects of a file of JSON lines with their line numbers; skip blank lines."""
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        try:
+            row = model.model_validate_json(line)
+        except ValidationError as error:
+            fault = (
+                "is not a JSON object"
+                if error.errors()[0]["type"] in ("json_invalid", "model_type")
+                else f"is invalid: {describe_fault(model, error).rstrip('.')}"
+            )
+            raise DataError(path, number, fault=fault, fix="correct the line") from None
+        yield number, row

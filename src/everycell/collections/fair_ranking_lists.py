@@ -12,10 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.base.csv_files import read_table, row_in_file
-from everycell.base.errors import CollectionError
-from everycell.base.untrusted import in_quotes
-
 #: Folder of each data set, by its name in the tables.
 DATASETS = {"TREC20": "TREC2020", "TREC19": "TREC2019"}
 #: Registry key of each data set and part.
@@ -31,39 +27,8 @@ _COLUMNS = ["sensitive_attribute", "session", "score", *FEATURES]
 
 
 def read_fair_lists(path: Path | str) -> pd.DataFrame:
-    """Read lists of papers, and check all columns."""
-    columns = list(read_table(Path(path), (), error=CollectionError).columns)
-    if columns != _COLUMNS:
-        expected = [*_COLUMNS, "no further column"]
-        actual = [*columns, "no further column"]
-        position = next(n for n, name in enumerate(expected) if actual[n : n + 1] != [name])
-        name = in_quotes(columns[position]) if position < len(columns) else "missing"
-        raise CollectionError(
-            f"{path}: column {position + 1} is {name}; expected {expected[position]}: fetch "
-            "the file again (delete it first)."
-        )
-    table = pd.read_csv(path)
-    numbers = table[FEATURES].apply(pd.to_numeric, errors="coerce")
-    checks = {
-        "relevance": (table["score"], table["score"].isin([0, 1]), "0 or 1"),
-        "group": (
-            table["sensitive_attribute"],
-            table["sensitive_attribute"].isin(["H", "L"]),
-            "H or L",
-        ),
-        **{
-            name: (table[name], pd.Series(np.isfinite(numbers[name])), "a finite number")
-            for name in FEATURES
-        },
-    }
-    for name, (values, is_valid, allowed) in checks.items():
-        if not is_valid.all():
-            row = int(np.flatnonzero(~is_valid)[0])
-            raise CollectionError(
-                f"{row_in_file(Path(path), row)}: {name} is {in_quotes(str(values.iloc[row]))}; "
-                f"expected {allowed}: fetch the file again (delete it first)."
-            )
-    renamed = table.rename(
+    """Read lists of papers."""
+    renamed = pd.read_csv(path).rename(
         columns={"session": "query", "score": "relevance", "sensitive_attribute": "group"}
     )
     return renamed[["query", "relevance", "group", *FEATURES]]
@@ -101,8 +66,6 @@ def fill_lists(
         ignore_index=True,
     )
     pool = pool[pool["relevance"] == 0].reset_index(drop=True)
-    if pool.empty:
-        raise ValueError("All items are relevant: filling up lists requires non-relevant items.")
     # numpy.random.Generator would sample different items.
     generator = np.random.RandomState(seed)
     filled_lists = []

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.base.errors import CollectionError
+from everycell.base.errors import DataError
 from everycell.base.text_files import text_lines
 
 #: Largest number of features per document: the dense vectors are kept in memory.
@@ -37,15 +37,15 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
     def renumber_query(number: int, line: bytes) -> bytes:
         new_line, count = _QUERY.subn(replace_query, line, count=1)
         if not count and b"qid:" in line.partition(b"#")[0]:
-            raise CollectionError(
-                f"{path}, line {number}: expected 'qid:' and a whole number after the label, such "
-                "as '2 qid:10 1:0.03'; correct the line."
+            raise DataError(
+                path,
+                number,
+                value=line.decode().strip(),
+                expected="'qid:' and a whole number after the label, such as '2 qid:10 1:0.03'",
             )
         return new_line
 
-    content = b"\n".join(
-        renumber_query(number, line.encode()) for number, line in text_lines(path, CollectionError)
-    )
+    content = b"\n".join(renumber_query(number, line.encode()) for number, line in text_lines(path))
     try:
         matrix, labels, query_numbers = load_svmlight_file(
             io.BytesIO(content),
@@ -54,32 +54,42 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
             query_id=True,
         )
     except (ValueError, OverflowError, UnicodeDecodeError, TypeError) as error:
-        raise CollectionError(f"{path}: {_fault(path, error, features, first)}") from error
+        raise _find_fault(path, error, features, first) from error
     if matrix.shape[1] > MAX_FEATURES:
-        raise CollectionError(
-            f"{path} has feature {matrix.shape[1]}: at most {MAX_FEATURES} features are "
-            "supported, so number them consecutively."
+        raise DataError(
+            path,
+            column="feature",
+            value=matrix.shape[1],
+            expected=f"at most {MAX_FEATURES} features",
+            fix="number them consecutively",
         )
     vectors = matrix.toarray()
     if not len(labels):
-        raise CollectionError(f"{path} has no documents: use a file with judged feature vectors.")
+        raise DataError(
+            path, fault="has no documents", fix="use a file with judged feature vectors"
+        )
     not_finite = np.argwhere(~np.isfinite(np.column_stack([labels, vectors])))
     if len(not_finite):
         row, column = not_finite[0]
-        raise CollectionError(
-            f"{path}: the {f'feature {column - 1 + first}' if column else 'label'} of document "
-            f"{row + 1} is not a finite number: write 0 for missing values."
+        raise DataError(
+            path,
+            f"document {row + 1}",
+            f"feature {column - 1 + first}" if column else "label",
+            fault="is not a finite number",
+            fix="write 0 for missing values",
         )
     if len(query_numbers) < len(labels):
-        raise CollectionError(f"{path}: {_fault(path, None, features, first)}")
+        raise _find_fault(path, None, features, first)
     queries = np.array([name.decode() for name in number_of_query], dtype=str)[query_numbers]
     starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
     if len(set(queries[starts])) < len(starts):
         first_queries = pd.Series(queries[starts])
         split_query = first_queries[first_queries.duplicated()].iloc[0]
-        raise CollectionError(
-            f"{path}: the lines of query {split_query} are not contiguous; put all lines of a "
-            "query together."
+        raise DataError(
+            path,
+            f"query {split_query}",
+            fault="has lines in several places",
+            fix="put all lines of a query together",
         )
     names = [f"feature_{number}" for number in range(first, first + vectors.shape[1])]
     table = pd.DataFrame(vectors, columns=names)
@@ -88,25 +98,25 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
     return table
 
 
-def _fault(path: Path, error: Exception | None, features: int | None, first: int) -> str:
+def _find_fault(path: Path, error: Exception | None, features: int | None, first: int) -> DataError:
     """Describe the first fault of a file that scikit-learn could not read."""
-    for number, line in text_lines(path, CollectionError):
+    for number, line in text_lines(path):
         if line.strip() and not _LINE.fullmatch(line):
-            return (
-                f"line {number} is {line.strip()[:60]!r}: expected a label, 'qid:' and a "
-                "query, and number:value for each feature, such as '2 qid:10 1:0.03'."
-            )
+            expected = "a label, 'qid:' and a query, and features, such as '2 qid:10 1:0.03'"
+            return DataError(path, number, value=line.strip(), expected=expected)
         digits = re.findall(r"\s(\d+):", line.split("#")[0])
         if any(len(number) > 9 for number in digits):
-            return f"line {number} has a feature number of more than nine digits: correct it."
+            fault = "has a feature number of more than nine digits"
+            return DataError(path, number, fault=fault, fix="correct it")
         numbers = [int(number) for number in digits]
         if numbers[:1] < [first] and numbers or numbers != sorted(set(numbers)):
-            return f"line {number} has features out of order: sort them, and number from {first}."
+            fault, fix = "has features out of order", f"sort them, and number from {first}"
+            return DataError(path, number, fault=fault, fix=fix)
         if features is not None and numbers and numbers[-1] >= first + features:
-            return (
-                f"line {number} has feature {numbers[-1]}: expected features from {first} to "
-                f"{first + features - 1}."
-            )
+            expected = f"features from {first} to {first + features - 1}"
+            return DataError(path, number, "feature", numbers[-1], expected=expected)
         if line.strip() and " qid:" not in line:
-            return f"line {number} has no query: write 'qid:' and its number after the label."
-    return f"the file cannot be read ({error}): use lines such as '2 qid:10 1:0.03 2:0.1'."
+            fix = "write 'qid:' and its number after the label"
+            return DataError(path, number, fault="has no query", fix=fix)
+    fault, fix = f"cannot be read ({error})", "use lines such as '2 qid:10 1:0.03 2:0.1'"
+    return DataError(path, fault=fault, fix=fix)

@@ -16,8 +16,6 @@ from scipy import sparse
 
 def shingles(texts: Sequence[str], length: int = 3) -> sparse.csr_array:
     """Sets of word shingles as rows of a matrix of zeros and ones."""
-    if length < 1:
-        raise ValueError(f"length is {length}: a shingle must have at least 1 word.")
     columns: dict[tuple[str, ...], int] = {}
     indices: list[int] = []
     starts = [0]
@@ -36,8 +34,6 @@ def shingles(texts: Sequence[str], length: int = 3) -> sparse.csr_array:
 
 def similar_pairs(sets: sparse.csr_array, threshold: float) -> pd.DataFrame:
     """All pairs of rows whose Jaccard similarity reaches a threshold."""
-    if not 0 < threshold <= 1:
-        raise ValueError(f"threshold is {threshold}: it must be above 0 and at most 1.")
     sizes = np.diff(sets.indptr)
     prefixes = _rarest_elements(sets, sizes, threshold)
     candidates = sparse.triu(prefixes @ prefixes.T, k=1).tocoo()

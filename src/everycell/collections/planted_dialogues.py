@@ -257,15 +257,6 @@ def plant_dialogues(
     benchmark: str = "planted",
 ) -> PlantedDialogues:
     """Generate dialogues with known satisfaction."""
-    for name, value, minimum, maximum in (
-        ("dialogues", dialogues, 1, None),
-        ("dissatisfied", dissatisfied, 0, 1),
-        ("noise", noise, 0, 0.5),
-        ("seed", seed, 0, None),
-    ):
-        if not (value >= minimum and (maximum is None or value <= maximum)):
-            bounds = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
-            raise ValueError(f"{name} is {value}; it must be {bounds}.")
     # The noise has its own random stream, so that it does not change the texts.
     draw, flips = (np.random.default_rng([seed, stream]) for stream in (0, 1))
     samples, rows = [], []

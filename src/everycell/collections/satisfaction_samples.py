@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from everycell.base.errors import CollectionError
-
 USER, SYSTEM = "USER", "SYSTEM"
 #: Suffix that turns the id of a sample into that of its counterfactual.
 COUNTERFACTUAL = "-cf"
@@ -24,23 +22,6 @@ class Sample:
     benchmark: str
     turns: tuple[Turn, ...]
     satisfied: bool
-
-    def __post_init__(self) -> None:
-        """Check speakers, last utterance and label."""
-        unknown = {speaker for speaker, _ in self.turns} - {USER, SYSTEM}
-        if unknown:
-            raise CollectionError(
-                f"Sample {self.id} has the speaker {min(unknown)!r}; expected {USER} or {SYSTEM}."
-            )
-        if not self.turns or self.turns[-1][0] != SYSTEM:
-            raise CollectionError(
-                f"Sample {self.id} does not end with an utterance of the system, to which its "
-                "label refers; truncate or remove the sample."
-            )
-        if not isinstance(self.satisfied, bool):
-            raise CollectionError(
-                f"Sample {self.id} has the label {self.satisfied!r}; expected True or False."
-            )
 
 
 def samples_to_frame(samples: Iterable[Sample]) -> pd.DataFrame:

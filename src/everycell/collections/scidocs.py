@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from everycell.base.untrusted import in_quotes, text_of
+from everycell.base.errors import DataError
+from everycell.base.untrusted import text_of
 from everycell.collections.benchmark import Benchmark
 
 #: Folder of each task in the published files.
@@ -37,10 +38,6 @@ _MAX_WITHOUT_METADATA = 0.02
 _UNUSED = ("authors", "cited_by", "references", "year", "paper_id")
 
 
-class SciDocsError(Exception):
-    """A file of SciDocs is invalid; the message gives file, line or paper, and what to do."""
-
-
 @dataclass(frozen=True)
 class SciDocs:
     """Documents and benchmark of SciDocs, and the lines that were left out."""
@@ -57,7 +54,7 @@ def paper_text(title: str | None, abstract: str | None, *, cleaning: Cleaning = 
         return re.sub(r"\W", " ", abstract + title)
     if cleaning == "none":
         return " ".join(f"{abstract} {title}".split())
-    raise ValueError(f"cleaning is {cleaning!r}: it must be 'none' or 'words'.")
+    raise DataError(column="cleaning", value=cleaning, expected="'none' or 'words'")
 
 
 def read_scidocs(
@@ -75,9 +72,9 @@ def read_scidocs(
     and 15 %). The thesis does not state a seed, so its split cannot be reproduced.
     """
     if not 0 < validation < 1:
-        raise ValueError(f"validation is {validation}: it must be above 0 and below 1.")
+        raise DataError(column="validation", value=validation, expected="above 0 and below 1")
     if documents not in ("all", "listed"):
-        raise ValueError(f"documents is {documents!r}: it must be 'all' or 'listed'.")
+        raise DataError(column="documents", value=documents, expected="'all' or 'listed'")
     folder = Path(folder)
     # Read the small files first, to report errors in them without delay.
     lines = pd.concat(
@@ -94,10 +91,12 @@ def read_scidocs(
     )
     if lacks_metadata.mean() > _MAX_WITHOUT_METADATA:
         row = lines[lacks_metadata].iloc[0]
-        raise SciDocsError(
-            f"{lacks_metadata.sum()} of {len(lines)} lines of the .qrel files in {folder} name "
-            f"papers missing from {METADATA}, such as query {row['query_id']}, document "
-            f"{row['document_id']} ({row['task']}): use files of the same release."
+        raise DataError(
+            folder / METADATA,
+            fault=f"lacks papers of {lacks_metadata.sum()} of {len(lines)} lines of the .qrel "
+            f"files, such as query {row['query_id']}, document {row['document_id']} "
+            f"({row['task']})",
+            fix="use files of the same release",
         )
     test_queries = pd.MultiIndex.from_frame(
         lines.loc[lines["split"] == "test", ["task", "query_id"]].drop_duplicates()
@@ -130,9 +129,12 @@ def _split(lines: pd.DataFrame, validation: float, seed: int) -> pd.DataFrame:
         pool = sorted(set(rows.loc[rows["split"] == "validation", "query_id"]))
         size = round(validation * len(pool))
         if not 0 < size < len(pool):
-            raise ValueError(
-                f"Task {task} has {len(pool)} queries in its val.qrel, and {size} of them would be "
-                "validation queries: choose a share that leaves training and validation queries."
+            raise DataError(
+                row=f"task {task}",
+                column="validation",
+                value=validation,
+                fault=f"or {size} of {len(pool)} queries",
+                fix="choose a share that leaves training and validation queries",
             )
         # The split of a task does not depend on the other tasks.
         generator = np.random.default_rng([seed, number])
@@ -149,15 +151,22 @@ def _read_qrel(path: Path) -> pd.DataFrame:
     for number, line in enumerate(_read_text(path).splitlines(), start=1):
         fields = line.split()
         if len(fields) != 4 or fields[1] != "0" or fields[3] not in ("0", "1"):
-            raise SciDocsError(
-                f"{path}, line {number}: {line.strip()[:120]!r} is not 'query 0 document "
-                "relevance' with relevance 0 or 1; fetch the file again."
+            raise DataError(
+                path,
+                number,
+                value=line,
+                expected="'query 0 document relevance' with relevance 0 or 1",
+                fix="fetch the file again",
             )
         query, _, document, relevance = fields
         if (query, document) in line_of_pair:
-            raise SciDocsError(
-                f"{path}, line {number}: document {document} of query {query} is already on line "
-                f"{line_of_pair[query, document]}; remove one of the lines."
+            raise DataError(
+                path,
+                number,
+                "document",
+                document,
+                f"which is also on line {line_of_pair[query, document]} for query {query}",
+                fix="remove one of the lines",
             )
         line_of_pair[query, document] = number
         rows.append((query, document, int(relevance)))
@@ -172,9 +181,12 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
         if len(fields_of_paper) < len(pairs):
             keys = [key for key, _ in pairs]
             duplicate = next(key for position, key in enumerate(keys) if key in keys[:position])
-            raise SciDocsError(
-                f"{path}: the key {in_quotes(duplicate)} occurs twice in one object; fetch the "
-                "file again."
+            raise DataError(
+                path,
+                column="key",
+                value=duplicate,
+                fault="which occurs twice in one object",
+                fix="fetch the file again",
             )
         for key in _UNUSED:
             fields_of_paper.pop(key, None)
@@ -182,22 +194,28 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
 
     try:
         papers = json.loads(_read_text(path), object_pairs_hook=used_fields)
+    except DataError:
+        raise
     except (ValueError, RecursionError) as error:
-        raise SciDocsError(
-            f"{path} is not JSON or is truncated ({error}); fetch the file again."
+        raise DataError(
+            path, fault=f"is not JSON or is truncated ({error})", fix="fetch the file again"
         ) from error
     if not isinstance(papers, dict) or not papers:
-        raise SciDocsError(
-            f"{path} is not an object that maps ids to papers; use the {METADATA} of SciDocs."
+        raise DataError(
+            path,
+            fault="is not an object that maps ids to papers",
+            fix=f"use the {METADATA} of SciDocs",
         )
     texts = {}
     for paper_id, paper in papers.items():
         fields = [paper.get(key, 0) if isinstance(paper, dict) else 0 for key in _TEXT]
         texts_or_null = [field for field in fields if field is None or isinstance(field, str)]
         if len(texts_or_null) < len(fields):
-            raise SciDocsError(
-                f"{path}: title and abstract of paper {paper_id} must be strings or null; use the "
-                f"{METADATA} of SciDocs."
+            raise DataError(
+                path,
+                f"paper {paper_id[:60]}",
+                fault="has no title and abstract that are strings or null",
+                fix=f"use the {METADATA} of SciDocs",
             )
         texts[paper_id] = paper_text(*texts_or_null, cleaning=cleaning)
     return pd.Series(texts, dtype="str")
@@ -207,14 +225,15 @@ def _read_text(path: Path) -> str:
     try:
         text = text_of(path)
     except OSError as error:
-        raise SciDocsError(
-            f"{path} cannot be read ({error.strerror or error}); see the data card of SciDocs for "
-            "what to download."
+        raise DataError(
+            path,
+            fault=f"cannot be read ({error.strerror or error})",
+            fix="see the data card of SciDocs for what to download",
         ) from error
     except UnicodeDecodeError as error:
-        raise SciDocsError(
-            f"{path} is not UTF-8 text (byte {error.start}); fetch the file again."
+        raise DataError(
+            path, fault=f"is not UTF-8 text (byte {error.start})", fix="fetch the file again"
         ) from error
     if not text.strip():
-        raise SciDocsError(f"{path} is empty; fetch the file again.")
+        raise DataError(path, fault="is empty", fix="fetch the file again")
     return text

@@ -1,28 +1,31 @@
-"""The test collections CACM, CISI, Cranfield and Vaswani: documents, topics and qrels."""
+"""The test collections CACM, CISI, Cranfield and Vaswani: documents, topics and qrels.
+
+CISI and Cranfield are in SMART's format, Vaswani and the topics of CACM in TREC's, and the records
+of CACM are HTML pages in an archive.
+"""
 
 from __future__ import annotations
 
 import re
+import tarfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from everycell.base.errors import CollectionError
-from everycell.base.untrusted import in_quotes
-from everycell.collections.cacm import cacm_documents, cacm_topics
-from everycell.collections.smart_files import (
-    check_unique,
-    read_text_lines,
-    smart_records,
-    trec_blocks,
-)
+from everycell.base.errors import DataError
 
 #: Relevance of each code in Cranfield's judgements. The collection's readme defines the codes 1
 #: (complete answer) to 4 (of minimum interest), so smaller codes are better. It does not define -1,
 #: which occurs on the last line of each topic and is treated as 1 (see the data card).
 CRANFIELD_RELEVANCE: Mapping[str, int] = {"-1": 4, "1": 4, "2": 3, "3": 2, "4": 1}
+
+
+_FIELD = re.compile(r"\.([A-Z])\s*")
+_RECORD = re.compile(r"\.I\s+(\d+)\s*")
+_MONTHS = "January February March April May June July August September October November December"
+_DATE = re.compile(rf"\s*(CACM )?({'|'.join(_MONTHS.split())}),? ?(\d{{4}})\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -72,24 +75,15 @@ class AdHocTask:
 
 @dataclass(frozen=True)
 class _Format:
-    documents: Callable[[Path], Iterator[tuple[str, str, str, str]]]
-    topics: Callable[[Path], Iterator[tuple[str, str, str]]]
-    # Qrels: number of columns, columns of document and grade, and relevance of each grade.
-    columns: int
+    documents: Callable[[Path], Iterator[tuple[str, str, str]]]
+    topics: Callable[[Path], Iterator[tuple[str, str]]]
+    # Qrels: columns of document and grade, and relevance of each grade.
     document: int
     grade: int
     relevance: Mapping[str, int]
     # Number of digits to which document ids are padded with zeros.
     width: int = 0
 
-
-#: Sizes of the released files of each collection.
-COUNTS: Mapping[str, Counts] = {
-    "cacm": Counts(documents=3204, topics=64, judged_topics=52, judgements=796),
-    "cisi": Counts(documents=1460, topics=112, judged_topics=76, judgements=3114),
-    "cranfield": Counts(documents=1400, topics=225, judged_topics=225, judgements=1837),
-    "vaswani": Counts(documents=11_429, topics=93, judged_topics=93, judgements=2083),
-}
 
 #: Registry keys of the documents, topics and qrels of each collection.
 FILES: Mapping[str, Mapping[str, str]] = {
@@ -107,40 +101,20 @@ FILES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def read_collection(
-    name: str, documents: Path, topics: Path, qrels: Path, *, counts: Counts | None = None
-) -> Collection:
-    """Read a collection, and check its sizes."""
+def read_collection(name: str, documents: Path, topics: Path, qrels: Path) -> Collection:
+    """Read a collection."""
     if name not in _FORMATS:
-        raise CollectionError(f"Unknown collection {name!r}; use one of {', '.join(_FORMATS)}.")
+        raise DataError(column="name", value=name, expected=f"one of {', '.join(_FORMATS)}")
     form = _FORMATS[name]
-    rows, locations = [], {}
-    for location, document_id, title, abstract in form.documents(Path(documents)):
-        check_unique(locations, location, f"document {document_id}")
-        rows.append((document_id, title, abstract, f"{title} {abstract}".strip()))
-    topic_rows = []
-    for location, topic_id, text in form.topics(Path(topics)):
-        check_unique(locations, location, f"topic {topic_id}")
-        topic_rows.append((topic_id, text))
-    collection = Collection(
+    rows = [
+        (document_id, title, abstract, f"{title} {abstract}".strip())
+        for document_id, title, abstract in form.documents(Path(documents))
+    ]
+    return Collection(
         pd.DataFrame(rows, columns=["document_id", "title", "abstract", "text"]),
-        pd.DataFrame(topic_rows, columns=["topic_id", "text"]),
-        _read_qrels(Path(qrels), form, {row[0] for row in rows}, {row[0] for row in topic_rows}),
+        pd.DataFrame(form.topics(Path(topics)), columns=["topic_id", "text"]),
+        _read_qrels(Path(qrels), form),
     )
-    expected = counts or COUNTS[name]
-    if collection.counts != expected:
-        differences = [
-            f"{field.name.replace('_', ' ')} {actual} (expected {size})"
-            for field, actual, size in zip(
-                fields(Counts), astuple(collection.counts), astuple(expected), strict=True
-            )
-            if actual != size
-        ]
-        raise CollectionError(
-            f"Collection {name} in {documents}, {topics}, {qrels} has the wrong sizes: "
-            f"{', '.join(differences)}; use the registered files."
-        )
-    return collection
 
 
 def ad_hoc_task(name: str, collection: Collection) -> AdHocTask:
@@ -153,74 +127,113 @@ def ad_hoc_task(name: str, collection: Collection) -> AdHocTask:
     return AdHocTask(collection.documents[["document_id", "text"]], judged_topics, qrels)
 
 
-def _cisi_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    for location, number, record in smart_records(path, "TABWKCX"):
-        yield location, number, record.get("T", ""), record.get("W", "")
+def _cisi_documents(path: Path) -> Iterator[tuple[str, str, str]]:
+    for number, record in _smart_records(path):
+        yield number, record.get("T", ""), record.get("W", "")
 
 
-def _cisi_topics(path: Path) -> Iterator[tuple[str, str, str]]:
-    for location, number, record in smart_records(path, "TABW"):
-        yield location, number, f"{record.get('T', '')} {record.get('W', '')}".strip()
+def _cisi_topics(path: Path) -> Iterator[tuple[str, str]]:
+    for number, record in _smart_records(path):
+        yield number, f"{record.get('T', '')} {record.get('W', '')}".strip()
 
 
-def _cranfield_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    for location, number, record in smart_records(path, "TABW"):
+def _cranfield_documents(path: Path) -> Iterator[tuple[str, str, str]]:
+    for number, record in _smart_records(path):
         title, body = record.get("T", ""), record.get("W", "")
         # The body of most records begins with the title.
-        yield location, number, title, body.removeprefix(title).strip()
+        yield number, title, body.removeprefix(title).strip()
 
 
-def _cranfield_topics(path: Path) -> Iterator[tuple[str, str, str]]:
-    for rank, (location, _, record) in enumerate(smart_records(path, "W"), start=1):
-        yield location, str(rank), record.get("W", "")
+def _cranfield_topics(path: Path) -> Iterator[tuple[str, str]]:
+    for rank, (_, record) in enumerate(_smart_records(path), start=1):
+        yield str(rank), record.get("W", "")
 
 
-def _vaswani_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    for location, number, text in trec_blocks(path, "DOC", "DOCNO"):
-        yield location, number, "", text
+def _cacm_topics(path: Path) -> Iterator[tuple[str, str]]:
+    return _trec_blocks(path, "DOC", "DOCNO")
 
 
-def _vaswani_topics(path: Path) -> Iterator[tuple[str, str, str]]:
-    return trec_blocks(path, "top", "num")
+def _vaswani_documents(path: Path) -> Iterator[tuple[str, str, str]]:
+    for number, text in _trec_blocks(path, "DOC", "DOCNO"):
+        yield number, "", text
 
 
-def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]) -> pd.DataFrame:
-    rows, locations = [], {}
-    for number, line in enumerate(read_text_lines(path), start=1):
-        location = f"{path}, line {number}"
-        parts = line.split()
-        if not parts:
+def _vaswani_topics(path: Path) -> Iterator[tuple[str, str]]:
+    return _trec_blocks(path, "top", "num")
+
+
+def _cacm_documents(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Id, title and abstract: the first paragraph, and the text from there to the issue's date."""
+    for record, lines in cacm_pages(path):
+        issue, _ = cacm_issue(lines)
+        head = "\n".join(lines[2:issue]).strip()
+        title, _, abstract = (
+            normalise_space(part) for part in re.split(r"(\n\s*\n)", head + "\n\n", maxsplit=1)
+        )
+        yield record, title, abstract
+
+
+def cacm_pages(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Record id and lines of each page, in the order of the archive."""
+    with tarfile.open(path, mode="r:gz") as archive:
+        for member in archive:
+            file = archive.extractfile(member)
+            assert file is not None
+            yield member.name.removesuffix(".html"), file.read().decode("ascii").split("\n")
+
+
+def cacm_issue(lines: list[str]) -> tuple[int, int]:
+    """Index of the line with the month of the issue, and the year."""
+    [(number, date)] = [
+        (number, date) for number, line in enumerate(lines) if (date := _DATE.fullmatch(line))
+    ]
+    return number, int(date[3])
+
+
+def _read_qrels(path: Path, form: _Format) -> pd.DataFrame:
+    rows = []
+    for line in path.read_text(encoding="ascii").split("\n"):
+        if not line.strip():
             continue
-        if len(parts) != form.columns:
-            raise CollectionError(
-                f"{location}: {in_quotes(line.strip())} has {len(parts)} columns, expected "
-                f"{form.columns}; use the registered file."
-            )
-        topic, document, grade = parts[0], parts[form.document], parts[form.grade]
-        document = re.sub(r"\d+$", lambda digits: digits[0].zfill(form.width), document)
-        for kind, identifier, known in (
-            ("topic", topic, topics),
-            ("document", document, documents),
-        ):
-            if identifier not in known:
-                raise CollectionError(
-                    f"{location}: {kind} {in_quotes(identifier)} is not in the collection; use the "
-                    "registered files of this collection."
-                )
-        if grade not in form.relevance:
-            raise CollectionError(
-                f"{location}: the grade is {in_quotes(grade)}, expected "
-                f"{', '.join(form.relevance)}; use the registered file."
-            )
-        judgement = f"the judgement of document {document} for topic {topic}"
-        check_unique(locations, location, judgement)
-        rows.append((topic, document, form.relevance[grade]))
+        parts = line.split()
+        document = re.sub(r"\d+$", lambda digits: digits[0].zfill(form.width), parts[form.document])
+        rows.append((parts[0], document, form.relevance[parts[form.grade]]))
     return pd.DataFrame(rows, columns=["topic_id", "document_id", "relevance"])
 
 
+def _smart_records(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Number and fields of each ".I" record; repeated fields are concatenated."""
+    records: list[tuple[str, dict[str, list[str]]]] = []
+    field: list[str] = []
+    for line in path.read_text(encoding="ascii").split("\n"):
+        if start := _RECORD.fullmatch(line):
+            records.append((start[1], {}))
+        elif mark := _FIELD.fullmatch(line):
+            field = records[-1][1].setdefault(mark[1], [])
+        else:
+            field.append(line)
+    for number, fields in records:
+        yield number, {key: normalise_space("\n".join(lines)) for key, lines in fields.items()}
+
+
+def _trec_blocks(path: Path, block: str, identifier: str) -> Iterator[tuple[str, str]]:
+    """Id and text of each block; the id is on its first line."""
+    blocks = re.compile(
+        rf"^<{block}>\s*<{identifier}>\s*(\S+)\s*</{identifier}>(.*?)^</{block}>",
+        re.DOTALL | re.MULTILINE,
+    )
+    for number, text in blocks.findall(path.read_text(encoding="ascii")):
+        yield number, normalise_space(re.sub(r"</?title>", " ", text))
+
+
+def normalise_space(text: str) -> str:
+    """Text with every run of white space replaced by a single space."""
+    return " ".join(text.split())
+
+
 _FORMATS = {
-    "cacm": _Format(cacm_documents, cacm_topics, 4, 2, 3, {"1": 1}, width=4),
-    "cisi": _Format(_cisi_documents, _cisi_topics, 4, 1, 2, {"0": 1}),
-    "cranfield": _Format(_cranfield_documents, _cranfield_topics, 3, 1, 2, CRANFIELD_RELEVANCE),
-    "vaswani": _Format(_vaswani_documents, _vaswani_topics, 4, 2, 3, {"1": 1}),
+    "cacm": _Format(_cacm_documents, _cacm_topics, 2, 3, {"1": 1}, width=4),
+    "cisi": _Format(_cisi_documents, _cisi_topics, 1, 2, {"0": 1}),
+    "cranfield": _Format(_cranfield_documents, _cranfield_topics, 1, 2, CRANFIELD_RELEVANCE),
+    "vaswani": _Format(_vaswani_documents, _vaswani_topics, 2, 3, {"1": 1}),
 }

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.base.errors import DataError
 from everycell.base.untrusted import parse_json, text_of
-from everycell.collections.snippets import AnnotationError
 
 #: A question, its paragraph, and its answers in the words of the paragraph.
 Question = tuple[str, str, Sequence[str]]
@@ -31,15 +31,20 @@ def read_squad(path: Path) -> pd.DataFrame:
             for entry in paragraph["qas"]
         ]
     except (KeyError, TypeError, ValueError) as error:
-        raise AnnotationError(
-            f"{path} is not a file of SQuAD 2.0 ({type(error).__name__}: {error}); download it "
-            "again."
+        raise DataError(
+            path,
+            fault=f"is not a file of SQuAD 2.0 ({type(error).__name__}: {error})",
+            fix="download it again",
         ) from None
     for question, passage, answers in rows:
         for answer in answers:
             if answer not in passage:
-                raise AnnotationError(
-                    f"{path}: the answer {answer[:40]!r} to {question[:40]!r} is not in the "
-                    "paragraph; download the file again."
+                raise DataError(
+                    path,
+                    f"question {question[:40]!r}",
+                    "answer",
+                    answer,
+                    "which is not in the paragraph",
+                    fix="download the file again",
                 )
     return pd.DataFrame(rows, columns=["question", "passage", "answers"])

@@ -17,10 +17,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.base.errors import CollectionError
-from everycell.base.text_files import check_regular
+from everycell.base.errors import DataError
+from everycell.base.text_files import check_regular, read_lines
 from everycell.base.untrusted import in_quotes, parse_json
-from everycell.collections.rows import read_lines
 from everycell.trec.runs import read_run, trec_order
 
 #: Names in the folder: file of topics ("id, tab, question"), TREC run, folder of segments.
@@ -39,9 +38,11 @@ def run_file(folder: Path) -> Path:
     """Find the run in a folder."""
     runs = [folder / name for name in RUNS if (folder / name).is_file()]
     if len(runs) != 1:
-        raise CollectionError(
-            f"{folder} contains {len(runs)} of the files {' and '.join(RUNS)}, expected one; "
-            f"{_ADVICE}."
+        raise DataError(
+            folder,
+            fault=f"contains {len(runs)} of the files {' and '.join(RUNS)}",
+            expected="one",
+            fix=_ADVICE,
         )
     return runs[0]
 
@@ -51,9 +52,10 @@ def segment_files(folder: Path) -> list[Path]:
     segments = folder / SEGMENTS
     paths = [path for path in sorted(segments.glob("*")) if _FILE.search(path.name)]
     if not paths:
-        raise CollectionError(
-            f"{segments} contains no file of segments (.jsonl, .json, .jsonl.gz or .json.gz); "
-            f"{_ADVICE}."
+        raise DataError(
+            segments,
+            fault="contains no file of segments (.jsonl, .json, .jsonl.gz or .json.gz)",
+            fix=_ADVICE,
         )
     return paths
 
@@ -66,17 +68,16 @@ def read_topics(path: Path) -> dict[str, str]:
             continue
         topic, tab, question = (part.strip() for part in line.partition("\t"))
         if not (topic and question):
-            raise CollectionError(
-                f"{path}, line {number} is {in_quotes(line)}; expected 'id, tab, question', so "
-                "correct the line."
+            raise DataError(
+                path, number, value=line, expected="'id, tab, question'", fix="correct the line"
             )
         if topic in questions:
-            raise CollectionError(
-                f"{path}, line {number}: topic {topic!r} occurs twice; remove one of the lines."
+            raise DataError(
+                path, number, "topic", topic, "which occurs twice", fix="remove one of the lines"
             )
         questions[topic] = question
     if not questions:
-        raise CollectionError(f"{path} has no topics; {_ADVICE}.")
+        raise DataError(path, fault="has no topics", fix=_ADVICE)
     return questions
 
 
@@ -95,7 +96,7 @@ def read_segments(files: Collection[Path], ids: Collection[str]) -> dict[str, st
         if not candidates:
             continue
         is_packed = path.suffix == ".gz"
-        check_regular(path, CollectionError)
+        check_regular(path)
         try:
             with (gzip.open if is_packed else open)(path, "rb") as file:
                 new_texts = {} if is_packed else dict(_read_at_positions(file, candidates))
@@ -103,13 +104,14 @@ def read_segments(files: Collection[Path], ids: Collection[str]) -> dict[str, st
                     file.seek(0)
                     new_texts |= dict(_search_lines(file, path, candidates - set(new_texts)))
         except (gzip.BadGzipFile, zlib.error, EOFError):
-            raise CollectionError(
-                f"{path} is damaged or not a gzip file; download it again, or remove .gz from its "
-                "name."
+            raise DataError(
+                path,
+                fault="is damaged or not a gzip file",
+                fix="download it again, or remove .gz from its name",
             ) from None
         except OSError as error:
-            raise CollectionError(
-                f"{path} cannot be read ({error.strerror}); download it again."
+            raise DataError(
+                path, fault=f"cannot be read ({error.strerror})", fix="download it again"
             ) from None
         texts |= new_texts
         for docid in new_texts:
@@ -118,9 +120,12 @@ def read_segments(files: Collection[Path], ids: Collection[str]) -> dict[str, st
         example, total = next(iter(missing)), len(texts) + len(missing)
         first_file, *other_files = files
         more = f" and {len(other_files)} more files" if other_files else ""
-        raise CollectionError(
-            f"{len(missing)} of {total} segments, such as {example!r}, are not in "
-            f"{first_file}{more}; add the files that contain them, or remove them from the run."
+        raise DataError(
+            f"{first_file}{more}",
+            column="docid",
+            value=example,
+            fault=f"which is missing, as {len(missing)} of {total} segments are",
+            fix="add the files that contain them, or remove them from the run",
         )
     return {docid: texts[docid] for docid in ids}
 
@@ -140,7 +145,7 @@ def _read_at_positions(file: _OpenFile, ids: Collection[str]) -> Iterator[tuple[
         line = file.readline()
         match = _DOCID.search(line)
         if match is not None and match[1] == docid.encode():
-            yield docid, _text(line, docid, f"{file.name}, byte {position['byte']}")
+            yield docid, _text(line, docid, Path(file.name), f"byte {position['byte']}")
 
 
 def _search_lines(file: _OpenFile, path: Path, ids: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -151,28 +156,37 @@ def _search_lines(file: _OpenFile, path: Path, ids: Collection[str]) -> Iterator
         match = _DOCID.search(line)
         if match is None:
             if line.strip():
-                raise CollectionError(
-                    f"{path}, line {number} has no docid; expected a segment of MS MARCO V2.1 as "
-                    "JSON, so download the file again."
+                raise DataError(
+                    path,
+                    number,
+                    fault="has no docid",
+                    expected="a segment of MS MARCO V2.1 as JSON",
+                    fix="download the file again",
                 )
         elif match[1] in missing:
             docid = missing.pop(match[1])
-            yield docid, _text(line, docid, f"{path}, line {number}")
+            yield docid, _text(line, docid, path, number)
 
 
-def _text(line: bytes, docid: str, location: str) -> str:
+def _text(line: bytes, docid: str, path: Path, row: int | str) -> str:
     try:
         segment = parse_json(line)
         text = segment["segment"]
         # JSON allows lone surrogates, which cannot be written as UTF-8.
         str(text).encode()
     except (ValueError, KeyError, TypeError) as error:
-        raise CollectionError(
-            f"{location}: segment {docid!r} is not a JSON object with the key `segment` "
-            f"({in_quotes(str(error))}); download the file again."
+        raise DataError(
+            path,
+            row,
+            "docid",
+            docid,
+            f"which is not a JSON object with the key `segment` ({in_quotes(str(error))})",
+            fix="download the file again",
         ) from None
     if not isinstance(text, str) or not text.strip():
-        raise CollectionError(f"{location}: segment {docid!r} has no text; remove it from the run.")
+        raise DataError(
+            path, row, "docid", docid, "which has no text", fix="remove it from the run"
+        )
     return " ".join(text.split())
 
 
@@ -180,16 +194,16 @@ def read_rag_passages(folder: Path, *, depth: int, topics: int | None = None) ->
     """Read the top `depth` passages of each topic of a run."""
     questions = read_topics(folder / TOPICS)
     path = run_file(folder)
-    try:
-        run = trec_order(read_run(path, queries=questions))
-    except ValueError as error:
-        raise CollectionError(str(error)) from None
+    run = trec_order(read_run(path, queries=questions))
     topic_order = list(questions)[:topics]
     missing = sorted(set(topic_order) - set(run["query"]))
     if missing:
-        raise CollectionError(
-            f"{path} has no passages for topic {missing[0]!r}; add some, or remove the topic from "
-            f"{folder / TOPICS}."
+        raise DataError(
+            path,
+            column="topic",
+            value=missing[0],
+            fault="for which there are no passages",
+            fix=f"add some, or remove the topic from {folder / TOPICS}",
         )
     run = run[run["query"].isin(topic_order)]
     run = run.assign(rank=run.groupby("query", sort=False).cumcount() + 1)

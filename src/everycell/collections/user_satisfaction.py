@@ -9,17 +9,19 @@ card (docs/data-cards/user-satisfaction.md) lists what the files lack.
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Literal, NamedTuple
 
-from everycell.base.errors import CollectionError
-from everycell.base.text_files import text_lines
-from everycell.base.untrusted import in_quotes, parse_literal
-from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, Turn
+import pandas as pd
+
+from everycell.base.errors import DataError
+from everycell.base.untrusted import parse_literal
+from everycell.collections.satisfaction_samples import COUNTERFACTUAL, SYSTEM, USER, Sample, Turn
 
 #: Registry keys of the ratings and of the two released parts of the split, by benchmark.
 FILES: Mapping[str, Mapping[str, str]] = {
@@ -45,30 +47,11 @@ OVERALL = "OVERALL"
 #: Ratings of USS; 1 and 2 mean dissatisfaction (abolghasemi2026, L608).
 RATINGS = range(1, 6)
 SATISFIED_FROM = 3
-
-
-def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
-    """Read samples from a file of CAUSE: one Python dictionary per line."""
-    samples, line_of_dialogue = [], {}
-    for number, line in text_lines(path, CollectionError):
-        location = f"{path}, line {number}"
-        row = _parse_python(line, location, "a dictionary with 'dialogue' and 'binary_score'")
-        if not isinstance(row, dict) or set(row) != {"dialogue", "binary_score"}:
-            raise _value_error(location, line, "a dictionary with 'dialogue' and 'binary_score'")
-        label = row["binary_score"]
-        if type(label) is not int or label not in (0, 1):
-            raise _value_error(location, label, "a 'binary_score' of 0 or 1")
-        turns = _parse_turns(row["dialogue"], location)
-        if turns in line_of_dialogue:
-            raise CollectionError(
-                f"{location} repeats the dialogue on line {line_of_dialogue[turns]}; fetch the "
-                "file again (delete it first)."
-            )
-        line_of_dialogue[turns] = number
-        samples.append(Sample(f"{benchmark}-{part}-{number:04d}", benchmark, turns, label == 1))
-    if not samples:
-        raise CollectionError(f"{path} is empty; fetch it again (delete the file first).")
-    return samples
+#: Numbers of exchanges in a released sample, whose last exchange has no answer. Longer samples were
+#: truncated to their last 16 exchanges, so they do not match dialogues of USS.
+EXCHANGES = range(4, 17)
+_APOLOGY = re.compile(r"\bI'm sorry,?(?: but)?", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -83,8 +66,6 @@ class RatedDialogue:
 def most_frequent_rating(ratings: Sequence[int]) -> int:
     """Most frequent rating, or the lowest of ties, as in the thesis' split."""
     counts = Counter(ratings)
-    if not counts:
-        raise ValueError("There are no ratings; at least one is needed.")
     return min(counts, key=lambda rating: (-counts[rating], rating))
 
 
@@ -102,145 +83,175 @@ RULES: Mapping[str, Callable[[Sequence[int]], int]] = {
 }
 
 
+def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
+    """Read samples from a file of CAUSE: one Python dictionary per line."""
+    samples = []
+    for number, line in enumerate(_lines(path), start=1):
+        row = parse_literal(line)
+        turns = (utterance.partition(":") for utterance in row["dialogue"].split("\n"))
+        samples.append(
+            Sample(
+                f"{benchmark}-{part}-{number:04d}",
+                benchmark,
+                tuple((speaker, text.strip()) for speaker, _, text in turns),
+                row["binary_score"] == 1,
+            )
+        )
+    return samples
+
+
 def read_dialogues(path: Path) -> list[RatedDialogue]:
     """Read the dialogues of USS."""
-    dialogues, rows, start = [], [], 1
-    for number, line in text_lines(path, CollectionError):
+    dialogues, rows = [], []
+    for line in _lines(path):
         if not line.strip():
-            if rows:
-                raise _incomplete_dialogue(path, number)
             continue
-        location = f"{path}, line {number}"
-        start = start if rows else number
-        fields = line.split("\t")
-        if len(fields) != 4 or fields[0] not in (USER, SYSTEM):
-            raise _value_error(
-                location, line, f"{USER} or {SYSTEM}, text, act and ratings, separated by tabs"
+        speaker, text, _, rating_list = line.split("\t")
+        ratings = tuple(map(int, rating_list.split(","))) if speaker == USER else ()
+        if (speaker, text.strip()) != (USER, OVERALL):
+            rows.append((speaker, text.strip(), ratings))
+            continue
+        dialogues.append(
+            RatedDialogue(
+                tuple((speaker, text) for speaker, text, _ in rows),
+                tuple(turn_ratings for *_, turn_ratings in rows),
+                ratings,
             )
-        speaker, text, _, rating_list = fields
-        ratings = _parse_ratings(rating_list, speaker, location)
-        if rows and speaker == USER and len(ratings) != len(rows[0][2]):
-            expected = f"{len(rows[0][2])} ratings, as many as on line {start}"
-            raise _value_error(location, rating_list, expected)
-        rows.append((speaker, text.strip(), ratings))
-        if (speaker, text.strip()) == (USER, OVERALL):
-            if rows[0][0] != USER or not any(row[0] == SYSTEM for row in rows):
-                raise CollectionError(
-                    f"{path}, line {start}: this dialogue does not start with the user, or has no "
-                    "utterance of the system; fetch the file again (delete it first)."
-                )
-            utterances = rows[:-1]
-            dialogues.append(
-                RatedDialogue(
-                    tuple((speaker, text) for speaker, text, _ in utterances),
-                    tuple(turn_ratings for *_, turn_ratings in utterances),
-                    ratings,
-                )
-            )
-            rows = []
-    if rows:
-        raise _incomplete_dialogue(path, number)
-    if not dialogues:
-        raise CollectionError(f"{path} is empty; fetch it again (delete the file first).")
+        )
+        rows = []
     return dialogues
 
 
 def read_split(path: Path) -> list[tuple[Turn, ...]]:
     """Read samples of a part of the split, up to the rated user utterance."""
-    expected = "a list of 'user|||system', a list of acts and a label, separated by tabs"
-    line_of_sample: dict[tuple[Turn, ...], int] = {}
-    for number, line in text_lines(path, CollectionError):
-        location = f"{path}, line {number}"
-        fields = line.split("\t")
-        if len(fields) != 3:
-            raise _value_error(location, line, expected)
-        exchanges = _parse_python(fields[0], location, expected)
-        is_list = isinstance(exchanges, list) and all(
-            isinstance(exchange, str) for exchange in exchanges
-        )
-        if (
-            not is_list
-            or not exchanges
-            or any(exchange.count("|||") != 1 for exchange in exchanges)
-        ):
-            raise _value_error(location, fields[0], expected)
-        pairs = [tuple(map(str.strip, exchange.split("|||"))) for exchange in exchanges]
-        question, answer = pairs[-1]
-        if question == OVERALL:
-            continue
-        if answer or len(pairs) == 1:
-            raise _value_error(
-                location, exchanges[-1], "one or more exchanges, then one without an answer"
-            )
-        turns = tuple(turn for user, system in pairs for turn in ((USER, user), (SYSTEM, system)))[
-            :-1
+    samples = []
+    for line in _lines(path):
+        exchanges = [exchange.split("|||") for exchange in parse_literal(line.partition("\t")[0])]
+        pairs = [(user.strip(), system.strip()) for user, system in exchanges]
+        if pairs[-1][0] != OVERALL:
+            turns = [turn for user, system in pairs for turn in ((USER, user), (SYSTEM, system))]
+            samples.append(tuple(turns[:-1]))
+    return samples
+
+
+def _lines(path: Path) -> list[str]:
+    """Lines of a file; only a line feed ends a line."""
+    lines = path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
+    return [line.removesuffix("\r") for line in lines]
+
+
+class Split(NamedTuple):
+    """Samples of the three parts, with labels from the ratings of USS."""
+
+    train: list[Sample]
+    valid: list[Sample]
+    test: list[Sample]
+
+
+def split_samples(
+    dialogues: Sequence[RatedDialogue],
+    valid: Sequence[tuple[Turn, ...]],
+    test: Sequence[tuple[Turn, ...]],
+    benchmark: str,
+    *,
+    rule: Callable[[Sequence[int]], float] = most_frequent_rating,
+    same_label: bool = True,
+    window: Literal["SYSTEM", "USER"] = SYSTEM,
+) -> Split:
+    """Split samples as in the thesis, with binary labels from the ratings.
+
+    Samples of `valid` and `test` are matched to dialogues of USS by all utterances of the user.
+    Samples without a match, which were truncated to their last 16 exchanges, are dropped. The
+    training part was not released, so it is formed from the dialogues without samples in the other
+    parts, with the same numbers of exchanges (`EXCHANGES`).
+    """
+    prefixes = [
+        (index, dialogue.turns[: end + 1], rule(ratings) >= SATISFIED_FROM)
+        for index, dialogue in enumerate(dialogues)
+        for end, ratings in enumerate(dialogue.ratings)
+        if ratings
+    ]
+    first: dict[tuple[str, ...], tuple[int, bool]] = {}
+    for index, turns, satisfied in prefixes:
+        first.setdefault(_user_texts(turns), (index, satisfied))
+    used_dialogues, parts = set(), []
+    for part in (valid, test):
+        matched = [
+            (turns, first[_user_texts(turns)]) for turns in part if _user_texts(turns) in first
         ]
-        if turns in line_of_sample:
-            raise CollectionError(
-                f"{location} repeats the sample on line {line_of_sample[turns]}; fetch the file "
-                "again (delete it first)."
+        if not matched:
+            raise DataError(
+                row=benchmark,
+                fault="has a part that matches none of the rated dialogues",
+                fix="use files of the same benchmark",
             )
-        line_of_sample[turns] = number
-    if not line_of_sample:
-        raise CollectionError(f"{path} has no samples; fetch it again (delete the file first).")
-    return list(line_of_sample)
-
-
-def _parse_turns(text: Any, location: str) -> tuple[Turn, ...]:
-    """Parse a dialogue with one utterance per line."""
-    if not isinstance(text, str):
-        raise _value_error(location, text, "a 'dialogue' that is a string")
-    turns = []
-    for line in text.split("\n"):
-        speaker, colon, utterance = line.partition(":")
-        if not colon or speaker not in (USER, SYSTEM):
-            raise _value_error(
-                location, line, f"utterances that start with '{USER}:' or '{SYSTEM}:'"
-            )
-        turns.append((speaker, utterance.strip()))
-    if turns[-1][0] != SYSTEM:
-        fault = "has no utterance of the system"
-        if any(speaker == SYSTEM for speaker, _ in turns):
-            fault = "does not end with an utterance of the system"
-        raise CollectionError(
-            f"{location}: the dialogue {fault}, to which the label would refer; fetch the file "
-            "again (delete it first)."
+        used_dialogues |= {index for _, (index, _) in matched}
+        parts.append([(turns, satisfied) for turns, (_, satisfied) in matched])
+    training = [
+        (turns, first[_user_texts(turns)][1] if same_label else satisfied)
+        for index, turns, satisfied in prefixes
+        if index not in used_dialogues and _length(turns, window) in EXCHANGES
+    ]
+    return Split(
+        *(
+            [
+                Sample(f"{benchmark}-{part}-{number:04d}", benchmark, turns[:-1], satisfied)
+                for number, (turns, satisfied) in enumerate(labelled, start=1)
+            ]
+            for part, labelled in zip(Split._fields, [training, *parts], strict=True)
         )
-    return tuple(turns)
-
-
-def _parse_ratings(text: str, speaker: str, location: str) -> tuple[int, ...]:
-    if speaker == SYSTEM:
-        if text.strip():
-            raise _value_error(location, text, "no rating of a system utterance")
-        return ()
-    rating_of_text = {str(rating): rating for rating in RATINGS}
-    fields = text.split(",")
-    for field in fields:
-        if field not in rating_of_text:
-            raise _value_error(location, field, "ratings from 1 to 5, separated by commas")
-    return tuple(rating_of_text[field] for field in fields)
-
-
-def _incomplete_dialogue(path: Path, number: int) -> CollectionError:
-    return CollectionError(
-        f"{path}, line {number}: the dialogue that ends here lacks its line '{USER} {OVERALL}'; "
-        "fetch the file again (delete it first)."
     )
 
 
-def _parse_python(text: str, location: str, expected: str) -> Any:
-    """Parse a Python literal without running code."""
-    try:
-        return parse_literal(text)
-    except ValueError:
-        raise _value_error(
-            location, text, f"{expected}, as a Python literal without code"
-        ) from None
+def match_counterfactuals(
+    main: Sequence[Sample], generated: Sequence[Sample], *, confirmed: bool = True
+) -> list[Sample]:
+    """Give generated counterfactuals the ids of their originals; keep only confirmed ones."""
+    return [
+        replace(candidate, id=original.id + COUNTERFACTUAL)
+        for original, candidate in zip(main, generated, strict=True)
+        if not confirmed or original.satisfied != candidate.satisfied
+    ]
 
 
-def _value_error(location: str, value: object, expected: str) -> CollectionError:
-    return CollectionError(
-        f"{location} has {in_quotes(value)}; expected {expected}, so fetch the file again (delete "
-        "it first)."
-    )
+def remove_apologies(sample: Sample) -> Sample:
+    """Remove "I'm sorry" and "I'm sorry, but" from a sample, as in the released counterfactuals.
+
+    The released counterfactuals lack this phrase in all utterances. In the original samples (Main)
+    it indicates dissatisfaction, so a test on both needs Main without the phrase as a control.
+    """
+    turns = ((speaker, _APOLOGY.sub("", text).strip()) for speaker, text in sample.turns)
+    return replace(sample, turns=tuple(turns))
+
+
+def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd.DataFrame:
+    """Compare generated counterfactuals with their originals before the last utterance."""
+    counterfactuals = match_counterfactuals(main, generated, confirmed=False)
+    rows = [
+        (
+            sample.id,
+            sample.satisfied,
+            sample.satisfied != counterfactual.satisfied,
+            sample.turns[:-1] == counterfactual.turns[:-1],
+            _words(remove_apologies(sample).turns[:-1])
+            == _words(remove_apologies(counterfactual).turns[:-1]),
+        )
+        for sample, counterfactual in zip(main, counterfactuals, strict=True)
+    ]
+    columns = ["id", "satisfied", "confirmed", "same", "same_without_apologies"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _user_texts(turns: Iterable[Turn]) -> tuple[str, ...]:
+    """Utterances of the user."""
+    return tuple(text for speaker, text in turns if speaker == USER)
+
+
+def _length(turns: Iterable[Turn], counted_speaker: str) -> int:
+    """Number of exchanges in a dialogue that ends with a user utterance."""
+    count = sum(speaker == counted_speaker for speaker, _ in turns)
+    return count + (counted_speaker == SYSTEM)
+
+
+def _words(turns: Iterable[Turn]) -> list[list[str]]:
+    return [[speaker, *_WORD.findall(text)] for speaker, text in turns]

@@ -1,23 +1,20 @@
-"""Ratings of the user studies of lajewska2025 (chapters 4 and 7), with the published names."""
+"""Released files of the user studies of lajewska2025 (chapters 4 and 7).
+
+Ratings, demographics, queries, comments, expert scores and a pilot, with the published names.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from everycell.base.csv_files import (
-    RATING,
-    RatingsError,
-    check_filled,
-    check_levels,
-    integer_ratings,
-    read_table,
-    row_in_file,
-)
-from everycell.base.untrusted import in_quotes
+from everycell.base.csv_files import read_columns
 
 #: Answer options of the questionnaires in the published order: ``option_1`` is the first.
 DEMOGRAPHICS: Mapping[str, Sequence[str]] = {
@@ -35,12 +32,11 @@ DEMOGRAPHICS: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True)
 class Study:
-    """Columns of a study's file by published name, and its answers by condition."""
+    """Columns of a study's file by published name, and the answers of each condition."""
 
     name: str
     ratings: Mapping[str, str]
     conditions: Mapping[str, Sequence[str]]
-    answers: Sequence[str]
 
 
 ANSWERABILITY = Study(
@@ -52,7 +48,6 @@ ANSWERABILITY = Study(
         "Overall Satisfaction": "satisfaction",
     },
     conditions={"Contr. Fact. Corr.": ("A1", "A2"), "Contr. Source": ("A1", "A3")},
-    answers=("A1", "A2", "A3", "A4"),
 )
 
 
@@ -66,26 +61,13 @@ VIEWPOINTS = Study(
         "Overall Satisfaction": "satisfaction",
     },
     conditions={"Contr. Diversity": ("A1", "A2"), "Contr. Balance": ("A1",)},
-    answers=("A1", "A2", "A3"),
 )
 
 
 RESPONSE_RATINGS = {
     label: label.lower()
-    for label in (
-        "Usefulness",
-        "Relevance",
-        "Correctness",
-        "Completeness",
-        "Comprehensiveness",
-        "Conciseness",
-        "Serendipity",
-        "Coherence",
-        "Factuality",
-        "Fairness",
-        "Readability",
-        "Satisfaction",
-    )
+    for label in "Usefulness Relevance Correctness Completeness Comprehensiveness Conciseness "
+    "Serendipity Coherence Factuality Fairness Readability Satisfaction".split()
 }
 
 
@@ -110,96 +92,109 @@ TRANSPARENCY_FACTORS = {
 }
 
 
-#: Quality of the response, and quality and mode of the explanations, by condition of chapter 7.
-TRANSPARENCY_CONDITIONS = {
-    "EC1": ("Good", "Good", "V"),
-    "EC2": ("Good", "Good", "T"),
-    "EC3": ("Flawed", "Good", "V"),
-    "EC4": ("Flawed", "Good", "T"),
-    "EC5": ("Good", "Flawed", "V"),
-    "EC6": ("Good", "Flawed", "T"),
-    "EC7": ("Flawed", "Flawed", "V"),
-    "EC8": ("Flawed", "Flawed", "T"),
-    "EC9": ("Good", "None", "None"),
-    "EC10": ("Flawed", "None", "None"),
-}
-
-_CONTROLLED = ("response_quality", "additional_info_quality", "presentation_modes")
-
-#: Answers given once after the task, like the ratings of explanations.
-_FREQUENCIES = ("conversational_frequency", "voice_frequency")
-
-
 def read_response_limitations(path: Path, study: Study) -> pd.DataFrame:
     """Read the ratings of one study of chapter 4."""
-    raw = read_table(path, ["questions_ids", "answers_ids", *study.ratings.values()])
-    check_levels(path, raw, "answers_ids", study.answers)
-    check_filled(path, raw, ["questions_ids"])
-    ratings = integer_ratings(path, raw, study.ratings)
+    raw = read_columns(path, ["questions_ids", "answers_ids", *study.ratings.values()])
     conditions = {
         label: raw["answers_ids"].isin(answers).map({True: "1", False: "0"})
         for label, answers in study.conditions.items()
     }
-    return ratings.assign(Query=raw["questions_ids"], Condition=raw["answers_ids"], **conditions)
+    return _ratings(raw, study.ratings).assign(
+        Query=raw["questions_ids"], Condition=raw["answers_ids"], **conditions
+    )
 
 
 def read_transparency(path: Path) -> pd.DataFrame:
     """Read the ratings of the study of chapter 7."""
-    factors = list(TRANSPARENCY_FACTORS.values())
-    raw = read_table(
-        path,
-        ["worker_ids", "answers_ids", *factors, *RESPONSE_RATINGS.values()]
-        + list(EXPLANATION_RATINGS.values()),
+    ratings = RESPONSE_RATINGS | EXPLANATION_RATINGS
+    factors = TRANSPARENCY_FACTORS
+    raw = read_columns(path, ["worker_ids", "answers_ids", *factors.values(), *ratings.values()])
+    return _ratings(raw, ratings).assign(
+        Worker=raw["worker_ids"],
+        Condition=raw["answers_ids"],
+        **{label: raw[column] for label, column in factors.items()},
     )
-    check_levels(path, raw, "answers_ids", list(TRANSPARENCY_CONDITIONS))
-    check_levels(path, raw, "response_quality", ["Good", "Flawed"])
-    check_levels(path, raw, "additional_info_quality", ["Good", "Flawed", "None"])
-    check_levels(path, raw, "presentation_modes", ["V", "T", "None"])
-    for column in ("familiarity", "interest", "search_prob"):
-        check_levels(path, raw, column, [str(rating) for rating in RATING])
-    for column in _FREQUENCIES:
-        check_levels(path, raw, column, [f"option_{number}" for number in range(1, 6)])
-    check_filled(path, raw, ["worker_ids", "questions_ids"])
-    _check_conditions(path, raw)
-    is_duplicate = raw.duplicated(["worker_ids", "questions_ids"])
-    if is_duplicate.any():
-        row = int(is_duplicate.idxmax())
-        raise RatingsError(
-            f"{row_in_file(path, row)}: worker {in_quotes(raw['worker_ids'][row])} rates query "
-            f"{in_quotes(raw['questions_ids'][row])} again; remove one of the rows."
-        )
-    numbers = {name: raw[name].str.removeprefix("option_") for name in EXPLANATION_RATINGS.values()}
-    ratings = integer_ratings(path, raw.assign(**numbers), RESPONSE_RATINGS | EXPLANATION_RATINGS)
-    _check_same_per_worker(path, raw, [*EXPLANATION_RATINGS.values(), *_FREQUENCIES])
-    factor_columns = {label: raw[column] for label, column in TRANSPARENCY_FACTORS.items()}
-    return ratings.assign(Worker=raw["worker_ids"], Condition=raw["answers_ids"], **factor_columns)
 
 
-def _check_conditions(path: Path, raw: pd.DataFrame) -> None:
-    """Check that the qualities and mode of each row are those of its condition."""
-    for position, column in enumerate(_CONTROLLED):
-        levels = {name: levels[position] for name, levels in TRANSPARENCY_CONDITIONS.items()}
-        differs = raw[column] != raw["answers_ids"].map(levels)
-        if differs.any():
-            row = int(differs.idxmax())
-            condition = raw["answers_ids"][row]
-            raise RatingsError(
-                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])} in "
-                f"condition {condition}; expected {levels[condition]!r}, so correct the value or "
-                "the condition."
-            )
+def _ratings(raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Ratings from 1 to 4, some of which are written as "3.0" or "option_3"."""
+    texts = {label: raw[column] for label, column in columns.items()}
+    return pd.DataFrame(
+        {
+            label: text.str.removeprefix("option_").str.removesuffix(".0").astype(int)
+            for label, text in texts.items()
+        }
+    )
 
 
-def _check_same_per_worker(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
-    """Check that answers given once per worker are the same in all rows of the worker."""
-    for column in columns:
-        first = raw.groupby("worker_ids")[column].transform("first")
-        differs = raw[column] != first
-        if differs.any():
-            row = int(differs.idxmax())
-            raise RatingsError(
-                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])}, but "
-                f"{in_quotes(first[row])} in another row of worker "
-                f"{in_quotes(raw['worker_ids'][row])}; workers answer this question once, so use "
-                "the same answer in all rows of the worker."
-            )
+def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
+    """Read the answers to a multiple-choice question as an ordered list of labels."""
+    options = {f"option_{number}": label for number, label in enumerate(labels, start=1)}
+    answers = read_columns(path, [column])[column].map(options)
+    return pd.Series(pd.Categorical(answers, categories=labels), name=column)
+
+
+def query_sha256(query: str) -> str:
+    """First 12 hex digits of a normalised query's hash, to compare queries without copying them.
+
+    Queries are normalised with NFKC, lower case and straight apostrophes; other punctuation and
+    white space become single spaces.
+    """
+    text = unicodedata.normalize("NFKC", query).lower().replace("’", "'").replace("‘", "'")
+    text = re.sub(r"\s+", " ", re.sub(r"[^\w\s']", " ", text)).strip()
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def read_queries(path: Path) -> pd.DataFrame:
+    """Read the TREC ids and texts of a study's queries, in the published order."""
+    raw = pd.read_csv(path, dtype=str, keep_default_na=False)
+    # The name of the text column differs between the two studies.
+    text_column = "Query" if "Query" in raw else "Question"
+    queries = raw[raw["Turn_id"] != ""]
+    return queries.rename(columns={"Turn_id": "trec_id", text_column: "query"})[
+        ["trec_id", "query"]
+    ]
+
+
+def read_comment_counts(path: Path) -> pd.DataFrame:
+    """Read the counts of coded comments, with one column per theme."""
+    raw = pd.read_csv(path, dtype=str, keep_default_na=False)
+    raw.columns = raw.columns.str.strip()
+    # The last line of the file has the sums.
+    raw = raw[raw["answer_conditions"] != "SUM"]
+    themes = raw.drop(columns=["satisfaction", "answer_conditions", ""], errors="ignore")
+    themes = themes.drop(columns=[name for name in themes if name.startswith("Unnamed")])
+    return _ratings(raw, {"satisfaction": "satisfaction"}).join(themes.astype(float).astype(int))
+
+
+def read_expert_scores(path: Path) -> pd.DataFrame:
+    """Read the scores that experts gave to the responses of the viewpoints study."""
+    # The header has three lines (variant, dimension, expert); rows without a query are averages.
+    raw = pd.read_csv(path, dtype=str, keep_default_na=False, header=None)
+    variants, dimensions, experts = (raw.iloc[line] for line in range(3))
+    scores = [
+        (row[0], dimensions[column], variants[column], experts[column], int(row[column]))
+        for row in raw.iloc[3:].to_numpy()
+        if row[0] != ""
+        for column in raw
+        if experts[column].startswith("User")
+    ]
+    return pd.DataFrame(scores, columns=["query", "dimension", "variant", "expert", "score"])
+
+
+def read_pilot(path: Path) -> pd.DataFrame:
+    """Read the usefulness ratings of one pilot condition of chapter 7.
+
+    Each row contains the ratings of all workers for one query, as in ``['2', '3']``.
+    """
+    raw = read_columns(path, ["answers_ids", "usefulness"])
+    lists = raw["usefulness"].str.findall(r"\d")
+    rows = raw.assign(usefulness=lists).explode("usefulness", ignore_index=True)
+    number = (rows.index % len(lists[0])).astype(str)
+    return pd.DataFrame(
+        {
+            "Condition": rows["answers_ids"],
+            "Worker": rows["answers_ids"] + " worker " + number,
+            "Usefulness": rows["usefulness"].astype(int),
+        }
+    )

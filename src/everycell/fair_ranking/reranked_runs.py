@@ -37,7 +37,7 @@ NEUTRALITIES = Schema(
 def read_neutralities(path: Path | str) -> dict[str, float]:
     """Read the neutrality of documents."""
     path = Path(path)
-    table = read_table(path, ("document", "neutrality"), error=ValueError)
+    table = read_table(path, ("document", "neutrality"))
     NEUTRALITIES.check(table, lambda row: row_in_file(path, row))
     return dict(zip(table["document"], table["neutrality"].astype(float), strict=True))
 

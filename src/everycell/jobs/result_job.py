@@ -86,7 +86,7 @@ class ResultJob(Job):
         write_table(
             table,
             csv.with_name(csv.name.removesuffix(".csv")),
-            title=display["beside"][name],
+            title=display["supplements"][name],
             layout_rows=keys[:-1],
             layout_columns=keys[-1:],
             decimals=decimals,

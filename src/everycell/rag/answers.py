@@ -25,6 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
+from everycell.base.errors import DataError
 from everycell.language_models.reasoning import without_reasoning
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -151,8 +152,6 @@ def usable_answers(gold: Sequence[str], *, match: Match = "words") -> list[str]:
 
 def _normaliser(match: Match) -> Callable[[str], str]:
     """Normalisation for a way of matching."""
-    if match not in MATCHES:
-        raise ValueError(f"match is {match!r}; expected one of {', '.join(MATCHES)}.")
     return {"substring": without_punctuation, "squad": normalise_as_squad}.get(
         match, normalise_answer
     )
@@ -163,9 +162,11 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
     normalise = _normaliser(match)
     answers = [normalise(answer) for answer in usable_answers(gold, match=match)]
     if not answers:
-        raise ValueError(
-            f"Normalisation leaves no words of the gold answers {list(gold)}; give an answer with "
-            "at least one word, or exclude the question."
+        raise DataError(
+            column="gold answers",
+            value=list(gold),
+            fault="which have no words after normalisation",
+            fix="give an answer with at least one word, or exclude the question",
         )
     normalised = normalise(without_reasoning(output))
     if match == "whole":
@@ -173,6 +174,15 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
     if match == "substring":
         return any(answer in normalised for answer in answers)
     return any(f" {answer} " in f" {normalised} " for answer in answers)
+
+
+def answers_in(text: str, answers: Sequence[str]) -> list[str]:
+    """Answers that occur in a text, both normalised as in SQuAD."""
+    return [
+        answer
+        for answer in answers
+        if normalise_as_squad(answer) and is_correct(text, [answer], match="squad")
+    ]
 
 
 def passages_with_answers(

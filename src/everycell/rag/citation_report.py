@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
+from everycell.base.errors import DataError
 from everycell.base.json_lines import read_json_lines
 from everycell.base.untrusted import in_quotes
 from everycell.language_models.endings import normalise_finish, why_cut, why_empty
@@ -94,33 +95,42 @@ def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]
     answers: dict[tuple[str, str], CitedAnswer] = {}
     for number, line in read_json_lines(path, _Line, "docs/attribution.md"):
         key = (line.arm, line.question)
-        location = f"{path}, line {number}"
         if key in answers:
-            raise ValueError(
-                f"{location} repeats the question {in_quotes(line.question)} in the arm "
-                f"{in_quotes(line.arm)}; keep one answer."
+            raise DataError(
+                path,
+                number,
+                "question",
+                line.question,
+                f"which occurs twice in the arm {in_quotes(line.arm)}",
+                fix="keep one answer",
             )
-        answers[key] = _parse_line(line, location, forms)
+        answers[key] = _parse_line(line, path, number, forms)
     return list(answers.values())
 
 
-def _document_names(line: _Line, location: str) -> Sequence[str | int]:
+def _document_names(line: _Line, path: Path, number: int) -> Sequence[str | int]:
     """Names of the documents in the order of their numbers; a range saves memory."""
     if isinstance(line.documents, int):
         return range(1, line.documents + 1)
     if len(set(line.documents)) < len(line.documents):
-        raise ValueError(f"{location} has the same document twice; remove the duplicate.")
+        raise DataError(
+            path, number, "documents", fault="have a duplicate", fix="remove the duplicate"
+        )
     return line.documents
 
 
-def _parse_line(line: _Line, location: str, forms: Forms) -> CitedAnswer:
-    names = _document_names(line, location)
+def _parse_line(line: _Line, path: Path, number: int, forms: Forms) -> CitedAnswer:
+    names = _document_names(line, path, number)
     k = len(names)
     unknown = [document for document in line.relevant if document not in names]
     if unknown:
-        raise ValueError(
-            f"{location} has the relevant document {in_quotes(unknown[0])}, which is not among its "
-            f"{k} documents; give its id, or its number from 1 if `documents` is a number."
+        raise DataError(
+            path,
+            number,
+            "relevant document",
+            unknown[0],
+            f"which is not among its {k} documents",
+            fix="give its id, or its number from 1 if `documents` is a number",
         )
     relevant = frozenset(names.index(document) + 1 for document in line.relevant)
     citations = find_citations(line.text, forms=forms)
@@ -128,12 +138,17 @@ def _parse_line(line: _Line, location: str, forms: Forms) -> CitedAnswer:
     logprobs, cites_relevant = None, ()
     if line.tokens is not None:
         if "".join(text for text, _ in line.tokens) != line.text:
-            raise ValueError(f"{location}: the tokens do not spell the answer; give its tokens.")
+            raise DataError(
+                path, number, "tokens", fault="do not spell the answer", fix="give its tokens"
+            )
         invalid = [value for _, value in line.tokens if not value <= 0]
         if invalid:
-            raise ValueError(
-                f"{location} has the log-probability {invalid[0]}; it must be 0 or less (a natural "
-                "logarithm)."
+            raise DataError(
+                path,
+                number,
+                "log-probability",
+                invalid[0],
+                expected="a natural logarithm of 0 or less",
             )
         # JSON of Python may have -Infinity.
         tokens = tuple(
@@ -223,7 +238,12 @@ def arm_differences(
     for first, second in pairs:
         for arm in (first, second):
             if arm not in arms:
-                raise ValueError(f"There is no arm {arm!r}; the arms are {', '.join(arms)}.")
+                raise DataError(
+                    column="arm",
+                    value=arm,
+                    fault="which has no answers",
+                    expected=f"one of {', '.join(arms)}",
+                )
         first_scores, second_scores = arms[first], arms[second]
         for arm, own, opposite in (
             (second, second_scores, first_scores),
@@ -231,9 +251,12 @@ def arm_differences(
         ):
             missing = opposite.index.difference(own.index, sort=False)
             if len(missing):
-                raise ValueError(
-                    f"The arm {arm!r} has no answer to {in_quotes(missing[0])} ({len(missing)} "
-                    "questions in total); compare arms with the same questions."
+                raise DataError(
+                    row=f"arm {arm}",
+                    column="question",
+                    value=missing[0],
+                    fault=f"which has no answer ({len(missing)} questions in total)",
+                    fix="compare arms with the same questions",
                 )
         second_scores = second_scores.loc[first_scores.index]
         for measure in MEASURES:

@@ -458,8 +458,6 @@ def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited
 
     The number of the first document is 1 in the thesis's prompts and 0 in the authors' library.
     """
-    if k < 1:
-        raise ValueError(f"k is {k}; there must be at least one document.")
     numbers = dict.fromkeys(citation.number for citation in citations)
     inside = tuple(number for number in numbers if first <= number < first + k)
     return Cited(inside, tuple(number for number in numbers if number not in inside))

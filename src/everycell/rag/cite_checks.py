@@ -8,13 +8,13 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
+from everycell.base.errors import DataError
 from everycell.base.json_lines import read_json_lines
 from everycell.base.untrusted import in_quotes
 from everycell.language_models.endings import normalise_finish, why_cut, why_empty
 from everycell.language_models.generation import Answer
 from everycell.rag.citations import source_list_of, unread_marks
 from everycell.rag.cited_sentences import cited_sentences
-from everycell.rag.draws import named_draws
 from everycell.rag.interventions import (
     CitedAnswer,
     Instance,
@@ -24,6 +24,7 @@ from everycell.rag.interventions import (
     same_words,
     try_instance,
 )
+from everycell.rag.prompts import named_draws
 
 #: Largest number of words in a statement. A longer one is a complete claim, which any document that
 #: contains it supports.
@@ -82,9 +83,7 @@ def read_passages(path: Path) -> dict[str, str]:
     passages: dict[str, str] = {}
     for number, passage in read_json_lines(path, _PassageLine, _GUIDE):
         if passage.id in passages:
-            raise ValueError(
-                f"{path}, line {number} repeats the passage {in_quotes(passage.id)}; keep one."
-            )
+            raise DataError(path, number, "id", passage.id, "which occurs twice", fix="keep one")
         passages[passage.id] = passage.text
     return passages
 
@@ -94,14 +93,18 @@ def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
     answers: dict[str, GivenAnswer] = {}
     for number, line in read_json_lines(path, _AnswerLine, _GUIDE):
         if line.question in answers:
-            raise ValueError(
-                f"{path}, line {number} repeats the question {in_quotes(line.question)}; keep one."
+            raise DataError(
+                path, number, "question", line.question, "which occurs twice", fix="keep one"
             )
         for document in line.documents:
             if document not in passages:
-                raise ValueError(
-                    f"{path}, line {number} has the document {in_quotes(document)}, which is not "
-                    "among the passages; add its text."
+                raise DataError(
+                    path,
+                    number,
+                    "document",
+                    document,
+                    "which is not among the passages",
+                    fix="add its text",
                 )
         texts = tuple(passages[document] for document in line.documents)
         if line.statements is None:
@@ -127,9 +130,13 @@ def _marked_statements(line: _AnswerLine, path: Path, number: int) -> CitedAnswe
     for statement in line.statements or ():
         unknown = [document for document in statement.documents if document not in position_of]
         if unknown:
-            raise ValueError(
-                f"{path}, line {number}: a statement cites {in_quotes(unknown[0])}, which is not "
-                "among the question's documents; cite one of them."
+            raise DataError(
+                path,
+                number,
+                "cited document",
+                unknown[0],
+                "which is not among the question's documents",
+                fix="cite one of them",
             )
         statements.append(
             Statement(statement.text, tuple(position_of[name] for name in statement.documents))
@@ -142,9 +149,10 @@ def forged_instances(
 ) -> list[Instance]:
     """Create instances with forged documents for all answers."""
     if len(answers) < 2:
-        raise ValueError(
-            f"The number of answered questions is {len(answers)}; give at least two, since one "
-            "kind of forged document comes from another question."
+        raise DataError(
+            column="number of answered questions",
+            value=len(answers),
+            expected="at least 2, since one kind of forged document comes from another question",
         )
     forged: list[Instance] = []
     for number, item in enumerate(answers):
@@ -158,11 +166,10 @@ def forged_instances(
         answer = item.answer._replace(statements=short)
         forged += instances(item.question, item.documents, answer, spare, rng)
     if not forged:
-        raise ValueError(
-            "No answer has a statement "
-            + ("" if longest is None else f"of at most {longest} words ")
-            + f"that cites a document{_unread_note(answers)}; give short statements, such as spans "
-            "marked by a model, or allow longer ones."
+        length = "" if longest is None else f" of at most {longest} words"
+        raise DataError(
+            fault=f"No answer has a statement{length} that cites a document{_unread_note(answers)}",
+            fix="give short statements, such as spans marked by a model, or allow longer ones",
         )
     return forged
 

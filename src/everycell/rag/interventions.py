@@ -30,8 +30,9 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from everycell.base.arrays import FloatArray
+from everycell.base.errors import DataError
 from everycell.rag.answers import normalise_answer
-from everycell.rag.draws import named_draws
+from everycell.rag.prompts import named_draws
 
 #: Kinds of forged documents: one added from another question, or one of the list, modified.
 KINDS = ("random", "relevant, not cited", "cited for something else")
@@ -105,8 +106,8 @@ def same_words(first: str, second: str) -> bool:
 def shared_words(threshold: float) -> Same:
     """Compare statements by the share of the shorter one's words that the longer one contains."""
     if not 0 < threshold <= 1:
-        raise ValueError(
-            f"The threshold is {threshold}; give a number greater than 0 and at most 1."
+        raise DataError(
+            column="threshold", value=threshold, expected="a number greater than 0 and at most 1"
         )
 
     def same(first: str, second: str) -> bool:
@@ -122,7 +123,7 @@ def mutual_entailment(
 ) -> Same:
     """Compare statements by mutual entailment, according to an NLI model."""
     if not 0 <= threshold <= 1:
-        raise ValueError(f"The threshold is {threshold}; give a number from 0 to 1.")
+        raise DataError(column="threshold", value=threshold, expected="a number from 0 to 1")
 
     @cache
     def same(first: str, second: str) -> bool:
@@ -158,9 +159,12 @@ def instances(
     """Forge documents from an answer's statements, one of each possible kind."""
     invalid = [position for position in answer.cited if not 0 <= position < len(documents)]
     if invalid:
-        raise ValueError(
-            f"The answer to {question!r} cites document {invalid[0] + 1} of {len(documents)}; give "
-            "the documents that the answer cites."
+        raise DataError(
+            row=f"question {question!r}",
+            column="cited document",
+            value=invalid[0] + 1,
+            fault=f"but there are {len(documents)} documents",
+            fix="give the documents that the answer cites",
         )
     contents = tuple(documents)
     cited = [statement for statement in answer.statements if statement.documents]
@@ -292,11 +296,6 @@ def try_instance(
 
 def share(count: int, total: int, level: float = 0.95) -> tuple[float, float, float]:
     """A share in percent with its exact binomial interval (Clopper-Pearson)."""
-    if not 0 <= count <= total or total < 1:
-        raise ValueError(
-            f"The count is {count} of {total}; it must be between 0 and {total}, and the total "
-            "must be at least 1."
-        )
     low, high = proportion_confint(count, total, alpha=1 - level, method="beta")
     return 100 * count / total, 100 * float(low), 100 * float(high)
 

@@ -1,29 +1,88 @@
-"""Prompts that ask for an answer with citations, with and without the authors of documents.
-
-The wording is our own; the prompts of abolghasemi2026 are in Figures 5.2 (without authors) and 5.7.
-A custom template is a file with the slots `SLOTS` (`everycell.language_models.templates`).
-
-A document is one line, ``[3] text`` or ``[3] (author: Human) text``. A section ``### document``
-before the messages of a template defines another layout, with the slots `DOCUMENT_SLOTS`. The
-layout of the thesis is ``Document [$number]($text) (written by $author)``. In any layout, line
-breaks in a document become blanks and its bracketed references are removed, so that they cannot be
-mistaken for another document or a citation. Words such as "Document 2" are kept.
-"""
+"""Questions with exactly one gold document among the documents of the prompt."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+import numpy as np
+import pandas as pd
+
+from everycell.base.errors import DataError
 from everycell.base.text_files import read_text_file
-from everycell.base.untrusted import in_quotes
 from everycell.language_models import templates
 from everycell.language_models.generation import Message
 from everycell.rag.citations import without_citations
-from everycell.rag.draws import named_draws
+from everycell.trec.runs import trec_order
+
+GoldPosition = Literal["retrieved", "random"]
+#: Reason for excluding a question -> explanation.
+FAULTS = {
+    "no gold": "no relevant document is known",
+    "several gold": "more than one relevant document is known",
+    "not retrieved": "the relevant document is not among the top k",
+    "too few documents": "fewer than k were retrieved",
+}
+
+
+class Question(NamedTuple):
+    """A question with the documents of its prompt; `gold` is a position from 1."""
+
+    id: str
+    documents: tuple[str, ...]
+    gold: int
+
+
+def pick_questions(
+    run: pd.DataFrame,
+    relevant: pd.DataFrame,
+    *,
+    k: int,
+    gold_position: GoldPosition = "retrieved",
+    seed: int = 0,
+) -> tuple[list[Question], Counter[str]]:
+    """Questions with one relevant document among the top k, and counts of excluded ones."""
+    if k < 1:
+        raise DataError(column="k", value=k, expected="at least one document")
+    if gold_position not in ("retrieved", "random"):
+        raise DataError(
+            column="gold_position", value=gold_position, expected="'retrieved' or 'random'"
+        )
+    lists = trec_order(run).groupby("query")["document"].agg(list)
+    relevant_by_query = relevant.groupby("query")["document"].agg(set)
+    picked, faults = [], Counter[str]()
+    for query in sorted({*lists.index, *relevant_by_query.index}):
+        gold, ranked = relevant_by_query.get(query, set()), lists.get(query, [])
+        if len(gold) != 1:
+            faults["several gold" if gold else "no gold"] += 1
+            continue
+        (answer,) = gold
+        distractors = [document for document in ranked if document != answer]
+        if gold_position == "random":
+            position = int(named_draws(f"{seed}\t{query}").integers(k))
+            documents = distractors[: k - 1]
+            documents.insert(position, answer)
+        else:
+            documents = ranked[:k]
+        if len(documents) < k:
+            faults["too few documents"] += 1
+        elif answer not in documents:
+            faults["not retrieved"] += 1
+        else:
+            picked.append(Question(str(query), tuple(documents), documents.index(answer) + 1))
+    return picked, faults
+
+
+def named_draws(name: str) -> np.random.Generator:
+    """Random generator that depends only on a name, such as a seed and a question."""
+    digest = hashlib.sha256(name.encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:8], "big"))
+
 
 _FOLDER = Path(__file__).parent / "templates"
 #: Template without authors (Vanilla), and the one with them (all other modes).
@@ -71,15 +130,21 @@ def read_names(path: Path = NAMES) -> list[str]:
     try:
         text = read_text_file(path)
     except OSError as error:
-        raise ValueError(f"{path} cannot be read as text ({error}); use another file.") from None
+        raise DataError(
+            path, fault=f"cannot be read as text ({error})", fix="use another file"
+        ) from None
     names = [line.strip() for line in text.splitlines()]
     names = [name for name in names if name]
     if not names:
-        raise ValueError(f"{path} contains no names; write one per line.")
+        raise DataError(path, fault="contains no names", fix="write one per line")
     for index, name in enumerate(names):
         if name in names[:index] or set(name) & set("()[]"):
-            raise ValueError(
-                f"{path}: the name {in_quotes(name)} occurs twice or has a bracket; remove it."
+            raise DataError(
+                path,
+                column="name",
+                value=name,
+                fault="which occurs twice or has a bracket",
+                fix="remove it",
             )
     return names
 
@@ -88,23 +153,23 @@ def document_lines(
     texts: Sequence[str], authors: Sequence[str], layout: Template | None = None
 ) -> str:
     """Format documents for a prompt."""
-    if not texts or len(texts) != len(authors):
-        raise ValueError(
-            f"There are {len(texts)} documents and {len(authors)} authors; give one author per "
-            "document, and at least one document."
-        )
     lines = []
     for number, (text, author) in enumerate(zip(texts, authors, strict=True), start=1):
         content = " ".join(without_citations(text).split())
         if not content:
-            raise ValueError(f"Document {number} has no text; exclude the question.")
+            raise DataError(
+                row=f"document {number}", fault="has no text", fix="exclude the question"
+            )
         if layout is None:
             label = f"(author: {author}) " if author else ""
             lines.append(f"[{number}] {label}{content}")
         elif ("author" in layout.get_identifiers()) != bool(author):
-            raise ValueError(
-                f"The layout of documents is {layout.template!r}, but document {number} has "
-                f"{'an' if author else 'no'} author; use $author if and only if documents have one."
+            raise DataError(
+                row=f"document {number}",
+                column="layout",
+                value=layout.template,
+                fault=f"but the document has {'an' if author else 'no'} author",
+                fix="use $author if and only if documents have one",
             )
         else:
             lines.append(layout.substitute(number=number, text=content, author=author))
@@ -131,13 +196,8 @@ def author_texts(
     machine: str = MACHINE,
 ) -> list[str]:
     """Authors as shown in a prompt: labels, or extended labels (appendix 5.C)."""
-    for label in labels:
-        if label and label not in LABELS:
-            raise ValueError(f"A document has the label {label!r}; expected 'Human', 'LLM' or ''.")
     if not names:
         return [words[label] if label else "" for label in labels]
-    if not all(name.strip() for name in names):
-        raise ValueError("The list of names has a blank entry; remove it.")
     drawn = named_draws(key).integers(len(names), size=len(labels))
     people = (names[index] for index in drawn)
     return [

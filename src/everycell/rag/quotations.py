@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
+from everycell.language_models.endings import WITHHELD
 from everycell.language_models.generation import Answer, Token
-from everycell.rag.answers import Match, is_correct, usable_answers
+from everycell.rag.answers import Match, is_correct, normalise_as_squad, usable_answers
 from everycell.rag.citations import find_citations, without_citations
-from everycell.rag.paraphrase_checks import QUOTED
 
+#: Length, in words, from which a quotation must not be published.
+QUOTED = 8
 #: Replacement for a quotation.
 OMITTED = " … "
 _WORD = re.compile(r"\w+")
@@ -40,6 +42,17 @@ def without_quotations(
     if before != after:
         return None
     return answer.model_copy(update={"text": text, "tokens": tokens})
+
+
+def withhold_quotation(answer: Answer, original: str, reason: str) -> Answer:
+    """Withhold the text of a rejected answer that quotes its passage."""
+    # Reasoning may quote the passage too.
+    answer = answer.without_reasoning()
+    words, original_words = (normalise_as_squad(part).split() for part in (answer.text, original))
+    quoted = set(_sequences(words)) & set(_sequences(original_words))
+    if not reason or not quoted:
+        return answer
+    return Answer(text="", finish=f"{WITHHELD}{reason}")
 
 
 def _gold_matches(text: str, gold: str) -> tuple[bool, bool]:

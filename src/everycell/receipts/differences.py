@@ -38,7 +38,7 @@ class Difference(Model):
     only_in: Literal["first", "second"] | None = None
     cells: tuple[Change, ...] = ()
     verdicts: tuple[Change, ...] = ()
-    conclusions: tuple[Change, ...] = ()
+    claims: tuple[Change, ...] = ()
     files: tuple[str, ...] = ()
     causes: tuple[Cause, ...] = ()
     unexplained: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Difference(Model):
     @property
     def is_same(self) -> bool:
         """Whether all files, verdicts and outcomes of claims are identical."""
-        return not (self.only_in or self.cells or self.verdicts or self.conclusions or self.files)
+        return not (self.only_in or self.cells or self.verdicts or self.claims or self.files)
 
 
 def compare_folders(first: Path, second: Path) -> list[Difference]:
@@ -100,11 +100,11 @@ def _compare(name: str, first: Path, second: Path, upstream: UpstreamCauses) -> 
     ]
     judgements = [_judgements(stem) for stem in stems]
     # If only the table was requested, there are no verdicts, which is not a difference.
-    verdicts, conclusions, cards = (
+    verdicts, claims, cards = (
         zip(*judgements, strict=True) if all(judgements) else (({}, {}), ({}, {}), ({}, {}))
     )
     card_causes = list(causes_of_kind("card", *cards))
-    has_new_outcomes = verdicts[0] != verdicts[1] or conclusions[0] != conclusions[1]
+    has_new_outcomes = verdicts[0] != verdicts[1] or claims[0] != claims[1]
     if has_new_outcomes and not card_causes and not changed_files:
         card_causes = [Cause(kind="card", name="card", old=None, new=None)]
     inputs = list(changed_inputs(*receipts))
@@ -122,7 +122,7 @@ def _compare(name: str, first: Path, second: Path, upstream: UpstreamCauses) -> 
         name=name,
         cells=tuple(cells),
         verdicts=changes(*verdicts),
-        conclusions=changes(*conclusions),
+        claims=changes(*claims),
         files=tuple(changed_files),
         causes=(
             *edited,
@@ -179,7 +179,7 @@ def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, s
         verdicts = {
             " / ".join(cell["key"].values()): _format_verdict(cell) for cell in report["cells"]
         }
-        outcomes = {claim["id"]: claim["on_rebuilt"] for claim in report["conclusions"]}
+        outcomes = {claim["id"]: claim["on_reproduced"] for claim in report["claims"]}
         return verdicts, outcomes, dict(_record_parts(report))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReceiptError(
@@ -196,9 +196,9 @@ def _format_verdict(cell: Mapping[str, Any]) -> str:
 def _record_parts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Parts of the record and published values in a verdict file."""
     for cell in report["cells"]:
-        if "printed" in cell:
-            yield f"published {' / '.join(cell['key'].values())}", str(cell["printed"])
-    for kind, entries in (("conclusion", report["conclusions"]), ("erratum", report.get("errata"))):
+        if "published" in cell:
+            yield f"published {' / '.join(cell['key'].values())}", str(cell["published"])
+    for kind, entries in (("claim", report["claims"]), ("erratum", report.get("errata"))):
         for entry in entries or []:
             for part in ("claim", "source", "test", "where", "finding", "evidence"):
                 if part in entry:

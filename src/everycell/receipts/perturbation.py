@@ -29,10 +29,12 @@ SHARE = 0.1
 NOISE = 0.2
 #: Smallest mean number of rows for each value of a condition.
 ROWS_PER_CONDITION = 5
-#: Names of columns that identify rows, or say which part of a data set they belong to.
+#: Names of columns that identify rows, or say which part of a data set they belong to, and of texts
+#: to which the other values of a row belong.
 KEYS = re.compile(
     r"(?i:|index|unnamed: \d+|q0|number|session|partition|dataset|data_set_name|algorithm_name"
-    r"|measure|year|judge|run|(.*[._ ])?([qdpu]?id)s?|.*_ids?|Input\..*|prolific_text_passage)"
+    r"|measure|year|judge|run|(.*[._ ])?([qdpu]?id)s?|.*_ids?|Input\..*|prolific_text_passage"
+    r"|QueryPassage|answer_conditions|nuggets)"
     r"|.*Id"
 )
 #: Names of columns whose values refer to the text of their row, such as spans of a passage.
@@ -57,7 +59,8 @@ class Rows:
     bound: frozenset[int] = frozenset()
     #: Columns of experimental conditions: values of one determine those of another.
     conditions: frozenset[int] = frozenset()
-    #: Group of each row: rows about the same item, or published values of the same metric.
+    #: Group of each row: rows about the same item, published values of the same metric, or records
+    #: of the same form.
     groups: list[Any] | None = None
     #: Whether rows (or groups, if there are bound columns) can be left out.
     can_drop: bool = True
@@ -120,16 +123,34 @@ def permuted_in_design(rows: Rows, generator: random.Random) -> list[list[Any]] 
 
 
 def jittered(rows: Rows, generator: random.Random) -> list[list[Any]]:
-    """Add noise to scores."""
+    """Add noise to scores; shares that add up to 1 still do."""
     changed = [list(row) for row in rows.values]
     for column in rows.scores:
         for group in rows.rows_by_group:
             indices_with_values = [index for index in group if _is_number(changed[index][column])]
             numbers = [float(changed[index][column]) for index in indices_with_values]
             width = NOISE * (max(numbers, default=0.0) - min(numbers, default=0.0))
-            for index, number in zip(indices_with_values, numbers, strict=True):
-                noise = generator.gauss(0.0, width or NOISE * abs(number) or NOISE)
-                changed[index][column] = _with_decimals(number, noise, changed[index][column])
+            noises = [
+                generator.gauss(0.0, width or NOISE * abs(number) or NOISE) for number in numbers
+            ]
+            if (
+                len(numbers) > 1
+                and min(numbers) >= 0
+                and math.isclose(sum(numbers), 1, abs_tol=1e-6)
+            ):
+                shares = [
+                    abs(number + noise) for number, noise in zip(numbers, noises, strict=True)
+                ]
+                texts = [f"{share / sum(shares):.9f}" for share in shares]
+            else:
+                texts = [
+                    _with_decimals(number, noise, changed[index][column])
+                    for index, number, noise in zip(
+                        indices_with_values, numbers, noises, strict=True
+                    )
+                ]
+            for index, text in zip(indices_with_values, texts, strict=True):
+                changed[index][column] = text
     return changed
 
 
@@ -150,7 +171,7 @@ def ordered(rows: Rows, generator: random.Random) -> list[list[Any]]:
     """Sort the values of each column, so that they depend on the keys as much as possible."""
     # The key with the fewest values comes first: it is a condition rather than an id.
     distinct = {
-        column: len({row[column] for row in rows.values if column < len(row)})
+        column: len({repr(row[column]) for row in rows.values if column < len(row)})
         for column in sorted(rows.keys)
     }
     by_number = sorted(
@@ -257,7 +278,7 @@ def _read_table(text: str) -> Rows:
 
     if "value" in names:
         value = names.index("value")
-        groups = _groups_of_published(values, value)
+        groups = _groups_of_published(values, names, value)
         keys = frozenset(range(len(names))) - {value}
         scores = frozenset({value})
         return Rows(values, keys, write, scores=scores, groups=groups, can_drop=False)
@@ -283,18 +304,32 @@ def _conditions(rows: list[list[str]], columns: Iterable[int]) -> frozenset[int]
     return frozenset(conditions)
 
 
-def _groups_of_published(rows: list[list[str]], value: int) -> list[Any]:
-    """Groups of published values that can be exchanged, from the keys before the value.
+def _groups_of_published(rows: list[list[str]], names: list[str], value: int) -> list[Any]:
+    """Groups of published values that can be exchanged.
 
-    These are the values of a metric (the last key), for items that have the same metrics.
+    These are the values of a metric (the last key, unless a column has this name), for items that
+    have the same metrics; the item is the other keys before the value. If nothing can be exchanged
+    so, as with the shares of a distribution, the values of an item are. Where each metric has one
+    text, such as the colour of its points, those of all metrics are.
     """
+    has_metric = "metric" in names[:value]
+    metric = names.index("metric") if has_metric else value - 1
+    if metric < 0:
+        return [""] * len(rows)
+    keys = [column for column in range(value) if column != metric]
+    items = [tuple(row[column] for column in keys) for row in rows]
     metrics: dict[tuple[str, ...], list[str]] = {}
-    for row in rows:
-        if value:
-            metrics.setdefault(tuple(row[: value - 1]), []).append(row[value - 1])
-    return [
-        (row[value - 1], *sorted(metrics[tuple(row[: value - 1])])) if value else "" for row in rows
+    values: dict[str, set[str]] = {}
+    for row, item in zip(rows, items, strict=True):
+        metrics.setdefault(item, []).append(row[metric])
+        values.setdefault(row[metric], set()).add(row[value])
+    groups: list[Any] = [
+        "texts"
+        if len(values[row[metric]]) == 1 and not _is_number(row[value])
+        else (row[metric], *sorted(metrics[item]))
+        for row, item in zip(rows, items, strict=True)
     ]
+    return items if not has_metric and len(set(groups)) == len(rows) else groups
 
 
 def _read_list(text: str) -> Rows:
@@ -392,7 +427,16 @@ def _read_records(text: str) -> Rows:
         return "".join(f"{line}\n" for line in lines)
 
     values = [[record.get(name) for name in names] for record in records]
-    return Rows(values, frozenset(keys), write)
+    # Lists of a record often have the same length, so they are exchanged with those of its form.
+    forms = [repr(_form(record)) for record in records]
+    return Rows(values, frozenset(keys), write, groups=forms if len(set(forms)) > 1 else None)
+
+
+def _form(value: Any) -> Any:
+    """Names and lengths of nested values, without the values."""
+    if isinstance(value, dict):
+        return {name: _form(value[name]) for name in sorted(value)}
+    return [_form(item) for item in value] if isinstance(value, list) else None
 
 
 def _read_literals(text: str) -> Rows:

@@ -11,44 +11,44 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from everycell.records.claims import CardFileModel, Conclusion, NotTestable, SpeaksIf, Untested
+from everycell.records.claims import CardFileModel, Claim, DecisiveIf, NotTestable, Untested
 from everycell.records.published_cells import Selector
 from everycell.records.spread import SEEDS
 from everycell.records.tiers import TIERS, Tier
 
-State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
+State = Literal["reproduced", "surrogate", "quoted", "not_run", "drawing"]
 #: Cause of an erratum: an error of the paper, a transcription error, another method than described,
 #: or unknown.
 Where = Literal["print", "copy", "method", "undecided"]
 #: States of tiers that can be run.
-RUNNABLE: frozenset[State] = frozenset({"rebuilt", "stand_in"})
+RUNNABLE: frozenset[State] = frozenset({"reproduced", "surrogate"})
 
 
 class TierCard(CardFileModel):
     """What a tier provides for an artefact."""
 
     state: State = Field(
-        description="`rebuilt`: reproduced; `stand_in`: run on surrogate data; `quoted`: taken "
-        "from the paper; `not_run`: not computed; `drawing`: a drawing without data."
+        description="`reproduced`: computed again; `surrogate`: run on surrogate data; "
+        "`quoted`: taken from the paper; `not_run`: not computed; `drawing`: without data."
     )
     needs: str = Field(min_length=3, description="Requirements of a run, as a short text.")
     name: str | None = Field(
-        None, description="With `stand_in`: description of the surrogate data for the page."
+        None, description="With `surrogate`: description of the surrogate data for the page."
     )
     lacks: dict[str, list[str]] = Field(
         {},
-        description="With `stand_in`: key column -> values that the surrogate data do not have. "
+        description="With `surrogate`: key column -> values that the surrogate data do not have. "
         "Claims that select them together with other values are tested on the other values.",
     )
     may_lack: dict[str, list[str]] = Field(
         {},
-        description="With `rebuilt`: key column -> values whose cells a run may omit, such as "
+        description="With `reproduced`: key column -> values whose cells a run may omit, such as "
         "models that the user chooses.",
     )
     varies: str | None = Field(
         None,
         min_length=10,
-        description="With `stand_in`: why values differ between machines; `check-verdicts` then "
+        description="With `surrogate`: why values differ between machines; `check-verdicts` then "
         "skips the claims.",
     )
     settings: list[
@@ -58,37 +58,37 @@ class TierCard(CardFileModel):
         description="Keys of `config.yaml` that the user must set for a run. `a|b` requires one of "
         "two keys; `3 of a` requires a list of at least three values.",
     )
-    speaks_if: list[SpeaksIf] = Field(
+    decisive_if: list[DecisiveIf] = Field(
         [],
-        description="With `stand_in`: conditions that the surrogate data must meet to test "
+        description="With `surrogate`: conditions that the surrogate data must meet to test "
         "a claim.",
     )
     not_testable: NotTestable | None = Field(
-        None, description="With `stand_in`: claims that the surrogate data cannot test."
+        None, description="With `surrogate`: claims that the surrogate data cannot test."
     )
 
     @model_validator(mode="after")
     def _check_state(self) -> TierCard:
-        if self.state == "stand_in" and not self.name:
-            raise ValueError("the state stand_in requires a `name` of the surrogate data")
-        if self.state != "stand_in" and self.lacks:
-            raise ValueError("`lacks` requires the state stand_in; use `not_run` of the record")
-        if self.state != "rebuilt" and self.may_lack:
-            raise ValueError("`may_lack` requires the state rebuilt; stand_in has `lacks`")
-        if self.state != "stand_in" and self.varies:
-            raise ValueError("`varies` requires the state stand_in")
-        if self.state != "stand_in" and self.speaks_if:
-            raise ValueError("`speaks_if` requires the state stand_in")
-        if self.state != "stand_in" and self.not_testable:
+        if self.state == "surrogate" and not self.name:
+            raise ValueError("the state surrogate requires a `name` of the surrogate data")
+        if self.state != "surrogate" and self.lacks:
+            raise ValueError("`lacks` requires the state surrogate; use `not_run` of the record")
+        if self.state != "reproduced" and self.may_lack:
+            raise ValueError("`may_lack` requires the state reproduced; surrogate has `lacks`")
+        if self.state != "surrogate" and self.varies:
+            raise ValueError("`varies` requires the state surrogate")
+        if self.state != "surrogate" and self.decisive_if:
+            raise ValueError("`decisive_if` requires the state surrogate")
+        if self.state != "surrogate" and self.not_testable:
             raise ValueError(
-                "`not_testable` requires the state stand_in; use `inconclusive` of the claim"
+                "`not_testable` requires the state surrogate; list the claim in `untested`"
             )
         return self
 
-    def can_test(self, conclusion: str) -> bool:
+    def can_test(self, claim: str) -> bool:
         """Whether the tier's data can test a claim, by its id."""
         declared = self.not_testable
-        return declared is None or conclusion not in (declared.conclusions or [conclusion])
+        return declared is None or claim not in (declared.claims or [claim])
 
 
 class Layout(CardFileModel):
@@ -135,7 +135,7 @@ class Tolerance(CardFileModel):
         description="Instead of `within`: tiers in which the distance is derived from the spread "
         "over several seeds.",
     )
-    print_is_mean_of: int = Field(
+    published_is_mean_of: int = Field(
         1, ge=1, description="Number of training runs that the published value is a mean of."
     )
     because: str = Field(
@@ -147,8 +147,8 @@ class Tolerance(CardFileModel):
     def _one_distance(self) -> Tolerance:
         if (self.within is None) == (not self.from_spread):
             raise ValueError("a tolerance needs either `within` or `from_spread`")
-        if self.within is not None and self.print_is_mean_of > 1:
-            raise ValueError("`print_is_mean_of` requires `from_spread` instead of `within`")
+        if self.within is not None and self.published_is_mean_of > 1:
+            raise ValueError("`published_is_mean_of` requires `from_spread` instead of `within`")
         return self
 
 
@@ -199,7 +199,7 @@ class Yields(CardFileModel):
     at: dict[str, str] = Field(
         {}, description="Key columns in which the cell that has the value differs."
     )
-    beside: str | None = Field(
+    supplement: str | None = Field(
         None,
         pattern=r"^((table|figure|text)_\w+\.)?\w+$",
         description="Table that has the value; by default the artefact's own.",
@@ -207,10 +207,10 @@ class Yields(CardFileModel):
 
     @model_validator(mode="after")
     def _is_another_cell(self) -> Yields:
-        if not self.at and self.beside is None:
+        if not self.at and self.supplement is None:
             raise ValueError(
-                "`yields` needs `at` or `beside`, since the reproduced value of the cell itself "
-                "cannot explain why the published one differs"
+                "`yields` needs `at` or `supplement`, since the reproduced value of the cell "
+                "itself cannot explain why the published one differs"
             )
         return self
 
@@ -307,30 +307,33 @@ class Card(CardFileModel):
     not_run: list[NotRun] = Field(
         [], description="Cells that a tier cannot compute although it reproduces other cells."
     )
-    conclusions: list[Conclusion] = Field([], description="Claims of the paper.")
+    claims: list[Claim] = Field([], description="Claims of the paper.")
     errata: list[Erratum] = Field(
         [], description="Published values that are wrong or disputed, with the evidence."
     )
-    beside: dict[str, str] = Field(
+    supplements: dict[str, str] = Field(
         {}, description="Supplementary tables and figures: file suffix -> title."
     )
     explanation: str | None = Field(None, description="Explanation for readers of the page.")
 
     def tables_read(self, tier: Tier) -> set[str]:
         """Supplementary tables that verdicts of a tier read, as predicates name them."""
-        rules = self.tiers[tier].speaks_if if tier in self.tiers else []
+        rules = self.tiers[tier].decisive_if if tier in self.tiers else []
         seeds = {SEEDS} if any(tier in entry.from_spread for entry in self.tolerances) else set()
         yielded = {
-            entry.beside for erratum in self.errata for entry in erratum.yields if entry.beside
+            entry.supplement
+            for erratum in self.errata
+            for entry in erratum.yields
+            if entry.supplement
         }
         return (
             seeds
             | yielded
             | {
-                predicate.beside
-                for entry in (*self.conclusions, *rules)
-                for predicate in entry.holds_if
-                if predicate.beside is not None
+                predicate.supplement
+                for entry in (*self.claims, *rules)
+                for predicate in entry.supported_if
+                if predicate.supplement is not None
             }
         )
 

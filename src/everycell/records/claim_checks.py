@@ -17,39 +17,39 @@ Fault = tuple[tuple[str | int, ...] | int, str]
 def check_supplements(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
     """Find supplementary tables that predicates or errata read but no record declares."""
     tables: list[tuple[tuple[str | int, ...], str, str | None]] = [
-        (keys, "a predicate", predicate.beside) for keys, predicate in _predicates(artefact)
+        (keys, "a predicate", predicate.supplement) for keys, predicate in _predicates(artefact)
     ]
     for number, erratum in enumerate(artefact.card.errata):
         for part, entry in enumerate(erratum.yields):
-            tables.append((("errata", number, "yields", part), "an erratum", entry.beside))
+            tables.append((("errata", number, "yields", part), "an erratum", entry.supplement))
     for keys, reader, table in tables:
         if table is None:
             continue
         owner, suffix = split_supplement_name(table)
         card = paper.artefacts[owner].card if owner in paper.artefacts else None
         card = card if owner else artefact.card
-        if card is None or (suffix and suffix not in card.beside):
+        if card is None or (suffix and suffix not in card.supplements):
             yield (
-                (*keys, "beside"),
+                (*keys, "supplement"),
                 f"{reader} reads the table {table!r}, which no record of {paper.key} declares; "
-                "add it to `beside` of a record.",
+                "add it to `supplements` of a record.",
             )
 
 
 def _predicates(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], Predicate]]:
     """Predicates of a record with the keys that lead to them."""
-    for number, claim in enumerate(artefact.card.conclusions):
-        for part, predicate in enumerate(claim.holds_if):
-            yield ("conclusions", number, "holds_if", part), predicate
+    for number, claim in enumerate(artefact.card.claims):
+        for part, predicate in enumerate(claim.supported_if):
+            yield ("claims", number, "supported_if", part), predicate
     for tier, declared in artefact.card.tiers.items():
-        for number, rule in enumerate(declared.speaks_if):
-            for part, predicate in enumerate(rule.holds_if):
-                yield ("tiers", tier, "speaks_if", number, "holds_if", part), predicate
+        for number, rule in enumerate(declared.decisive_if):
+            for part, predicate in enumerate(rule.supported_if):
+                yield ("tiers", tier, "decisive_if", number, "supported_if", part), predicate
 
 
 def check_untestable(artefact: Artefact) -> Iterator[Fault]:
     """Check which claims each tier on surrogate data can test."""
-    claim_ids = [conclusion.id for conclusion in artefact.card.conclusions]
+    claim_ids = [claim.id for claim in artefact.card.claims]
     for name, tier in artefact.card.tiers.items():
         exclusion = tier.not_testable
         if exclusion and not claim_ids:
@@ -58,8 +58,8 @@ def check_untestable(artefact: Artefact) -> Iterator[Fault]:
                 f"`not_testable` of tier {name} applies to no claim; remove it.",
             )
         names_by_field = {
-            "speaks_if": [name for rule in tier.speaks_if for name in rule.conclusions],
-            "not_testable": (exclusion.conclusions or []) if exclusion else [],
+            "decisive_if": [name for rule in tier.decisive_if for name in rule.claims],
+            "not_testable": (exclusion.claims or []) if exclusion else [],
         }
         for field, names in names_by_field.items():
             for unknown in sorted(set(names).difference(claim_ids)):
@@ -67,11 +67,11 @@ def check_untestable(artefact: Artefact) -> Iterator[Fault]:
                     ("tiers", name, field),
                     f"`{field}` has the unknown claim {unknown!r}; the claims are {claim_ids}.",
                 )
-        for number, entry in enumerate(artefact.card.conclusions):
-            on_surrogate_data = any("stand_in" in part.tested_on for part in entry.holds_if)
-            if tier.state == "stand_in" and not on_surrogate_data and tier.can_test(entry.id):
+        for number, entry in enumerate(artefact.card.claims):
+            on_surrogate_data = any("surrogate" in part.tested_on for part in entry.supported_if)
+            if tier.state == "surrogate" and not on_surrogate_data and tier.can_test(entry.id):
                 yield (
-                    ("conclusions", number),
+                    ("claims", number),
                     f"no predicate of {entry.id} is tested on surrogate data; add the claim to "
                     "`not_testable` of the tier, with the reason.",
                 )
@@ -87,16 +87,16 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
         return
     names = key_columns(cells)
     published = set(cells[names].itertuples(index=False, name=None))
-    for number, conclusion in enumerate(artefact.card.conclusions):
-        where = f"claim {conclusion.id}"
-        if conclusion.test and not any(part.tests_significance for part in conclusion.holds_if):
+    for number, claim in enumerate(artefact.card.claims):
+        where = f"claim {claim.id}"
+        if claim.test and not any(part.tests_significance for part in claim.supported_if):
             yield (
-                ("conclusions", number, "test"),
+                ("claims", number, "test"),
                 f"{where} has a `test`, but no predicate reads a p-value, interval or marker; add "
                 "one or remove `test`.",
             )
-        for part, predicate in enumerate(conclusion.holds_if):
-            keys = ("conclusions", number, "holds_if", part)
+        for part, predicate in enumerate(claim.supported_if):
+            keys = ("claims", number, "supported_if", part)
             readings = artefact.card.readings
             if any(readings in used for used in (predicate.cells, *predicate.moves)):
                 yield (
@@ -106,7 +106,7 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
                 )
                 continue
             # Cells of supplementary tables and of surrogate data are unknown before a run.
-            if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
+            if predicate.supplement is not None or predicate.tested_on == ["surrogate"]:
                 continue
             labels_used = set(labels) & {
                 column for used in (predicate.cells, *predicate.moves) for column in used
@@ -121,12 +121,14 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
             if fault := selector_fault(artefact, predicate.cells):
                 yield (*keys, "cells"), fault
                 continue
-            is_on_published = "printed" in predicate.tested_on and predicate.letters != "stand_in"
+            is_on_published = (
+                "published" in predicate.tested_on and predicate.letters != "surrogate"
+            )
             if predicate.needs_markers and is_on_published and "marker" not in cells:
                 yield (
                     keys,
                     f"{where} reads the marker of cells, but {artefact.cells_path.name} has no "
-                    "column `marker`; add the published markers, or exclude `printed` from "
+                    "column `marker`; add the published markers, or exclude `published` from "
                     "`tested_on`.",
                 )
             selected = cells[artefact.select(predicate.cells)][names].to_dict("records")
@@ -147,7 +149,7 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
                         keys,
                         f"{where} reads a cell that does not exist: {missing[0] | override}.",
                     )
-    for field in ("conclusions", "errata"):
+    for field in ("claims", "errata"):
         ids = [entry.id for entry in getattr(artefact.card, field)]
         for number, name in enumerate(ids):
             if name in ids[:number]:

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from everycell.records.published_cells import Selector
 
 #: Tables that a predicate can be tested on.
-Kind = Literal["printed", "rebuilt", "stand_in"]
-KINDS: tuple[Kind, ...] = ("printed", "rebuilt", "stand_in")
+Kind = Literal["published", "reproduced", "surrogate"]
+KINDS: tuple[Kind, ...] = ("published", "reproduced", "surrogate")
 #: Names of metrics that are outcomes of significance tests.
 _SIGNIFICANCE = re.compile(r"p([_ -].+)?|(.+ )?significant")
 
@@ -81,7 +81,7 @@ class Predicate(CardFileModel):
         description="With `value`: a cell to divide by, by the key columns in which it differs; "
         "the ratio is compared.",
     )
-    beside: str | None = Field(
+    supplement: str | None = Field(
         None,
         pattern=r"^((table|figure|text)_\w+\.)?\w+$",
         description="Table of the cells; by default the artefact's own. A supplementary table "
@@ -95,8 +95,8 @@ class Predicate(CardFileModel):
     )
     tested_on: Annotated[list[Kind], Field(min_length=1)] = Field(
         list(KINDS),
-        description="Tables that it is tested on; a predicate with `beside` is never tested on the "
-        "published values.",
+        description="Tables that it is tested on; a predicate with `supplement` is never tested on "
+        "the published values.",
     )
     low: dict[str, str] | None = Field(
         None,
@@ -128,11 +128,11 @@ class Predicate(CardFileModel):
         description="Sign that the claim itself asserts, such as † for 'significantly better'; "
         "false without it.",
     )
-    letters: bool | Literal["stand_in"] = Field(
+    letters: bool | Literal["surrogate"] = Field(
         False,
         description="Whether the marker of the greater cell must contain the letter of the smaller "
         "cell: that cell's value in the column of `other`. In a marker, `a-d` is a range of four "
-        "letters. `stand_in`: only on surrogate data, which have fewer queries.",
+        "letters. `surrogate`: only on surrogate data, which have fewer queries.",
     )
     absolute: bool = Field(False, description="Whether absolute values are compared.")
 
@@ -214,14 +214,16 @@ class Predicate(CardFileModel):
             raise ValueError("`minus` with `other` requires `other_minus`")
         if self.over is not None and (self.other or self.minus):
             raise ValueError("`over` cannot be combined with `other` or `minus`")
-        if self.interval and self.beside is None:
-            raise ValueError("`interval` requires a supplementary table; set `beside`")
-        if self.reads not in ("value", "marker") and self.beside is None:
-            raise ValueError(f"`reads: {self.reads}` requires a supplementary table; set `beside`")
-        if self.beside is not None and self.tested_on == ["printed"]:
+        if self.interval and self.supplement is None:
+            raise ValueError("`interval` requires a supplementary table; set `supplement`")
+        if self.reads not in ("value", "marker") and self.supplement is None:
             raise ValueError(
-                "`beside` cannot be combined with `tested_on: [printed]`, since a paper has no "
-                "supplementary tables"
+                f"`reads: {self.reads}` requires a supplementary table; set `supplement`"
+            )
+        if self.supplement is not None and self.tested_on == ["published"]:
+            raise ValueError(
+                "`supplement` cannot be combined with `tested_on: [published]`, since a paper has "
+                "no supplementary tables"
             )
         return self
 
@@ -234,18 +236,18 @@ def _is_range(value: object) -> bool:
     return not isinstance(low, str) and not isinstance(high, str) and low <= high
 
 
-class SpeaksIf(CardFileModel):
+class DecisiveIf(CardFileModel):
     """Condition that surrogate data must meet to test claims.
 
     If it is not met, comparisons with any of the cells are inconclusive or, if it has neither
-    `cells` nor `conclusions`, no claim of the table can be tested.
+    `cells` nor `claims`, no claim of the table can be tested.
     """
 
     cells: Selector = Field({}, description="Cells that it applies to; by default all.")
-    conclusions: list[str] = Field(
+    claims: list[str] = Field(
         [], description="Ids of the claims that it applies to; by default all."
     )
-    holds_if: Annotated[list[Predicate], Field(min_length=1)] = Field(
+    supported_if: Annotated[list[Predicate], Field(min_length=1)] = Field(
         description="Predicates over the table or its supplementary tables, all of which must hold."
     )
     because: str = Field(
@@ -275,12 +277,12 @@ class NotTestable(CardFileModel):
         description="What a test would need, and the surrogate data lack."
     )
     because: str = Field(min_length=10, description="Reason, in one sentence for all claims.")
-    conclusions: Annotated[list[str], Field(min_length=1)] | None = Field(
+    claims: Annotated[list[str], Field(min_length=1)] | None = Field(
         None, description="Ids of the claims; by default all claims of the record."
     )
 
 
-class Conclusion(CardFileModel):
+class Claim(CardFileModel):
     """A claim of the paper that a reproduced table can support or contradict."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$", description="Name of the claim.")
@@ -290,7 +292,7 @@ class Conclusion(CardFileModel):
         "state your threshold at the end, or name the word as `vague`.",
     )
     source: str = Field(min_length=2, description="Section or page of the paper.")
-    holds_if: Annotated[list[Predicate], Field(min_length=1)] = Field(
+    supported_if: Annotated[list[Predicate], Field(min_length=1)] = Field(
         description="Predicates, all of which must hold."
     )
     test: str | None = Field(
@@ -298,7 +300,7 @@ class Conclusion(CardFileModel):
         description="Significance test, if the paper claims significance; at least one predicate "
         "must read its outcome.",
     )
-    on_print: Literal["holds", "fails", "undecided"] = Field(
+    on_published: Literal["holds", "fails", "undecided"] = Field(
         "holds",
         description="Outcome on the published values. A contradicted claim requires an erratum.",
     )
@@ -322,7 +324,7 @@ class Conclusion(CardFileModel):
     )
 
     @model_validator(mode="after")
-    def _check_vague(self) -> Conclusion:
+    def _check_vague(self) -> Claim:
         if self.vague is not None and self.vague.lower() not in self.claim.lower():
             raise ValueError(
                 f"`vague` is {self.vague!r}, which the claim does not contain; quote the word in "

@@ -18,12 +18,15 @@ from everycell.records.published_cells import CardError
 
 #: File of a project, in its folder `published`.
 NAME = "sensitivity.csv"
-COLUMNS = ["tier", "artefact", "key", "moves_with", "not_with", "note"]
+COLUMNS = [
+    *("tier", "artefact", "key"),
+    *("moves_with", "not_with", "refused", "failed", "not_perturbed", "note"),
+]
 SEPARATOR = "; "
 #: Key of a result without published values; it moves if any of its values does.
 WHOLE = ""
 
-State = Literal["moves", "insensitive", "not perturbed"]
+State = Literal["moves", "insensitive", "refused", "failed", "not perturbed"]
 #: Tier, artefact and key of a cell, as in `tests/expected_verdicts.csv`.
 Cell = tuple[str, str, str]
 
@@ -32,25 +35,45 @@ class Sensitivity(NamedTuple):
     """Names of the inputs with which a value moves, and of those with which it does not."""
 
     moves_with: tuple[str, ...] = ()
+    #: Inputs of which at least one perturbation ran, and none moves the value.
     not_with: tuple[str, ...] = ()
-    #: Inputs that were not perturbed, and why.
+    #: Inputs of which no perturbation ran, as the rule refused each of them.
+    refused: tuple[str, ...] = ()
+    #: Inputs of which no perturbation ran, as the rule failed on at least one of them.
+    failed: tuple[str, ...] = ()
+    #: Inputs that were not perturbed, each with the reason.
+    not_perturbed: tuple[str, ...] = ()
+    #: Perturbations that did not run, with the class of the error; or why nothing is recorded.
     note: str = ""
 
     @property
     def state(self) -> State:
-        """Whether the value moves with any of its data; unknown if some were not perturbed."""
+        """Whether the value moves with any of its data; unknown if some say nothing about it."""
         if self.moves_with:
             return "moves"
-        return "insensitive" if self.not_with and not self.note else "not perturbed"
+        if self.not_perturbed:
+            return "not perturbed"
+        if self.failed:
+            return "failed"
+        if self.refused:
+            return "refused"
+        return "insensitive" if self.not_with else "not perturbed"
 
     @property
     def text(self) -> str:
         """Sentence for the cell's panel; empty if nothing was perturbed."""
         moving, unmoving = _either(self.moves_with), _either(self.not_with)
-        if moving:
-            return f"moves when {moving} change" + f"; not when {unmoving} change" * bool(unmoving)
-        insensitive = "insensitive: " * (self.state == "insensitive")
-        return f"{insensitive}does not move when {unmoving} change" if unmoving else ""
+        parts = [f"moves when {moving} change"] if moving else []
+        if unmoving and moving:
+            parts.append(f"not when {unmoving} change")
+        elif unmoving:
+            insensitive = "insensitive: " * (self.state == "insensitive")
+            parts.append(f"{insensitive}does not move when {unmoving} change")
+        if self.refused:
+            parts.append(f"its rule refused all changes of {_either(self.refused)}")
+        if self.failed:
+            parts.append(f"its rule failed on changes of {_either(self.failed)}")
+        return SEPARATOR.join(parts)
 
 
 def _either(names: tuple[str, ...]) -> str:
@@ -70,8 +93,7 @@ def read_sensitivity(path: Path) -> dict[Cell, Sensitivity]:
             "with `everycell verify --perturb --update`."
         )
     return {
-        (tier, artefact, key): Sensitivity(_names(moves_with), _names(not_with), note)
-        for tier, artefact, key, moves_with, not_with, note in rows
+        (row[0], row[1], row[2]): Sensitivity(*map(_names, row[3:-1]), note=row[-1]) for row in rows
     }
 
 
@@ -85,8 +107,8 @@ def write_sensitivity(path: Path, cells: Mapping[Cell, Sensitivity]) -> None:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for cell, sensitivity in cells.items():
-        lists = (sensitivity.moves_with, sensitivity.not_with)
-        writer.writerow([*cell, *map(SEPARATOR.join, lists), sensitivity.note])
+        *names, note = sensitivity
+        writer.writerow([*cell, *map(SEPARATOR.join, names), note])
     write_atomically(path, stream.getvalue())
 
 

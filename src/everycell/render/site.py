@@ -17,7 +17,7 @@ from typing import Any
 from everycell.records.artefacts import Paper
 from everycell.records.cards import RUNNABLE
 from everycell.render.page.vocabulary import PageEntry, label
-from everycell.verdicts.conclusions import OUTCOME_NAMES, Outcome
+from everycell.verdicts.claims import OUTCOME_NAMES, Outcome
 from everycell.verdicts.reports import CAUSE_NAMES, STATES, explained_by_source, format_counts
 
 
@@ -119,7 +119,7 @@ def _deepest_results(entries: list[PageEntry]) -> Iterator[PageEntry]:
 
 
 def _row(entry: PageEntry) -> list[str]:
-    outcomes = Counter(conclusion.on_rebuilt for conclusion in entry.report.conclusions)
+    outcomes = Counter(claim.on_reproduced for claim in entry.report.claims)
     return [
         escape_cell(label(entry.artefact.name)),
         escape_cell(entry.artefact.card.title),

@@ -208,7 +208,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
             "derived": [entry for entry in card.derived if entry.cells],
             "not_run": card.not_run,
             # Claims of a figure without published numbers are tested on its reproduced values.
-            "conclusions": None if runs else card.conclusions,
+            "claims": None if runs else card.claims,
             "errata": [selector for erratum in card.errata for selector in erratum.cells],
         }
         for field, content in used.items():
@@ -258,13 +258,13 @@ def _check_contradictions(artefact: Artefact) -> Iterator[Fault]:
     card = artefact.card.model_copy(update={"errata": []})
     tier = next(iter(card.tiers))
     try:
-        judged = report(artefact.model_copy(update={"card": card}), tier).conclusions
+        judged = report(artefact.model_copy(update={"card": card}), tier).claims
     except CardError:  # other checks report it
         return
     for number, claim in enumerate(judged):
-        if claim.on_printed == "fails" and not artefact.card.errata:
+        if claim.on_published == "fails" and not artefact.card.errata:
             yield (
-                ("conclusions", number),
+                ("claims", number),
                 f"the published values contradict the claim {claim.id}; correct its predicate, or "
                 "add an erratum that reports the contradiction.",
             )
@@ -311,7 +311,7 @@ def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...]
                     "not select; add a selector for them.",
                 )
             unknown = sorted(value.at.keys() - set(artefact.key_columns))
-            if value.beside is None and unknown:
+            if value.supplement is None and unknown:
                 yield (
                     ("errata", number, "yields", part, "at"),
                     f"erratum {erratum.id} has the unknown column {unknown[0]!r} in `at`; the key "
@@ -340,16 +340,16 @@ def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
         if not tolerance.from_spread:
             continue
         for tier in tolerance.from_spread:
-            if tier not in card.tiers or card.tiers[tier].state != "rebuilt":
+            if tier not in card.tiers or card.tiers[tier].state != "reproduced":
                 yield (
                     keys,
                     f"`from_spread` of a tolerance lists the tier {tier}, which does not reproduce "
                     "the artefact; list a tier that reproduces it with several seeds.",
                 )
-        if SEEDS not in card.beside:
+        if SEEDS not in card.supplements:
             yield (
                 keys,
-                f"a tolerance uses `from_spread`, but `beside` has no table {SEEDS!r}; add it "
+                f"a tolerance uses `from_spread`, but `supplements` has no table {SEEDS!r}; add it "
                 "there, and have the rule write it.",
             )
         if selector_fault(artefact, tolerance.cells):
@@ -379,8 +379,8 @@ def _check_decimals(artefact: Artefact) -> Iterator[Fault]:
                 f"`decimals` has the metric {metric!r}, which no cell has; the metrics are "
                 f"{metrics}.",
             )
-    rebuilt = any(tier.state == "rebuilt" for tier in artefact.card.tiers.values())
-    if rebuilt and "all" not in declared:
+    reproduced = any(tier.state == "reproduced" for tier in artefact.card.tiers.values())
+    if reproduced and "all" not in declared:
         for metric in metrics or ["all"]:
             if metric not in declared and not (declared and metric == "all"):
                 yield (

@@ -14,8 +14,8 @@ from everycell.records.cards import Erratum, State, Where, Yields
 from everycell.records.published_cells import CardError, Selector, as_number
 from everycell.records.tiers import Tier
 from everycell.verdicts.cell_classes import classify_cells
+from everycell.verdicts.claims import FindTable
 from everycell.verdicts.comparisons import Cells
-from everycell.verdicts.conclusions import FindTable
 from everycell.verdicts.judging import judge
 from everycell.verdicts.origins import DERIVED
 from everycell.verdicts.reports import CellOrigin, JudgedCell, Verdict
@@ -147,8 +147,8 @@ def judge_cells(
         judged_cells.append(
             JudgedCell(
                 key={str(column): name for column, name in key.items()},
-                printed=cell.published,
-                rebuilt=value,
+                published=cell.published,
+                reproduced=value,
                 verdict=verdict,
                 why=why or None,
                 source=source,
@@ -177,9 +177,9 @@ def _yielded_value(
 ) -> Any:
     """Value that the cause of an erratum yields for a cell; None if it was not computed."""
     where = f"{artefact.id}: `yields` of the cell {' / '.join(key.values())}"
-    if entry.beside is None:
+    if entry.supplement is None:
         return values.get(tuple({**key, **entry.at}.values()))
-    table = find_table(entry.beside)
+    table = find_table(entry.supplement)
     if table is None:
         return None
     cells = Cells.of(table, list(table.columns)[: list(table.columns).index("value")])
@@ -189,8 +189,8 @@ def _yielded_value(
     )
     if len(matches) != 1 or not entry.at.keys() <= set(cells.keys):
         raise CardError(
-            f"{where} selects {len(matches)} cells of the table {entry.beside!r}; it must select "
-            f"one, by its columns {cells.keys}."
+            f"{where} selects {len(matches)} cells of the table {entry.supplement!r}; it must "
+            f"select one, by its columns {cells.keys}."
         )
     return cells.read(matches[0])
 
@@ -255,7 +255,7 @@ def _with_declarations(
     for row, (key, content) in enumerate(zip(keys, table.to_dict("records"), strict=True)):
         value = values.get(key)
         may_lack = any(content[column] in names for column, names in declared.may_lack.items())
-        if value is None and state == "rebuilt" and row not in excluded and not may_lack:
+        if value is None and state == "reproduced" and row not in excluded and not may_lack:
             raise CardError(
                 f"{artefact.id}: the reproduced table lacks the published cell "
                 f"{' / '.join(key)}; reproduce it, or add it to `not_run` for tier {tier} in "

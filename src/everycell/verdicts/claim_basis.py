@@ -9,7 +9,7 @@ import pandas as pd
 
 from everycell.records.artefacts import Artefact
 from everycell.records.cards import State
-from everycell.records.claims import Conclusion, Predicate
+from everycell.records.claims import Claim, Predicate
 from everycell.records.published_cells import key_columns
 from everycell.verdicts.comparisons import Cells
 from everycell.verdicts.reports import CellOrigin, JudgedCell
@@ -36,7 +36,7 @@ class Basis(NamedTuple):
 
 def basis_of_table(state: State, cells: Sequence[JudgedCell], origin: CellOrigin) -> str:
     """Basis of a result: the best origin among its cells, or that of its values without cells."""
-    if state == "stand_in":
+    if state == "surrogate":
         return "surrogate data"
     origins = {cell.origin for cell in cells} or {origin}
     return next((basis for basis in BASES if basis in origins), "other cells")
@@ -47,8 +47,8 @@ def bases_of_claims(
 ) -> list[Basis]:
     """Basis of each claim of an artefact, from the judged cells of its result."""
     table_basis = basis_of_table(state, cells, origin)
-    origins = None if state == "stand_in" or not cells else _origins_of_cells(artefact, cells)
-    return [_basis_of_claim(claim, table_basis, origins) for claim in artefact.card.conclusions]
+    origins = None if state == "surrogate" or not cells else _origins_of_cells(artefact, cells)
+    return [_basis_of_claim(claim, table_basis, origins) for claim in artefact.card.claims]
 
 
 def _origins_of_cells(artefact: Artefact, cells: Sequence[JudgedCell]) -> Cells:
@@ -57,16 +57,16 @@ def _origins_of_cells(artefact: Artefact, cells: Sequence[JudgedCell]) -> Cells:
     return Cells.of(table, key_columns(table))
 
 
-def _basis_of_claim(claim: Conclusion, table_basis: str, cells: Cells | None) -> Basis:
+def _basis_of_claim(claim: Claim, table_basis: str, cells: Cells | None) -> Basis:
     if table_basis == "surrogate data":
         return Basis(table_basis)
     origins: set[str] = set()
     with_quoted = False
-    for part in claim.holds_if:
-        if "rebuilt" not in part.tested_on:
+    for part in claim.supported_if:
+        if "reproduced" not in part.tested_on:
             continue
         # The cells of supplementary tables have the basis of the table.
-        if cells is None or part.beside is not None:
+        if cells is None or part.supplement is not None:
             origins.add(table_basis)
             continue
         for sides in _sides(part, cells):

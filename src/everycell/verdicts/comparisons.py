@@ -125,9 +125,9 @@ def _compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
 
 def compared_pairs(predicate: Predicate, cells: Cells) -> Iterator[tuple[Key, Key]]:
     """Pairs of published cells whose values a predicate compares or subtracts."""
-    if predicate.beside is not None or predicate.reads != "value":
+    if predicate.supplement is not None or predicate.reads != "value":
         return
-    if "printed" not in predicate.tested_on:
+    if "published" not in predicate.tested_on:
         return
     moves = [*filter(None, (predicate.other, predicate.minus)), *predicate.rivals]
     for key in cells.select(predicate.cells, cells.names):

@@ -15,9 +15,9 @@ from everycell.records.cards import RUNNABLE
 from everycell.records.tiers import TIERS, Tier
 from everycell.verdicts.cell_classes import CellClass, classify_cells
 from everycell.verdicts.claim_basis import BASES, bases_of_claims, basis_of_table
-from everycell.verdicts.conclusions import OUTCOME_NAMES, decide_on_published
+from everycell.verdicts.claims import OUTCOME_NAMES, decide_on_published
 from everycell.verdicts.reports import (
-    ON_REBUILT,
+    ON_REPRODUCED,
     STATES,
     UNCOUNTED,
     VERDICT_NAMES,
@@ -126,7 +126,7 @@ class Counts:
     def reproduced(self) -> int:
         """Cells computed from data or from published inputs."""
         verdicts = self.verdicts(origin=COMPUTED)
-        return sum(verdicts[verdict] for verdict in ON_REBUILT)
+        return sum(verdicts[verdict] for verdict in ON_REPRODUCED)
 
     def outcomes(self, *bases: str) -> Counter[str]:
         """Number of claims tested on any of these bases, by outcome."""
@@ -204,7 +204,7 @@ def count_chapters(
 
 def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
     """Class of each published cell, including uncounted ones, in the result that counts."""
-    if entry and entry.report.state == "rebuilt" and entry.report.cells:
+    if entry and entry.report.state == "reproduced" and entry.report.cells:
         return [
             CellClass(
                 cell.kind,
@@ -218,44 +218,44 @@ def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
     quoted = any(tier.state == "quoted" for tier in artefact.card.tiers.values())
     verdict = "quoted" if quoted and entry is None else "not_run"
     classes = [cell.with_verdict(verdict) for cell in classify_cells(artefact, None)]
-    if entry and entry.report.state == "stand_in":
+    if entry and entry.report.state == "surrogate":
         return [cell._replace(origin="surrogate data") for cell in classes]
     return classes
 
 
 def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
     """Class of each claim of an artefact in its result, if any."""
-    conclusions = artefact.card.conclusions
+    claims = artefact.card.claims
     if entry is None:
         on_published = [decision.outcome for decision in decide_on_published(artefact)]
-        classes = [ClaimClass(NOT_RUN)] * len(conclusions)
+        classes = [ClaimClass(NOT_RUN)] * len(claims)
     else:
         report, varies = entry.report, artefact.card.tiers[entry.tier].varies
-        judged = report.conclusions
+        judged = report.claims
         bases = bases_of_claims(artefact, report.state, report.cells, report.origin)
         classes = [
             ClaimClass(UNTESTABLE)
-            if claim.on_rebuilt == "not_testable"
+            if claim.on_reproduced == "not_testable"
             else ClaimClass(NOT_RUN)
-            if claim.on_rebuilt == "not_run"
+            if claim.on_reproduced == "not_run"
             else ClaimClass(
                 basis.name,
-                "varies" if varies else claim.on_rebuilt,
+                "varies" if varies else claim.on_reproduced,
                 flag="quoted" if basis.with_quoted and basis.name in COMPUTED else "",
             )
             for claim, basis in zip(judged, bases, strict=True)
         ]
-        on_published = [claim.on_printed for claim in judged]
+        on_published = [claim.on_published for claim in judged]
     classes = [
         claim._replace(on_published=outcome)
         for claim, outcome in zip(classes, on_published, strict=True)
     ]
     causes = {erratum.id: erratum.where for erratum in artefact.card.errata}
     return [
-        claim._replace(cause=causes.get(conclusion.erratum or "", "undecided"))
-        if is_contradicted(claim)
-        else claim
-        for claim, conclusion in zip(classes, conclusions, strict=True)
+        claim_class._replace(cause=causes.get(claim.erratum or "", "undecided"))
+        if is_contradicted(claim_class)
+        else claim_class
+        for claim_class, claim in zip(classes, claims, strict=True)
     ]
 
 
@@ -276,7 +276,7 @@ def best_entries(entries: Iterable[AnEntry]) -> dict[str, AnEntry]:
 
 
 def _depth(entry: Entry) -> tuple[bool, int]:
-    return entry.report.state == "rebuilt", TIERS.index(entry.tier)
+    return entry.report.state == "reproduced", TIERS.index(entry.tier)
 
 
 def total(counts: Iterable[Counts]) -> Counts:
@@ -340,7 +340,12 @@ HEADLINES: dict[str, CellFilter] = {
         "origin": "data",
         "sensitivity": "insensitive",
     },
-    "of them not perturbed, or with a perturbation that its rule refused": {
+    "of them with data for which the rule accepted no change (refused or failed)": {
+        "kind": "number",
+        "origin": "data",
+        "sensitivity": ("refused", "failed"),
+    },
+    "of them not perturbed": {
         "kind": "number",
         "origin": "data",
         "sensitivity": "not perturbed",
@@ -360,6 +365,16 @@ HEADLINES: dict[str, CellFilter] = {
         "kind": "number",
         "origin": "published inputs",
         "sensitivity": "insensitive",
+    },
+    "of them with inputs for which the rule accepted no change (refused or failed)": {
+        "kind": "number",
+        "origin": "published inputs",
+        "sensitivity": ("refused", "failed"),
+    },
+    "of them with inputs that were not perturbed": {
+        "kind": "number",
+        "origin": "published inputs",
+        "sensitivity": "not perturbed",
     },
     "categories computed from data": {"kind": "category", "origin": "data"},
     "categories computed from published inputs": {"kind": "category", "origin": "published inputs"},
@@ -446,7 +461,7 @@ def _describe_outcomes(outcomes: Mapping[tuple[str, str], int], line: ClaimLine)
     for (outcome, _), number in outcomes.items():
         numbers[outcome] += number
     parts = []
-    for outcome in (*TESTED, "no_numbers"):
+    for outcome in OUTCOME_NAMES:
         unknown = outcomes.get((outcome, "undecided"), 0)
         if numbers[outcome] or (outcome == "fails" and numbers.keys() & set(TESTED)):
             has_cause = numbers["fails"] and "surrogate data" not in line.where.get("basis", ())

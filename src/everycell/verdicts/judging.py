@@ -12,7 +12,7 @@ _SLACK = 1e-6
 
 def judge(
     published: str,
-    rebuilt: object,
+    reproduced: object,
     decimals: int | Literal["text"],
     tolerance: float = 0.0,
     *,
@@ -20,9 +20,9 @@ def judge(
 ) -> Literal["equal", "close", "differs"]:
     """Compare a published value with a reproduced one."""
     if decimals == "text" or not is_number(published):
-        same = str(rebuilt).strip() == published.strip()
+        same = str(reproduced).strip() == published.strip()
         return "equal" if same else "differs"
-    value = as_number(rebuilt)
+    value = as_number(reproduced)
     if value is None:
         return "differs"
     distance = abs(value - float(published))

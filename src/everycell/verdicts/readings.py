@@ -13,7 +13,7 @@ import pandas as pd
 
 from everycell.records.artefacts import Artefact
 from everycell.records.tiers import Tier
-from everycell.verdicts.conclusions import FindTable
+from everycell.verdicts.claims import FindTable
 from everycell.verdicts.judging import judge
 
 

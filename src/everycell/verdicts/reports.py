@@ -20,7 +20,7 @@ from everycell.base.validation import describe_fault
 from everycell.records.cards import State, Where
 from everycell.records.published_cells import is_number
 from everycell.records.tiers import Tier
-from everycell.verdicts.conclusions import Outcome
+from everycell.verdicts.claims import Outcome
 
 Verdict = Literal[
     "equal",
@@ -57,7 +57,7 @@ VERDICT_NAMES: dict[Verdict, str] = {
     "not_run": "not run",
 }
 #: Verdicts on a reproduced value.
-ON_REBUILT: tuple[Verdict, ...] = ("equal", "close", "too_noisy", "differs", "explained")
+ON_REPRODUCED: tuple[Verdict, ...] = ("equal", "close", "too_noisy", "differs", "explained")
 #: Verdicts on a value that differs from the published one.
 UNEQUAL: tuple[Verdict, ...] = ("close", "too_noisy", "differs", "explained", "inconsistent")
 #: Displayed names of the causes of errata. Only the first is an error of the paper.
@@ -69,8 +69,8 @@ CAUSE_NAMES: dict[Where, str] = {
 }
 #: Displayed names of the states of an artefact in a tier.
 STATES: dict[State, str] = {
-    "rebuilt": "reproduced",
-    "stand_in": "surrogate data",
+    "reproduced": "reproduced",
+    "surrogate": "surrogate data",
     "quoted": "quoted",
     "not_run": "not run",
     "drawing": "drawing",
@@ -90,15 +90,15 @@ UNDECIDED_MARK = "?"
 class Markers(_Part):
     """Markers of a compared cell; empty if missing."""
 
-    printed: str
-    rebuilt: str
+    published: str
+    reproduced: str
 
     @property
     def agree(self) -> bool:
         """Whether the marks are the same, or one of them is unknown or not reported."""
-        if self.rebuilt == UNDECIDED_MARK or self.printed == "not_reported":
+        if self.reproduced == UNDECIDED_MARK or self.published == "not_reported":
             return True
-        return _plain_mark(self.printed) == _plain_mark(self.rebuilt)
+        return _plain_mark(self.published) == _plain_mark(self.reproduced)
 
 
 def _plain_mark(mark: str) -> str:
@@ -110,8 +110,8 @@ class JudgedCell(_Part):
     """A published cell, its reproduced value (None if nothing is compared) and its verdict."""
 
     key: dict[str, str]
-    printed: str
-    rebuilt: float | str | None
+    published: str
+    reproduced: float | str | None
     verdict: Verdict
     why: str | None
     #: Cause, if an erratum explains the cell.
@@ -143,9 +143,9 @@ class JudgedCell(_Part):
     @property
     def difference(self) -> float | None:
         """Reproduced minus published value, if both are numbers."""
-        if not isinstance(self.rebuilt, float) or not is_number(self.printed):
+        if not isinstance(self.reproduced, float) or not is_number(self.published):
             return None
-        return self.rebuilt - float(self.printed)
+        return self.reproduced - float(self.published)
 
     @property
     def cause(self) -> str:
@@ -189,15 +189,15 @@ class JudgedCell(_Part):
         return content
 
 
-class JudgedConclusion(_Part):
+class JudgedClaim(_Part):
     """A claim of the record on the published and on the reproduced values."""
 
     id: str
     claim: str
     source: str
     test: str | None
-    on_printed: Outcome
-    on_rebuilt: Outcome
+    on_published: Outcome
+    on_reproduced: Outcome
     #: On surrogate data that cannot test the claim: what its test gives there.
     excluded: Outcome | None = None
     detail: str
@@ -236,7 +236,7 @@ class Report(_Part):
     cells: list[JudgedCell]
     #: Number of cells by verdict, including verdicts without cells.
     verdicts: dict[Verdict, int]
-    conclusions: list[JudgedConclusion]
+    claims: list[JudgedClaim]
     errata: list[JudgedErratum]
     #: Names of the other files of the result.
     files: list[str]
@@ -255,11 +255,11 @@ def reproduces_no_cell(report: Report) -> bool:
     This is the case if all of its cells are derived or quoted, or if it has no published cells and
     the files behind it allow no better origin.
     """
-    if report.state != "rebuilt":
+    if report.state != "reproduced":
         return False
     if not report.cells:
         return report.origin not in ("data", "published inputs")
-    return not any(cell.verdict in ON_REBUILT for cell in report.cells)
+    return not any(cell.verdict in ON_REPRODUCED for cell in report.cells)
 
 
 def read_report(path: Path) -> Report:

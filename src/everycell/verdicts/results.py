@@ -22,7 +22,7 @@ from everycell.records.cards import RUNNABLE, split_supplement_name
 from everycell.records.published_cells import CardError, plain_minus
 from everycell.records.tiers import Tier
 from everycell.verdicts.audits import FindAudits
-from everycell.verdicts.conclusions import FindTable
+from everycell.verdicts.claims import FindTable
 from everycell.verdicts.origins import sources_of
 from everycell.verdicts.reports import Report, read_report
 from everycell.verdicts.verdicts import NO_AUDITS, judge_errata, report

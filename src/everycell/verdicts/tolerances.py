@@ -11,8 +11,8 @@ from everycell.records.cards import Tolerance
 from everycell.records.published_cells import CardError, as_number, is_number, key_columns
 from everycell.records.spread import SEEDS, describe_spread, read_spreads, tolerance_of
 from everycell.records.tiers import Tier
+from everycell.verdicts.claims import FindTable
 from everycell.verdicts.comparisons import Cells, compared_pairs
-from everycell.verdicts.conclusions import FindTable
 
 #: Level of the two-sided sign test of the differences in a block.
 SIGN_TEST_LEVEL = 0.1
@@ -39,7 +39,7 @@ def is_rounded(precision: CellPrecision) -> bool:
 
 
 def tolerances_by_row(
-    artefact: Artefact, tier: Tier, find_table: FindTable, rebuilt: Mapping[tuple[str, ...], Any]
+    artefact: Artefact, tier: Tier, find_table: FindTable, reproduced: Mapping[tuple[str, ...], Any]
 ) -> dict[int, AllowedDistance]:
     """Tolerances of published cells by their index in `cells`, for reproduced values by key."""
     distances: dict[int, AllowedDistance] = {}
@@ -49,9 +49,9 @@ def tolerances_by_row(
             distances |= dict.fromkeys(
                 indices, AllowedDistance(tolerance.within, tolerance.because)
             )
-        elif rebuilt and tier in tolerance.from_spread:
-            derived = _derive_tolerances(artefact, tolerance, indices, find_table, rebuilt)
-            distances |= _with_sign_tests(artefact, derived, rebuilt)
+        elif reproduced and tier in tolerance.from_spread:
+            derived = _derive_tolerances(artefact, tolerance, indices, find_table, reproduced)
+            distances |= _with_sign_tests(artefact, derived, reproduced)
     limits = limits_by_row(artefact)
     return {
         row: distance._replace(limit=limits[row][0], limited_by=limits[row][1])
@@ -88,8 +88,8 @@ def _compared_differences(artefact: Artefact) -> dict[int, float]:
     cells = Cells.of(table, key_columns(table))
     rows = {key: row for row, key in enumerate(cells.names)}
     smallest: dict[int, float] = {}
-    for claim in artefact.card.conclusions:
-        for pair in (pair for part in claim.holds_if for pair in compared_pairs(part, cells)):
+    for claim in artefact.card.claims:
+        for pair in (pair for part in claim.supported_if for pair in compared_pairs(part, cells)):
             first, second = (as_number(cells.read(key)) for key in pair)
             if first is None or second is None or first == second:
                 continue
@@ -102,7 +102,7 @@ def _compared_differences(artefact: Artefact) -> dict[int, float]:
 def _with_sign_tests(
     artefact: Artefact,
     distances: Mapping[int, AllowedDistance],
-    rebuilt: Mapping[tuple[str, ...], Any],
+    reproduced: Mapping[tuple[str, ...], Any],
 ) -> dict[int, AllowedDistance]:
     """Mark the tolerances of blocks whose differences are one-sided, which seeds do not explain.
 
@@ -115,7 +115,7 @@ def _with_sign_tests(
         columns = [*layout.rows[:-1][:1], *layout.columns]
     residuals: dict[tuple[str, ...], dict[int, float]] = {}
     for row, distance in distances.items():
-        value = as_number(rebuilt.get(tuple(table.loc[row, artefact.key_columns])))
+        value = as_number(reproduced.get(tuple(table.loc[row, artefact.key_columns])))
         decimals = artefact.precisions[row].decimals
         is_moved = decimals != "text" and distance.within > 10.0**-decimals
         if value is not None and is_moved:
@@ -154,7 +154,7 @@ def _derive_tolerances(
     tolerance: Tolerance,
     indices: list[int],
     find_table: FindTable,
-    rebuilt: Collection[tuple[str, ...]],
+    reproduced: Collection[tuple[str, ...]],
 ) -> dict[int, AllowedDistance]:
     table = find_table(SEEDS)
     if table is None:
@@ -169,7 +169,7 @@ def _derive_tolerances(
     for index in indices:
         key, precision = tuple(artefact.cells.loc[index, keys]), artefact.precisions[index]
         # Cells that the run omitted (`may_lack`) have neither a spread nor a value to compare.
-        if not is_rounded(precision) or (key not in spread_by_key and key not in rebuilt):
+        if not is_rounded(precision) or (key not in spread_by_key and key not in reproduced):
             continue
         if key not in spread_by_key:
             raise CardError(
@@ -178,7 +178,7 @@ def _derive_tolerances(
             )
         assert precision.decimals != "text"
         spread = spread_by_key[key]
-        cause = describe_spread(spread, precision.decimals, tolerance.print_is_mean_of)
-        within = tolerance_of(spread, tolerance.print_is_mean_of) or 0.0
+        cause = describe_spread(spread, precision.decimals, tolerance.published_is_mean_of)
+        within = tolerance_of(spread, tolerance.published_is_mean_of) or 0.0
         distances[index] = AllowedDistance(within, f"{cause} {tolerance.because}", derived=True)
     return distances

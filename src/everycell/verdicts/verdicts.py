@@ -17,7 +17,7 @@ from everycell.records.tiers import Tier
 from everycell.verdicts.audits import Audit, finding_of
 from everycell.verdicts.cell_verdicts import judge_cells
 from everycell.verdicts.claim_basis import bases_of_claims
-from everycell.verdicts.conclusions import (
+from everycell.verdicts.claims import (
     Decision,
     FindTable,
     Outcome,
@@ -33,7 +33,7 @@ from everycell.verdicts.reports import (
     AuditOutcome,
     CellOrigin,
     JudgedCell,
-    JudgedConclusion,
+    JudgedClaim,
     JudgedErratum,
     Markers,
     Report,
@@ -53,31 +53,31 @@ def read_reproduced(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, 
             f"{artefact.id}: the reproduced table lacks the column {missing[0]!r}; it needs "
             f"{[*keys, 'value']}."
         )
-    rebuilt = {
+    reproduced = {
         tuple(str(part) for part in row[:-1]): row[-1]
         for row in table[[*keys, "value"]].itertuples(index=False)
     }
-    if len(rebuilt) < len(table):
+    if len(reproduced) < len(table):
         duplicate = table.loc[table.duplicated(keys), keys].iloc[0]
         raise CardError(
             f"{artefact.id}: the reproduced table has the cell {' / '.join(map(str, duplicate))} "
             "twice; write it once."
         )
     published = set(artefact.cells[keys].itertuples(index=False, name=None))
-    unknown = [key for key in rebuilt if key not in published]
+    unknown = [key for key in reproduced if key not in published]
     if unknown:
         raise CardError(
             f"{artefact.id}: the rule produced the cell ({', '.join(unknown[0])}), which "
             f"{artefact.name}.csv does not have. Use the keys of the published table, or write the "
             "value to a supplementary table."
         )
-    return rebuilt
+    return reproduced
 
 
 def report(
     artefact: Artefact,
     tier: Tier,
-    rebuilt: pd.DataFrame | None = None,
+    reproduced: pd.DataFrame | None = None,
     *,
     files: list[str] | None = None,
     audits: Mapping[str, Audit] = NO_AUDITS,
@@ -99,29 +99,29 @@ def report(
         artefact = _on_other_data(artefact, tier, foreign)
     declared = artefact.card.tiers[tier]
     state = declared.state
-    if rebuilt is None and state in RUNNABLE:
+    if reproduced is None and state in RUNNABLE:
         state = "not_run"
     values: dict[tuple[str, ...], Any] = {}
     markers: dict[tuple[str, ...], str] = {}
     reading = ""
-    if rebuilt is not None:
-        rebuilt, find_table, reading = select_reading(
-            artefact, tier, rebuilt, find_table, surrogate=state == "stand_in"
+    if reproduced is not None:
+        reproduced, find_table, reading = select_reading(
+            artefact, tier, reproduced, find_table, surrogate=state == "surrogate"
         )
-    if rebuilt is not None and state == "rebuilt" and not artefact.cells.empty:
-        values = read_reproduced(artefact, rebuilt)
-        if "marker" in rebuilt:
-            markers = dict(zip(values, rebuilt["marker"].fillna(""), strict=True))
-        columns = [column for column in ("value", "marker") if column in rebuilt]
-        rebuilt = rebuilt[[*artefact.key_columns, *columns]]
+    if reproduced is not None and state == "reproduced" and not artefact.cells.empty:
+        values = read_reproduced(artefact, reproduced)
+        if "marker" in reproduced:
+            markers = dict(zip(values, reproduced["marker"].fillna(""), strict=True))
+        columns = [column for column in ("value", "marker") if column in reproduced]
+        reproduced = reproduced[[*artefact.key_columns, *columns]]
     origin: CellOrigin = "none"
     origins: list[CellOrigin] = ["none"] * len(artefact.cells)
-    if rebuilt is not None and state == "rebuilt":
+    if reproduced is not None and state == "reproduced":
         origin = "data" if sources is None else origin_of(artefact, tier, sources)
         origins = origins_of_cells(artefact, tier, origin, sources)
     cells = (
         []
-        if declared.state == "stand_in"
+        if declared.state == "surrogate"
         else judge_cells(artefact, tier, values, state, find_table, reading, origins)
     )
     cells = _with_markers(artefact, cells, markers)
@@ -133,7 +133,7 @@ def report(
         origin=origin,
         cells=cells,
         verdicts={verdict: counts[verdict] for verdict in VERDICTS},
-        conclusions=_conclusions(artefact, tier, state, rebuilt, cells, origin, find_table),
+        claims=_claims(artefact, tier, state, reproduced, cells, origin, find_table),
         errata=judge_errata(artefact, audits),
         files=sorted(files or []),
         foreign=foreign,
@@ -143,105 +143,112 @@ def report(
 def _on_other_data(artefact: Artefact, tier: Tier, name: str) -> Artefact:
     """Copy of an artefact that declares a tier as run on the named surrogate data."""
     card = artefact.card
-    declared = TierCard(state="stand_in", needs=card.tiers[tier].needs, name=name)
+    declared = TierCard(state="surrogate", needs=card.tiers[tier].needs, name=name)
     card = card.model_copy(update={"tiers": {**card.tiers, tier: declared}})
     return artefact.model_copy(update={"card": card})
 
 
 def _with_markers(
-    artefact: Artefact, cells: list[JudgedCell], rebuilt: Mapping[tuple, str]
+    artefact: Artefact, cells: list[JudgedCell], reproduced: Mapping[tuple, str]
 ) -> list[JudgedCell]:
-    if not rebuilt or "marker" not in artefact.cells:
+    if not reproduced or "marker" not in artefact.cells:
         return cells
     cells_with_markers = []
     for cell, published in zip(cells, artefact.cells["marker"], strict=True):
-        markers = Markers(printed=published, rebuilt=rebuilt.get(tuple(cell.key.values()), ""))
-        if cell.rebuilt is not None and (markers.printed or markers.rebuilt):
+        markers = Markers(
+            published=published, reproduced=reproduced.get(tuple(cell.key.values()), "")
+        )
+        if cell.reproduced is not None and (markers.published or markers.reproduced):
             cell = cell.model_copy(update={"markers": markers} | _ruling_on_marks(cell, markers))
         cells_with_markers.append(cell)
     return cells_with_markers
 
 
 def _ruling_on_marks(cell: JudgedCell, markers: Markers) -> dict[str, Any]:
-    """Verdict on a cell whose value agrees but whose mark differs; empty if the mark agrees."""
+    """Verdict on a cell whose value agrees but whose mark differs; empty if the mark agrees.
+
+    A value that is too noisy to judge stays so, as its mark is as noisy, but both marks are named.
+    """
     unequal: dict[Verdict, Verdict] = {
         "equal": "differs",
         "close": "differs",
+        "too_noisy": "too_noisy",
         "consistent": "inconsistent",
     }
     if cell.verdict not in unequal or markers.agree:
         return {}
     published_mark, own_mark = (
-        f"the mark {mark}" if mark else "no mark" for mark in (markers.printed, markers.rebuilt)
+        f"the mark {mark}" if mark else "no mark"
+        for mark in (markers.published, markers.reproduced)
     )
     why = f"The published value has {published_mark}, the reproduced one has {own_mark}."
     return {"verdict": unequal[cell.verdict], "why": f"{why} {cell.why or ''}".strip()}
 
 
-def _conclusions(
+def _claims(
     artefact: Artefact,
     tier: Tier,
     state: State,
-    rebuilt: pd.DataFrame | None,
+    reproduced: pd.DataFrame | None,
     cells: list[JudgedCell],
     origin: CellOrigin,
     find_table: FindTable,
-) -> list[JudgedConclusion]:
-    if not artefact.card.conclusions:
+) -> list[JudgedClaim]:
+    if not artefact.card.claims:
         return []
     declared = artefact.card.tiers[tier]
-    kind: Kind = "stand_in" if declared.state == "stand_in" else "rebuilt"
+    kind: Kind = "surrogate" if declared.state == "surrogate" else "reproduced"
     published = None if artefact.cells.empty else artefact.drop_labels(artefact.cells)
-    if rebuilt is not None:
-        rebuilt = artefact.drop_labels(rebuilt)
+    if reproduced is not None:
+        reproduced = artefact.drop_labels(reproduced)
         for column, names in declared.lacks.items():
-            present = sorted(set(names).intersection(rebuilt.get(column, ())))
+            present = sorted(set(names).intersection(reproduced.get(column, ())))
             if present:
                 raise CardError(
                     f"{artefact.card_path}: `lacks` of {artefact.name} has {column} = "
                     f"{present[0]!r}, but the surrogate data have this value; remove it from "
                     "`lacks`."
                 )
-        if kind == "rebuilt" and published is not None:
+        if kind == "reproduced" and published is not None:
             # The reproduced table has the published value of each quoted cell.
             quoted = [cell.verdict == "quoted" for cell in cells]
-            rebuilt = pd.concat([rebuilt, published[quoted]])
+            reproduced = pd.concat([reproduced, published[quoted]])
     judged_claims = []
     bases = bases_of_claims(artefact, state, cells, origin)
-    for conclusion, basis, on_printed in zip(
-        artefact.card.conclusions, bases, decide_on_published(artefact), strict=True
+    for claim, basis, on_published in zip(
+        artefact.card.claims, bases, decide_on_published(artefact), strict=True
     ):
         excluded: Outcome | None = None
-        if rebuilt is None or not basis.name:
-            on_rebuilt = Decision("not_run", f"published: {on_printed.detail}")
+        if reproduced is None or not basis.name:
+            on_reproduced = Decision("not_run", f"published: {on_published.detail}")
         else:
-            on_rebuilt = evaluate(
-                conclusion,
-                rebuilt,
-                published if kind == "rebuilt" else None,
+            on_reproduced = evaluate(
+                claim,
+                reproduced,
+                published if kind == "reproduced" else None,
                 kind=kind,
                 lacks=declared.lacks,
                 find_table=find_table,
-                speaks_if=declared.speaks_if,
+                decisive_if=declared.decisive_if,
             )
-            exclusion = None if declared.can_test(conclusion.id) else declared.not_testable
+            exclusion = None if declared.can_test(claim.id) else declared.not_testable
             # A reason that applies to the complete table takes precedence.
-            if on_rebuilt.outcome != "not_testable" and exclusion is not None:
-                excluded = on_rebuilt.outcome
-                on_rebuilt = Decision("not_testable", exclusion.because)
+            if on_reproduced.outcome != "not_testable" and exclusion is not None:
+                excluded = on_reproduced.outcome
+                on_reproduced = Decision("not_testable", exclusion.because)
             if basis.with_quoted:
-                detail = f"{on_rebuilt.detail}; compared with quoted values"
-                on_rebuilt = Decision(on_rebuilt.outcome, detail)
+                detail = f"{on_reproduced.detail}; compared with quoted values"
+                on_reproduced = Decision(on_reproduced.outcome, detail)
         judged_claims.append(
-            JudgedConclusion(
-                id=conclusion.id,
-                claim=conclusion.claim,
-                source=conclusion.source,
-                test=conclusion.test,
-                on_printed=on_printed.outcome,
-                on_rebuilt=on_rebuilt.outcome,
+            JudgedClaim(
+                id=claim.id,
+                claim=claim.claim,
+                source=claim.source,
+                test=claim.test,
+                on_published=on_published.outcome,
+                on_reproduced=on_reproduced.outcome,
                 excluded=excluded,
-                detail=on_rebuilt.detail,
+                detail=on_reproduced.detail,
             )
         )
     return judged_claims

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import os
+import signal
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
+import psutil
 
+from everycell.jobs.orphans import end_with_snakemake
 from everycell.receipts.perturbation import PERTURBATIONS, PerturbationError, kind_of, perturb
 from everycell.receipts.receipts import read_receipt
 from everycell.records.artefacts import Artefact
@@ -22,11 +37,17 @@ from everycell.records.published_cells import as_number
 from everycell.records.sensitivity import SEPARATOR, WHOLE, Sensitivity
 from everycell.records.tiers import Tier
 from everycell.render.tables.layout import VALUE_COLUMNS
-from everycell.verdicts.conclusions import no_table
+from everycell.verdicts.claims import no_table
 from everycell.verdicts.readings import select_reading
 from everycell.verdicts.results import read_result
 from everycell.workflow.planned_jobs import CACHE, PlannedJob, maker_of, makers, planned_jobs
-from everycell.workflow.scratch import JobError, LateError, Scratch, UnfinishedError
+from everycell.workflow.scratch import (
+    JobError,
+    LateError,
+    Scratch,
+    UnfinishedError,
+    run_folder,
+)
 
 #: Modules that most scripts import; forks of this process share them.
 PRELOADED = (
@@ -44,12 +65,10 @@ PRELOADED = (
 CONTROL = "none, to see what varies"
 #: A run on perturbed data may take so many times longer than the limit for the last one.
 TIMES_LONGER = 5
-#: Perturbations in a row that move no further cell of a result, after which it is left alone.
-PATIENCE = 3
 #: Why an input is not perturbed if the jobs that read it took long in the last run.
 TOO_LONG = "takes over a minute"
-#: Why the jobs of an input say nothing about values that its other perturbations did not move.
-REFUSED = "refused by the rule"
+#: Why an input is not perturbed if all perturbations give the same file.
+UNCHANGED = "no perturbation changes the file"
 #: Note of a value that moves without any perturbation.
 VARIES = "varies from run to run"
 #: Relative difference that counts as a difference.
@@ -89,15 +108,39 @@ class Unit:
 
 
 @dataclass
-class Outcome:
-    """What a perturbation of a unit did: names of the moved cells of each result."""
+class Trial:
+    """What the perturbations of an input did to a result."""
 
-    moved: dict[str, set[str]] = field(default_factory=dict)
+    #: Names of the moved cells; None if no perturbation ran.
+    moved: set[str] | None = None
+    #: Perturbations that the rule refused, with the class of the error.
+    refused: dict[str, str] = field(default_factory=dict)
+    #: Perturbations on which a job crashed, with the class of the error.
+    failed: dict[str, str] = field(default_factory=dict)
+    #: Why the input was not perturbed in each way.
+    skipped: str = ""
+
+    @property
+    def notes(self) -> list[str]:
+        """Perturbations that did not run, by the class of the error."""
+        by_cause: dict[str, list[str]] = {}
+        for verb, causes in (("refused", self.refused), ("failed", self.failed)):
+            for name, cause in causes.items():
+                by_cause.setdefault(f"{verb} ({cause})", []).append(name)
+        return [f"{', '.join(names)} {cause}" for cause, names in by_cause.items()]
+
+
+@dataclass
+class Outcome:
+    """What the perturbations of a unit, or a run without one, did to each result, by its name."""
+
+    trials: dict[str, Trial] = field(default_factory=dict)
+    #: Messages of the perturbations that did not run.
     failures: list[str] = field(default_factory=list)
-    #: Why a result was not made after each perturbation, so that a value may be sensitive to it.
-    unknown: dict[str, str] = field(default_factory=dict)
-    #: Why nothing is known about a result, by its name.
+    #: Why nothing is known about a result.
     unfinished: dict[str, str] = field(default_factory=dict)
+    #: Whether nothing is known because of an error, and not for lack of time.
+    is_faulty: bool = False
 
 
 @dataclass
@@ -109,21 +152,21 @@ class Measurement:
     #: Why inputs are not perturbed.
     skipped: Sequence[str]
     tasks: set[Future[Outcome]] = field(default_factory=set)
-    #: Moved cells by input.
-    moves: dict[str, set[str]] = field(default_factory=dict)
-    #: Why an input says nothing about cells that it did not move.
-    unknown: dict[str, str] = field(default_factory=dict)
+    #: What was tried with each input.
+    trials: dict[str, Trial] = field(default_factory=dict)
     varying: set[str] = field(default_factory=set)
     #: Why nothing is known.
     unfinished: str = ""
     #: Whether the result cannot be made again from unchanged data.
     is_unrepeatable: bool = False
+    #: Whether nothing is known because of an error, and not for lack of time.
+    is_faulty: bool = False
 
     @property
     def sensitivity(self) -> dict[str, Sensitivity]:
         """Sensitivity of each cell."""
         return {
-            cell: _sensitivity(cell, self.moves, self.unknown, self.skipped, self.varying)
+            cell: _sensitivity(cell, self.trials, self.skipped, self.varying)
             for cell in dict.fromkeys(self.baseline.names.values())
         }
 
@@ -259,7 +302,7 @@ class Cells:
         artefact = target.artefact
         self.keys = [column for column in table.columns if column not in VALUE_COLUMNS]
         is_compared = (
-            artefact.card.tiers[target.tier].state == "rebuilt" and not artefact.cells.empty
+            artefact.card.tiers[target.tier].state == "reproduced" and not artefact.cells.empty
         )
         if not is_compared:
             self.names = {key: WHOLE for key in self._values(table)}
@@ -283,14 +326,17 @@ class Cells:
         return dict(zip(keys, table["value"], strict=True)) if "value" in table else {}
 
     def moved(self, table: pd.DataFrame) -> set[str]:
-        """Names of the cells whose values differ in another table, as published."""
-        other_values = self._values(table)
-        return {
+        """Names of the cells whose values differ in another table, as published, or are missing."""
+        has_keys = {*self.keys} <= {*table.columns}
+        other_values = self._values(table) if has_keys else {}
+        names = {
             name
             for key, name in self.names.items()
-            if key in other_values
-            and _differ(self.values[key], other_values[key], self.digits.get(name))
+            if key not in other_values
+            or _differ(self.values[key], other_values[key], self.digits.get(name))
         }
+        is_longer = not other_values.keys() <= self.values.keys()
+        return names | ({WHOLE} if is_longer and WHOLE in self.names.values() else set())
 
 
 def _differ(first: str, second: str, decimals: Any) -> bool:
@@ -306,19 +352,19 @@ def _differ(first: str, second: str, decimals: Any) -> bool:
 
 
 def _perturb_unit(plan: Plan, unit: Unit, baselines: Mapping[str, Cells]) -> Outcome:
-    """Perturb the files of a unit in each way, until all cells have moved."""
-    outcome = Outcome()
-    idle = dict.fromkeys((target.name for target in unit.targets), 0)
+    """Perturb the files of a unit in each way, until all cells have moved.
+
+    Cells that have not moved were tried with all perturbations, so the result does not depend on
+    their order.
+    """
+    trials = {target.name: Trial(skipped=UNCHANGED) for target in unit.targets}
+    outcome = Outcome(trials)
     pending = {target.name: set(baselines[target.name].names.values()) for target in unit.targets}
     for name in PERTURBATIONS:
-        targets = [
-            target
-            for target in unit.targets
-            if pending[target.name] and idle[target.name] < PATIENCE
-        ]
+        targets = [target for target in unit.targets if pending[target.name]]
         if not targets:
             break
-        with tempfile.TemporaryDirectory(prefix="everycell-perturbed-") as folder:
+        with tempfile.TemporaryDirectory(dir=_work["folder"], ignore_cleanup_errors=True) as folder:
             scratch = Scratch(Path(folder), plan.project, plan.cache)
             changed = [
                 path
@@ -330,6 +376,8 @@ def _perturb_unit(plan: Plan, unit: Unit, baselines: Mapping[str, Cells]) -> Out
             done: set[str] = set()
             errors: dict[str, Exception] = {}
             for target in targets:
+                trial = trials[target.name]
+                trial.skipped = ""
                 jobs = [
                     job for job in plan.downstream(target, changed) if job.outputs[0] not in done
                 ]
@@ -340,24 +388,30 @@ def _perturb_unit(plan: Plan, unit: Unit, baselines: Mapping[str, Cells]) -> Out
                 if error is None:
                     error = _run_jobs(scratch, jobs, changed, plan, done, errors)
                     if error is not None:
-                        outcome.failures.append(f"{target.name}: {name}: {error}")
+                        outcome.failures.append(f"{target.name}: {name} {_describe_error(error)}")
                 if isinstance(error, JobError):
-                    outcome.unknown.setdefault(target.name, REFUSED)
+                    causes = trial.refused if error.is_refusal else trial.failed
+                    causes[name] = error.cause
                     continue
                 if isinstance(error, LateError) and time.monotonic() < _work["end"]:
-                    outcome.unknown[target.name] = TOO_LONG
+                    trial.skipped = TOO_LONG
                     pending[target.name] = set()
                     continue
                 if error is not None:
-                    outcome.unfinished[target.name] = f"{name}: {error}"
+                    outcome.unfinished[target.name] = f"{name} {_describe_error(error)}"
                     pending[target.name] = set()
                     continue
                 table = read_result(scratch.folder / f"{target.stem}.csv")
                 moved = baselines[target.name].moved(table)
-                outcome.moved.setdefault(target.name, set()).update(moved)
-                idle[target.name] = 0 if moved & pending[target.name] else idle[target.name] + 1
+                trial.moved = (trial.moved or set()) | moved
                 pending[target.name] -= moved
     return outcome
+
+
+def _describe_error(error: Exception) -> str:
+    if isinstance(error, JobError):
+        return f"{'refused' if error.is_refusal else 'failed'} ({error.cause}): {error}"
+    return str(error)
 
 
 def _run_jobs(
@@ -383,7 +437,7 @@ def _run_jobs(
 def _control(plan: Plan, target: Target, files: Iterable[str]) -> set[str]:
     """Cells that move without any perturbation, so that nothing can be said about them."""
     cells = Cells(target, read_result(plan.project / f"{target.stem}.csv"))
-    with tempfile.TemporaryDirectory(prefix="everycell-control-") as folder:
+    with tempfile.TemporaryDirectory(dir=_work["folder"], ignore_cleanup_errors=True) as folder:
         scratch = Scratch(Path(folder), plan.project, plan.cache)
         scratch.run(plan.downstream(target, files), (CONTROL,), _seconds_left(plan))
         return cells.moved(read_result(scratch.folder / f"{target.stem}.csv"))
@@ -403,7 +457,7 @@ def _run_control(target: Target, files: frozenset[str]) -> Outcome:
     if _seconds_left(_work["plan"]) <= 0:
         return Outcome(unfinished={target.name: "no time is left"})
     try:
-        return Outcome(moved={target.name: _control(_work["plan"], target, files)})
+        return Outcome({target.name: Trial(_control(_work["plan"], target, files))})
     except UnfinishedError as error:
         return Outcome(unfinished={target.name: f"without a perturbation: {error}"})
     except JobError as error:
@@ -416,7 +470,41 @@ def _run_unit(unit: Unit) -> Outcome:
     try:
         return _perturb_unit(_work["plan"], unit, _work["baselines"])
     except PerturbationError as error:
-        return Outcome(unfinished={target.name: str(error) for target in unit.targets})
+        unfinished = {target.name: str(error) for target in unit.targets}
+        return Outcome(unfinished=unfinished, is_faulty=True)
+
+
+def _start_worker(parent: int) -> None:
+    """Put a process of the pool, and its jobs, into a group, which ends with its parent."""
+    os.setpgid(0, 0)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    end_with_snakemake([psutil.Process(parent)])
+
+
+def _kill_workers() -> None:
+    """End the processes of the pool with their jobs."""
+    for child in multiprocessing.active_children():
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid or 0, signal.SIGKILL)
+        child.kill()
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Leave the block at SIGTERM, as at SIGINT, so that scratch folders are removed."""
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def measure_sensitivity(
@@ -425,7 +513,7 @@ def measure_sensitivity(
     *,
     end: float = math.inf,
     notify: Callable[[str], None] = lambda line: None,
-) -> Iterator[Measurement]:
+) -> Generator[Measurement]:
     """Measure each result, and yield it as soon as all its inputs were perturbed.
 
     Inputs are perturbed one after the other, until `end`, a value of `time.monotonic`.
@@ -444,20 +532,23 @@ def measure_sensitivity(
         for target in targets
     }
     baselines = {name: result.baseline for name, result in results.items()}
-    _work.update(plan=plan, baselines=baselines, end=end)
     units_by_task: dict[Future[Outcome], Unit] = {}
-    with ProcessPoolExecutor(cores, multiprocessing.get_context("fork")) as pool:
-        pending = list(units)
-        for target in targets:
-            if files := _files_of(target, units):
-                results[target.name].tasks.add(pool.submit(_run_control, target, files))
-            for unit in [unit for unit in pending if target in unit.targets]:
-                task = pool.submit(_run_unit, unit)
-                units_by_task[task] = unit
-                for other in unit.targets:
-                    results[other.name].tasks.add(task)
-                pending.remove(unit)
+    with run_folder() as folder, _ended_by_sigterm():
+        _work.update(plan=plan, baselines=baselines, end=end, folder=folder)
+        pool = ProcessPoolExecutor(
+            cores, multiprocessing.get_context("fork"), _start_worker, (os.getpid(),)
+        )
         try:
+            pending = list(units)
+            for target in targets:
+                if files := _files_of(target, units):
+                    results[target.name].tasks.add(pool.submit(_run_control, target, files))
+                for unit in [unit for unit in pending if target in unit.targets]:
+                    task = pool.submit(_run_unit, unit)
+                    units_by_task[task] = unit
+                    for other in unit.targets:
+                        results[other.name].tasks.add(task)
+                    pending.remove(unit)
             yield from (result for result in results.values() if not result.tasks)
             for task in as_completed(set().union(*(r.tasks for r in results.values()))):
                 unit = units_by_task.get(task)
@@ -469,8 +560,10 @@ def measure_sensitivity(
                 if unit and not task.exception():
                     for failure in task.result().failures:
                         notify(f"    {_describe(unit.files)}: {failure}")
+        except BaseException:
+            _kill_workers()
+            raise
         finally:
-            # Only if the caller stops early are there tasks to cancel.
             pool.shutdown(cancel_futures=True)
 
 
@@ -478,20 +571,21 @@ def _add_outcome(result: Measurement, task: Future[Outcome], unit: Unit | None) 
     """Add the outcome of a unit, or of the control run, to a result."""
     name = result.target.name
     if error := task.exception():
-        result.unfinished = f"{type(error).__name__}: {error}"
+        result.unfinished, result.is_faulty = f"{type(error).__name__}: {error}", True
         return
     outcome = task.result()
-    result.unfinished = outcome.unfinished.get(name, result.unfinished)
+    if name in outcome.unfinished:
+        result.unfinished = outcome.unfinished[name]
+        result.is_faulty |= outcome.is_faulty
     if unit is None:
-        result.varying |= outcome.moved.get(name, set())
+        if name in outcome.trials:
+            result.varying |= outcome.trials[name].moved or set()
         if outcome.failures:
             result.unfinished, result.is_unrepeatable = outcome.failures[0], True
         return
     for target, label in zip(unit.targets, unit.labels, strict=True):
-        if target.name == name and name in outcome.moved:
-            result.moves[label] = outcome.moved[name]
-        if target.name == name and name in outcome.unknown:
-            result.unknown[label] = outcome.unknown[name]
+        if target.name == name and name in outcome.trials:
+            result.trials[label] = outcome.trials[name]
 
 
 def _files_of(target: Target, units: Iterable[Unit]) -> frozenset[str]:
@@ -500,37 +594,57 @@ def _files_of(target: Target, units: Iterable[Unit]) -> frozenset[str]:
 
 
 def _sensitivity(
-    cell: str,
-    moves: Mapping[str, set[str]],
-    unknown: Mapping[str, str],
-    skipped: Sequence[str],
-    varying: Container[str],
+    cell: str, trials: Mapping[str, Trial], skipped: Sequence[str], varying: Container[str]
 ) -> Sensitivity:
-    """Sensitivity of a cell; it is not insensitive to data for which the rule failed."""
+    """Sensitivity of a cell; it is only insensitive to inputs that were perturbed in each way."""
     if cell in varying:
         return Sensitivity(note=VARIES)
-    moving = tuple(label for label in sorted(moves) if cell in moves[label])
-    unmoving = tuple(label for label in sorted({*moves} - {*unknown, *moving}))
-    notes = [f"{label}: {unknown[label]}" for label in {*unknown} - {*moving}]
-    reads_data = moving or unmoving or notes or skipped
-    note = SEPARATOR.join(sorted([*skipped, *notes])) if reads_data else "reads no data"
-    return Sensitivity(moving, unmoving, note)
+    moving: list[str] = []
+    unmoving: list[str] = []
+    refused: list[str] = []
+    failed: list[str] = []
+    reasons, notes = list(skipped), []
+    for label, trial in sorted(trials.items()):
+        if cell in (trial.moved or ()):
+            moving.append(label)
+            continue
+        notes += [f"{label}: {note}" for note in trial.notes]
+        if trial.skipped:
+            reasons.append(f"{label}: {trial.skipped}")
+        elif trial.moved is not None:
+            unmoving.append(label)
+        else:
+            (failed if trial.failed else refused).append(label)
+    return Sensitivity(
+        tuple(moving),
+        tuple(unmoving),
+        tuple(refused),
+        tuple(failed),
+        tuple(sorted(reasons)),
+        SEPARATOR.join(notes) if trials or skipped else "reads no data",
+    )
 
 
 def slow_inputs(sensitivity: Sensitivity) -> set[str]:
     """Inputs whose jobs took too long to be perturbed, which depends on the machine."""
     ending = f": {TOO_LONG}"
-    notes = sensitivity.note.split(SEPARATOR)
-    return {note.removesuffix(ending) for note in notes if note.endswith(ending)}
+    reasons = sensitivity.not_perturbed
+    return {reason.removesuffix(ending) for reason in reasons if reason.endswith(ending)}
 
 
 def without_inputs(sensitivity: Sensitivity, inputs: Collection[str]) -> Sensitivity:
     """Sensitivity to the other inputs."""
-    notes = sensitivity.note.split(SEPARATOR)
+
+    def select_others(texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(text for text in texts if text.partition(": ")[0] not in inputs)
+
     return Sensitivity(
-        tuple(name for name in sensitivity.moves_with if name not in inputs),
-        tuple(name for name in sensitivity.not_with if name not in inputs),
-        SEPARATOR.join(note for note in notes if note.rpartition(": ")[0] not in inputs),
+        select_others(sensitivity.moves_with),
+        select_others(sensitivity.not_with),
+        select_others(sensitivity.refused),
+        select_others(sensitivity.failed),
+        select_others(sensitivity.not_perturbed),
+        SEPARATOR.join(select_others(sensitivity.note.split(SEPARATOR))),
     )
 
 

@@ -7,25 +7,71 @@ receipts there say that their data were perturbed, so that no command accepts th
 
 from __future__ import annotations
 
+import fcntl
+import json
 import logging
 import os
 import pickle
+import shutil
 import signal
 import sys
+import tempfile
 import time
-from collections.abc import Collection, Iterable
+import traceback
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
+
+import everycell
+from everycell.jobs.orphans import end_with_snakemake
+from everycell.records.chapters import PAPERS
 from everycell.workflow.planned_jobs import CACHE, PlannedJob
 
 #: Folders with outputs of jobs, of which a scratch folder has its own.
 MADE = ("work", "results", "logs", "benchmarks")
-#: Folder of answers of language models, unless another one is configured.
+#: Folder of the copied answers of language models, in a scratch folder.
 RECORDS = "records"
 #: Entries of a project that a scratch folder does not link to.
 IGNORED = {*MADE, RECORDS, CACHE, ".git", ".snakemake", ".venv"}
 #: Seconds between two looks at a running job.
 PAUSE = 0.01
+#: Start of the names of the folders with scratch folders, and the file in them that is locked while
+#: a process works there.
+PREFIX, LOCK = "everycell-perturbed-", "lock"
+#: Parts of this package whose errors say nothing about the data of a job.
+ENGINE = ("everycell.jobs.", "everycell.receipts.", "everycell.workflow.")
+#: Parts of this package that read data; here, as in `data.py` of a chapter, a wrong number is an
+#: error of the data.
+READERS = ("base", "collections", "records")
+
+
+@contextmanager
+def run_folder() -> Iterator[Path]:
+    """Make a folder for scratch folders, and remove it, and those of processes that have ended."""
+    remove_abandoned_folders()
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    try:
+        with (folder / "new").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            # From now on, other runs look at the lock.
+            (folder / "new").rename(folder / LOCK)
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_abandoned_folders() -> None:
+    """Remove the folders of killed runs: those whose lock no process holds."""
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LOCK}"):
+        with suppress(OSError):
+            if path.is_symlink() or path.parent.is_symlink() or path.stat().st_uid != os.getuid():
+                continue
+            with path.open("r+") as lock:
+                # The processes of a run share its lock.
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path.parent)
 
 
 class Scratch:
@@ -40,10 +86,18 @@ class Scratch:
                 (folder / entry.name).symlink_to(entry)
         for name in MADE:
             (folder / name).mkdir()
-        # Jobs lock the records of answers, so jobs that run at once need a folder each.
-        (folder / RECORDS).mkdir()
-        for path in self.project.glob(f"{RECORDS}/[!.]*"):
-            (folder / RECORDS / path.name).symlink_to(path)
+
+    def copy_records(self, configured: str) -> None:
+        """Copy the recorded answers of the configured folder.
+
+        Jobs lock the records, and repair and append to them.
+        """
+        if (self.folder / RECORDS).exists():
+            return
+        (self.folder / RECORDS).mkdir()
+        for path in (self.project / configured).glob("[!.]*"):
+            if path.is_file():
+                shutil.copy(path, self.folder / RECORDS / path.name)
 
     def source(self, path: str) -> Path:
         """File of the project for a path of the plan."""
@@ -89,7 +143,14 @@ class Scratch:
 
 
 class JobError(Exception):
-    """A job failed on perturbed data; the message is the last line of its log."""
+    """A job did not run on perturbed data; the message is the last line of its log."""
+
+    def __init__(self, message: str, cause: str, *, is_refusal: bool) -> None:
+        super().__init__(message)
+        #: Class of the error.
+        self.cause = cause
+        #: Whether the job rejected its data, and did not crash.
+        self.is_refusal = is_refusal
 
 
 class UnfinishedError(Exception):
@@ -104,16 +165,39 @@ def run_job(job: PlannedJob, scratch: Scratch, perturbed: Collection[str], limit
     """Run the script of a job in a fork of this process."""
     context = pickle.loads(job.context)
     context.perturbed = tuple(sorted(perturbed))
+    settings = context.config.get("language_models", {})
+    scratch.copy_records(settings.get("records", RECORDS))
     # A perturbed prompt is not sent: its answer would be recorded, and takes long or costs money.
     context.config = {
         **context.config,
-        "language_models": {**context.config.get("language_models", {}), "ask": False},
+        "language_models": {**settings, "records": RECORDS, "ask": False},
     }
     for path in (*job.outputs, *context.log):
         scratch.own(path)
+    readable, writable = os.pipe()
     process = os.fork()
     if process == 0:
-        _run_script(job.script, context, scratch.folder)
+        os.close(readable)
+        _run_script(job.script, context, scratch.folder, writable)
+    os.close(writable)
+    try:
+        _wait(process, limit)
+    except JobError as error:
+        log = scratch.folder / context.log[0]
+        lines = log.read_text(encoding="utf-8").strip().splitlines() if log.exists() else []
+        os.set_blocking(readable, False)
+        with suppress(BlockingIOError):
+            if report := os.read(readable, 1000):
+                error.cause, error.is_refusal = json.loads(report)
+        if lines:
+            error.args = (lines[-1],)
+        raise
+    finally:
+        os.close(readable)
+
+
+def _wait(process: int, limit: float) -> None:
+    """Wait for the process of a job; raise an error if it fails, is killed or takes too long."""
     end = time.monotonic() + limit
     while True:
         finished, status = os.waitpid(process, os.WNOHANG)
@@ -127,15 +211,15 @@ def run_job(job: PlannedJob, scratch: Scratch, perturbed: Collection[str], limit
     if os.WIFSIGNALED(status):
         raise UnfinishedError(f"was killed by signal {os.WTERMSIG(status)}")
     if status:
-        log = scratch.folder / context.log[0]
-        lines = log.read_text(encoding="utf-8").strip().splitlines() if log.exists() else []
-        raise JobError(lines[-1] if lines else f"exit status {status}")
+        code = os.waitstatus_to_exitcode(status)
+        raise JobError(f"exit status {code}", f"exit status {code}", is_refusal=False)
 
 
-def _run_script(script: str, context: object, folder: Path) -> None:
-    """Run a script in a folder and end this process."""
+def _run_script(script: str, context: object, folder: Path, report: int) -> None:
+    """Run a script in a folder and end this process; write the class of an error to `report`."""
     status = 1
     try:
+        end_with_snakemake([psutil.Process(os.getppid())])
         os.chdir(folder)
         null = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
@@ -145,5 +229,26 @@ def _run_script(script: str, context: object, folder: Path) -> None:
         code = compile(Path(script).read_text(encoding="utf-8"), script, "exec")
         exec(code, {"__name__": "__main__", "__file__": script, "snakemake": context})
         status = 0
+    except BaseException as error:
+        os.write(report, json.dumps([type(error).__name__, is_refusal(error)]).encode())
     finally:
         os._exit(status)
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether an error says that data are wrong; other errors are crashes.
+
+    Errors that this package or a chapter defines, or that they raise as a ValueError, say so.
+    """
+    module = type(error).__module__
+    if module.startswith(("everycell.", "papers.")):
+        return not module.startswith(ENGINE)
+    if type(error) is not ValueError:
+        return False
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    file = Path(frame.filename).resolve()
+    for folder in (Path(everycell.__file__).parent, Path(PAPERS).resolve()):
+        if file.is_relative_to(folder):
+            is_reader = file.relative_to(folder).parts[0] in READERS or file.name == "data.py"
+            return is_reader or (frame.line or "").startswith("raise ")
+    return False

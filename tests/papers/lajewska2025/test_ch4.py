@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from chapter_jobs import FunctionJob
 
-from everycell.base.csv_files import RatingsError
+from everycell.base.errors import DataError
 from papers.lajewska2025 import ch4
 from papers.lajewska2025.counts import exact_quotient
 
@@ -38,5 +38,5 @@ def test_summarise_ratings_per_query_and_over_queries():
 
 def test_exact_quotient_refuses_a_remainder():
     assert exact_quotient(960, 10) == 96
-    with pytest.raises(RatingsError, match="961"):
+    with pytest.raises(DataError, match="961"):
         exact_quotient(961, 10)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from everycell.base.csv_files import row_in_file
 from everycell.base.files import atomic_path, fingerprint, naming, reset_future_times
 
 
@@ -39,9 +38,3 @@ def test_reset_future_times_keeps_the_order(tmp_path):
     assert reset_future_times([tmp_path, tmp_path / "none"]) == 2
     assert reset_future_times([tmp_path]) == 0
     assert sorted(tmp_path.iterdir(), key=lambda path: path.stat().st_mtime_ns) == paths
-
-
-def test_row_in_file_blank_line(tmp_path):
-    path = tmp_path / "study.csv"
-    path.write_text("rating,level\n\n4,None\n")
-    assert row_in_file(path, 0) == f"{path}, row 3"

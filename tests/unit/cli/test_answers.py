@@ -100,17 +100,17 @@ def test_one_row_per_answer_and_plain_forms(write):
     [
         (
             {"relevant": [5]},
-            "line 1 has the relevant document 5, which is not among its 4 documents",
+            "line 1: relevant document is 5, which is not among its 4 documents",
         ),
         ({"relevant": []}, "line 1: relevant: List should have at least 1 item"),
         ({"answer": 5}, "line 1: answer: Input should be a valid string"),
         ({"documents": 0}, "line 1: documents"),
         ({"documents": 10**12}, "line 1: documents"),
-        ({"relevant": ["2"]}, "line 1 has the relevant document '2'"),
-        ({"documents": ["a", "a"]}, "line 1 has the same document twice"),
-        ({"tokens": [["x", -1.0]]}, "line 1: the tokens do not spell the answer"),
-        ({"tokens": [["Delft [2].", 0.5]]}, "line 1 has the log-probability 0.5"),
-        ({"question": "q2", "arm": "llm"}, "; keep one answer"),
+        ({"relevant": ["2"]}, "line 1: relevant document is '2'"),
+        ({"documents": ["a", "a"]}, "line 1: documents have a duplicate"),
+        ({"tokens": [["x", -1.0]]}, "line 1: tokens do not spell the answer"),
+        ({"tokens": [["Delft [2].", 0.5]]}, "line 1: log-probability is 0.5"),
+        ({"question": "q2", "arm": "llm"}, "which occurs twice in the arm 'llm': keep one answer"),
     ],
 )
 def test_invalid_lines_are_refused(write, change, says):
@@ -121,10 +121,12 @@ def test_invalid_lines_are_refused(write, change, says):
 
 def test_arms_that_cannot_be_compared(write):
     path = write(lines_of()[:-1])
-    assert "The arm 'llm' has no answer to 'q4'" in refused(
+    assert "arm llm: question is 'q4', which has no answer" in refused(
         "citations", path, "--between", "human,llm"
     )
-    assert "There is no arm 'ai'" in refused("citations", path, "--between", "human,ai")
+    assert "arm is 'ai', which has no answers; expected one of human, llm" in refused(
+        "citations", path, "--between", "human,ai"
+    )
     assert "--between is 'human'" in refused("citations", path, "--between", "human")
     assert "is empty" in refused("citations", write([], "empty.jsonl"))
 

@@ -20,11 +20,11 @@ from everycell.sources import fetch
 from everycell.sources.fetch import OwnDataError
 
 CLAIM = """\
-    conclusions:
+    claims:
       - id: b_is_better
         claim: Row b is better.
         source: p. 1
-        holds_if:
+        supported_if:
           - cells: {row: b, metric: AP}
             op: ">"
             other: {row: z}
@@ -154,7 +154,7 @@ def test_each_record_is_valid_by_its_schema(repository):
     [
         ("source: p. 1", "sorce: p. 1"),
         ("    title: A toy table\n", ""),
-        ("state: rebuilt", "state: made"),
+        ("state: reproduced", "state: made"),
         ("embedded:", "cheap:"),
         ("decimals: {AP: 2,", "decimals: {AP: two,"),
         ("op: '>'", "op: above"),

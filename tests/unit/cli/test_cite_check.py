@@ -128,20 +128,20 @@ def test_a_second_call_sends_no_request_and_prints_the_same(files, server):
         (
             "answers.jsonl",
             '{"question": "Who?", "documents": ["hen"], "answer": "A hen [1]."}',
-            "line 3 has the document 'hen', which is not among the passages",
+            "line 3: document is 'hen', which is not among the passages",
         ),
         (
             "answers.jsonl",
             json.dumps(ANSWERS[0]),
-            "line 3 repeats the question 'When do owls hunt?'",
+            "line 3: question is 'When do owls hunt?', which occurs twice",
         ),
         (
             "answers.jsonl",
             '{"question": "Who?", "documents": ["owl"], '
             '"statements": [{"text": "a fox", "documents": ["fox"]}]}',
-            "line 3: a statement cites 'fox', which is not among the question's documents",
+            "line 3: cited document is 'fox', which is not among the question's documents",
         ),
-        ("passages.jsonl", '{"id": "owl", "text": "again"}', "repeats the passage 'owl'"),
+        ("passages.jsonl", '{"id": "owl", "text": "again"}', "id is 'owl', which occurs twice"),
         (
             "passages.jsonl",
             '{"id": "hen", "text": ""}',
@@ -167,7 +167,7 @@ def test_answers_that_cannot_be_forged_are_reported(files, server):
     Path("answers.jsonl").write_text(f"{json.dumps(long)}\n{json.dumps(silent)}\n")
     assert "1 marks look like citations and are not read, such as '(1)'" in refused(*command)
     Path("answers.jsonl").write_text(f"{json.dumps(ANSWERS[0])}\n")
-    assert "number of answered questions is 1; give at least two" in refused(*command)
+    assert "number of answered questions is 1; expected at least 2" in refused(*command)
     Path("answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in ANSWERS))
     assert "There is no language model 'none'" in refused(*command[:-1], "none")
     assert not server.seen

@@ -153,13 +153,13 @@ def test_a_plan_names_targets_of_snakemake():
             "toy/table_1 cannot be made. released: a drawing, so there is nothing to make.",
         ),
         (
-            "{full: {state: rebuilt, needs: a GPU}}",
+            "{full: {state: reproduced, needs: a GPU}}",
             "toy/table_1",
             "toy/table_1 has a rule only in the full tier, which takes hours and needs settings in "
             "config.yaml; make it with `everycell make full_toy_table_1`.",
         ),
         (
-            "{embedded: {state: rebuilt, needs: nothing}}",
+            "{embedded: {state: reproduced, needs: nothing}}",
             "released toy/table_1",
             "toy/table_1 has no tier released; its record has embedded.",
         ),
@@ -172,7 +172,7 @@ def test_a_plan_names_targets_of_snakemake():
     ],
 )
 def test_a_target_without_a_rule_is_explained(tmp_path, tiers, name, message):
-    known = "{embedded: {state: rebuilt, needs: nothing}}"
+    known = "{embedded: {state: reproduced, needs: nothing}}"
     papers = load_papers(write_paper(tmp_path, CARD.replace(known, tiers)))
     result = plan(papers, [name])
     assert (result.targets, result.reasons, result.papers) == ([], [message], [])

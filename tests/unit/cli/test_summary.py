@@ -11,20 +11,20 @@ from everycell.verdicts.verdicts import NO_AUDITS, report
 
 TIERS = """\
     tiers:
-      embedded: {state: stand_in, needs: nothing, name: other data}
-      released: {state: rebuilt, needs: data}
-      full: {state: rebuilt, needs: a GPU}
+      embedded: {state: surrogate, needs: nothing, name: other data}
+      released: {state: reproduced, needs: data}
+      full: {state: reproduced, needs: a GPU}
 """
 CONCLUSION = """\
-    conclusions:
+    claims:
       - {id: c, claim: Row a is good., source: p. 1,
-         holds_if: [{cells: {row: a, metric: AP}, op: ">", value: 0.2}]}
+         supported_if: [{cells: {row: a, metric: AP}, op: ">", value: 0.2}]}
 """
 
 
 def toy(tmp_path, *tiers: str):
     """Papers of one artefact, and its results in these tiers, in which one cell differs."""
-    card = CARD.replace("    tiers: {embedded: {state: rebuilt, needs: nothing}}\n", TIERS)
+    card = CARD.replace("    tiers: {embedded: {state: reproduced, needs: nothing}}\n", TIERS)
     papers = load_papers(write_paper(tmp_path, card + CONCLUSION, CELLS))
     artefact = papers["toy"].artefacts["table_1"]
     table = pd.DataFrame(
@@ -40,7 +40,7 @@ def test_an_artefact_of_two_tiers_counts_once(tmp_path):
     papers, result = toy(tmp_path, "embedded", "released", "full")
     for results in (result, result[:2], result[::-1]):
         counts = count_chapters(papers, results)["toy", "1"]
-        assert (counts.artefacts, counts.states) == (1, {"rebuilt": 1})
+        assert (counts.artefacts, counts.states) == (1, {"reproduced": 1})
         assert (counts.published, counts.reproduced, counts.claimed) == (4, 4, 1)
         assert counts.verdicts(kind="number", origin="data") == {"equal": 3, "differs": 1}
         assert counts.outcomes("data")["holds"] == counts.tested == 1
@@ -49,7 +49,7 @@ def test_an_artefact_of_two_tiers_counts_once(tmp_path):
 def test_surrogate_data_are_not_compared(tmp_path):
     papers, result = toy(tmp_path, "embedded")
     counts = count_chapters(papers, result)["toy", "1"]
-    assert (counts.states, counts.reproduced) == ({"stand_in": 1}, 0)
+    assert (counts.states, counts.reproduced) == ({"surrogate": 1}, 0)
     assert counts.outcomes("surrogate data")["holds"] == 1 and not any(
         counts.outcomes("data").values()
     )

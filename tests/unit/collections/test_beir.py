@@ -12,8 +12,8 @@ import command_line
 import pytest
 from toy_corpora import TOWNS, YEARS, beir_zip, founded
 
-from everycell.base.errors import CollectionError
-from everycell.collections.beir import ConversionCounts, convert_beir
+from everycell.base.errors import DataError
+from everycell.collections.beir import ConversionCounts, convert_beir, read_answers
 from everycell.collections.cited_questions import read_cited_questions
 
 refused = partial(command_line.refused, "data", "convert-corpus")
@@ -51,43 +51,53 @@ def test_a_question_whose_passage_is_missing_is_left_out(beir, tmp_path):
     assert (result.left_out, result.missing_passages, result.missing_questions) == (1, 1, 0)
 
 
-@pytest.mark.parametrize(("name", "key"), [("corpus.jsonl", "d0"), ("queries.jsonl", "test0")])
-def test_an_id_that_occurs_twice_is_refused(beir, tmp_path, name, key):
+@pytest.mark.parametrize(
+    ("name", "key", "row"), [("corpus.jsonl", "d0", 7), ("queries.jsonl", "test0", 4)]
+)
+def test_convert_beir_repeated_id(beir, tmp_path, name, key, row):
     path = beir / name
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join([*lines, lines[0]]))
-    with pytest.raises(CollectionError, match=key):
+    with pytest.raises(DataError) as caught:
         convert_beir(beir, tmp_path / "new")
+    assert (caught.value.path, caught.value.row, caught.value.value) == (path, row, key)
 
 
-def test_without_any_passage_of_the_judgements(beir, tmp_path):
+def test_convert_beir_no_judged_passage(beir, tmp_path):
     qrels = beir / "qrels/test.tsv"
     qrels.write_text("query-id\tcorpus-id\tscore\ntest0\telsewhere\t1\n")
-    with pytest.raises(
-        CollectionError, match="No question has a relevant passage in the collection"
-    ):
+    with pytest.raises(DataError, match="No question has a relevant passage in the collection"):
         convert_beir(beir, tmp_path / "other")
 
 
+HEADER = "query-id\tcorpus-id\tscore\n"
+
+
 @pytest.mark.parametrize(
-    ("file", "content", "expected_message"),
+    ("file", "content", "row", "value"),
     [
-        ("qrels/test.tsv", "test0\td0\t1\n", "the header .* is missing"),
-        (
-            "qrels/test.tsv",
-            "query-id\tcorpus-id\tscore\ntest0\td0\n",
-            "line 2: expected 'query, tab",
-        ),
-        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ntest0\td0\tx\n", "the score is 'x'"),
-        ("corpus.jsonl", '{"title": "a"}\n', "corpus.jsonl, line 1: `_id`"),
-        ("queries.jsonl", "test0\n", "queries.jsonl, line 1: is not a JSON object"),
+        ("qrels/test.tsv", "test0\td0\t1\n", None, ...),
+        ("qrels/test.tsv", HEADER + "test0\td0\n", 2, "test0\td0"),
+        ("qrels/test.tsv", HEADER + "test0\td0\tx\n", 2, "x"),
+        ("corpus.jsonl", '{"title": "a"}\n', 1, ...),
+        ("queries.jsonl", "test0\n", 1, ...),
     ],
 )
-def test_a_file_of_another_form_is_a_sentence(beir, tmp_path, file, content, expected_message):
+def test_convert_beir_invalid_file(beir, tmp_path, file, content, row, value):
     (beir / file).write_text(content)
-    with pytest.raises(CollectionError, match=expected_message):
+    with pytest.raises(DataError) as caught:
         convert_beir(beir, tmp_path / "new")
+    error = caught.value
+    assert (error.path, error.row, error.value) == (beir / file, row, value)
     assert not (tmp_path / "new/questions.jsonl").exists()
+
+
+def test_read_answers_without_key(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"answers": ["then"]}\n')
+    with pytest.raises(DataError) as caught:
+        read_answers(path)
+    assert caught.value.path == path
 
 
 def test_the_command_copies_runs_and_says_what_it_made(beir, tmp_path, monkeypatch):

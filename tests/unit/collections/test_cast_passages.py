@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.base.csv_files import RatingsError
-from everycell.base.errors import CollectionError
+from everycell.base.errors import DataError
 from everycell.collections.cast_passages import (
-    COUNTS,
     FILES,
     SETTINGS,
     CastPassages,
@@ -39,11 +37,11 @@ UNANSWERABLE = [
 def read(tmp_path):
     """Read files with these rows."""
 
-    def read_rows(answerable=ANSWERABLE, unanswerable=UNANSWERABLE, **options):
+    def read_rows(answerable=ANSWERABLE, unanswerable=UNANSWERABLE):
         paths = tmp_path / "answerable.csv", tmp_path / "unanswerable.csv"
         pd.DataFrame(answerable, columns=[f"Input.{name}" for name in COLUMNS]).to_csv(paths[0])
         pd.DataFrame(unanswerable, columns=COLUMNS).to_csv(paths[1])
-        return read_cast_passages(*paths, **{"counts": None} | options)
+        return read_cast_passages(*paths)
 
     return read_rows
 
@@ -83,33 +81,6 @@ def test_texts_and_pairs_that_are_there_twice_are_merged(read):
     ]
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        (("1", "q", "p", "t", 0), "row 1: turn_id is '1'"),
-        (("1_1", "q", "p", "t", 5), "relevance_score is '5'"),
-        (("1_1", "q", "p", " ", 0), "passage is ' '"),
-        (("1_1", "", "p", "t", 0), "query is ''"),
-        (("1_1", "q", "", "t", 0), "passage_id is ''"),
-        (("1_1", "new", "p", "t", 0), "the query of '1_1' has the values .'first turn', 'new'."),
-        (
-            ("1_1", "first turn", "p2", "t", 0),
-            r"the relevance of '1_1' and 'p1' has the values \[4, 0\]",
-        ),
-    ],
-)
-def test_a_fault_is_named(read, row, message):
-    with pytest.raises(CollectionError, match=message):
-        read(unanswerable=[row])
-
-
-def test_other_counts_and_columns_are_refused(read, tmp_path):
-    with pytest.raises(CollectionError, match="rows=6.*rows=3710.*fetch them again"):
-        read(counts=COUNTS)
-    with pytest.raises(RatingsError, match="lacks the column 'Input.turn_id'"):
-        read_cast_passages(tmp_path / "unanswerable.csv", tmp_path / "unanswerable.csv")
-
-
 def test_candidates_of_both_settings(read):
     lists = cast_benchmark(read()).candidates
     own = lists[lists["setting"] == "judged"]
@@ -122,8 +93,9 @@ def test_candidates_of_both_settings(read):
     ]
     wide = lists[lists["setting"] == "topic"].groupby("query_id")["document_id"].agg(list)
     assert wide.to_dict() == {"1_1": ["p1", "p3", "p4"], "1_2-3": ["p1", "p3", "p4"], "2_1": ["p3"]}
-    with pytest.raises(ValueError, match="relevant_from is 0; it must be from 1 to 4"):
+    with pytest.raises(DataError) as caught:
         cast_benchmark(read(), relevant_from=0)
+    assert (caught.value.column, caught.value.value) == ("relevant_from", 0)
 
 
 @st.composite
@@ -136,7 +108,7 @@ def collections(draw):
     )
     judged = draw(st.lists(st.integers(0, 40), min_size=len(queries), max_size=len(queries)))
     qrels = pd.DataFrame({"query_id": queries["query_id"], "document_id": map(str, judged)})
-    return CastPassages(pd.DataFrame(), queries, qrels, pd.DataFrame(), COUNTS)
+    return CastPassages(pd.DataFrame(), queries, qrels, pd.DataFrame())
 
 
 @given(collections(), st.integers(2, 4), st.integers(0, 3))
@@ -144,26 +116,14 @@ def collections(draw):
 def test_folds_share_no_conversation_and_no_document(collection, folds, seed):
     try:
         result = topic_folds(collection, folds=folds, seed=seed)
-    except ValueError as error:
-        assert f"folds is {folds}" in str(error)
+    except DataError as error:
+        assert (error.column, error.value) == ("folds", folds)
         return
     assert result["query_id"].tolist() == collection.queries["query_id"].tolist()
     assert set(result["fold"]) == set(range(folds))
     judged = collection.qrels.merge(result)
     assert (judged.groupby("topic")["fold"].nunique() == 1).all()
     assert (judged.groupby("document_id")["fold"].nunique() == 1).all()
-
-
-def test_a_fold_needs_two_others_and_every_query(read):
-    collection = read()
-    benchmark = cast_benchmark(collection)
-    folds = collection.queries[["query_id"]].assign(fold=[0, 1, 2])
-    with pytest.raises(ValueError, match="fold is 3 and there are 3 folds"):
-        assign_splits(benchmark, folds, 3)
-    with pytest.raises(ValueError, match="fold is 0 and there are 2 folds"):
-        assign_splits(benchmark, folds.assign(fold=[0, 1, 1]), 0)
-    with pytest.raises(ValueError, match="The query '1_1' is in no fold"):
-        assign_splits(benchmark, folds[1:], 0)
 
 
 def test_the_card_of_the_released_files(cast, files, repository):
@@ -180,7 +140,6 @@ def test_the_card_of_the_released_files(cast, files, repository):
     topics = cast.queries["topic"].astype(int).drop_duplicates()
     lengths = cast.documents["text"].str.split().str.len()
     settings = cast_benchmark(cast).candidates["setting"].value_counts()
-    assert cast.counts == COUNTS
     assert not cast.documents.duplicated("text").any()
     assert {what: int(count.replace(",", "")) for what, count in rows} == {
         "rows of the two files": len(raw),

@@ -8,14 +8,14 @@ from everycell.collections import (
     answerability,
     cast_turns,
     fair_ranking_lists,
-    fairweb,
-    nugget_labels,
+    ginger,
     planted_dialogues,
     user_studies,
 )
 from everycell.records.registry import load_registry
 from everycell.sources import fetch
 from everycell.trec.runs import read_run
+from papers.sakai2023 import data as fairweb
 
 #: What fetched sets without a card are: weights, which docs/data.md describes; and what no chapter
 #: reads yet.
@@ -35,11 +35,6 @@ HELPERS = {
     "benchmark",
     "docstrings",
     "near_duplicates",
-    "object_names",
-    "pydocs_tasks",
-    "query_by_example",
-    "rows",
-    "smart_files",
 }
 
 
@@ -137,8 +132,8 @@ def test_turns_and_runs(mirror, tmp_path, repository):
 
 
 def test_nugget_labels(mirror, tmp_path, repository):
-    path = fetch(nugget_labels.CONDENSED, tmp_path, mirror=mirror, network=False)
-    result = nugget_labels.read_nugget_labels(path)
+    path = fetch(ginger.CONDENSED, tmp_path, mirror=mirror, network=False)
+    result = ginger.read_nugget_labels(path)
     card = rows(cards(repository)["nugget-labels"])
     for judge, responses in result.responses.groupby("judge"):
         labels = result.nuggets[result.nuggets["judge"] == judge]
@@ -176,8 +171,7 @@ def test_user_studies(mirror, tmp_path, repository):
         assert card[name] == [*map(str, numbers)]
     path = fetch("transparent-cis/user_study.csv", tmp_path, mirror=mirror, network=False)
     ratings = user_studies.read_transparency(path)
-    conditions = user_studies.read_table(path, ["answers_ids"])["answers_ids"].nunique()
-    numbers = ratings["Query"].nunique(), conditions, len(ratings)
+    numbers = ratings["Query"].nunique(), ratings["Condition"].nunique(), len(ratings)
     assert card["user_study.csv"] == [*map(str, numbers)]
 
 

@@ -1,51 +1,13 @@
-"""Released lists of TREC Fair Ranking: what is read, and how lists are filled up."""
+"""Lists of TREC Fair Ranking: how lists are filled up."""
 
 import numpy as np
 import pandas as pd
-import pytest
 
-from everycell.base.errors import CollectionError
 from everycell.collections.fair_ranking_lists import (
-    FEATURES,
     fill_lists,
     keep_long_lists,
-    read_fair_lists,
     split_lists,
 )
-
-GOOD = {"sensitive_attribute": "L", "session": 3, "score": 0} | dict.fromkeys(FEATURES, 1.5)
-
-
-def written(tmp_path, rows):
-    path = tmp_path / "test.csv"
-    pd.DataFrame(rows).to_csv(path, index=False)
-    return path
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"score": 2}, r"row 3: relevance is '2'"),
-        ({"sensitive_attribute": "M"}, r"row 3: group is 'M'"),
-        ({"feature_7": "many"}, r"row 3: feature_7 is 'many'"),
-        ({"feature_25": np.nan}, r"row 3: feature_25 is 'nan'"),
-    ],
-)
-def test_a_wrong_cell_is_named(tmp_path, change, message):
-    with pytest.raises(CollectionError, match=message):
-        read_fair_lists(written(tmp_path, [GOOD, GOOD | change]))
-
-
-def test_other_columns_are_named(tmp_path):
-    with pytest.raises(
-        CollectionError, match="column 1 is 'session'; expected sensitive_attribute"
-    ):
-        read_fair_lists(written(tmp_path, [{"session": 1}]))
-
-
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(CollectionError, match="does not exist"):
-        read_fair_lists(tmp_path / "none.csv")
 
 
 def frame(query, relevance, group="H"):
@@ -72,11 +34,6 @@ def test_the_draw_goes_on_from_list_to_list_and_items_of_group_h_come_first():
     expected = [[0, *np.array([1, 0, 9])[drawn.randint(0, 3, size=4)]] for _ in lists]
     filled = fill_lists(lists, source, 5, seed=3)
     assert [part["feature_1"].tolist() for part in filled] == expected
-
-
-def test_nothing_to_fill_up_with():
-    with pytest.raises(ValueError, match="All items are relevant"):
-        fill_lists([frame(1, [1])], frame(2, [1, 1]), 3, seed=1)
 
 
 def test_lists_stay_in_the_order_of_the_file():

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from everycell.base.errors import DataError
 from everycell.collections.msmarco import (
     COLLECTION,
     LABELS,
     QUERY_SETS,
-    MsMarcoError,
     merge_query_sets,
     read_annotated_queries,
     read_judgements,
@@ -35,7 +35,7 @@ def write(tmp_path):
     return written
 
 
-def test_a_passage_keeps_its_characters(write):
+def test_stream_passages_characters(write):
     # Characters at which str.splitlines would cut, and none that is white space to be lost.
     texts = ["  a\x0bb\x85c\u2028d ", "", "é 漢"]
     path = write("".join(f"{number}\t{text}\n" for number, text in enumerate(texts)))
@@ -44,11 +44,11 @@ def test_a_passage_keeps_its_characters(write):
     ]
 
 
-def test_line_ends_of_windows_and_a_missing_last_one_do_no_harm(write):
+def test_stream_passages_line_ends(write):
     assert list(stream_passages(write("0\ta\r\n1\tb"))) == [("0", "a"), ("1", "b")]
 
 
-def test_memory_does_not_grow_with_the_collection(write):
+def test_stream_passages_constant_memory(write):
     path = write("".join(f"{number}\t{'bee ' * 50}\n" for number in range(20_000)))
     tracemalloc.start()
     assert sum(1 for _ in stream_passages(path)) == 20_000
@@ -57,86 +57,97 @@ def test_memory_does_not_grow_with_the_collection(write):
     assert path.stat().st_size > 4e6 > 1e6 > peak
 
 
-def test_nothing_is_read_before_it_is_asked_for(write):
+def test_stream_passages_lazy(write):
     path = write("0\ta\n1\tb\nbroken\n")
     assert list(itertools.islice(stream_passages(path), 2)) == [("0", "a"), ("1", "b")]
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "row", "value"),
     [
-        ("0\ta\n1 b\n", "line 2 has 0 tabs: expected 'id, tab, text'"),
-        ("0\ta\tb\n", "line 1 has 2 tabs"),
-        ("0\ta\n0\tb\n", "line 2 has the id '0', expected 1"),
-        ("1\ta\n", "line 1 has the id '1', expected 0"),
-        ("0\ta\n\n", "line 2 has 0 tabs"),
-        (b"0\ta\n1\t\xff\n", "is not UTF-8 text"),
-        ("0\ta\n", "has 1 passages, expected 2"),
-        ("", "has 0 passages, expected 2"),
+        ("0\ta\n1 b\n", 2, ...),
+        ("0\ta\tb\n", 1, ...),
+        ("0\ta\n0\tb\n", 2, "0"),
+        ("1\ta\n", 1, "1"),
+        ("0\ta\n\n", 2, ...),
+        ("0\ta\n", None, ...),
+        ("", None, ...),
     ],
 )
-def test_a_wrong_collection_is_refused(write, content, message):
-    with pytest.raises(MsMarcoError, match=message):
-        list(stream_passages(write(content), expected=2))
+def test_stream_passages_invalid(write, content, row, value):
+    path = write(content)
+    with pytest.raises(DataError) as caught:
+        list(stream_passages(path, expected=2))
+    assert (caught.value.path, caught.value.row, caught.value.value) == (path, row, value)
 
 
-def test_wanted_passages_must_be_there(write):
+def test_stream_passages_other_encoding(write):
+    with pytest.raises(ValueError, match="2 .*is not UTF-8 text"):
+        list(stream_passages(write(b"0\ta\n1\t\xff\n")))
+
+
+def test_read_passages_missing(write):
     path = write("0\ta\n1\tb\n2\tc\n")
     assert read_passages(path, ["2", "0"]) == {"0": "a", "2": "c"}
-    with pytest.raises(MsMarcoError, match=r"has no passage '7' \(2 of 3 are missing\)"):
+    with pytest.raises(DataError, match="2 of 3") as caught:
         read_passages(path, ["0", "9", "7"])
+    assert (caught.value.path, caught.value.value) == (path, "7")
 
 
 @pytest.mark.parametrize(
-    ("read", "content", "message"),
+    ("content", "row", "value"),
     [
-        (read_queries, "1 bee\n", "line 1 has the id '1 bee' and the text ''"),
-        (read_queries, "x\tbee\n", "line 1 has the id 'x'"),
-        (read_queries, "1\tbee\tfly\n", "expected 'id, tab, text'"),
-        (read_queries, "1\tbee\n1\tfly\n", "line 2 repeats the query 1"),
-        (read_queries, "", "has no queries"),
-        (read_annotated_queries, "1,bee,n\n2,fly,x\n", "line 2 has the label 'x': it must be"),
-        (read_annotated_queries, "1,n\n", "line 1 has the id '1' and the text ''"),
-        (read_annotated_queries, "1,bee,n\n1,fly,m\n", "repeats the query"),
+        ("1 bee\n", 1, "1 bee"),
+        ("x\tbee\n", 1, "x\tbee"),
+        ("1\tbee\tfly\n", 1, "1\tbee\tfly"),
+        ("1\tbee\n1\tfly\n", 2, "1"),
+        ("", None, ...),
     ],
 )
-def test_a_wrong_line_of_queries_is_refused(write, read, content, message):
-    with pytest.raises(MsMarcoError, match=message):
-        read(write(content))
+def test_read_queries_invalid(write, content, row, value):
+    path = write(content)
+    with pytest.raises(DataError) as caught:
+        read_queries(path)
+    assert (caught.value.path, caught.value.row, caught.value.value) == (path, row, value)
 
 
-def test_unknown_labels_sets_and_files_are_refused(write, tmp_path):
-    with pytest.raises(MsMarcoError, match="label is 'x': use one of n, m, f, o, or None"):
-        read_annotated_queries(write("1,bee,n\n"), "x")
-    with pytest.raises(MsMarcoError, match="query set 'qs3': use one of qs1, qs2"):
-        read_query_set("qs3", write("1\tbee\n"))
-    with pytest.raises(MsMarcoError, match="does not exist: see docs/data-cards/msmarco.md"):
+def test_read_queries_missing_file(tmp_path):
+    with pytest.raises(DataError, match=r"see docs/data-cards/msmarco.md") as caught:
         read_queries(tmp_path / "none")
+    assert caught.value.path == tmp_path / "none"
 
 
-def test_a_query_of_two_sets_has_one_text():
-    with pytest.raises(MsMarcoError, match="Query 1 is 'fly' in qs2 and 'bee' in another set"):
-        merge_query_sets({"qs1": {"1": "bee"}, "qs2": {"1": "fly"}})
+def test_read_annotated_queries_labels(write):
+    path = write("1,how old, in days?,n\n2,who,m\n")
+    assert read_annotated_queries(path) == {"1": "how old, in days?"}
+    assert read_annotated_queries(path, None) == {"1": "how old, in days?", "2": "who"}
 
 
-def test_judgements_of_the_wanted_queries_are_kept(write):
+def test_merge_query_sets_shared_query():
+    table = merge_query_sets({"qs1": {"1": "bee", "2": "fly"}, "qs2": {"1": "bee"}})
+    assert table.values.tolist() == [["1", "bee", True, True], ["2", "fly", True, False]]
+
+
+def test_read_judgements_of_some_queries(write):
     path = write("1\t0\t10\t1\n2\t0\t11\t1\n1\t0\t12\t0\n3 0 13 1\n")
     result = read_judgements(path, ["1", "3", "4"])
     assert result.values.tolist() == [["1", "10", 1], ["1", "12", 0], ["3", "13", 1]]
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "row", "value"),
     [
-        ("1\t0\t10\n", "line 1 is '1.t0.t10': expected"),
-        ("1\t0\tD10\t1\n", "'query 0 passage relevance'"),
-        ("1\t0\t10\t1\n1\t0\t10\t1\n", "line 2 judges passage 10 for query 1 again"),
-        ("2\t0\t10\t1\n", "has no judgements for the 1 queries"),
+        ("1\t0\t10\n", 1, "1\t0\t10"),
+        ("1\t0\tD10\t1\n", 1, "1\t0\tD10\t1"),
+        ("1\t0\t10\t1\n1\t0\t10\t1\n", 2, "10"),
+        ("2\t0\t10\t1\n", None, ...),
     ],
 )
-def test_wrong_judgements_are_refused(write, content, message):
-    with pytest.raises(MsMarcoError, match=message):
-        read_judgements(write(content), ["1"])
+def test_read_judgements_invalid(write, content, row, value):
+    path = write(content)
+    with pytest.raises(DataError) as caught:
+        read_judgements(path, ["1"])
+    assert (caught.value.path, caught.value.row, caught.value.value) == (path, row, value)
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +160,7 @@ def released(mirror, tmp_path_factory) -> dict[str, Path]:
 
 
 @pytest.mark.released
-def test_counts_of_the_released_sets_stand_on_the_card(released, repository):
+def test_data_card(released, repository):
     sets = {name: read_query_set(name, path) for name, path in released.items()}
     by_label = {label: len(read_annotated_queries(released["qs1"], label)) for label in LABELS}
     assert by_label == {"n": 1765, "m": 1202, "f": 742, "o": 41}

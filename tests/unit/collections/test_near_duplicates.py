@@ -87,14 +87,3 @@ def test_groups_are_tied_step_by_step():
     pairs = pd.DataFrame({"left": [3, 0], "right": [4, 3]})
     assert group_numbers(pairs, 5).tolist() == [0, 1, 2, 0, 0]
     assert group_numbers(similar_pairs(shingles(["a", "b"]), 1.0), 2).tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("threshold", [0, -0.5, 1.01, float("nan")])
-def test_a_threshold_that_is_none(threshold):
-    with pytest.raises(ValueError, match="it must be above 0 and at most 1"):
-        similar_pairs(matrix([[1]]), threshold)
-
-
-def test_a_length_that_is_none():
-    with pytest.raises(ValueError, match="a shingle must have at least 1 word"):
-        shingles(["a"], 0)

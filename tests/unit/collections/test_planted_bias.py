@@ -199,23 +199,3 @@ def test_the_truth_of_a_list_without_terms_at_its_top():
     # One term is no more than tau, so NFaiRR takes the document as neutral.
     assert truth[1]["NFaiRR"] == 1
     assert truth[1]["TED"] == pytest.approx(0.387, abs=5e-4)
-
-
-@pytest.mark.parametrize(
-    ("words", "sizes", "message"),
-    [
-        ({"f": ["she"]}, {}, r"The groups are \['f'\]"),
-        ({"f": ["she"], "m": []}, {}, "Group 'm' has the terms"),
-        ({"f": "she", "m": ["he"]}, {}, "Group 'f' has the terms 'she'"),
-        ({"f": ["she"], "rank": ["he"]}, {}, "Group 'rank'"),
-        ({"f": ["old lady"], "m": ["he"]}, {}, "'old lady' is not a single word"),
-        ({"f": ["She"], "m": ["she"]}, {}, "'she' is in 'm' and in 'f'"),
-        ({"f": ["river"], "m": ["he"]}, {}, "'river' is in 'f' and in 'neutral words'"),
-        (WORDS, {"queries": 0}, "queries is 0"),
-        (WORDS, {"depth": 0}, "depth is 0"),
-        (WORDS, {"length": 7}, "length is 7"),
-    ],
-)
-def test_a_fault_is_named(words, sizes, message):
-    with pytest.raises(ValueError, match=message):
-        plant_bias(words, **sizes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,18 +64,3 @@ def test_shares_of_dissatisfaction_and_noise_are_those_asked_for() -> None:
     # Four standard errors of shares of more than 3,000 labels.
     assert abs(1 - planted.truth["satisfied"].mean() - 0.1) < 0.022
     assert abs(sum(wrong) / len(wrong) - 0.2) < 0.03
-
-
-@pytest.mark.parametrize(
-    ("options", "expected_message"),
-    [
-        ({"dialogues": 0}, "dialogues is 0"),
-        ({"dissatisfied": 1.5}, "dissatisfied is 1.5"),
-        ({"noise": 0.6}, "noise is 0.6"),
-        ({"noise": float("nan")}, "noise is nan"),
-        ({"seed": -1}, "seed is -1"),
-    ],
-)
-def test_numbers_out_of_range_are_refused(options: dict, expected_message: str) -> None:
-    with pytest.raises(ValueError, match=expected_message):
-        plant_dialogues(**options)

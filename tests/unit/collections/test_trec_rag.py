@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from everycell.base.errors import CollectionError
+from everycell.base.errors import DataError
 from everycell.collections.trec_rag import read_rag_passages, read_segments, segment_files
 
 
@@ -44,7 +44,7 @@ def rag(tmp_path):
     return tmp_path, first, second
 
 
-def test_passages_stand_by_score_below_their_topics(rag):
+def test_read_rag_passages_order(rag):
     folder, first, second = rag
     result = read_rag_passages(folder, depth=20)
     assert result[["topic", "rank", "passage_id", "text"]].values.tolist() == [
@@ -56,7 +56,7 @@ def test_passages_stand_by_score_below_their_topics(rag):
     assert set(read_rag_passages(folder, depth=1, topics=1)["topic"]) == {"2024-2"}
 
 
-def test_an_unpacked_file_is_read_at_the_places_of_the_ids_alone(rag):
+def test_read_segments_positions_in_ids(rag):
     folder, first, _ = rag
     path = segment_files(folder)[0]
     # What stands elsewhere may be anything.
@@ -65,7 +65,7 @@ def test_an_unpacked_file_is_read_at_the_places_of_the_ids_alone(rag):
     assert read_segments([path], [first[1]]) == {first[1]: "Owls sleep."}
 
 
-def test_a_segment_that_has_moved_is_looked_for_and_others_are_not_opened(rag):
+def test_read_segments_moved(rag):
     folder, first, second = rag
     path = segment_files(folder)[0]
     path.write_bytes(b"\n" + path.read_bytes())
@@ -74,11 +74,11 @@ def test_a_segment_that_has_moved_is_looked_for_and_others_are_not_opened(rag):
         first[0]: "Owls eat mice.",
         first[1]: "Owls sleep.",
     }
-    with pytest.raises(CollectionError, match=r"59.json.gz is damaged or not a gzip file"):
+    with pytest.raises(DataError, match=r"59.json.gz is damaged or not a gzip file"):
         read_segments(segment_files(folder), second)
 
 
-def test_a_file_without_a_number_may_have_any_segment(rag):
+def test_read_segments_file_without_number(rag):
     folder, first, _ = rag
     path = segment_files(folder)[0]
     assert read_segments([path.rename(path.with_name("mine.jsonl"))], [first[2]]) == {
@@ -87,53 +87,67 @@ def test_a_file_without_a_number_may_have_any_segment(rag):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "content", "row", "value"),
     [
-        ("topics.rag24.test.txt", "2024-1 what?\n", "line 1 is '2024-1 what.'"),
-        ("topics.rag24.test.txt", "1\ta\n1\tb\n", "line 2: topic '1' occurs twice"),
-        ("topics.rag24.test.txt", "\n", "has no topics"),
-        ("topics.rag24.test.txt", "2024-2\tmice?\n", "'2024-1'"),
-        ("topics.rag24.test.txt", "2024-1\ta\n2024-2\tb\n3\tc\n", "has no passages for topic '3'"),
-        ("run.txt", "2024-1 Q0 d\n", "run.txt"),
-        ("run.txt.gz", "", "contains 2 of the files run.txt and run.txt.gz"),
+        ("topics.rag24.test.txt", "2024-1 what?\n", 1, "2024-1 what?"),
+        ("topics.rag24.test.txt", "1\ta\n1\tb\n", 2, "1"),
+        ("topics.rag24.test.txt", "\n", None, ...),
+        ("topics.rag24.test.txt", "2024-1\ta\n2024-2\tb\n3\tc\n", None, "3"),
+        ("run.txt.gz", "", None, ...),
     ],
 )
-def test_what_does_not_fit_is_refused_in_a_sentence(rag, name, content, message):
+def test_read_rag_passages_invalid_file(rag, name, content, row, value):
     folder, *_ = rag
     (folder / name).write_text(content)
-    with pytest.raises(CollectionError, match=message):
+    with pytest.raises(DataError) as caught:
+        read_rag_passages(folder, depth=5)
+    assert (caught.value.row, caught.value.value) == (row, value)
+    paths = (folder / name, folder, folder / "run.txt")
+    assert caught.value.path in paths
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("topics.rag24.test.txt", "2024-2\tmice?\n", "'2024-1'"),
+        ("run.txt", "2024-1 Q0 d\n", "run.txt"),
+    ],
+)
+def test_read_rag_passages_invalid_run(rag, name, content, message):
+    folder, *_ = rag
+    (folder / name).write_text(content)
+    with pytest.raises(ValueError, match=message):
         read_rag_passages(folder, depth=5)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "row"),
     [
-        (lambda line: b"{}\n" + line, "line 1 has no docid"),
-        (lambda line: line.replace(b"Owls  sleep.", b" "), "has no text"),
-        (lambda line: line.replace(b'"Owls  sleep."', b"4"), "has no text"),
-        (
-            lambda line: line.replace(b'"segment": "Owls  sleep."', b'"text": ""'),
-            "not a JSON object",
-        ),
-        (lambda line: line.replace(b'Owls  sleep."}', b"Owls"), "not a JSON object"),
+        (lambda line: b"{}\n" + line, 1),
+        (lambda line: line.replace(b"Owls  sleep.", b" "), "byte"),
+        (lambda line: line.replace(b'"Owls  sleep."', b"4"), "byte"),
+        (lambda line: line.replace(b'"segment": "Owls  sleep."', b'"text": ""'), "byte"),
+        (lambda line: line.replace(b'Owls  sleep."}', b"Owls"), "byte"),
     ],
 )
-def test_a_line_that_is_no_segment_is_refused(rag, change, message):
+def test_read_segments_invalid_line(rag, change, row):
     folder, first, _ = rag
     path = segment_files(folder)[0]
     path.write_bytes(change(path.read_bytes()))
-    with pytest.raises(CollectionError, match=message):
+    with pytest.raises(DataError) as caught:
         read_segments([path], [first[1]])
+    assert caught.value.path == path
+    expected = f"byte {first[1].rpartition('_')[2]}" if row == "byte" else row
+    assert caught.value.row == expected
 
 
-def test_a_missing_segment_is_named_with_how_many_there_are(rag):
+def test_read_segments_missing(rag):
     folder, first, _ = rag
-    with pytest.raises(
-        CollectionError,
-        match=r"1 of 2 segments, such as 'x_01_2#0_7', are not in .*_00.json and 1 more files",
-    ):
+    with pytest.raises(DataError, match=r"_00.json and 1 more files: .*1 of 2") as caught:
         read_segments(segment_files(folder), [first[0], "x_01_2#0_7"])
+    assert caught.value.value == "x_01_2#0_7"
     for path in segment_files(folder):
         path.unlink()
-    with pytest.raises(CollectionError, match="contains no file of segments"):
+    with pytest.raises(DataError) as caught:
         read_rag_passages(folder, depth=5)
+    assert caught.value.path == folder / "segments"

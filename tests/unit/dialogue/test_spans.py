@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_score
 
 from everycell.base.errors import DataError
-from everycell.collections.snippet_files import FILES, read_annotations
+from everycell.collections.snippets import FILES, read_annotations
 from everycell.dialogue.spans import (
     AGGREGATIONS,
     Effort,

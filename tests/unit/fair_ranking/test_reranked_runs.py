@@ -105,7 +105,7 @@ def test_what_cannot_be_reranked(change, message):
         ("document,neutrality\nd1,2\n", "row 2: neutrality is '2'"),
         ("document,neutrality\nd1,\n", "row 2: neutrality is ''"),
         ("document,neutrality\nd1,1\nd1,0\n", "row 3: document is 'd1'"),
-        ("document\nd1\n", "lacks the column 'neutrality'"),
+        ("document\nd1\n", "neutrality is missing"),
         ("", "is empty"),
     ],
 )

@@ -17,8 +17,8 @@ from everycell.rag.answers import is_correct
 from everycell.rag.grounded import responses
 from everycell.rag.grounded.autonuggetizer import read_facts, read_labels
 from everycell.rag.grounded.detection import marked_spans
-from everycell.rag.paraphrase_checks import judge, withhold_quotation
-from everycell.rag.quotations import without_quotations
+from everycell.rag.paraphrases import judge
+from everycell.rag.quotations import withhold_quotation, without_quotations
 
 ANSWER = "Owls hunt [1]."
 # Reasoning in the form of each model, before ANSWER.

@@ -1,7 +1,6 @@
 """Divergences, relevance and group fairness: invariants, peers, edges and errors."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,12 +23,6 @@ from everycell.metrics.group_fairness import (
     turn_similarities,
 )
 from everycell.metrics.reading_weights import position_weight, relevance, without_duplicates
-from everycell.studies.sakai2023.ch1.conversations import (
-    annotated_entities,
-    fairness_cells,
-    read_targets,
-    relevance_cells,
-)
 
 
 def distributions(groups, *, full=False):
@@ -325,62 +318,3 @@ def test_attribute_sets_must_be_there():
 
 
 SETS = {"ORIGIN": AttributeSet((0.5, 0.5), "JSD")}
-
-
-def annotations(*rows):
-    """Tidy cells of one system from (turn, order, entity, level, wc, origin)."""
-    return pd.DataFrame(
-        [
-            ("A", turn, order, entity, metric, value)
-            for turn, order, entity, *values in rows
-            for metric, value in zip(("level", "wc", "origin"), values, strict=True)
-            if value
-        ],
-        columns=["system", "turn", "order", "entity", "metric", "value"],
-    )
-
-
-def test_entities_come_in_the_order_of_the_conversation_and_duplicates_count_once():
-    result = annotated_entities(
-        annotations(
-            ("S2", "10", "x", "L2", "80", "1;0"),
-            ("S1", "2", "x", "L2", "20", "1/2;1/2"),
-            ("S1", "9", "y", "L0", None, None),
-        ),
-        {"L0": 0, "L2": 1},
-        SETS,
-    )
-    assert result["entity"].tolist() == ["x", "y", "x"]
-    assert result["gain"].tolist() == [1, 0, 0]
-    assert result["ORIGIN"].iloc[0] == [0.5, 0.5]
-    cells = relevance_cells(result, 100)
-    assert cells["metric"].tolist() == ["pw", "g", "pw_g", "R"]
-    assert fairness_cells(result, SETS).to_numpy().tolist() == [
-        ["A", "S1", "ORIGIN group 1", 0.5],
-        ["A", "S1", "ORIGIN group 2", 0.5],
-        ["A", "S1", "ORIGIN (JSD)", 1],
-        ["A", "GF", "ORIGIN (JSD)", 1],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("level", "origin", "message"),
-    [
-        ("L3", "1;0", "A: the relevance level 'L3' is unknown; expected \\['L0', 'L2'\\]"),
-        ("L2", "1;half", "A, x, ORIGIN: the membership '1;half' cannot be read"),
-        ("L2", "1/0;1", "A, x, ORIGIN: the membership '1/0;1' cannot be read"),
-        ("L2", "1;0;0", "A, x, ORIGIN: the membership '1;0;0' has 3 groups and the target 2"),
-    ],
-)
-def test_annotations_that_cannot_be_used_are_refused(level, origin, message):
-    with pytest.raises(ValueError, match=message):
-        annotated_entities(
-            annotations(("S1", "1", "x", level, "20", origin)), {"L0": 0, "L2": 1}, SETS
-        )
-
-
-def test_groups_of_a_target_are_put_in_order_and_a_missing_set_is_named():
-    table = pd.DataFrame({"attribute_set": "A", "group": [10, 9], "value": [0.1, 0.9]})
-    assert read_targets(table, {"A": "NMD"})["A"].target == (0.9, 0.1)
-    with pytest.raises(ValueError, match="no attribute set 'B'; available: \\['A'\\]"):
-        read_targets(table, {"B": "NMD"})

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from everycell.metrics.divergences import distribution_similarity
 from everycell.metrics.group_fairness import AttributeSet
 from everycell.metrics.ranked_group_fairness import gfr, stopping
-from everycell.studies.sakai2023.ch1.ranked_lists import gfr_cells
 
 LEVELS = {"L0": 0, "L1": 1, "L2": 3}
 #: Attribute sets of FairWeb-1 by topic, with the divergence that suits their groups.
@@ -176,11 +175,3 @@ GROUPS = {"s": AttributeSet((0.5, 0.5), "JSD")}
 def test_bad_input(change, says):
     with pytest.raises(ValueError, match=says):
         gfr(**({"attribute_sets": GROUPS, "max_gain": 3} | GOOD | change))
-
-
-def test_gfr_cells_by_hand():
-    sets = {"P1": {"GENDER": AttributeSet((0.5, 0.5), "JSD")}}
-    groups = {"GENDER": {("P1", "a"): [1, 0], ("P1", "b"): [0, 1]}}
-    cells = gfr_cells({("P1", "BM25"): ["a", "b"]}, {("P1", "b"): 1}, groups, sets, 1)
-    expected = {"GFR": 0.375, "ERR": 0.25, "GENDER (JSD)": 0.5}
-    assert cells.set_index("metric")["value"].to_dict() == pytest.approx(expected)

@@ -11,8 +11,7 @@ from everycell.rag.cited_sentences import (
     cited_sentences,
     split_answer,
 )
-from everycell.rag.citing_styles import citing_style
-from everycell.rag.grounded_template import read_grounded
+from everycell.rag.citing_styles import citing_style, read_grounded
 from everycell.rag.interventions import Statement
 
 

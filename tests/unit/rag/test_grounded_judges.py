@@ -127,14 +127,14 @@ def test_probabilities_stand_under_their_labels(inference):
     assert inference_probabilities(model, tokenizer, []).shape == (0, 3)
 
 
-def test_a_model_with_other_labels_is_refused(inference):
+def test_load_inference_other_labels(inference):
     config = inference / "config.json"
     config.write_text(config.read_text().replace("neutral", "unsure"))
     with pytest.raises(ModelError, match="labels are contradiction, entailment, unsure"):
         load_inference(inference)
 
 
-def test_a_model_without_weights_of_the_classifier_is_refused(inference):
+def test_load_inference_missing_weights(inference):
     weights = load_file(inference / "model.safetensors")
     remaining = {name: part for name, part in weights.items() if not name.startswith("classifier.")}
     save_file(remaining, inference / "model.safetensors", metadata={"format": "pt"})
@@ -142,7 +142,7 @@ def test_a_model_without_weights_of_the_classifier_is_refused(inference):
         load_inference(inference)
 
 
-def test_features_are_shares_that_can_be_worked_out_by_hand():
+def test_features_by_hand():
     words = Words(["Owls eat mice.", "Ships sail."])
     facts, responses = ["owls eat fish", ""], ["Owls sleep. They eat.", ""]
     result = words.features(facts, "What do owls eat?", responses)
@@ -158,7 +158,7 @@ def test_features_are_shares_that_can_be_worked_out_by_hand():
     assert np.isfinite(result).all() and (result[:, 1, :7] == 0).all()
 
 
-def test_the_imitation_learns_and_its_measures_are_those_of_their_library():
+def test_imitation_equals_scikit_learn():
     rng = np.random.default_rng(5)
     features = rng.uniform(size=(400, 2))
     supported = features[:, 0] + rng.normal(scale=0.2, size=400) > 0.5
@@ -173,7 +173,7 @@ def test_the_imitation_learns_and_its_measures_are_those_of_their_library():
     assert measured["difference"] == pytest.approx(result.mean() - supported[200:].mean())
 
 
-def test_shares_are_of_each_response():
+def test_supported_shares():
     rows = pd.DataFrame({"run": list("aab"), "topic": ["1", "1", "1"]})
     assert supported_shares(rows, [1, 0, 1]).to_dict() == {("a", "1"): 0.5, ("b", "1"): 1.0}
 

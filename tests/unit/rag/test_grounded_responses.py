@@ -14,7 +14,14 @@ from rank_bm25 import BM25Okapi
 
 from everycell.dialogue.spans import mark_characters
 from everycell.language_models.templates import read_template
-from everycell.rag.grounded.clusters import density_clusters, lsa_clusters, stems
+from everycell.rag.grounded.clusters import (
+    bm25_scores,
+    density_clusters,
+    lsa_clusters,
+    order,
+    stems,
+    vector_scores,
+)
 from everycell.rag.grounded.detection import (
     SLOTS,
     TEMPLATE,
@@ -23,8 +30,6 @@ from everycell.rag.grounded.detection import (
     marked_spans,
     nuggets_frame,
 )
-from everycell.rag.grounded.provenance import pieces, provenance, provenance_page
-from everycell.rag.grounded.ranking import bm25_scores, order, vector_scores
 from everycell.rag.grounded.responses import (
     Response,
     Sentence,
@@ -32,7 +37,10 @@ from everycell.rag.grounded.responses import (
     first_words,
     most_central,
     one_line,
+    pieces,
     prompt,
+    provenance,
+    provenance_page,
     read_prompt,
     responses_frame,
     responses_of,
@@ -57,12 +65,12 @@ WORDS = st.lists(st.sampled_from("owl mouse ship hunts sails".split()), max_size
         ("<IN>Owls hunt</IN> <IN>hunt at</IN> </IN> <IN>They", ((0, 9),), ()),
     ],
 )
-def test_only_words_of_the_passage_are_nuggets(answer, spans, strays):
+def test_marked_spans(answer, spans, strays):
     assert marked_spans(PASSAGE, answer) == (spans, strays)
 
 
 @given(st.lists(st.tuples(st.integers(0, 54), st.integers(0, 54)), max_size=4))
-def test_what_one_person_marks_is_found_in_whole_words(pairs):
+def test_agreed_spans_one_person(pairs):
     spans = [(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]]
     people = mark_characters([spans], len(PASSAGE), overlapping="union")
     result = agreed_spans(people, PASSAGE, minimum=1)
@@ -72,7 +80,7 @@ def test_what_one_person_marks_is_found_in_whole_words(pairs):
         assert people[0, start:end].any()
 
 
-def test_more_people_agree_on_less():
+def test_agreed_spans_minimum():
     people = mark_characters([[(0, 19)], [(5, 30)], [(10, 15)]], len(PASSAGE))
     texts = [
         [PASSAGE[start:end] for start, end in agreed_spans(people, PASSAGE, minimum=minimum)]
@@ -82,19 +90,8 @@ def test_more_people_agree_on_less():
     assert agreed_spans(people, PASSAGE, minimum=3, shortest=2) == ()
 
 
-def test_bad_marks_are_refused():
-    with pytest.raises(ValueError, match=r"shape \(1, 3\) for a text of 54 characters"):
-        agreed_spans(np.ones((1, 3), bool), PASSAGE, minimum=1)
-    with pytest.raises(ValueError, match="minimum is 2 .* give a minimum from 1 to 1 people"):
-        agreed_spans(np.ones((1, 54), bool), PASSAGE, minimum=2)
-    with pytest.raises(ValueError, match="passage 'q' of topic '1', which is not among"):
-        nuggets_frame({("1", "q"): [(0, 1)]}, {("1", "p"): PASSAGE})
-    with pytest.raises(ValueError, match="has 54 characters, but a nugget from 50 to 60"):
-        nuggets_frame({("1", "p"): [(50, 60)]}, {("1", "p"): PASSAGE})
-
-
 @given(st.lists(WORDS, max_size=9))
-def test_each_nugget_is_in_one_cluster_of_lsa(texts):
+def test_lsa_clusters(texts):
     clusters = lsa_clusters(texts, seed=1)
     assert len(clusters) == len(texts)
     assert sorted(set(clusters)) == list(range(len(set(clusters))))
@@ -103,7 +100,7 @@ def test_each_nugget_is_in_one_cluster_of_lsa(texts):
 
 
 @pytest.mark.slow
-def test_density_clusters_part_what_is_far_apart_and_are_stable():
+def test_density_clusters():
     rng = np.random.default_rng(3)
     centres = np.eye(16)[[0, 8]]
     vectors = np.repeat(centres, 12, axis=0) + rng.normal(scale=0.01, size=(24, 16))
@@ -113,13 +110,13 @@ def test_density_clusters_part_what_is_far_apart_and_are_stable():
 
 
 @given(WORDS, st.lists(WORDS, min_size=1, max_size=5))
-def test_bm25_is_that_of_its_package_or_zero(question, texts):
+def test_bm25_scores(question, texts):
     words = [stems(text) for text in texts]
     expected = BM25Okapi(words).get_scores(stems(question)) if any(words) else np.zeros(len(texts))
     np.testing.assert_array_equal(bm25_scores(question, texts), expected)
 
 
-def test_a_cluster_of_opposite_vectors_is_near_to_nothing():
+def test_vector_scores_opposite_vectors():
     assert vector_scores([1, 0], [[1, 0], [-1, 0], [3, 4]], [0, 0, 1]).tolist() == [0.0, 0.6]
 
 
@@ -132,17 +129,17 @@ def test_a_cluster_of_opposite_vectors_is_near_to_nothing():
         ([0.1, 0.9, 0.5], 3, ([1, 2, 0], 0)),
     ],
 )
-def test_the_follow_up_is_about_the_next_cluster_or_the_last(scores, first, expected):
+def test_choose_clusters(scores, first, expected):
     assert choose_clusters(scores, first) == expected
 
 
-def test_the_central_nugget_has_most_of_the_others():
+def test_most_central():
     assert most_central(["owls eat", "owls eat mice", "mice sleep"]) == 1
     assert most_central(["owls", "owls"]) == 0  # of equal ones the first
     assert most_central([""]) == 0
 
 
-def test_a_rewritten_sentence_is_traced_by_its_words():
+def test_trace_sentences():
     result = trace_sentences(
         "Owls eat small mice. Ships sail.", {1: "owls eat mice", 2: "by night", 3: ""}
     )
@@ -160,11 +157,11 @@ def test_a_rewritten_sentence_is_traced_by_its_words():
         ("", ""),
     ],
 )
-def test_an_answer_is_read_without_its_reasoning(text, answer):
+def test_without_reasoning(text, answer):
     assert without_reasoning(text) == answer
 
 
-def test_values_of_a_prompt_cannot_begin_a_message():
+def test_prompt_values_cannot_begin_a_message():
     messages = prompt(
         read_prompt("summary"), question="Why?", nuggets=["a\n### user\nb", "c"], words="5"
     )
@@ -172,7 +169,7 @@ def test_values_of_a_prompt_cannot_begin_a_message():
     assert messages[1].content.endswith("1. a ### user b\n2. c")
 
 
-def test_responses_survive_their_frame():
+def test_responses_frame_round_trip():
     responses = [
         Response("1", (Sentence("A.", (1, 2)), Sentence("B.", ())), "C?"),
         Response("2", ()),
@@ -188,7 +185,7 @@ def responses_page():
     return nuggets, passages, {"1": "<i>Owls</i>?"}
 
 
-def test_the_page_links_sentences_with_spans_and_escapes_all_text(responses_page):
+def test_provenance_page(responses_page):
     result = provenance(
         [Response("1", (Sentence("They <u>eat</u>.", (1,)),), "<s>?")], *responses_page
     )
@@ -202,18 +199,9 @@ def test_the_page_links_sentences_with_spans_and_escapes_all_text(responses_page
     assert "Owls <b>eat</b> mice." in output
 
 
-def test_pieces_are_the_passage_again():
+def test_pieces_spell_the_passage():
     spans = [{"start": 5, "end": 9, "nugget": 2}, {"start": 0, "end": 4, "nugget": 1}]
     assert "".join(text for text, _ in pieces(PASSAGE, spans)) == PASSAGE
-
-
-def test_provenance_of_another_run_is_refused(responses_page):
-    nuggets, passages, questions = responses_page
-    with pytest.raises(ValueError, match="comes from nugget 7, but the topic has 2 nuggets"):
-        provenance([Response("1", (Sentence("A.", (7,)),))], *responses_page)
-    with pytest.raises(ValueError, match="are not the text of nugget 1"):
-        moved = nuggets.assign(start=nuggets["start"] + 1)
-        provenance([Response("1", ())], moved, passages, questions)
 
 
 def test_order_many_equal_scores():

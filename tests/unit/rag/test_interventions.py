@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everycell.base.errors import DataError
 from everycell.rag.interventions import (
     KINDS,
     CitedAnswer,
@@ -19,7 +20,7 @@ from everycell.rag.interventions import (
     try_instance,
     without_statement,
 )
-from everycell.rag.planted_readers import PlantedReader, planted_question
+from everycell.rag.planted import PlantedReader, planted_question
 from everycell.studies.heuss2025.ch5.planted_citations import (
     answer_sizes,
     estimates,
@@ -40,7 +41,7 @@ def forged(seed=0):
     return {item.kind: item for item in result}
 
 
-def test_a_document_is_forged_of_each_kind():
+def test_instances_one_per_kind():
     result = forged()
     assert list(result) == list(KINDS)
     random = result["random"]
@@ -56,18 +57,20 @@ def test_a_document_is_forged_of_each_kind():
     assert all(item.original == tuple(DOCUMENTS) for item in result.values())
 
 
-def test_nothing_is_forged_from_an_answer_without_citations():
+def test_instances_no_citations():
     silent = CitedAnswer((Statement("at night", ()),), relevant=(0,))
     assert list(instances("q", DOCUMENTS, silent, "x", np.random.default_rng(0))) == []
 
 
-def test_a_citation_of_a_document_that_is_not_there_is_refused():
+def test_instances_nonexistent_document():
     wrong = CitedAnswer((Statement("at night", (3,)),))
-    with pytest.raises(ValueError, match="cites document 4 of 3"):
+    with pytest.raises(DataError) as caught:
         list(instances("q", DOCUMENTS, wrong, "x", np.random.default_rng(0)))
+    error = caught.value
+    assert (error.row, error.column, error.value) == ("question 'q'", "cited document", 4)
 
 
-def test_who_matches_words_cites_the_forged_document_and_is_asked_for_the_controls():
+def test_try_instance_matcher():
     requests = []
 
     def ask(question, documents):
@@ -89,7 +92,7 @@ def test_who_matches_words_cites_the_forged_document_and_is_asked_for_the_contro
     assert requests[4] == ("The owl hunts .", *DOCUMENTS[1:])
 
 
-def test_who_does_not_cite_it_is_not_asked_for_the_controls():
+def test_try_instance_not_cited():
     def ask(question, documents):
         existing = "The owl hunts at night." in documents
         return CitedAnswer((Statement("at night", (0,)),) if existing else ())
@@ -115,14 +118,15 @@ def test_who_does_not_cite_it_is_not_asked_for_the_controls():
         ("the", "the", False, False),
     ],
 )
-def test_ways_of_saying_the_same(first, second, same, overlap):
+def test_same_words_and_shared_words(first, second, same, overlap):
     assert same_words(first, second) is same_words(second, first) is same
     assert shared_words(0.5)(first, second) is overlap
-    with pytest.raises(ValueError, match="number greater than 0"):
+    with pytest.raises(DataError) as caught:
         shared_words(0)
+    assert (caught.value.column, caught.value.value) == ("threshold", 0)
 
 
-def test_the_first_statement_that_says_the_same_counts():
+def test_find_statement_first():
     answer = CitedAnswer(
         (Statement("a fox", ()), Statement("an owl", (1,)), Statement("owl", (2,)))
     )
@@ -131,7 +135,7 @@ def test_the_first_statement_that_says_the_same_counts():
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
-def test_a_removed_statement_is_gone(text, statement):
+def test_without_statement(text, statement):
     words = without_statement("", statement)
     assert words == ""
     remaining = without_statement(f"{text} {statement} {text}", statement)
@@ -206,16 +210,14 @@ def test_without_statement_many_amounts():
     assert not any(character.isdigit() for character in without_statement(text, statement))
 
 
-def test_shares_are_those_of_scipy():
+def test_share_equals_scipy():
     from scipy.stats import binomtest
 
     exact = binomtest(116, 936).proportion_ci(method="exact")
     assert share(116, 936) == pytest.approx((100 * 116 / 936, 100 * exact.low, 100 * exact.high))
-    with pytest.raises(ValueError, match="3 of 2"):
-        share(3, 2)
 
 
-def test_shares_are_of_what_could_happen():
+def test_outcomes():
     rows = [
         {"question": "a", "kind": "random", "recovered": True, "cites_forged": True}
         | {"all cited": True, "one cited": False, "forged alone": True, "statement removed": False},
@@ -230,7 +232,7 @@ def test_shares_are_of_what_could_happen():
 
 
 @pytest.mark.parametrize(("memory", "openness"), [(0.0, 0.0), (0.5, 0.0), (0.5, 0.4), (1.0, 0.0)])
-def test_the_experiment_finds_what_was_planted(memory, openness):
+def test_outcomes_of_planted_readers(memory, openness):
     questions = planted_questions(150, seed=4)
     reader = PlantedReader(memory=memory, open=openness, seed=4)
     tried = experiment(questions, reader, seed=4)
@@ -247,7 +249,7 @@ def test_the_experiment_finds_what_was_planted(memory, openness):
         assert fooled == remaining["value"] == 0
 
 
-def test_a_statement_keeps_its_origin_whatever_the_documents_are():
+def test_planted_reader_sources():
     question = planted_question("q7", seed=1)
     steady = PlantedReader(memory=0.5, steady=1.0, matching=1.0, seed=2)
     sources = dict(zip(dict(question.claims), steady.sources(question), strict=True))
@@ -256,7 +258,7 @@ def test_a_statement_keeps_its_origin_whatever_the_documents_are():
     assert message == {text for text, source in sources.items() if source == "memory"}
 
 
-def test_answers_are_counted_by_what_they_cite():
+def test_selection_counts():
     answers = [
         CitedAnswer((Statement("a b", (0, 1)),), relevant=(0, 1), to_cite=(0,)),
         CitedAnswer((Statement("c", (0,)),), relevant=(0, 1), to_cite=(0, 2)),
@@ -278,12 +280,13 @@ def test_answers_are_counted_by_what_they_cite():
 
 
 @pytest.mark.parametrize("name", ["memory", "open", "matching", "steady", "selecting"])
-def test_what_is_no_probability_is_refused(name):
-    with pytest.raises(ValueError, match=f"{name} is 1.5"):
+def test_planted_reader_invalid(name):
+    with pytest.raises(DataError) as caught:
         PlantedReader(**({"memory": 0.5} | {name: 1.5}))
+    assert (caught.value.column, caught.value.value) == (name, 1.5)
 
 
-def test_what_is_said_without_a_citation_is_said_all_the_same() -> None:
+def test_find_statement_in_text() -> None:
     answer = CitedAnswer((Statement("the owl", (1,)),), text="It is the owl, at night.")
     assert find_statement("owl", answer) == Statement("the owl", (1,))
     assert find_statement("at night", answer) == Statement("at night", ())
@@ -292,7 +295,7 @@ def test_what_is_said_without_a_citation_is_said_all_the_same() -> None:
     assert find_statement("...", answer) is None
 
 
-def test_statements_that_entail_each_other() -> None:
+def test_mutual_entailment() -> None:
     """Both ways, by a planted model of inference, each pair asked once."""
     requests = []
 
@@ -307,8 +310,9 @@ def test_statements_that_entail_each_other() -> None:
     assert not same("an owl", "an old owl")
     assert same("an old owl", "owl old an") and len(requests) == 3
     assert mutual_entailment(infer, 0.2)("an old owl", "an owl")
-    with pytest.raises(ValueError, match="from 0 to 1"):
+    with pytest.raises(DataError) as caught:
         mutual_entailment(infer, 1.5)
+    assert (caught.value.column, caught.value.value) == ("threshold", 1.5)
 
 
 def test_share_level_of_the_interval():

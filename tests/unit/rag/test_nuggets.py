@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.collections.nugget_labels import CONDENSED, read_nugget_labels
+from everycell.collections.ginger import CONDENSED, read_nugget_labels
 from everycell.rag.nuggets import MEASURES, lowercase_importance, nugget_scores, unify_importance
 from everycell.sources import fetch
 
@@ -46,7 +46,7 @@ def nugget_score(labels, measure="V_strict"):
         ("W", 2.25 / 4),
     ],
 )
-def test_scores_worked_by_hand(measure, by_hand):
+def test_nugget_scores_by_hand(measure, by_hand):
     importance = ["vital"] * 3 + ["okay"] * 2
     support = ["support", "partial_support", "not_support", "support", "partial_support"]
     labels = list(zip(importance, support, strict=True))
@@ -54,25 +54,25 @@ def test_scores_worked_by_hand(measure, by_hand):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_nothing_to_support_scores_0(measure):
+def test_nugget_scores_no_nuggets(measure):
     assert nugget_score([], measure) == 0
     assert nugget_score([("Vital", "support"), ("", "support")], measure) == 0
 
 
-def test_without_vital_nuggets_only_the_vital_scores_are_0():
+def test_nugget_scores_no_vital_nuggets():
     scores = {name: nugget_score([("okay", "support")], name) for name in MEASURES}
     assert scores == {"V_strict": 0, "V": 0, "A_strict": 1, "A": 1, "W_strict": 1, "W": 1}
 
 
 @given(st.lists(RESPONSE, max_size=5), st.sampled_from(list(MEASURES)))
-def test_all_at_once_is_one_by_one(responses, measure):
+def test_nugget_scores_one_by_one(responses, measure):
     nuggets, index = frames(responses)
     result = nugget_scores(nuggets, index, measure)["value"].tolist()
     assert result == pytest.approx([nugget_score(one, measure) for one in responses])
 
 
 @given(RESPONSE)
-def test_bounds_and_order_of_the_scores(labels):
+def test_nugget_scores_bounds_and_order(labels):
     score = {name: nugget_score(labels, name) for name in MEASURES}
     assert all(0 <= value <= 1 for value in score.values())
     for name in "VAW":
@@ -83,14 +83,14 @@ def test_bounds_and_order_of_the_scores(labels):
 
 
 @given(RESPONSE, st.randoms(use_true_random=False), st.sampled_from(list(MEASURES)))
-def test_the_order_of_the_nuggets_does_not_matter(labels, dice, measure):
+def test_nugget_scores_order_of_nuggets(labels, dice, measure):
     mixed = labels.copy()
     dice.shuffle(mixed)
     assert nugget_score(mixed, measure) == pytest.approx(nugget_score(labels, measure))
 
 
 @given(RESPONSE, st.integers(0, 11), st.sampled_from(list(MEASURES)))
-def test_more_support_never_scores_less(labels, nugget_index, measure):
+def test_nugget_scores_more_support(labels, nugget_index, measure):
     better = [
         (importance, "support" if number == nugget_index else support)
         for number, (importance, support) in enumerate(labels)
@@ -98,13 +98,13 @@ def test_more_support_never_scores_less(labels, nugget_index, measure):
     assert nugget_score(better, measure) >= nugget_score(labels, measure)
 
 
-def test_the_spelling_of_importance_decides_what_counts():
+def test_lowercase_importance():
     nuggets, index = frames([[("Vital", "support"), ("Okay", "support")]])
     assert nugget_scores(nuggets, index)["value"].tolist() == [0]
     assert nugget_scores(lowercase_importance(nuggets), index)["value"].tolist() == [1]
 
 
-def test_one_key_is_that_of_most_runs():
+def test_unify_importance():
     labels = pd.DataFrame(
         [
             (run, nugget, importance)
@@ -121,7 +121,7 @@ def test_one_key_is_that_of_most_runs():
     assert [list(kinds) for kinds in result] == [["vital"], ["okay"], ["vital"], [""]]
 
 
-def test_one_key_takes_no_votes_from_another_judge_or_topic():
+def test_unify_importance_separate_keys():
     labels = pd.DataFrame(
         {"judge": list("abb"), "topic": list("112"), "nugget": 1, "importance": "vital"}
     )
@@ -129,23 +129,8 @@ def test_one_key_takes_no_votes_from_another_judge_or_topic():
     assert unify_importance(labels)["importance"].tolist() == ["okay", "vital", "okay"]
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: nugget_score([], "X"), "measure 'X' is unknown"),
-        (
-            lambda: nugget_scores(*frames([[("vital", "support")]])[:1], frames([])[1]),
-            "response {'judge': 'j', 'run': 'r', 'topic': '0'}, which is missing",
-        ),
-    ],
-)
-def test_what_cannot_be_scored_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 @pytest.mark.released
-def test_the_authors_scores_come_out_exactly(mirror, tmp_path):
+def test_nugget_scores_released(mirror, tmp_path):
     path = fetch(CONDENSED, tmp_path, mirror=mirror)
     labels = read_nugget_labels(path)
     scores = nugget_scores(labels.nuggets, labels.responses)

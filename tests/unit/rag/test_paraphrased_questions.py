@@ -10,14 +10,14 @@ from everycell.language_models.answering import Recorded
 from everycell.language_models.generation import Answer, Identity, Request
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
-from everycell.rag.paraphrased_questions import (
+from everycell.rag.paraphrases import (
     STEP,
     Outlook,
+    Paraphrase,
     explain_no_questions,
     paraphrase_questions,
 )
-from everycell.rag.paraphrases import Paraphrase
-from everycell.rag.questions import Question
+from everycell.rag.prompts import Question
 
 #: Right answer of every question; the passages that come to hold it are not relevant.
 ANSWER = "rye"
@@ -79,7 +79,7 @@ DOCUMENTS = [f"d{number}" for number in range(12)]
 
 
 @given(st.data(), st.integers(1, 60), st.integers(1, 4))
-def test_stretches_ask_for_what_single_steps_ask_for(data, count, depth):
+def test_paraphrase_questions_rounds_equal_single_steps(data, count, depth):
     output = st.lists(st.sampled_from(DOCUMENTS), min_size=depth, max_size=depth, unique=True)
     lists = data.draw(st.lists(st.tuples(output, st.integers(1, depth)), max_size=60))
     questions = [Question(f"q{n}", tuple(row), gold) for n, (row, gold) in enumerate(lists)]
@@ -93,7 +93,7 @@ def test_stretches_ask_for_what_single_steps_ask_for(data, count, depth):
     assert sorted(requests) == sorted(expected[1])
 
 
-def test_many_are_asked_side_by_side_and_none_too_many():
+def test_paraphrase_questions_size_of_rounds():
     paraphrase_again, calls = saying()
     questions = numbered(600, 2)
     result, created = paraphrase_questions(
@@ -104,7 +104,7 @@ def test_many_are_asked_side_by_side_and_none_too_many():
     assert [len(names) for names in calls[::2]] == [5, 10, 20, 40, 80, 160, 185]
 
 
-def test_a_question_that_lost_a_passage_costs_no_more():
+def test_paraphrase_questions_failed_passage():
     questions = numbered(5, 10)
     paraphrase_again, calls = saying({"d0.0", "d1.1", "d2.9"}, telling={"d3.4"})
     answers = {question.id: [ANSWER] for question in questions}
@@ -136,7 +136,7 @@ class Counting:
 
 
 @pytest.mark.parametrize("workers", [1, 16])
-def test_all_workers_are_busy_and_change_nothing(tmp_path, workers):
+def test_paraphrase_questions_parallel_workers(tmp_path, workers):
     questions = numbered(40, 1)
     counting = Counting(workers)
     with Record(tmp_path / "r.jsonl") as record:
@@ -157,7 +157,7 @@ def test_all_workers_are_busy_and_change_nothing(tmp_path, workers):
     assert [item.text for item in created] == [f"So is d{n}.0." for n in range(35)]
 
 
-def test_what_will_be_too_few_is_said_before_most_is_asked():
+def test_outlook_hopeless():
     questions = numbered(700, 10)
     # Every second passage fails, whatever the question.
     failing = {
@@ -186,21 +186,21 @@ def test_what_will_be_too_few_is_said_before_most_is_asked():
     assert result == ["q0"] and len(created) > 700
 
 
-def test_passages_that_fail_together_are_not_called_hopeless():
+def test_outlook_joint_failures():
     # Of 40 questions 20 have all ten passages, although only 20 of 40 and 180 of 200 pass.
     outlook = Outlook((40, *[20] * 9), (20,) * 10, candidates=100, target=40)
     assert outlook.expected == pytest.approx(20 + 60 / 2)
     assert "needed" not in str(outlook) and "so about 50 of 100" in str(outlook)
 
 
-def test_no_question_is_nothing_to_ask_for():
+def test_paraphrase_questions_none():
     paraphrase_again, calls = saying()
     assert paraphrase_questions([], paraphrase_again, {}, target=3) == ([], [])
     assert calls == []
 
 
 @pytest.mark.parametrize("longest", [None, 70])
-def test_what_is_said_where_nothing_can_be_tried_names_a_limit_only_where_there_is_one(longest):
+def test_explain_no_questions(longest):
     message = explain_no_questions({"no gold": 2, "not retrieved": 1}, 4, longest=longest)
     assert "3 are excluded because of their passages (no gold: 2, not retrieved: 1)" in message
     assert (

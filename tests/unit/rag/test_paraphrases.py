@@ -8,23 +8,21 @@ from everycell.language_models.generation import Answer
 from everycell.language_models.records import read_record
 from everycell.language_models.settings import Decoding
 from everycell.rag.answers import normalise_answer
-from everycell.rag.paraphrase_checks import (
+from everycell.rag.paraphrases import (
     FAULTS,
+    TEMPLATES,
     Limits,
+    Passage,
     added_numbers_and_names,
+    attempts,
     clean_answer,
     copied_share,
     fault,
-    withhold_quotation,
-)
-from everycell.rag.paraphrases import (
-    TEMPLATES,
-    Passage,
-    attempts,
     paraphrase_all,
     paraphrases_frame,
     read_template,
 )
+from everycell.rag.quotations import withhold_quotation
 
 FIRST = "The old mill of Zandt was built by Jan Mol in 1742 for grinding corn."
 SECOND = "It burned down twice and was last restored by the owners in 1988."
@@ -56,7 +54,7 @@ def run(*rounds, answers=("1742",), limits=None, text=f"{FIRST} {SECOND}"):
     return result[0], requests
 
 
-def test_a_sentence_is_asked_until_it_passes_and_no_longer():
+def test_paraphrase_all_attempts():
     result, requests = run(
         {FIRST: FIRST, SECOND: GOOD[SECOND]}, {FIRST: "No."}, {FIRST: GOOD[FIRST]}
     )
@@ -64,7 +62,7 @@ def test_a_sentence_is_asked_until_it_passes_and_no_longer():
     assert result == ("d1", f"{GOOD[FIRST]} {GOOD[SECOND]}", 3, "")
 
 
-def test_a_sentence_that_never_passes_is_left_out_and_may_take_the_answer_with_it():
+def test_paraphrase_all_failed_sentence():
     copied = {FIRST: FIRST, SECOND: GOOD[SECOND]}
     result, _ = run(copied)
     assert result == ("d1", GOOD[SECOND], 1, "answer lost")
@@ -74,7 +72,7 @@ def test_a_sentence_that_never_passes_is_left_out_and_may_take_the_answer_with_i
     assert result.reason == "too short"
 
 
-def test_a_whole_passage_is_asked_for_with_one_prompt():
+def test_paraphrase_all_passage():
     full = f"{FIRST} {SECOND}"
     message = f"{GOOD[FIRST]}\n\n{GOOD[SECOND]}"
     template = read_template(TEMPLATES["passage"])
@@ -89,14 +87,14 @@ def test_a_whole_passage_is_asked_for_with_one_prompt():
     assert (lost.text, lost.reason) == ("", "answer lost")
 
 
-def test_a_passage_of_which_nothing_is_left_says_what_was_wrong_last():
+def test_paraphrase_all_empty_result():
     nothing = dict.fromkeys((FIRST, SECOND), "")
     assert run(nothing | {FIRST: FIRST}, nothing)[0] == ("d1", "", 2, "empty")
     assert run({FIRST: FIRST, SECOND: SECOND})[0].reason == "copy"
 
 
 @pytest.mark.parametrize(("finish", "reason"), [("length", "cut"), ("refusal", "refusal")])
-def test_how_an_answer_ended_counts(finish, reason):
+def test_judge_finish(finish, reason):
     def ask(requests):
         return [Answer(text=GOOD[FIRST], finish=finish) for _ in requests]
 
@@ -104,7 +102,7 @@ def test_how_an_answer_ended_counts(finish, reason):
     assert (result[0].text, result[0].attempt, result[0].reason) == ("", 3, reason)
 
 
-def test_passages_are_asked_together_and_none_means_nothing_is_asked():
+def test_paraphrase_all_requests():
     ask, calls = asking(GOOD)
     passages = [Passage("d1", FIRST, ()), Passage("d2", SECOND, ())]
     result = paraphrase_all(passages, ask, read_template(), DECODINGS[:1])
@@ -131,16 +129,16 @@ def test_passages_are_asked_together_and_none_means_nothing_is_asked():
         (GOOD[FIRST], ""),
     ],
 )
-def test_what_is_no_paraphrase(text, reason):
+def test_fault(text, reason):
     assert fault(text, FIRST, ["1742"]) == reason
     assert not reason or reason in FAULTS
 
 
-def test_an_answer_that_never_stood_there_is_not_asked_for():
+def test_fault_absent_answer():
     assert fault(GOOD[FIRST], FIRST, ["1743", "the"]) == ""
 
 
-def test_the_limit_of_copies_is_a_share():
+def test_fault_share_of_copies():
     half = "By Jan Mol in 1742 for whoever had corn to grind, Zandt's mill came."
     share = copied_share(half, FIRST)
     assert 0 < share < 0.5
@@ -148,7 +146,7 @@ def test_the_limit_of_copies_is_a_share():
     assert fault(half, FIRST, [], Limits(copied=share - 0.01)) == "copy"
 
 
-def test_what_is_passed_on_quotes_nothing_and_leads_to_the_same_paraphrase():
+def test_withhold_quotation():
     message = []
     rounds = ({FIRST: FIRST, SECOND: GOOD[SECOND]}, {FIRST: GOOD[FIRST]})
     ask, _ = asking(*rounds)
@@ -179,12 +177,12 @@ def test_what_is_passed_on_quotes_nothing_and_leads_to_the_same_paraphrase():
         ("\n\n", ""),
     ],
 )
-def test_what_frames_a_paraphrase_is_taken_off(answer, paraphrase):
+def test_clean_answer(answer, paraphrase):
     assert clean_answer(answer) == paraphrase
 
 
 @given(WORDS, WORDS)
-def test_shares_and_names(words, expected_share):
+def test_copied_share_and_added_names(words, expected_share):
     text, other = " ".join(words), " ".join(expected_share)
     assert 0 <= copied_share(text, other) <= 1
     assert copied_share(text, text) == 1
@@ -193,7 +191,7 @@ def test_shares_and_names(words, expected_share):
     assert (fault(text, other, []) == "empty") == (not normalise_answer(text))
 
 
-def test_the_committed_record_passes_on_no_long_text_that_was_turned_down(repository):
+def test_recorded_answers_withhold_rejected_texts(repository):
     entries = read_record(
         repository / "recorded" / "abolghasemi2026_ch5_paraphrases.jsonl"
     ).values()

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from everycell.language_models.generation import Answer, Token
 from everycell.rag.answers import is_correct
 from everycell.rag.citations import citation_logprobs, find_citations, without_citations
-from everycell.rag.paraphrase_checks import QUOTED
-from everycell.rag.quotations import OMITTED, without_quotations
+from everycell.rag.quotations import OMITTED, QUOTED, without_quotations
 
 PASSAGE = "Delft is a city of canals in the west, and it was founded in 1246 by a count."
 WORDS = "delft rye oats 12 canal old in the of a count [1] [2] [1, 2] [3].".split()
@@ -38,18 +37,18 @@ def words(text):
         ("is a city of canals [1] in the west and", "is a city of canals [1] in the west and"),
     ],
 )
-def test_what_is_left_out(text, left):
+def test_without_quotations(text, left):
     assert without_quotations(answer_of(text), ["Other words.", PASSAGE], []).text == left
 
 
-def test_a_gold_answer_stays_where_a_quotation_has_it():
+def test_without_quotations_gold_answer():
     result = without_quotations(answer_of(PASSAGE), [PASSAGE], ["1246", "Leiden", "a count"])
     assert "1246" in result.text and "count" in result.text
     assert "canals" in PASSAGE and "canals" not in result.text
     assert not is_correct(result.text, ["Leiden"])
 
 
-def test_an_answer_that_would_be_read_otherwise_is_not_passed_on():
+def test_without_quotations_changed_answer():
     # The gold answer stands across the end of the quotation.
     text = "a city of canals in the west, and north of it"
     assert without_quotations(answer_of(text), [PASSAGE], ["and north"]) is None
@@ -58,7 +57,7 @@ def test_an_answer_that_would_be_read_otherwise_is_not_passed_on():
     assert without_quotations(answer_of(f"{document} 2"), [document], []) is None
 
 
-def test_tokens_keep_the_probabilities_of_citations():
+def test_without_quotations_tokens():
     pieces = [("[", -1.0), ("1", -0.5), ("] Delft is", -0.25), (" a city of canals in the", -2.0)]
     pieces += [(" west, and", -0.1), (" so [", -0.2), ("2", -0.75), ("]", 0.0)]
     tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
@@ -75,7 +74,7 @@ def test_tokens_keep_the_probabilities_of_citations():
     st.lists(st.sampled_from(["12", "old oats", "rye in the", "the"]), max_size=2),
     st.integers(1, 7),
 )
-def test_nothing_is_quoted_and_all_is_read_as_before(text, document, gold, size):
+def test_without_quotations_properties(text, document, gold, size):
     text, document = " ".join(text), without_citations(" ".join(document))
     pieces = [text[start : start + size] for start in range(0, len(text), size)]
     tokens = tuple(Token(text=piece, logprob=-float(number)) for number, piece in enumerate(pieces))
@@ -97,7 +96,7 @@ def test_nothing_is_quoted_and_all_is_read_as_before(text, document, gold, size)
             )
 
 
-def test_letters_of_a_right_answer_stay_too():
+def test_without_quotations_substring():
     """The word that has them stays, which makes no other right answer one of whole words."""
     document = "In the year of the fire many parties were held by the harbour of the old town."
     answer_of = Answer(text=f"{document} So it is [1].", finish="stop")

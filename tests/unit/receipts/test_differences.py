@@ -53,7 +53,7 @@ def make(
         root=project,
     )
     judged = [{"key": {"system": "a", "metric": "m"}, "verdict": verdict}]
-    report = {"cells": judged, "conclusions": [{"id": "best", "on_rebuilt": "hold"}]}
+    report = {"cells": judged, "claims": [{"id": "best", "on_reproduced": "hold"}]}
     write_json(stem.with_name("table_1.verdicts.json"), report)
     train = {"rule": "train", "outputs": ["work/model"], "inputs": [], "parameters": {"rate": rate}}
     rank = {"rule": "rank", "outputs": ["work/run"], "inputs": ["work/model"], "parameters": {}}
@@ -88,7 +88,7 @@ def test_a_seed_explains_a_moved_cell_and_its_verdict(pair):
     result = only(pair({"a,m": "0.6", "b,m": "0.25"}, seed=8, verdict="differs"))
     assert result.cells == (Change(key="a / m", old="0.5", new="0.6"),)
     assert result.verdicts == (Change(key="a / m", old="equal", new="differs"),)
-    assert result.conclusions == () and result.files == ("table_1.csv",)
+    assert result.claims == () and result.files == ("table_1.csv",)
     assert result.causes == (Cause(kind="seed", name="seed", old="7", new="8"),)
 
 
@@ -244,7 +244,7 @@ def card(folder: Path, **parts: str) -> None:
     """Write into the verdict file what it has of the card."""
     path = folder / "released/toy/table_1.verdicts.json"
     report = json.loads(path.read_text())
-    report["cells"][0]["printed"] = parts.get("printed", "0.5")
+    report["cells"][0]["published"] = parts.get("published", "0.5")
     report["errata"] = [{"id": "sum", "finding": parts.get("finding", "wrong")}]
     path.write_text(json.dumps(report))
 
@@ -252,7 +252,7 @@ def card(folder: Path, **parts: str) -> None:
 def test_a_card_that_changed_alone_is_the_cause(pair):
     folders = pair(verdict="differs")
     card(folders[0])
-    card(folders[1], printed="0.6", finding="worse")
+    card(folders[1], published="0.6", finding="worse")
     result = only(folders)
     assert {(cause.kind, cause.name, cause.old, cause.new) for cause in result.causes} == {
         ("card", "published a / m", "0.5", "0.6"),

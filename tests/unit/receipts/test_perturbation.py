@@ -1,9 +1,11 @@
 """A perturbation changes values and never keys, and is the same on each machine."""
 
 import csv
+import gzip
 import io
 import json
 import random
+import re
 import tarfile
 from collections import Counter
 from pathlib import Path
@@ -305,3 +307,103 @@ def test_perturb_published_values_are_exchanged_between_items_with_the_same_metr
     for perturbation in PERTURBATIONS:
         after = rows_of(changed(cells, "figure_5.csv", perturbation) or cells)
         assert after[-1] == ["c", "level", "L0"]
+
+
+def test_perturb_published_figure_has_its_metric_before_other_keys(changed):
+    """In figures, the key before the value is the position on the x axis."""
+    cells = "series,metric,x,value,note\n" + "".join(
+        f"s{series},{metric},{x},{base + 10 * series + x},n\n"
+        for series in range(2)
+        for metric, base in (("NFaiRR", 0), ("words", 1000))
+        for x in range(5)
+    )
+    after = rows_of(changed(cells, "figure_4.csv", "permuted"))
+    before = rows_of(cells)
+    assert [row[:3] + row[4:] for row in after] == [row[:3] + row[4:] for row in before]
+    assert after != before
+    for name in ("NFaiRR", "words"):
+        values = [sorted(row[3] for row in rows if row[1] == name) for rows in (before, after)]
+        assert values[0] == values[1]
+
+
+def test_perturb_published_texts_that_are_constant_within_their_metric(changed):
+    cells = "row,metric,x,value\n" + "".join(
+        f"left,only {text},{x},{text}\n" for x, text in enumerate("MFFM")
+    )
+    after = rows_of(changed(cells + "left,fairness,1-4,0\n", "figure_4.csv", "permuted"))
+    assert sorted(row[3] for row in after[1:5]) == ["F", "F", "M", "M"]
+    assert [row[3] for row in after[1:5]] != list("MFFM") and after[5][3] == "0"
+
+
+@pytest.mark.parametrize("perturbation", ["permuted", "jittered", "ordered"])
+def test_perturb_published_shares_add_up_to_1(changed, perturbation):
+    cells = "set,group,value\nA,1,0.7\nA,2,0.1\nA,3,0.2\nB,1,0.25\nB,2,0.75\n"
+    after = rows_of(changed(cells, "targets.csv", perturbation))
+    assert after != rows_of(cells)
+    for name in "AB":
+        values = [float(row[2]) for row in after if row[0] == name]
+        assert sum(values) == pytest.approx(1, abs=1e-6)
+
+
+def test_perturb_equal_shares_by_noise(changed):
+    cells = "set,group,value\n" + "".join(f"A,{n},0.25\n" for n in range(4))
+    values = [float(row[2]) for row in rows_of(changed(cells, "targets.csv", "jittered"))[1:]]
+    assert len(set(values)) == 4 and sum(values) == pytest.approx(1, abs=1e-6)
+
+
+def test_perturb_records_within_their_form(changed):
+    """Labels of nuggets move between records with as many nuggets, whose texts stay."""
+    records = [
+        {
+            "judge": "gpt4",
+            "qid": str(n),
+            "nuggets": [f"text {n} {k}" for k in range(2 + n % 2)],
+            "assignment": [f"label {n} {k}" for k in range(2 + n % 2)],
+            "score": n / 20,
+        }
+        for n in range(20)
+    ]
+    text = "".join(f"{json.dumps(record)}\n" for record in records)
+    for perturbation in ("permuted", "ordered", "resampled", "moved"):
+        lines = (changed(text, "labels.jsonl", perturbation) or text).splitlines()
+        after = [json.loads(line) for line in lines]
+        for name in ("judge", "qid", "nuggets"):
+            assert [record[name] for record in after] == [record[name] for record in records]
+        for record in after:
+            assert len(record["assignment"]) == len(record["nuggets"])
+    assert changed(text, "labels.jsonl", "permuted")
+
+
+#: An id of a turn or a passage, such as `132_1-1` or `MARCO_16_3117875026-1`.
+IDENTIFIER = re.compile(r"\d+_\d+(-\d+)?|(MARCO|WAPO|KILT|CAR)_\w+|clueweb\S+", re.IGNORECASE)
+
+
+def looks_like_a_key(values: list[str]) -> bool:
+    """Whether all values have identifiers, or are distinct words that are no numbers."""
+    if all(len(value) < 80 and IDENTIFIER.search(value) for value in values):
+        return True
+    is_word = all(value.split() == [value] and "://" not in value for value in values)
+    is_number = all(re.fullmatch(r"-?\d*\.?\d+(e-?\d+)?", value) for value in values)
+    return is_word and not is_number and len(set(values)) == len(values)
+
+
+def test_perturb_keeps_key_like_columns_of_all_registered_tables(mirror, tmp_path):
+    tables = 0
+    for path in sorted(mirror.rglob("*")):
+        if not path.name.removesuffix(".gz").endswith((".csv", ".tsv")):
+            continue
+        source = tmp_path / path.name.removesuffix(".gz")
+        source.write_bytes(
+            gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        )
+        kind = kind_of(source)
+        if kind is None or kind.name != "table":
+            continue
+        tables += 1
+        rows = kind.read(source.read_text(encoding="utf-8").replace("\r\n", "\n"))
+        for column in {*rows.columns} - rows.bound:
+            values = [
+                row[column] for row in rows.values if column < len(row) and row[column].strip()
+            ]
+            assert len(values) < 5 or not looks_like_a_key(values), (path, column, values[:3])
+    assert tables > 50

@@ -10,7 +10,7 @@ from unit.toy_papers import CARD, write_paper
 from everycell.records.artefacts import all_artefacts, find_artefact, load_papers
 from everycell.records.published_cells import CardError
 from everycell.verdicts.card_checks import check_cards
-from everycell.verdicts.conclusions import evaluate
+from everycell.verdicts.claims import evaluate
 from everycell.verdicts.verdicts import report
 
 #: Text of the card that is replaced, by what, and what loading says.
@@ -22,21 +22,21 @@ UNREADABLE = {
     ),
     "missing key": ("    source: p. 1\n", "", "`artefacts.table_1.source` is missing; add it."),
     "unknown tier": ("embedded", "embeded", "`artefacts.table_1.tiers.embeded.[key]` is 'embeded'"),
-    "no tier": ("{embedded: {state: rebuilt, needs: nothing}}", "{}", "is {}; expected "),
+    "no tier": ("{embedded: {state: reproduced, needs: nothing}}", "{}", "is {}; expected "),
     "unknown state": (
-        "state: rebuilt",
+        "state: reproduced",
         "state: done",
-        ".state` is 'done'; expected 'rebuilt', ",
+        ".state` is 'done'; expected 'reproduced', ",
     ),
     "stand-in without a name": (
-        "state: rebuilt",
-        "state: stand_in",
-        "`artefacts.table_1.tiers.embedded` is invalid: the state stand_in requires a `name`",
+        "state: reproduced",
+        "state: surrogate",
+        "`artefacts.table_1.tiers.embedded` is invalid: the state surrogate requires a `name`",
     ),
     "a tier that lacks cells and is no stand-in": (
         "needs: nothing",
         "needs: nothing, lacks: {row: [a]}",
-        "`lacks` requires the state stand_in; use `not_run` of the record",
+        "`lacks` requires the state surrogate; use `not_run` of the record",
     ),
     "no words for what a tier needs": (
         "needs: nothing",
@@ -133,9 +133,9 @@ def test_each_fault_of_a_record_has_its_line(tmp_path):
     ],
 )
 def test_a_predicate_that_says_nothing(tmp_path, predicate, sentence):
-    card = f"""{CARD}    conclusions:
+    card = f"""{CARD}    claims:
       - {{id: c, claim: Row a is good., source: p. 1,
-         holds_if: [{{cells: {{row: a}}, {predicate[1:]}]}}
+         supported_if: [{{cells: {{row: a}}, {predicate[1:]}]}}
 """
     with pytest.raises(CardError) as caught:
         load_papers(write_paper(tmp_path, card))
@@ -194,18 +194,18 @@ def test_adding_a_paper_touches_no_other(tmp_path, repository):
             tmp_path,
             CARD
             + """\
-    conclusions:
+    claims:
       - id: b_is_better
         claim: Row b is better than row a.
         source: p. 1
-        holds_if: [{cells: {row: b, metric: AP}, op: ">", other: {row: a}}]
+        supported_if: [{cells: {row: b, metric: AP}, op: ">", other: {row: a}}]
 """,
         )
     )
     assert papers["sakai2023"] == before["sakai2023"]
     assert check_cards(papers) == []
     added = find_artefact(papers, "toy/table_1")
-    assert evaluate(added.card.conclusions[0], added.cells).outcome == "holds"
+    assert evaluate(added.card.claims[0], added.cells).outcome == "holds"
     result = report(added, "embedded", added.cells.assign(value=["0.301", "12", "0.42", "8"]))
     assert [cell.verdict for cell in result.cells] == ["equal", "equal", "differs", "differs"]
 
@@ -223,7 +223,7 @@ def test_what_one_tier_takes_as_given_another_may_rebuild(tmp_path):
     quoted = """    quoted:
       - {cells: {metric: n}, because: counts of the paper, is_input: true, tiers: [embedded]}
 """
-    card = CARD.replace("tiers: {", "tiers: {full: {state: rebuilt, needs: hours}, ")
+    card = CARD.replace("tiers: {", "tiers: {full: {state: reproduced, needs: hours}, ")
     artefact = find_artefact(load_papers(write_paper(tmp_path, card + quoted)), "toy/table_1")
     assert artefact.input_cells()["value"].tolist() == ["12", "7"]
     verdicts = {}

@@ -160,20 +160,23 @@ def test_requirements_are_one_line():
 
 #: Runs that ask language models -> chapter whose code counts their requests, and the steps.
 COUNTED = {
-    "abolghasemi2026_ch3_few_shot": ("abolghasemi2026.ch3", {"labels": 1}),
+    "abolghasemi2026_ch3_few_shot": ("everycell.studies.abolghasemi2026.ch3.scale", {"labels": 1}),
     # A benchmark each; paraphrases are counted for one of the two.
     "abolghasemi2026_ch5_answers": (
-        "abolghasemi2026.ch5",
+        "everycell.studies.abolghasemi2026.ch5.scale",
         {"answers to Natural Questions": 1, "answers to MS MARCO QA": 1},
     ),
     "abolghasemi2026_ch5_paraphrases": (
-        "abolghasemi2026.ch5",
+        "everycell.studies.abolghasemi2026.ch5.scale",
         {"paraphrases (each benchmark, first attempts)": 2},
     ),
-    "heuss2025_ch5_citations": ("heuss2025.ch5", {"cited answers": 1}),
-    "lajewska2025_ch6_pipeline": ("lajewska2025.ch6", {"nuggets": 1, "responses": 1}),
-    "lajewska2025_ch6_ragas": ("lajewska2025.ch6", {"ratings": 1}),
-    "lajewska2025_ch6_judges": ("lajewska2025.ch6", {"judgements": 1}),
+    "heuss2025_ch5_citations": ("everycell.studies.heuss2025.ch5.scale", {"cited answers": 1}),
+    "lajewska2025_ch6_pipeline": (
+        "everycell.studies.lajewska2025.ch6.scale",
+        {"nuggets": 1, "responses": 1},
+    ),
+    "lajewska2025_ch6_ragas": ("everycell.studies.lajewska2025.ch6.scale", {"ratings": 1}),
+    "lajewska2025_ch6_judges": ("everycell.studies.lajewska2025.ch6.scale", {"judgements": 1}),
 }
 
 
@@ -181,7 +184,7 @@ def test_requests_are_those_that_the_code_of_the_chapters_counts(repository, tie
     assert COUNTED.keys() == {name for name, run in tier.runs.items() if run.requests}
     config = read_config(repository / "config.yaml")
     for name, (chapter, steps) in COUNTED.items():
-        loads = import_module(f"everycell.studies.{chapter}.scale").full_loads(config)
+        loads = import_module(chapter).full_loads(config)
         loads = [(load, steps[load.step]) for load in loads if load.step in steps]
         assert len(loads) == len(steps), name
         run = tier.runs[name]
@@ -198,7 +201,7 @@ title: First
 artefacts:
   table_1:
     {kind: table, title: A toy table, source: p. 1,
-     tiers: {full: {state: rebuilt, needs: a corpus}}}
+     tiers: {full: {state: reproduced, needs: a corpus}}}
   table_2:
     {kind: table, title: A toy table, source: p. 1,
      tiers: {full: {state: not_run, needs: a crowd}}}

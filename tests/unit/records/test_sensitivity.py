@@ -15,11 +15,28 @@ CELLS = {
     ("released", "toy/table_1", "First / MAP"): Sensitivity(("runs",), ("topics",)),
     ("released", "toy/table_1", "First / RR"): Sensitivity((), ("runs", "topics")),
     ("released", "toy/table_2", "n; all, really"): Sensitivity(note="reads no data"),
+    ("released", "toy/table_3", "n"): Sensitivity(
+        not_with=("topics",),
+        refused=("runs",),
+        note="runs: permuted refused (RunError); topics: thinned failed (KeyError)",
+    ),
+    ("released", "toy/table_3", "MAP"): Sensitivity(refused=("topics",), failed=("runs", "qrels")),
 }
 
 
 def test_sensitivity_state():
-    assert [cell.state for cell in CELLS.values()] == ["moves", "insensitive", "not perturbed"]
+    assert [cell.state for cell in CELLS.values()] == [
+        "moves",
+        "insensitive",
+        "not perturbed",
+        "refused",
+        "failed",
+    ]
+
+
+def test_sensitivity_state_refused_perturbations_of_an_input_that_was_perturbed():
+    cell = Sensitivity((), ("runs",), note="runs: permuted refused (RunError)")
+    assert cell.state == "insensitive"
 
 
 def test_sensitivity_text():
@@ -28,11 +45,13 @@ def test_sensitivity_text():
         "moves when runs change; not when topics change",
         "insensitive: does not move when runs or topics change",
         "",
+        "does not move when topics change; its rule refused all changes of runs",
+        "its rule refused all changes of topics; its rule failed on changes of runs or qrels",
     ]
 
 
 def test_sensitivity_is_unknown_if_some_data_were_not_perturbed():
-    cell = Sensitivity((), ("runs",), "models: no perturbation of such files")
+    cell = Sensitivity((), ("runs",), not_perturbed=("models: no perturbation of such files",))
     assert (cell.state, cell.text) == ("not perturbed", "does not move when runs change")
 
 
@@ -43,7 +62,13 @@ def test_write_sensitivity_is_read_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "tier,key\n", "tier,artefact,key,moves_with,not_with,note\na\n"]
+    "text",
+    [
+        "",
+        "tier,key\n",
+        "tier,artefact,key,moves_with,not_with,note\n",
+        "tier,artefact,key,moves_with,not_with,refused,failed,not_perturbed,note\na\n",
+    ],
 )
 def test_read_sensitivity_other_columns(tmp_path, text):
     path = tmp_path / NAME

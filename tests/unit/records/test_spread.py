@@ -12,7 +12,7 @@ from unit.toy_papers import write_paper
 
 from everycell.records.artefacts import CellPrecision, load_papers
 from everycell.records.cards import NotRun, Quoted
-from everycell.records.claims import Conclusion
+from everycell.records.claims import Claim
 from everycell.records.published_cells import CardError
 from everycell.records.spread import (
     Spread,
@@ -30,10 +30,10 @@ CARD = """\
     title: A toy table
     source: p. 1
     tiers:
-      released: {{state: rebuilt, needs: nothing}}
-      full: {{state: rebuilt, needs: a GPU}}
+      released: {{state: reproduced, needs: nothing}}
+      full: {{state: reproduced, needs: a GPU}}
     decimals: {{AP: 2, n: 0}}
-    beside: {{seeds: Spread over seeds}}
+    supplements: {{seeds: Spread over seeds}}
     tolerances:
       - {{cells: {cells}, from_spread: [{tier}], because: One training run.}}
 """
@@ -136,14 +136,14 @@ def toy(tmp_path):
     return load_papers(write_paper(tmp_path, card))["toy"].artefacts["table_1"]
 
 
-def judged(toy, trainings: list[float], tier: str = "full", beside: bool = True):
+def judged(toy, trainings: list[float], tier: str = "full", with_seeds: bool = True):
     """Verdict and reason of the cell that prints 0.30, rebuilt as the mean of some trainings."""
     rows = [("a", "n", 12), ("b", "AP", 0.4), ("b", "n", 7)]
     cells = pd.DataFrame(
         [*[("a", "AP", value) for value in trainings], *rows], columns=[*ROWS, "value"]
     )
     means = cells.groupby(ROWS, sort=False)["value"].mean().reset_index()
-    tables = {"seeds": summarise_seeds(cells, ROWS)} if beside else {}
+    tables = {"seeds": summarise_seeds(cells, ROWS)} if with_seeds else {}
     result = report(toy, tier, means, find_table=tables.get)
     (cell,) = (cell for cell in result.cells if cell.key == {"row": "a", "metric": "AP"})
     return cell.verdict, cell.why
@@ -176,8 +176,8 @@ def test_judge_cells_too_noisy(toy):
 )
 def test_judge_cells_tolerance_above_a_compared_difference(tmp_path, other, expected):
     claim = (
-        "    conclusions: [{id: c, claim: Row b is better., source: p. 1, "
-        "holds_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]\n"
+        "    claims: [{id: c, claim: Row b is better., source: p. 1, "
+        "supported_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]\n"
     )
     cells = f"row,metric,value\na,AP,0.30\na,n,12\nb,AP,{other}\nb,n,7\n"
     card = CARD.format(cells="{row: a, metric: AP}", tier="full") + claim
@@ -252,12 +252,12 @@ def test_without_a_spread_the_last_digit_decides(toy):
 
 
 def test_other_tiers_have_no_such_tolerance(toy):
-    assert judged(toy, [0.36, 0.38, 0.40], "released", beside=False) == ("differs", None)
+    assert judged(toy, [0.36, 0.38, 0.40], "released", with_seeds=False) == ("differs", None)
 
 
 def test_a_table_of_seeds_that_is_not_there_is_an_error(toy):
     with pytest.raises(CardError, match=r"table_1\.seeds\.csv"):
-        judged(toy, [0.36, 0.38, 0.40], beside=False)
+        judged(toy, [0.36, 0.38, 0.40], with_seeds=False)
 
 
 def test_a_table_of_seeds_that_lacks_a_rebuilt_cell_is_an_error(toy):
@@ -286,7 +286,7 @@ def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cell
     keys = ["row", "metric", "epochs"]
     means = runs.groupby(keys, sort=False)["value"].mean().reset_index()
     result = report(toy, "full", means, find_table={"seeds": summarise_seeds(runs, keys)}.get)
-    verdicts = {tuple(cell.key.values()): (cell.rebuilt, cell.verdict) for cell in result.cells}
+    verdicts = {tuple(cell.key.values()): (cell.reproduced, cell.verdict) for cell in result.cells}
     # With 30 the first cell is nearer; the table decides, and no cell on its own.
     assert verdicts["a", "AP"] == (pytest.approx(0.40), "close")
     assert verdicts["b", "n"] == (7, "equal")
@@ -301,16 +301,16 @@ def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cell
 
 
 def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_tables(toy):
-    claim = Conclusion(
+    claim = Claim(
         id="c",
         claim="The tests agree.",
         source="p. 1",
-        holds_if=[{"cells": {"row": "a"}, "op": "<", "value": 0.05, "beside": "tests"}],
+        supported_if=[{"cells": {"row": "a"}, "op": "<", "value": 0.05, "supplement": "tests"}],
     )
     update = {
         "readings": "epochs",
         "tolerances": [],
-        "conclusions": [claim],
+        "claims": [claim],
         "quoted": [Quoted(cells={"metric": "n"}, because="Sizes are given.")],
         "not_run": [NotRun(cells={"row": "b", "metric": "AP"}, tier="full", needs="a GPU")],
     }
@@ -319,7 +319,7 @@ def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_table
     tests = pd.DataFrame([("a", 10, 0.01), ("a", 30, 0.5)], columns=["row", "epochs", "value"])
     result = report(toy, "full", table, find_table={"tests": tests}.get)
     assert result.cells[0].why.endswith("epochs = 10, with which 1 of 1 compared cells are equal.")
-    assert result.conclusions[0].on_rebuilt == "holds"
+    assert result.claims[0].on_reproduced == "holds"
 
 
 def test_a_reading_is_no_key_of_the_print(tmp_path):
@@ -356,7 +356,7 @@ def test_where_it_cannot_be(tmp_path, cells, tier, message):
 def test_the_table_of_seeds_must_be_named(tmp_path):
     card = CARD.format(cells="{metric: AP}", tier="full").replace("seeds: Spr", "other: Spr")
     (fault,) = faults(tmp_path, card)
-    assert "`beside` has no table 'seeds'" in fault
+    assert "`supplement` has no table 'seeds'" in fault
 
 
 @pytest.mark.parametrize("distance", ["", ", within: 0.1, from_spread: [full]"])

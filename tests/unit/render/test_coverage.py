@@ -12,6 +12,8 @@ from everycell.records.published_cells import CardError
 from everycell.render.page.cells_file import claims_frame, excluded_frame
 from everycell.verdicts.counting import (
     CLAIM_LINES,
+    ClaimClass,
+    Counts,
     as_query,
     claim_lines,
     claims_of,
@@ -23,17 +25,17 @@ from everycell.verdicts.reports import Report
 from everycell.verdicts.verdicts import report
 
 CLAIMS = """\
-    conclusions:
+    claims:
       - {id: higher, claim: Row b is better than a., source: p. 1,
-         holds_if: [{cells: {row: b, metric: AP}, op: ">", other: {row: a}}]}
+         supported_if: [{cells: {row: b, metric: AP}, op: ">", other: {row: a}}]}
       - {id: larger, claim: Row b is larger than a., source: p. 1,
-         holds_if: [{cells: {row: b, metric: n}, op: ">", other: {row: a}}]}
+         supported_if: [{cells: {row: b, metric: n}, op: ">", other: {row: a}}]}
 untested:
   - {source: p. 2, claim: Users like row b., missing: [{kind: file, name: answers of users}],
      reason: There are no users here.}
 """
 TIERS = (
-    "{embedded: {state: stand_in, name: toys, needs: nothing}, released: {state: rebuilt, "
+    "{embedded: {state: surrogate, name: toys, needs: nothing}, released: {state: reproduced, "
     "needs: the ratings}, full: {state: not_run, needs: a zeppelin}}"
 )
 
@@ -48,7 +50,7 @@ class Entry:
 
 @pytest.fixture
 def papers(tmp_path):
-    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    card = CARD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
     return load_papers(write_paper(tmp_path, card))
 
 
@@ -69,11 +71,11 @@ def test_without_a_result_nothing_is_tested(papers):
 
 def test_reproduced_values_count_before_surrogate_data(papers):
     surrogate = entry(papers, "embedded", 2, 1, 1, 2)
-    rebuilt = entry(papers, "released", 0.3, 12, 0.4, 7)
+    reproduced = entry(papers, "released", 0.3, 12, 0.4, 7)
     for entries, basis in (
         ([surrogate], "surrogate data"),
-        ([surrogate, rebuilt], "data"),
-        ([rebuilt, surrogate], "data"),
+        ([surrogate, reproduced], "data"),
+        ([reproduced, surrogate], "data"),
     ):
         (result,) = count_chapters(papers, entries).values()
         claims = {(basis, "holds"): 1, (basis, "fails"): 1, ("untestable", ""): 1}
@@ -95,9 +97,9 @@ def test_reproduced_values_count_before_surrogate_data(papers):
     ],
 )
 def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, expected_basis):
-    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    card = CARD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
     papers = load_papers(
-        write_paper(tmp_path, card.replace("    conclusions:", f"    {declared}\n    conclusions:"))
+        write_paper(tmp_path, card.replace("    claims:", f"    {declared}\n    claims:"))
     )
     (artefact,) = all_artefacts(papers)
     result = Entry(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
@@ -110,14 +112,14 @@ def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, 
 
 
 @pytest.mark.parametrize("varies", ["", ", varies: trained here"])
-@pytest.mark.parametrize(("claims_field", "holding"), [("", 0), (", conclusions: [larger]", 1)])
+@pytest.mark.parametrize(("claims_field", "holding"), [("", 0), (", claims: [larger]", 1)])
 def test_what_surrogate_data_cannot_test_counts_as_untestable(
     tmp_path, claims_field, holding, varies
 ):
     missing = "missing: [{kind: experiment, name: toys with a size}]"
     reason = f"{missing}, because: Toys have no size.{claims_field}"
     declared = f"name: toys{varies}, not_testable: {{{reason}}}"
-    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    card = CARD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
     papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
     message = entry(papers, "embedded", 1, 2, 2, 3)
     (result,) = count_chapters(papers, [message]).values()
@@ -127,8 +129,8 @@ def test_what_surrogate_data_cannot_test_counts_as_untestable(
         ("untestable", ""),
     }
     assert (result.claimed, result.tested, result.untestable) == (3, holding, 3 - holding)
-    last = message.report.conclusions[-1]
-    assert (last.on_printed, last.on_rebuilt) == ("fails", "not_testable")
+    last = message.report.claims[-1]
+    assert (last.on_published, last.on_reproduced) == ("fails", "not_testable")
     assert last.detail == "Toys have no size."
 
 
@@ -146,17 +148,17 @@ def test_an_untested_claim_says_why(tmp_path):
 
 def test_the_conclusions_of_a_report_read_tables_beside_it(papers):
     (artefact,) = all_artefacts(papers)
-    parts = [{"beside": "tests", "cells": {"pair": "b - a"}, "op": ">", "value": 0}]
-    claim = artefact.card.conclusions[0].model_copy(
-        update={"holds_if": [type(artefact.card.conclusions[0].holds_if[0])(**parts[0])]}
+    parts = [{"supplement": "tests", "cells": {"pair": "b - a"}, "op": ">", "value": 0}]
+    claim = artefact.card.claims[0].model_copy(
+        update={"supported_if": [type(artefact.card.claims[0].supported_if[0])(**parts[0])]}
     )
-    card = artefact.card.model_copy(update={"conclusions": [claim]})
+    card = artefact.card.model_copy(update={"claims": [claim]})
     artefact = artefact.model_copy(update={"card": card})
     tests = pd.DataFrame({"pair": ["b - a"], "value": ["-0.1"]})
     message = report(artefact, "released", artefact.cells, find_table={"tests": tests}.get)
-    assert [one.on_rebuilt for one in message.conclusions] == ["fails"]
+    assert [one.on_reproduced for one in message.claims] == ["fails"]
     message = report(artefact, "released", artefact.cells)
-    assert [one.on_rebuilt for one in message.conclusions] == ["not_run"]
+    assert [one.on_reproduced for one in message.claims] == ["not_run"]
 
 
 ERRATUM = "    errata: [{id: e, where: WHERE, finding: Not so here., evidence: The ratings.}]\n"
@@ -165,11 +167,11 @@ ERRATUM = "    errata: [{id: e, where: WHERE, finding: Not so here., evidence: T
 @pytest.mark.parametrize("where", ["print", "method", "undecided", None])
 def test_claim_lines_contradicted_claims_and_their_cause(tmp_path, where):
     """A contradicted claim counts as contradicted, and its cause is counted beside it."""
-    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    card = CARD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
     if where:
         card = card.replace("id: larger,", "id: larger, erratum: e,")
         errata = ERRATUM.replace("WHERE", where)
-        card = card.replace("    conclusions:", f"{errata}    conclusions:")
+        card = card.replace("    claims:", f"{errata}    claims:")
     papers = load_papers(write_paper(tmp_path, card))
     unknown = int(where in ("undecided", None))
     part = f"1 contradicted (of these {unknown} with unknown cause)"
@@ -189,6 +191,24 @@ def test_claim_lines_contradicted_claims_and_their_cause(tmp_path, where):
         assert counts.contradicted == 1
         if entries and entries[0].tier == "embedded":
             assert "unknown cause" not in lines["of them only on surrogate data"]
+
+
+def test_claim_lines_name_each_outcome():
+    """The outcomes of a line add up to its claims, also those that were not run."""
+    claims = Counter(
+        {
+            ClaimClass("data", "holds", "not_run"): 2,
+            ClaimClass("data", "undecided", "no_numbers"): 3,
+            ClaimClass("data", "varies", "not_testable"): 4,
+        }
+    )
+    lines = claim_lines(Counts(claims=claims))
+    assert lines["on published values"] == (
+        "9 claims on published values: 4 not testable here, 2 not run, 3 without published numbers"
+    )
+    assert lines["on reproduced values"].endswith(
+        "2 supported, 0 contradicted, 3 inconclusive, 4 dependent on the machine"
+    )
 
 
 def test_claims_frame_and_list_agree(papers):
@@ -214,7 +234,7 @@ def test_claims_frame_and_list_agree(papers):
 def test_excluded_frame_says_what_the_test_gives(tmp_path):
     missing = "missing: [{kind: experiment, name: toys with a size}]"
     declared = f"name: toys, not_testable: {{{missing}, because: Toys have no size.}}"
-    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    card = CARD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
     papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
     frame = excluded_frame([entry(papers, "embedded", 1, 2, 2, 3)])
     assert frame[["claim", "on_published", "on_surrogate"]].to_numpy().tolist() == [

@@ -238,7 +238,7 @@ def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, reposi
     page = project / "results/index.html"
     write_page(page, collect(only, project / "results", project, audits=audits_of), only)
     assert verdicts.relative_to(project).as_posix() in entities(packed())
-    write_json(verdicts, true | {"state": "stand_in"})
+    write_json(verdicts, true | {"state": "surrogate"})
     with pytest.raises(ReceiptError, match="verdicts.json does not match its record and table"):
         packed()
     write_json(verdicts, true)

@@ -23,8 +23,8 @@ def chapter(*cells: tuple[str, str, float], tolerance: float | None = None) -> d
                                 "is_different": True,
                                 "judged": JudgedCell(
                                     key={"row": label},
-                                    printed=published,
-                                    rebuilt=reproduced,
+                                    published=published,
+                                    reproduced=reproduced,
                                     verdict="differs",
                                     why=None,
                                     tolerance=tolerance,

@@ -37,7 +37,7 @@ def test_failures_of_states_why_a_cell_within_its_tolerance_is_different():
         "tiers": [],
         "tables": [{"tier": "released", "cells": cells}],
         "errata": [],
-        "conclusions": [],
+        "claims": [],
         "claims_count_in": None,
     }
     entry = failures_of([artefact])["cells"]["differs"][0]

@@ -154,7 +154,7 @@ def test_the_deviation_plot_has_a_point_for_each_compared_number(index, page):
     ],
 )
 def test_a_deviation_is_in_last_digits_or_tolerances(published, reproduced, tolerance, deviation):
-    cell = JudgedCell(key={"row": "a"}, printed=published, rebuilt=reproduced, verdict="close",
+    cell = JudgedCell(key={"row": "a"}, published=published, reproduced=reproduced, verdict="close",
                       why=None, tolerance=tolerance)  # fmt: skip
     assert deviation_of(cell) == deviation
 
@@ -197,7 +197,7 @@ def test_all_cells_are_there_as_data(index):
 def test_a_stand_in_is_shown_beside_the_print_and_not_compared(page):
     grid = page.read_text().split("surrogate data, not the paper's data: made-up runs")[1]
     grid = grid.split("</table>")[0]
-    rows = re.findall(r'<th scope="row">(\w)</th><td class="v stand_in".*?data-v="(.*?)" '
+    rows = re.findall(r'<th scope="row">(\w)</th><td class="v surrogate".*?data-v="(.*?)" '
                       r'data-r="(.*?)">([0-9.]+)<', grid)  # fmt: skip
     message = "not compared: other data"
     assert rows == [
@@ -245,7 +245,7 @@ def test_an_address_that_is_none_is_named_with_its_file(tmp_path, field, value):
 def test_cells_show_value_and_mark(page):
     text = re.sub(r'<span class="both">.*?</span>', "", page.read_text())
     text = re.sub(r"<(?!td|/td)[^>]+>", "", text)
-    cells = re.findall(r'<td class="v (?!stand_in)(\w+)"[^>]*>(.*?)</td>', text)
+    cells = re.findall(r'<td class="v (?!surrogate)(\w+)"[^>]*>(.*?)</td>', text)
     assert ("equal", "0.301 ✓") in cells
     assert ("differs", "published 0.250, reproduced 0.210 ✗") in cells
     assert ("explained", "published 0.4, reproduced 0.100 !") in cells
@@ -271,7 +271,7 @@ def changed(tmp_path, *, names=None, values=None):
     for toy in result:
         report = toy.report.model_dump()
         for cell in report["cells"]:
-            cell["rebuilt"] = (values or {}).get(tuple(cell["key"].values()), cell["rebuilt"])
+            cell["reproduced"] = (values or {}).get(tuple(cell["key"].values()), cell["reproduced"])
         artefact = papers["toy2026"].artefacts[toy.artefact.name]
         entries.append(replace(toy, artefact=artefact, report=Report.model_validate(report)))
     index = write_page(results / "index.html", entries, papers)
@@ -346,10 +346,10 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     released = next(toy for toy in result if toy.tier == "released")
     cells = released.report.model_dump()["cells"]
     differs = next(cell for cell in cells if cell["verdict"] == "differs")
-    differs["rebuilt"] = 0.22
-    claims = [one.model_copy(update={"on_rebuilt": "fails", "detail": "0 of 1"})
-              for one in released.report.conclusions]  # fmt: skip
-    full = toys.report(released.artefact, "full", "rebuilt", cells=cells, conclusions=claims)
+    differs["reproduced"] = 0.22
+    claims = [one.model_copy(update={"on_reproduced": "fails", "detail": "0 of 1"})
+              for one in released.report.claims]  # fmt: skip
+    full = toys.report(released.artefact, "full", "reproduced", cells=cells, claims=claims)
     (results / "full/toy2026").mkdir(parents=True)
     (results / "full/toy2026/table_1.receipt.json").write_text(
         '{"inputs": [], "execution": {"seconds": 1}}'
@@ -361,10 +361,10 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     for verdict in ("differs", "explained", "inconsistent"):
         assert model["failures"]["count"][verdict] == model["cells"][verdict] == 1
     [group] = model["failures"]["cells"]["differs"][0]["groups"]
-    assert group["cells"][0]["rebuilt"] == "0.220"
+    assert group["cells"][0]["reproduced"] == "0.220"
     # Undecided where it was released, and failing in full.
-    assert model["conclusions"] == {"holds": 0, "fails": 1, "undecided": 0, "varies": 0}
-    assert [claim["tier"] for claim in model["failures"]["claims"]["rebuilt"]] == ["full"]
+    assert model["claims"] == {"holds": 0, "fails": 1, "undecided": 0, "varies": 0}
+    assert [claim["tier"] for claim in model["failures"]["claims"]["reproduced"]] == ["full"]
 
 
 def test_a_stand_in_has_no_verdicts(page, tmp_path):
@@ -374,10 +374,10 @@ def test_a_stand_in_has_no_verdicts(page, tmp_path):
     model = build_model(load_papers(tmp_path / "published2"), [*standing, figure],
                         tmp_path / "results2")  # fmt: skip
     one = model["papers"][0]["chapters"][0]["artefacts"][0]
-    assert one["state"] == "stand_in" and one["tables"] == []
-    assert one["counts"] == {"stand_in": len(toys.CELLS)} and one["outcomes"] == []
-    assert (model["cells"]["stand_in"], model["cells"]["not_run"]) == (len(toys.CELLS), 2)
-    assert [claim["stand_in"] for claim in model["failures"]["claims"]["stand_in"]] == [
+    assert one["state"] == "surrogate" and one["tables"] == []
+    assert one["counts"] == {"surrogate": len(toys.CELLS)} and one["outcomes"] == []
+    assert (model["cells"]["surrogate"], model["cells"]["not_run"]) == (len(toys.CELLS), 2)
+    assert [claim["surrogate"] for claim in model["failures"]["claims"]["surrogate"]] == [
         "made-up runs"
     ]
     index = write_page(tmp_path / "results2/index.html", [*standing, figure]).read_text()
@@ -388,13 +388,12 @@ def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
     result = [one for one in toys.toy_results(tmp_path / "published", tmp_path)
              if one.tier != "released" or one.artefact.name == "figure_1"]  # fmt: skip
     position, silent = next(
-        (position, one) for position, one in enumerate(result) if one.report.state == "stand_in"
+        (position, one) for position, one in enumerate(result) if one.report.state == "surrogate"
     )
-    claims = [one.model_copy(update={"on_rebuilt": "not_testable", "detail": "Toys are no users."})
-              for one in silent.report.conclusions]  # fmt: skip
-    result[position] = replace(
-        silent, report=silent.report.model_copy(update={"conclusions": claims})
-    )
+    untestable = {"on_reproduced": "not_testable", "detail": "Toys are no users."}
+    claims = [one.model_copy(update=untestable)
+              for one in silent.report.claims]  # fmt: skip
+    result[position] = replace(silent, report=silent.report.model_copy(update={"claims": claims}))
     path = write_page(tmp_path / "index.html", result)
     text = (path.parent / "pages" / "toy2026_ch1.html").read_text()
     article, apart = text.split('id="toy2026-ch1-untested"')
@@ -450,15 +449,17 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
     for artefact in all_artefacts(papers):
         keys = artefact.key_columns
         cells = [
-            {"key": dict(zip(keys, row[:-1], strict=True)), "printed": row[-1], "rebuilt": row[-1],
-             "verdict": "explained", "source": "undecided",
+            {"key": dict(zip(keys, row[:-1], strict=True)), "published": row[-1],
+             "reproduced": row[-1], "verdict": "explained", "source": "undecided",
              "why": "a long reason that stands for any " + "x" * 99}
             for row in artefact.cells.get([*keys, "value"], artefact.cells).itertuples(index=False)
         ]  # fmt: skip
         for tier in artefact.card.tiers:
             result.append(toys.Toy(artefact, tier, toys.report(artefact, tier, "not_run")))
         # The longest page there can be: each cell is shown twice, and listed at the top.
-        result[-1] = toys.Toy(artefact, tier, toys.report(artefact, tier, "rebuilt", cells=cells))
+        result[-1] = toys.Toy(
+            artefact, tier, toys.report(artefact, tier, "reproduced", cells=cells)
+        )
         receipt = tmp_path / tier / artefact.paper / f"{artefact.name}.receipt.json"
         receipt.parent.mkdir(parents=True, exist_ok=True)
         receipt.write_text('{"inputs": [], "execution": {"seconds": 1}}')
@@ -486,7 +487,7 @@ def test_pages_of_size_and_verdict_of_tolerances(tmp_path):
     close |= {"verdict": "too_noisy", "tolerance": 0.262, "unit": 0.001, "why": "Seeds."}
     explained = next(cell for cell in cells if cell["verdict"] == "explained")
     explained |= {"yielded": 0.4291, "unit": 0.001}
-    message = toys.report(table.artefact, "released", "rebuilt", cells=cells)
+    message = toys.report(table.artefact, "released", "reproduced", cells=cells)
     result = toys.toy_results(tmp_path / "again", tmp_path / "results2")
     result[1] = replace(table, report=message)
     files = pages_of(tmp_path / "results2", result, load_papers(tmp_path / "published"))
@@ -503,7 +504,7 @@ def test_values_that_are_not_equal_have_tolerance_and_cause_in_markdown_and_late
     table = toys.toy_results(tmp_path / "published", tmp_path / "results")[1]
     cells = table.report.model_dump()["cells"]
     cells[2] |= {"tolerance": 0.00251, "why": "The spread of 5 seeds."}
-    message = toys.report(table.artefact, "released", "rebuilt", cells=cells)
+    message = toys.report(table.artefact, "released", "reproduced", cells=cells)
     papers = load_papers(tmp_path / "published")
     result = toys.toy_results(tmp_path / "again", tmp_path / "results2")
     result[1] = replace(table, report=message)
@@ -559,11 +560,12 @@ def test_claims_that_cannot_be_tested_stand_under_their_chapter(page):
 @pytest.mark.parametrize(("counts_in", "listed"), [("released", 1), ("embedded", 1), (None, 0)])
 def test_a_claim_is_listed_as_contradicted_only_where_it_counts(counts_in, listed):
     on = [
-        {"outcome": "fails", "state": "stand_in", "tier": tier} for tier in ("embedded", "released")
+        {"outcome": "fails", "state": "surrogate", "tier": tier}
+        for tier in ("embedded", "released")
     ]
     one = {"tiers": [], "tables": [], "errata": [], "claims_count_in": counts_in}
-    result = failures_of([one | {"conclusions": [{"printed": "holds", "on": on}]}])["claims"]
-    assert [claim["tier"] for claim in result["stand_in"]] == [counts_in] * listed
+    result = failures_of([one | {"claims": [{"published": "holds", "on": on}]}])["claims"]
+    assert [claim["tier"] for claim in result["surrogate"]] == [counts_in] * listed
 
 
 def test_policy_of_allows_only_own_scripts():

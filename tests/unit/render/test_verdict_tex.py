@@ -31,16 +31,16 @@ def report(artefact):
     cells = [
         JudgedCell(
             key=key,
-            printed=value,
-            rebuilt=float(value) * 1.1 if is_number(value) else value,
+            published=value,
+            reproduced=float(value) * 1.1 if is_number(value) else value,
             verdict=verdict,
             why=None,
         )
         for key, value, verdict in zip(keys, table["value"], cycle(VERDICTS), strict=False)
     ]
     counts = {name: sum(cell.verdict == name for cell in cells) for name in VERDICTS}
-    return Report(artefact=artefact.id, tier="released", state="rebuilt", cells=cells,
-                  verdicts=counts, conclusions=[], errata=[], files=[])  # fmt: skip
+    return Report(artefact=artefact.id, tier="released", state="reproduced", cells=cells,
+                  verdicts=counts, claims=[], errata=[], files=[])  # fmt: skip
 
 
 def compile_document(folder, text):
@@ -69,7 +69,7 @@ def test_each_cell_has_its_colour_and_each_verdict_is_in_the_legend():
         assert rf"\providecolor{colour}" in tex and rf"\colorbox{colour}" in tex
         assert f"{VERDICT_NAMES[verdict]} ({count})" in tex
     apart = next(cell for cell in result.cells if cell.verdict == "differs")
-    assert f"{apart.printed}/{apart.rebuilt:.4f}" in tex and r"$\times$" in tex
+    assert f"{apart.published}/{apart.reproduced:.4f}" in tex and r"$\times$" in tex
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")

@@ -6,7 +6,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from everycell.statistics.simulation import rejection_rates, simulate_ratings
-from everycell.studies.lajewska2025.designs import (
+from papers.lajewska2025.designs import (
     answerability_study,
     transparency_study,
     viewpoints_study,

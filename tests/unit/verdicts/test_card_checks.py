@@ -57,7 +57,7 @@ ADDED = {
     ),
     "a value yielded by an unknown table": (
         "errata: [{id: e, where: print, cells: [{row: a}], yields: [{cells: {row: a}, "
-        "beside: readings}], finding: It is wrong., evidence: It cannot be.}]",
+        "supplement: readings}], finding: It is wrong., evidence: It cannot be.}]",
         "an erratum reads the table 'readings', which no record of toy declares",
     ),
     "a tolerance above half of the value": (
@@ -66,33 +66,33 @@ ADDED = {
     ),
     "a tolerance above a difference that a claim reads": (
         "{tolerances: [{cells: {row: a, metric: AP}, within: 0.11, because: rounded inputs}], "
-        "conclusions: [{id: c, claim: Row b is better., source: p. 1, "
-        "holds_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]}",
+        "claims: [{id: c, claim: Row b is better., source: p. 1, "
+        "supported_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]}",
         "line 2: the tolerance of 0.11 exceeds 0.1, the smallest difference that a claim reads",
     ),
     "a tolerance of a count above half of it": (
         "tolerances: [{cells: {row: b, metric: n}, within: 4, because: rounded inputs}]",
         "line 5: the tolerance of 4 exceeds 3.5, half of the published value",
     ),
-    "unknown row of a conclusion": (
-        "conclusions: [{id: c, claim: Row c is good., source: p. 1, "
-        "holds_if: [{cells: {row: c}, op: '>', value: 0}]}]",
+    "unknown row of a claim": (
+        "claims: [{id: c, claim: Row c is good., source: p. 1, "
+        "supported_if: [{cells: {row: c}, op: '>', value: 0}]}]",
         "no cell has row = 'c'",
     ),
     "comparison with a missing cell": (
-        "conclusions: [{id: c, claim: Row a is better., source: p. 1, "
-        "holds_if: [{cells: {row: a, metric: AP}, op: '>', other: {row: z}}]}]",
+        "claims: [{id: c, claim: Row a is better., source: p. 1, "
+        "supported_if: [{cells: {row: a, metric: AP}, op: '>', other: {row: z}}]}]",
         "toy/table_1: claim c reads a cell that does not exist: {'row': 'z', 'metric': 'AP'}.",
     ),
     "comparison along a missing column": (
-        "conclusions: [{id: c, claim: Row a is better., source: p. 1, "
-        "holds_if: [{cells: {row: a, metric: AP}, op: '>=', other: {system: z}}]}]",
+        "claims: [{id: c, claim: Row a is better., source: p. 1, "
+        "supported_if: [{cells: {row: a, metric: AP}, op: '>=', other: {system: z}}]}]",
         "toy/table_1: claim c has the unknown column 'system'; the key columns are "
         "['row', 'metric'].",
     ),
-    "two conclusions of one id": (
-        "conclusions: [&c {id: c, claim: Row a is good., source: p. 1, "
-        "holds_if: [{cells: {row: a}, op: '>', value: 0}]}, *c]",
+    "two claims of one id": (
+        "claims: [&c {id: c, claim: Row a is good., source: p. 1, "
+        "supported_if: [{cells: {row: a}, op: '>', value: 0}]}, *c]",
         "toy/table_1: the id 'c' occurs 2 times; ids must be unique.",
     ),
     "a label without a column": (
@@ -126,14 +126,14 @@ def test_a_field_that_does_not_fit_the_cells(tmp_path, kind):
 
 
 @pytest.mark.parametrize("reads", ['mark: "*"', 'sign: "*"', "letters: true", "reads: marker"])
-@pytest.mark.parametrize("tested_on", ["printed", "rebuilt"])
+@pytest.mark.parametrize("tested_on", ["published", "reproduced"])
 def test_check_claims_marker_without_a_column(tmp_path, reads, tested_on):
     op = 'op: contains, value: "*"' if "reads" in reads else 'op: ">", other: {row: b}'
     part = f"{{cells: {{row: a, metric: AP}}, {op}, {reads}, tested_on: [{tested_on}]}}"
-    claim = "{id: c, claim: A is better., source: p. 1, holds_if: [" + part + "]}"
-    card = f"{CARD}    conclusions: [{claim}]\n"
+    claim = "{id: c, claim: A is better., source: p. 1, supported_if: [" + part + "]}"
+    card = f"{CARD}    claims: [{claim}]\n"
     faults = check(tmp_path, card)
-    assert len(faults) == (tested_on == "printed")
+    assert len(faults) == (tested_on == "published")
     assert all("has no column `marker`" in fault for fault in faults)
     marked = "\n".join(
         f"{line},{'marker' if number == 0 else ''}"
@@ -162,15 +162,15 @@ def test_check_not_reported_with_a_value(tmp_path):
 LABELLED = "row,model,metric,value\na,BM25,AP,0.30\na,BM25,n,12\nb,TILDE,AP,0.4\nb,TILDE,n,7\n"
 
 BETTER = (
-    "    labels: [model]\n    conclusions: [{id: c, claim: Row b is better., source: p. 1, "
-    "holds_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]\n"
+    "    labels: [model]\n    claims: [{id: c, claim: Row b is better., source: p. 1, "
+    "supported_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]\n"
 )
 
 
 def test_a_stand_in_lacks_only_what_is_printed(tmp_path):
     for row, faults in (("b", []), ("c", ["toy/table_1: no cell has row = 'c'; the values are"])):
-        state = f"{{state: stand_in, name: toys, needs: nothing, lacks: {{row: [{row}]}}}}"
-        card = CARD.replace("{state: rebuilt, needs: nothing}", state)
+        state = f"{{state: surrogate, name: toys, needs: nothing, lacks: {{row: [{row}]}}}}"
+        card = CARD.replace("{state: reproduced, needs: nothing}", state)
         result = check(tmp_path, card)
         assert [
             fault.startswith(message) for fault, message in zip(result, faults, strict=True)
@@ -199,11 +199,11 @@ def test_a_conclusion_that_names_a_label(tmp_path, sound, naming):
 
 
 @pytest.mark.parametrize(
-    "changed", ["cells: {row: b, epochs: '10',", "beside: tests, cells: {row: b, epochs: '10',"]
+    "changed", ["cells: {row: b, epochs: '10',", "supplement: tests, cells: {row: b, epochs: '10',"]
 )
 def test_check_claims_column_of_readings(tmp_path, changed):
     """A claim is tested on one reading; a predicate that selects one would find no cells."""
-    readings = "    readings: epochs\n    beside: {tests: Tests}\n"
+    readings = "    readings: epochs\n    supplements: {tests: Tests}\n"
     assert check(tmp_path, CARD + readings + BETTER, LABELLED) == []
     card = CARD + readings + BETTER.replace("cells: {row: b,", changed)
     [fault] = check(tmp_path, card, LABELLED)
@@ -316,11 +316,11 @@ def test_a_card_that_points_at_no_cells(tmp_path):
 
 def test_claims_without_printed_numbers_need_a_run(tmp_path):
     card = CARD + "    unpublished: true\n"
-    card += "    conclusions: [{id: up, claim: It goes up., source: p. 1, holds_if: "
+    card += "    claims: [{id: up, claim: It goes up., source: p. 1, supported_if: "
     card += "[{cells: {row: a}, op: '>', value: 0}]}]\n"
     assert check(tmp_path, card, cells=None) == []
-    faults = check(tmp_path, card.replace("state: rebuilt", "state: quoted"), cells=None)
-    assert [fault.split("`")[1] for fault in faults] == ["decimals", "conclusions"]
+    faults = check(tmp_path, card.replace("state: reproduced", "state: quoted"), cells=None)
+    assert [fault.split("`")[1] for fault in faults] == ["decimals", "claims"]
 
 
 def test_cells_without_a_card(tmp_path):
@@ -362,9 +362,9 @@ def test_an_id_of_another_kind(tmp_path, name, kind, sentence):
     assert sentence in fault
 
 
-@pytest.mark.parametrize(("kind", "state"), [("drawing", "rebuilt"), ("figure", "drawing")])
+@pytest.mark.parametrize(("kind", "state"), [("drawing", "reproduced"), ("figure", "drawing")])
 def test_drawings_and_nothing_else_have_the_state_drawing(tmp_path, kind, state):
-    card = CARD.replace("kind: table", f"kind: {kind}").replace("rebuilt", state)
+    card = CARD.replace("kind: table", f"kind: {kind}").replace("reproduced", state)
     [fault] = check(tmp_path, card, name="figure_1")
     assert f"figure_1 has the kind '{kind}', but its state in tier embedded is '{state}'" in fault
 
@@ -402,41 +402,45 @@ def test_a_test_that_no_predicate_reads_is_decoration(tmp_path):
 
 @pytest.mark.parametrize("name", ["tests", "table_1.tests", "table_9.tests"])
 def test_a_table_beside_must_be_named_on_its_card(tmp_path, name):
-    reading = CARD + BETTER.replace("cells:", f"beside: {name}, cells:", 1)
+    reading = CARD + BETTER.replace("cells:", f"supplement: {name}, cells:", 1)
     assert "which no record of toy declares" in "".join(check(tmp_path, reading, LABELLED))
     if "9" not in name:
-        names = reading + "    beside: {tests: Tests of the differences}\n"
+        names = reading + "    supplements: {tests: Tests of the differences}\n"
         assert check(tmp_path / "named", names, LABELLED) == []
 
 
 def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
     rule = (
-        "{conclusions: [d], holds_if: [{cells: {row: a}, op: '>', value: 0}], "
+        "{claims: [d], supported_if: [{cells: {row: a}, op: '>', value: 0}], "
         "because: It learned nothing.}"
     )
-    state = f"{{state: stand_in, name: toys, needs: nothing, speaks_if: [{rule}]}}"
-    card = CARD.replace("{state: rebuilt, needs: nothing}", state) + BETTER
+    state = f"{{state: surrogate, name: toys, needs: nothing, decisive_if: [{rule}]}}"
+    card = CARD.replace("{state: reproduced, needs: nothing}", state) + BETTER
     assert check(tmp_path, card, LABELLED) == [
-        "toy/table_1: `speaks_if` has the unknown claim 'd'; the claims are ['c']."
+        "toy/table_1: `decisive_if` has the unknown claim 'd'; the claims are ['c']."
     ]
 
 
 @pytest.mark.parametrize(
-    ("tested_on", "conclusions", "fault"),
+    ("tested_on", "claims", "fault"),
     [
         ("", "[c]", ""),
         ("", "[d]", "`not_testable` has the unknown claim 'd'"),
-        ("tested_on: [printed, rebuilt], ", "[c]", ""),
-        ("tested_on: [printed, rebuilt], ", "null", ""),
-        ("tested_on: [printed, rebuilt], ", None, "no predicate of c is tested on surrogate data"),
+        ("tested_on: [published, reproduced], ", "[c]", ""),
+        ("tested_on: [published, reproduced], ", "null", ""),
+        (
+            "tested_on: [published, reproduced], ",
+            None,
+            "no predicate of c is tested on surrogate data",
+        ),
     ],
 )
-def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, conclusions, fault):
+def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, claims, fault):
     reason = f"{MISSING}, because: Toys are no users."
-    declared = f"not_testable: {{conclusions: {conclusions}, {reason}}}"
-    state = "{state: stand_in, name: toys, needs: nothing%s}"
-    state %= "" if conclusions is None else f", {declared}"
-    card = CARD.replace("{state: rebuilt, needs: nothing}", state)
+    declared = f"not_testable: {{claims: {claims}, {reason}}}"
+    state = "{state: surrogate, name: toys, needs: nothing%s}"
+    state %= "" if claims is None else f", {declared}"
+    card = CARD.replace("{state: reproduced, needs: nothing}", state)
     card += BETTER.replace("cells:", f"{tested_on}cells:", 1)
     result = check(tmp_path, card, LABELLED)
     assert len(result) == bool(fault) and fault in "".join(result)
@@ -444,16 +448,16 @@ def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, conclusion
 
 def test_nothing_is_untestable_without_a_claim(tmp_path):
     excluded = f"not_testable: {{{MISSING}, because: Toys it is.}}"
-    state = f"{{state: stand_in, name: toys, needs: nothing, {excluded}}}"
-    [fault] = check(tmp_path, CARD.replace("{state: rebuilt, needs: nothing}", state))
+    state = f"{{state: surrogate, name: toys, needs: nothing, {excluded}}}"
+    [fault] = check(tmp_path, CARD.replace("{state: reproduced, needs: nothing}", state))
     assert "toy/table_1: `not_testable`" in fault
 
 
 def test_what_is_rebuilt_is_tested(tmp_path):
     excluded = f"not_testable: {{{MISSING}, because: Toys are no users.}}"
-    declared = f"{{state: rebuilt, needs: nothing, {excluded}}}"
+    declared = f"{{state: reproduced, needs: nothing, {excluded}}}"
     with pytest.raises(CardError, match="not_testable"):
-        check(tmp_path, CARD.replace("{state: rebuilt, needs: nothing}", declared), LABELLED)
+        check(tmp_path, CARD.replace("{state: reproduced, needs: nothing}", declared), LABELLED)
 
 
 UNTESTED = """\

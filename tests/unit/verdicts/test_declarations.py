@@ -9,8 +9,9 @@ from everycell.records.artefacts import load_papers
 from everycell.records.published_cells import CardError, plain_minus
 from everycell.render.tables.table_files import write_table
 from everycell.verdicts.card_checks import check_cards, check_once
+from everycell.verdicts.reports import JudgedCell, Markers
 from everycell.verdicts.results import read_result
-from everycell.verdicts.verdicts import report
+from everycell.verdicts.verdicts import _ruling_on_marks, report
 
 REPRODUCED = pd.DataFrame(
     {
@@ -51,7 +52,7 @@ def test_report_accepts_inputs_that_a_figure_repeats(tmp_path):
         (CARD.replace("    decimals: {AP: 2, n: 0}\n", ""), "table_1"),
         (CARD.replace("kind: table", "kind: text"), "text_1"),
         (CARD.replace("kind: table", "kind: figure"), "figure_1"),
-        (CARD.replace("state: rebuilt", "state: stand_in, name: other data"), "table_1"),
+        (CARD.replace("state: reproduced", "state: surrogate, name: other data"), "table_1"),
     ],
 )
 def test_check_cards_missing_published_cells(tmp_path, card, name):
@@ -64,16 +65,16 @@ def test_check_cards_figure_and_quoted_table_need_no_cells(tmp_path):
     card = CARD.replace("    decimals: {AP: 2, n: 0}\n", "")
     figure = card.replace("kind: table", "kind: figure")
     assert faults_of(tmp_path / "a", figure, None, name="figure_1") == []
-    quoted = card.replace("state: rebuilt", "state: quoted")
+    quoted = card.replace("state: reproduced", "state: quoted")
     assert faults_of(tmp_path / "b", quoted, None) == []
 
 
 CLAIM = """\
-    conclusions:
+    claims:
       - id: a_wins
         claim: System a has a higher AP than system b.
         source: p. 1
-        holds_if: [{cells: {row: a, metric: AP}, op: ">", other: {row: b}}]
+        supported_if: [{cells: {row: a, metric: AP}, op: ">", other: {row: b}}]
 """
 ERRATUM = """\
     errata:
@@ -107,6 +108,23 @@ def verdict_with_marks(folder, published, reproduced):
 def test_report_different_marks_are_a_difference(tmp_path, published, reproduced):
     verdict, why = verdict_with_marks(tmp_path, published, reproduced)
     assert verdict == "differs" and "mark" in why
+
+
+def test_ruling_on_marks_of_a_value_that_is_too_noisy():
+    """Neither the value nor its mark is judged, but the reader sees that the marks differ."""
+    cell = JudgedCell(
+        key={"row": "a"},
+        kind="number",
+        origin="data",
+        published="0.30",
+        reproduced="0.35",
+        verdict="too_noisy",
+        why="Seeds vary.",
+    )
+    ruling = _ruling_on_marks(cell, Markers(published="*", reproduced=""))
+    assert ruling["verdict"] == "too_noisy"
+    assert "the mark *" in ruling["why"] and ruling["why"].endswith("Seeds vary.")
+    assert _ruling_on_marks(cell, Markers(published="*", reproduced="*")) == {}
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,10 @@ from everycell.verdicts.results import (
 )
 from everycell.verdicts.verdicts import report
 
-TIERS = CARD.replace("{embedded: ", "{released: {state: rebuilt, needs: files}, embedded: ")
+TIERS = CARD.replace("{embedded: ", "{released: {state: reproduced, needs: files}, embedded: ")
 BETTER = (
-    "    beside: {tests: Tests}\n    conclusions: [{id: c, claim: Row b is better., source: p. 1, "
-    "holds_if: [{cells: {row: b}, beside: tests, op: '<', value: 0.05}]}]\n"
+    "    supplements: {tests: Tests}\n    claims: [{id: c, claim: Row b is better., source: p. 1, "
+    "supported_if: [{cells: {row: b}, supplement: tests, op: '<', value: 0.05}]}]\n"
 )
 
 
@@ -73,7 +73,7 @@ def test_a_sealed_report_is_not_made_again(folder, monkeypatch, audits):
     monkeypatch.setattr(module, "report", None)
     actual = result(folder, audits)
     assert actual.faults == () and actual.report.verdicts["equal"] == 4
-    assert actual.report.conclusions[0].on_rebuilt == "holds"
+    assert actual.report.claims[0].on_reproduced == "holds"
 
 
 CHANGED = {

@@ -15,13 +15,13 @@ from unit.toy_papers import CARD, PAPER, write_paper
 
 from everycell.records.artefacts import Artefact, all_artefacts, find_artefact, load_papers
 from everycell.records.cards import RUNNABLE, Card
-from everycell.records.claims import Conclusion
+from everycell.records.claims import Claim
 from everycell.records.published_cells import CardError, is_number
 from everycell.records.spread import SEEDS, summarise_seeds
 from everycell.records.tiers import Tier
 from everycell.studies.discovery import audits_of
 from everycell.verdicts.audits import Finding, published_number
-from everycell.verdicts.conclusions import evaluate
+from everycell.verdicts.claims import evaluate
 from everycell.verdicts.counting import summary_row
 from everycell.verdicts.judging import judge
 from everycell.verdicts.origins import Sources
@@ -64,8 +64,8 @@ def test_dropped_zeros_of_the_print_do_not_matter(value, digits):
 def test_an_exact_half_may_go_either_way(steps, digits, up):
     published_value = Decimal(steps).scaleb(-digits)
     half = Decimal(5).scaleb(-digits - 1)
-    rebuilt = float(published_value + half if up else published_value - half)
-    assert judge(str(published_value), rebuilt, digits, measured=True) == "equal"
+    reproduced = float(published_value + half if up else published_value - half)
+    assert judge(str(published_value), reproduced, digits, measured=True) == "equal"
 
 
 @given(
@@ -75,9 +75,9 @@ def test_an_exact_half_may_go_either_way(steps, digits, up):
 )
 def test_a_distance_in_units_of_the_last_digit_decides(steps, digits, shift):
     published_value = Decimal(steps).scaleb(-digits)
-    rebuilt = float(published_value + Decimal(shift).scaleb(-digits))
+    reproduced = float(published_value + Decimal(shift).scaleb(-digits))
     expected = "equal" if abs(shift) < 0.5 else "close" if abs(shift) < 1 else "differs"
-    assert judge(str(published_value), rebuilt, digits, measured=True) == expected
+    assert judge(str(published_value), reproduced, digits, measured=True) == expected
 
 
 @given(st.integers(-(10**6), 10**6), st.floats(-3, 3).filter(lambda shift: abs(shift) > 1e-3))
@@ -96,22 +96,22 @@ def test_print_and_rebuilt_may_change_places(one, other, digits):
 
 @given(NUMBERS, NUMBERS, DIGITS, st.floats(0, 1e6))
 def test_a_tolerance_never_makes_a_verdict_worse_or_a_cell_equal(
-    published_value, rebuilt, digits, within
+    published_value, reproduced, digits, within
 ):
     text = f"{published_value:.{digits}f}"
-    without, with_it = judge(text, rebuilt, digits), judge(text, rebuilt, digits, within)
+    without, with_it = judge(text, reproduced, digits), judge(text, reproduced, digits, within)
     assert ORDER.index(with_it) <= ORDER.index(without)
     assert (with_it == "equal") == (without == "equal")
 
 
 @given(NUMBERS, NUMBERS, DIGITS)
-def test_a_distance_within_the_tolerance_is_close_at_least(published_value, rebuilt, digits):
+def test_a_distance_within_the_tolerance_is_close_at_least(published_value, reproduced, digits):
     text = f"{published_value:.{digits}f}"
-    assert judge(text, rebuilt, digits, abs(float(text) - rebuilt)) != "differs"
+    assert judge(text, reproduced, digits, abs(float(text) - reproduced)) != "differs"
 
 
 @pytest.mark.parametrize(
-    ("published_value", "rebuilt", "decimals", "verdict"),
+    ("published_value", "reproduced", "decimals", "verdict"),
     [
         ("0.0", 0.0005, 3, "equal"),
         ("0.0", 0.00051, 3, "close"),
@@ -144,8 +144,8 @@ def test_a_distance_within_the_tolerance_is_close_at_least(published_value, rebu
         ("0.0", "<0.001", 3, "differs"),
     ],
 )
-def test_single_cells(published_value, rebuilt, decimals, verdict):
-    assert judge(published_value, rebuilt, decimals) == verdict
+def test_single_cells(published_value, reproduced, decimals, verdict):
+    assert judge(published_value, reproduced, decimals) == verdict
 
 
 def test_the_limit_of_a_tolerance_belongs_to_it():
@@ -173,10 +173,10 @@ CELLS = pd.DataFrame(
     ],
     columns=["row", "metric", "value"],
 )
-REBUILT = ["0.301", "S", "0.396", "M", "0.52", "L"]
+REPRODUCED = ["0.301", "S", "0.396", "M", "0.52", "L"]
 
 
-def toy(folder: Path, state: str = "rebuilt", **fields) -> Artefact:
+def toy(folder: Path, state: str = "reproduced", **fields) -> Artefact:
     """An artefact with six published cells."""
     home = folder / "toy"
     home.mkdir(exist_ok=True)
@@ -198,13 +198,13 @@ def toy(folder: Path, state: str = "rebuilt", **fields) -> Artefact:
     )
 
 
-def verdicts(artefact: Artefact, values=REBUILT) -> list[str]:
+def verdicts(artefact: Artefact, values=REPRODUCED) -> list[str]:
     result = report(artefact, "embedded", CELLS.assign(value=values))
     return [cell.verdict for cell in result.cells]
 
 
 def test_each_cell_gets_the_verdict_of_its_metric(tmp_path):
-    result = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT))
+    result = report(toy(tmp_path), "embedded", CELLS.assign(value=REPRODUCED))
     assert [cell.verdict for cell in result.cells] == [
         "equal",
         "equal",
@@ -213,14 +213,14 @@ def test_each_cell_gets_the_verdict_of_its_metric(tmp_path):
         "differs",
         "differs",
     ]
-    assert [cell.rebuilt for cell in result.cells] == [0.301, "S", 0.396, "M", 0.52, "L"]
-    assert result.state == "rebuilt"
+    assert [cell.reproduced for cell in result.cells] == [0.301, "S", 0.396, "M", 0.52, "L"]
+    assert result.state == "reproduced"
     assert result.verdicts["equal"] == 4 and result.verdicts["differs"] == 2
 
 
 def test_the_order_of_rows_and_columns_does_not_matter(tmp_path):
     artefact = toy(tmp_path)
-    table = CELLS.assign(value=REBUILT)
+    table = CELLS.assign(value=REPRODUCED)
     turned = table.iloc[::-1][["value", "metric", "row"]].assign(note="x")
     assert report(artefact, "embedded", turned) == report(artefact, "embedded", table)
 
@@ -239,17 +239,19 @@ def test_the_precision_of_a_block_is_not_that_of_its_metric(tmp_path):
 
 def test_a_tolerance_gives_its_reason(tmp_path):
     tolerance = {"cells": {"row": "c", "metric": "AP"}, "within": 0.02, "because": "rounded inputs"}
-    result = report(toy(tmp_path, tolerances=[tolerance]), "embedded", CELLS.assign(value=REBUILT))
+    result = report(
+        toy(tmp_path, tolerances=[tolerance]), "embedded", CELLS.assign(value=REPRODUCED)
+    )
     assert result.cells[4].verdict == "close"
     assert result.cells[4].why == "rounded inputs"
 
 
-@pytest.mark.parametrize("values", [REBUILT, CELLS["value"].tolist()])
+@pytest.mark.parametrize("values", [REPRODUCED, CELLS["value"].tolist()])
 def test_a_quoted_cell_is_never_compared(tmp_path, values):
     artefact = toy(tmp_path, quoted=[{"cells": {"row": "c"}, "because": "from another paper"}])
     result = report(artefact, "embedded", CELLS.assign(value=values)[:4])
     for cell in result.cells[4:]:
-        assert cell.verdict == "quoted" and cell.rebuilt is None
+        assert cell.verdict == "quoted" and cell.reproduced is None
         assert cell.why == "from another paper"
     assert result.verdicts["equal"] == 4 and result.verdicts["quoted"] == 2
 
@@ -275,7 +277,7 @@ def erratum(where="method", **fields) -> dict:
 
 def test_judge_cells_explained_only_by_the_published_value(tmp_path):
     def cell_c(yielded, reproduced="0.52", **fields):
-        values = [*REBUILT[:2], yielded, "M", reproduced, "L"]
+        values = [*REPRODUCED[:2], yielded, "M", reproduced, "L"]
         artefact = toy(tmp_path, errata=[erratum(**fields)])
         return report(artefact, "embedded", CELLS.assign(value=values)).cells[4]
 
@@ -296,15 +298,17 @@ def test_judge_cells_explained_only_by_the_published_value(tmp_path):
 
 
 def test_judge_cells_explained_by_a_supplementary_table(tmp_path):
-    where = {"cells": {"row": "c", "metric": "AP"}, "beside": "readings"}
+    where = {"cells": {"row": "c", "metric": "AP"}, "supplement": "readings"}
     supplement = pd.DataFrame(
         [("c", "with fee", 0.52), ("c", "without fee", 0.499)], columns=["row", "fee", "value"]
     )
 
     def cell_c(fee, tables):
         yielded = where | ({"at": {"fee": fee}} if fee else {})
-        artefact = toy(tmp_path, errata=[erratum(yields=[yielded])], beside={"readings": "Fees."})
-        table = CELLS.assign(value=REBUILT)
+        artefact = toy(
+            tmp_path, errata=[erratum(yields=[yielded])], supplements={"readings": "Fees."}
+        )
+        table = CELLS.assign(value=REPRODUCED)
         return report(artefact, "embedded", table, find_table=tables.get).cells[4].verdict
 
     assert cell_c("without fee", {"readings": supplement}) == "explained"
@@ -316,13 +320,13 @@ def test_judge_cells_explained_by_a_supplementary_table(tmp_path):
 
 
 def test_yields_the_cell_itself(tmp_path):
-    with pytest.raises(ValueError, match="needs `at` or `beside`"):
+    with pytest.raises(ValueError, match="needs `at` or `supplement`"):
         toy(tmp_path, errata=[erratum(yields=[{"cells": {"row": "c", "metric": "AP"}}])])
 
 
 @pytest.mark.parametrize("where", ["print", "copy", "method", "undecided"])
 def test_an_explained_cell_says_where_the_cause_is(tmp_path, where):
-    values = [*REBUILT[:2], "0.5", *REBUILT[3:]]
+    values = [*REPRODUCED[:2], "0.5", *REPRODUCED[3:]]
     artefact = toy(tmp_path, errata=[erratum(where)])
     result = report(artefact, "embedded", CELLS.assign(value=values))
     cell = result.cells[4]
@@ -340,7 +344,7 @@ def test_an_explained_cell_says_where_the_cause_is(tmp_path, where):
 def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path):
     derived = [{"cells": {"metric": "AP"}, "because": "the mean of two other columns"}]
     artefact = toy(tmp_path, derived=derived, errata=[erratum("print")])
-    result = report(artefact, "embedded", CELLS.assign(value=REBUILT))
+    result = report(artefact, "embedded", CELLS.assign(value=REPRODUCED))
     assert [cell.verdict for cell in result.cells] == [
         "consistent", "equal", "consistent", "equal", "inconsistent", "differs",
     ]  # fmt: skip
@@ -357,7 +361,7 @@ def test_report_origin_from_the_files_of_its_job(tmp_path):
         result = report(toy(tmp_path, **fields), "embedded", table, sources=sources)
         return result.origin, {cell.origin for cell in result.cells}
 
-    table = CELLS.assign(value=REBUILT)
+    table = CELLS.assign(value=REPRODUCED)
     derived = {"because": "the mean of two other columns"}
     part = derived | {"cells": {"row": "a"}}
     data = Sources(data=("resources/a.csv",))
@@ -404,7 +408,7 @@ def test_report_empty_cells_count_nowhere(tmp_path):
     )
     result = report(artefact, "embedded", table)
     assert [cell.kind for cell in result.cells] == ["number", "empty", "empty", "category"]
-    assert result.cells[2].rebuilt is None
+    assert result.cells[2].reproduced is None
     assert sum(result.verdicts.values()) == result.verdicts["equal"] == 2
 
 
@@ -414,39 +418,39 @@ def test_report_empty_cells_count_nowhere(tmp_path):
 )
 def test_reproduces_no_cell_without_published_cells(tmp_path, origin, expected):
     artefact = toy(tmp_path)
-    result = report(artefact, "embedded", CELLS.assign(value=REBUILT))
+    result = report(artefact, "embedded", CELLS.assign(value=REPRODUCED))
     assert not reproduces_no_cell(result)
     drawn = result.model_copy(update={"cells": [], "origin": origin})
     assert reproduces_no_cell(drawn) is expected
-    assert not reproduces_no_cell(drawn.model_copy(update={"state": "stand_in"}))
+    assert not reproduces_no_cell(drawn.model_copy(update={"state": "surrogate"}))
 
 
 def test_what_is_rebuilt_on_other_data_is_a_stand_in_of_that_name(tmp_path):
     artefact = toy(tmp_path)
-    values = CELLS.assign(value=REBUILT)
+    values = CELLS.assign(value=REPRODUCED)
     result = report(artefact, "embedded", values, foreign="other data than a fold")
     assert (result.state, result.foreign, result.cells) == (
-        "stand_in",
+        "surrogate",
         "other data than a fold",
         [],
     )
-    assert report(artefact, "embedded", values).state == "rebuilt"
+    assert report(artefact, "embedded", values).state == "reproduced"
 
 
 def test_cells_that_a_tier_cannot_reach(tmp_path):
     part = {"cells": {"row": "c"}, "tier": "embedded", "needs": "a crowd"}
     artefact = toy(tmp_path, not_run=[part])
-    result = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
+    result = report(artefact, "embedded", CELLS.assign(value=REPRODUCED)[:4])
     assert [cell.verdict for cell in result.cells[4:]] == ["not_run", "not_run"]
     assert {cell.why for cell in result.cells[4:]} == {"a crowd"}
     with pytest.raises(
         CardError, match=r"`not_run` of table_1 selects the cell c / AP, .* exclude it"
     ):
-        report(artefact, "embedded", CELLS.assign(value=REBUILT))
+        report(artefact, "embedded", CELLS.assign(value=REPRODUCED))
 
 
 def test_a_printed_cell_that_a_rebuilt_table_leaves_out_is_an_error(tmp_path):
-    table = CELLS.assign(value=REBUILT)
+    table = CELLS.assign(value=REPRODUCED)
     lacking = "lacks the published cell c / size"
     with pytest.raises(CardError, match=lacking):
         report(toy(tmp_path), "embedded", table[:5])
@@ -457,16 +461,16 @@ def test_a_printed_cell_that_a_rebuilt_table_leaves_out_is_an_error(tmp_path):
 
 
 def test_a_run_may_leave_out_what_its_user_names(tmp_path):
-    tier = {"state": "rebuilt", "needs": "your own models", "may_lack": {"row": ["b", "c"]}}
+    tier = {"state": "reproduced", "needs": "your own models", "may_lack": {"row": ["b", "c"]}}
     artefact = toy(tmp_path, tiers={"embedded": tier})
-    table = CELLS.assign(value=REBUILT)
+    table = CELLS.assign(value=REPRODUCED)
     result = report(artefact, "embedded", table[:4])
     assert [cell.verdict for cell in result.cells] == ["equal"] * 4 + ["not_run"] * 2
     assert result.cells[5].why == "your own models"
     assert report(artefact, "embedded", table).verdicts["not_run"] == 0
     with pytest.raises(CardError, match="lacks the published cell a / AP"):
         report(artefact, "embedded", table[2:])
-    with pytest.raises(ValueError, match="`may_lack` requires the state rebuilt"):
+    with pytest.raises(ValueError, match="`may_lack` requires the state reproduced"):
         toy(tmp_path, tiers={"embedded": tier | {"state": "quoted"}})
 
 
@@ -500,7 +504,7 @@ def test_a_value_that_is_no_number_stays_readable_json(tmp_path):
     values = ["nan", "S", "inf", "1e999", "", "L"]
     result = report(toy(tmp_path), "embedded", CELLS.assign(value=values))
     text = json.dumps(result.model_dump(), allow_nan=False)
-    assert [cell["rebuilt"] for cell in json.loads(text)["cells"]] == values
+    assert [cell["reproduced"] for cell in json.loads(text)["cells"]] == values
     assert Counter(cell.verdict for cell in result.cells) == {"differs": 5, "equal": 1}
 
 
@@ -508,16 +512,16 @@ def test_a_value_that_is_no_number_stays_readable_json(tmp_path):
 def test_what_is_no_number_is_none_wherever_a_number_is_read(text):
     table = pd.DataFrame({"system": ["a", "b"], "value": ["0.1", text]})
     claim = {"cells": {"system": "b"}, "op": ">", "value": 0}
-    conclusion = Conclusion.model_validate(CLAIM | {"holds_if": [claim]})
+    claim = Claim.model_validate(CLAIM | {"supported_if": [claim]})
     assert judge("0.3", text, 1) == "differs"
-    assert evaluate(conclusion, table).outcome == "undecided"
+    assert evaluate(claim, table).outcome == "undecided"
     with pytest.raises(ValueError, match="is not a number"):
         published_number(table, system="b")
 
 
 def test_text_that_python_takes_for_a_number_stays_text(tmp_path):
-    values = [*REBUILT[:5], "132_1"]
-    assert report(toy(tmp_path), "embedded", CELLS.assign(value=values)).cells[5].rebuilt == (
+    values = [*REPRODUCED[:5], "132_1"]
+    assert report(toy(tmp_path), "embedded", CELLS.assign(value=values)).cells[5].reproduced == (
         "132_1"
     )
 
@@ -526,48 +530,48 @@ CLAIM = {
     "id": "c_is_best",
     "claim": "Row c has the highest AP.",
     "source": "p. 1",
-    "holds_if": [
+    "supported_if": [
         {"cells": {"row": "c", "metric": "AP"}, "op": ">", "other": {"row": row}} for row in "ab"
     ],
 }
 
 
 def test_a_stand_in_has_no_cell_verdicts_but_its_conclusions(tmp_path):
-    artefact = toy(tmp_path, state="stand_in", conclusions=[CLAIM])
+    artefact = toy(tmp_path, state="surrogate", claims=[CLAIM])
     other_data = CELLS.assign(value=["0.9", "S", "0.8", "S", "0.7", "S"])
     result = report(artefact, "embedded", other_data)
-    assert result.state == "stand_in" and result.cells == []
+    assert result.state == "surrogate" and result.cells == []
     assert set(result.verdicts.values()) == {0}
-    [conclusion] = result.conclusions
-    assert (conclusion.on_printed, conclusion.on_rebuilt) == ("holds", "fails")
+    [claim] = result.claims
+    assert (claim.on_published, claim.on_reproduced) == ("holds", "fails")
 
 
 def test_a_stand_in_that_was_not_run_has_no_cell_verdicts_either(tmp_path):
-    result = report(toy(tmp_path, state="stand_in"), "embedded")
+    result = report(toy(tmp_path, state="surrogate"), "embedded")
     assert result.state == "not_run" and result.cells == []
 
 
 def test_report_claim_on_a_reproduced_table_that_lacks_cells(tmp_path):
-    claim = CLAIM | {"holds_if": [{"cells": {"metric": "AP"}, "op": ">", "value": 0.1}]}
-    tier = {"state": "rebuilt", "needs": "your own models", "may_lack": {"row": ["c"]}}
-    artefact = toy(tmp_path, conclusions=[claim], tiers={"embedded": tier})
-    full = report(artefact, "embedded", CELLS.assign(value=REBUILT))
-    part = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
-    assert full.conclusions[0].on_rebuilt == "holds"
-    assert part.conclusions[0].on_rebuilt == "not_run"
-    assert report(artefact, "embedded").conclusions[0].on_rebuilt == "not_run"
+    claim = CLAIM | {"supported_if": [{"cells": {"metric": "AP"}, "op": ">", "value": 0.1}]}
+    tier = {"state": "reproduced", "needs": "your own models", "may_lack": {"row": ["c"]}}
+    artefact = toy(tmp_path, claims=[claim], tiers={"embedded": tier})
+    full = report(artefact, "embedded", CELLS.assign(value=REPRODUCED))
+    part = report(artefact, "embedded", CELLS.assign(value=REPRODUCED)[:4])
+    assert full.claims[0].on_reproduced == "holds"
+    assert part.claims[0].on_reproduced == "not_run"
+    assert report(artefact, "embedded").claims[0].on_reproduced == "not_run"
 
 
 @pytest.mark.parametrize("is_input", [True, False])
 def test_report_claim_against_quoted_cells(tmp_path, is_input):
     quoted = {"cells": {"row": "c"}, "because": "an official run", "is_input": is_input}
-    part = CELLS.assign(value=REBUILT)[:4]
-    artefact = toy(tmp_path, conclusions=[CLAIM], quoted=[quoted])
-    [result] = report(artefact, "embedded", part).conclusions
-    assert result.on_rebuilt == "holds" and "quoted values" in result.detail
-    part = CELLS.assign(value=["9", *REBUILT[1:]])[:4]
-    [result] = report(artefact, "embedded", part).conclusions
-    assert result.on_rebuilt == "fails" and "quoted values" in result.detail
+    part = CELLS.assign(value=REPRODUCED)[:4]
+    artefact = toy(tmp_path, claims=[CLAIM], quoted=[quoted])
+    [result] = report(artefact, "embedded", part).claims
+    assert result.on_reproduced == "holds" and "quoted values" in result.detail
+    part = CELLS.assign(value=["9", *REPRODUCED[1:]])[:4]
+    [result] = report(artefact, "embedded", part).claims
+    assert result.on_reproduced == "fails" and "quoted values" in result.detail
 
 
 @pytest.mark.parametrize("where", [None, "print", "copy", "method", "undecided"])
@@ -577,29 +581,29 @@ def test_report_contradicted_claim_stays_contradicted(tmp_path, where):
     fields = {"erratum": "e"} if where else {}
     artefact = toy(
         tmp_path,
-        conclusions=[CLAIM | {"on_print": "fails"} | fields],
+        claims=[CLAIM | {"on_published": "fails"} | fields],
         errata=[erratum] if where else [],
     )
-    values = ["0.9", *REBUILT[1:]]
-    [result] = report(artefact, "embedded", CELLS.assign(value=values)).conclusions
-    assert (result.on_printed, result.on_rebuilt) == ("holds", "fails")
+    values = ["0.9", *REPRODUCED[1:]]
+    [result] = report(artefact, "embedded", CELLS.assign(value=values)).claims
+    assert (result.on_published, result.on_reproduced) == ("holds", "fails")
 
 
 def test_report_claim_that_surrogate_data_cannot_decide(tmp_path):
     missing = [{"kind": "experiment", "name": "toys with a size"}]
     declared = {"missing": missing, "because": "Toys have no size of their own."}
-    tier = {"state": "stand_in", "needs": "nothing", "name": "toys", "not_testable": declared}
-    artefact = toy(tmp_path, conclusions=[CLAIM], tiers={"embedded": tier})
-    for values, outcome in ((REBUILT, "holds"), (["0.9", *REBUILT[1:]], "fails")):
-        [result] = report(artefact, "embedded", CELLS.assign(value=values)).conclusions
-        assert (result.on_rebuilt, result.excluded) == ("not_testable", outcome)
+    tier = {"state": "surrogate", "needs": "nothing", "name": "toys", "not_testable": declared}
+    artefact = toy(tmp_path, claims=[CLAIM], tiers={"embedded": tier})
+    for values, outcome in ((REPRODUCED, "holds"), (["0.9", *REPRODUCED[1:]], "fails")):
+        [result] = report(artefact, "embedded", CELLS.assign(value=values)).claims
+        assert (result.on_reproduced, result.excluded) == ("not_testable", outcome)
 
 
 def test_a_stand_in_does_not_mix_with_printed_inputs(tmp_path):
     quoted = {"cells": {"row": "c"}, "because": "counts of the paper", "is_input": True}
-    artefact = toy(tmp_path, state="stand_in", conclusions=[CLAIM], quoted=[quoted])
-    [result] = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4]).conclusions
-    assert result.on_rebuilt == "not_run"
+    artefact = toy(tmp_path, state="surrogate", claims=[CLAIM], quoted=[quoted])
+    [result] = report(artefact, "embedded", CELLS.assign(value=REPRODUCED)[:4]).claims
+    assert result.on_reproduced == "not_run"
 
 
 LABELLED = pd.DataFrame(
@@ -610,8 +614,8 @@ LABELLED = pd.DataFrame(
 
 def labelled(folder: Path, state: str, **fields) -> Artefact:
     """An artefact with a column that describes its rows, a claim without it, and markers."""
-    claim = CLAIM | {"holds_if": [{"cells": {"row": "b"}, "op": ">", "other": {"row": "a"}}]}
-    card = {"labels": ["model"], "conclusions": [claim], "decimals": {"all": 2}}
+    claim = CLAIM | {"supported_if": [{"cells": {"row": "b"}, "op": ">", "other": {"row": "a"}}]}
+    card = {"labels": ["model"], "claims": [claim], "decimals": {"all": 2}}
     artefact = toy(folder, state, **card, **fields)
     LABELLED.to_csv(artefact.cells_path, index=False)
     return artefact
@@ -620,63 +624,63 @@ def labelled(folder: Path, state: str, **fields) -> Artefact:
 def test_a_stand_in_decides_conclusions_whatever_its_labels_are(tmp_path):
     other = LABELLED.assign(model=["LM", "SPLADE-tiny"])
     for values, outcome in ((["0.2", "0.3"], "holds"), (["0.3", "0.2"], "fails")):
-        result = report(labelled(tmp_path, "stand_in"), "embedded", other.assign(value=values))
-        [conclusion] = result.conclusions
-        assert (conclusion.on_printed, conclusion.on_rebuilt) == ("holds", outcome)
+        result = report(labelled(tmp_path, "surrogate"), "embedded", other.assign(value=values))
+        [claim] = result.claims
+        assert (claim.on_published, claim.on_reproduced) == ("holds", outcome)
     unnamed = other.drop(columns="model")
-    assert report(labelled(tmp_path, "stand_in"), "embedded", unnamed) == report(
-        labelled(tmp_path, "stand_in"), "embedded", other
+    assert report(labelled(tmp_path, "surrogate"), "embedded", unnamed) == report(
+        labelled(tmp_path, "surrogate"), "embedded", other
     )
 
 
 def test_a_stand_in_that_only_its_labels_tell_apart(tmp_path):
     with pytest.raises(CardError, match=r"without the labels \['model'\], two cells .*'row': 'b'"):
-        report(labelled(tmp_path, "stand_in"), "embedded", LABELLED.assign(row="b"))
+        report(labelled(tmp_path, "surrogate"), "embedded", LABELLED.assign(row="b"))
 
 
 def test_a_stand_in_is_tested_without_the_rows_that_its_card_says_it_lacks(tmp_path):
-    claim = CLAIM | {"holds_if": [{"cells": {"row": ["a", "b"], "metric": "AP"}, "op": "<",
+    claim = CLAIM | {"supported_if": [{"cells": {"row": ["a", "b"], "metric": "AP"}, "op": "<",
                                    "other": {"row": "c"}}]}  # fmt: skip
-    tier = {"state": "stand_in", "needs": "nothing", "name": "toys", "lacks": {"row": ["a"]}}
-    artefact = toy(tmp_path, conclusions=[claim], tiers={"embedded": tier})
-    part = CELLS.assign(value=REBUILT)
-    [result] = report(artefact, "embedded", part[part["row"] != "a"]).conclusions
-    assert (result.on_printed, result.on_rebuilt) == ("holds", "holds")
+    tier = {"state": "surrogate", "needs": "nothing", "name": "toys", "lacks": {"row": ["a"]}}
+    artefact = toy(tmp_path, claims=[claim], tiers={"embedded": tier})
+    part = CELLS.assign(value=REPRODUCED)
+    [result] = report(artefact, "embedded", part[part["row"] != "a"]).claims
+    assert (result.on_published, result.on_reproduced) == ("holds", "holds")
     assert result.detail == "1 of 1 comparisons true, without row a"
     with pytest.raises(CardError, match="`lacks` of table_1 has row = 'a'"):
         report(artefact, "embedded", part)
 
 
 def test_a_verdict_needs_the_labels_of_the_print(tmp_path):
-    artefact = labelled(tmp_path, "rebuilt")
+    artefact = labelled(tmp_path, "reproduced")
     result = report(artefact, "embedded", LABELLED)
     assert [cell.verdict for cell in result.cells] == ["equal", "equal"]
-    assert result.conclusions[0].on_rebuilt == "holds"
+    assert result.claims[0].on_reproduced == "holds"
     with pytest.raises(CardError, match=r"\(b, SPLADE\), which table_1.csv"):
         report(artefact, "embedded", LABELLED.assign(model=["BM25", "SPLADE"]))
 
 
 def test_report_markers(tmp_path):
-    artefact = labelled(tmp_path, "rebuilt")
+    artefact = labelled(tmp_path, "reproduced")
     plain = report(artefact, "embedded", LABELLED.drop(columns="marker"))
     assert not any("markers" in cell for cell in plain.model_dump()["cells"])
     result = report(artefact, "embedded", LABELLED.assign(marker="c")[::-1])
     assert [cell.markers for cell in result.cells] == [
-        Markers(printed="b", rebuilt="c"),
-        Markers(printed="", rebuilt="c"),
+        Markers(published="b", reproduced="c"),
+        Markers(published="", reproduced="c"),
     ]
     # Marks that differ make equal values different.
     assert {cell.verdict for cell in plain.cells} == {"equal"}
     assert {cell.verdict for cell in result.cells} == {"differs"}
     none = report(artefact, "embedded", LABELLED.assign(marker=["", None]))
     first, second = none.model_dump()["cells"]
-    assert first["markers"] == {"printed": "b", "rebuilt": ""}
+    assert first["markers"] == {"published": "b", "reproduced": ""}
     assert "markers" not in second
 
 
 def test_a_cell_without_a_rebuilt_value_has_no_markers(tmp_path):
     part = {"cells": {"row": "a"}, "tier": "embedded", "needs": "a crowd"}
-    artefact = labelled(tmp_path, "rebuilt", not_run=[part])
+    artefact = labelled(tmp_path, "reproduced", not_run=[part])
     [first, second] = report(artefact, "embedded", LABELLED[1:]).cells
     assert first.verdict == "not_run" and first.markers is None
     assert second.markers is None
@@ -708,25 +712,25 @@ def test_an_erratum_runs_its_audit_on_the_printed_cells(tmp_path):
 # The real artefacts
 
 
-def as_rebuilt(artefact: Artefact) -> pd.DataFrame:
+def as_reproduced(artefact: Artefact) -> pd.DataFrame:
     """The published cells as a reproduced table, with numbers where decimals are declared."""
     return artefact.cells[[*artefact.key_columns, "value"]]
 
 
-def judged(artefact: Artefact, tier: Tier, rebuilt: pd.DataFrame | None) -> Report:
+def judged(artefact: Artefact, tier: Tier, reproduced: pd.DataFrame | None) -> Report:
     """The report of a real artefact, with the audits of its chapter and three equal trainings."""
     audits, tables = audits_of(artefact.paper, artefact.chapter), {}
-    if rebuilt is not None and SEEDS in artefact.card.beside:
-        numbers = rebuilt[rebuilt["value"].map(is_number)]
+    if reproduced is not None and SEEDS in artefact.card.supplements:
+        numbers = reproduced[reproduced["value"].map(is_number)]
         tables[SEEDS] = summarise_seeds(pd.concat([numbers] * 3), artefact.key_columns)
-    return report(artefact, tier, rebuilt, audits=audits, find_table=tables.get)
+    return report(artefact, tier, reproduced, audits=audits, find_table=tables.get)
 
 
 @pytest.mark.parametrize("name", ["table_4_8", "table_7_5"])
 def test_one_p_value_moved_by_0_002_changes_exactly_its_verdict(name):
     artefact = find_artefact(PAPERS, f"lajewska2025/{name}")
     assert artefact.decimals("p_value") == 3
-    table = as_rebuilt(artefact)
+    table = as_reproduced(artefact)
     before = judged(artefact, "released", table).cells
     assert {cell.verdict for cell in before} == {"equal"}
     p_values = table.index[table["metric"] == "p_value"]
@@ -760,16 +764,16 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
             unreachable |= artefact.select(part.cells)
     for column, values in artefact.card.tiers[tier].lacks.items():
         unreachable |= artefact.cells[column].isin(values)
-    runs = [None] if unreachable.all() else [None, as_rebuilt(artefact)[~unreachable]]
-    for rebuilt in runs:
-        result = judged(artefact, tier, rebuilt)
-        cells = 0 if artefact.card.tiers[tier].state == "stand_in" else len(artefact.cells)
+    runs = [None] if unreachable.all() else [None, as_reproduced(artefact)[~unreachable]]
+    for reproduced in runs:
+        result = judged(artefact, tier, reproduced)
+        cells = 0 if artefact.card.tiers[tier].state == "surrogate" else len(artefact.cells)
         checks = sum(cell.kind in UNCOUNTED for cell in result.cells)
         assert sum(result.verdicts.values()) + checks == len(result.cells) == cells
         assert tuple(result.verdicts) == VERDICTS
         row = summary_row(Result(artefact, tier, result))
-        assert sum(row["claims"].values()) == len(artefact.card.conclusions)
-        if rebuilt is not None:
+        assert sum(row["claims"].values()) == len(artefact.card.claims)
+        if reproduced is not None:
             counted = {verdict for verdict, count in result.verdicts.items() if count}
             assert counted <= {"equal", "consistent", "quoted", "not_run"}
             derived = pd.Series(False, index=artefact.cells.index)
@@ -780,7 +784,7 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
 
 
 def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):
-    artefact = toy(tmp_path, conclusions=[CLAIM])
+    artefact = toy(tmp_path, claims=[CLAIM])
     low = CELLS.assign(value=["0.3", "S", "0.4", "M", "0.1", "-"])
     result = Result(artefact, "embedded", report(artefact, "embedded", low))
     assert summary_row(result) == {
@@ -805,7 +809,7 @@ def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):
 @given(st.data())
 def test_a_moved_value_never_changes_the_verdict_of_another_cell(data):
     artefact = find_artefact(PAPERS, "sakai2023/table_2")
-    table = as_rebuilt(artefact)
+    table = as_reproduced(artefact)
     index = data.draw(st.sampled_from(table.index.tolist()))
     value = data.draw(st.floats(0, 1))
     assume(abs(value - float(table.loc[index, "value"])) > 0.0002)
@@ -816,7 +820,7 @@ def test_a_moved_value_never_changes_the_verdict_of_another_cell(data):
 
 def test_explained_by_source_and_format_counts():
     cell = JudgedCell(
-        key={"row": "a"}, printed="1", rebuilt=2.0, verdict="explained", why="", source="copy"
+        key={"row": "a"}, published="1", reproduced=2.0, verdict="explained", why="", source="copy"
     )
     assert explained_by_source([cell]) == {"print": 0, "copy": 1, "method": 0}
     verdicts = {"equal": 3, "close": 0, "explained": 2}

@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.collections.user_studies import ANSWERABILITY, VIEWPOINTS, read_response_limitations
-from everycell.collections.user_study_materials import (
+from everycell.collections.user_studies import (
+    ANSWERABILITY,
+    VIEWPOINTS,
     query_sha256,
     read_comment_counts,
     read_expert_scores,
     read_queries,
+    read_response_limitations,
 )
 from everycell.jobs.result_job import ResultJob
 from everycell.render.panels import box_panels
@@ -26,9 +28,9 @@ from everycell.statistics.effect_size import EFFECT_SCALES
 from everycell.statistics.hypothesis_tests import pearson
 from everycell.statistics.power import power_from_f
 from everycell.statistics.simulation import rejection_rates, simulate_ratings
-from everycell.studies.lajewska2025.designs import answerability_study, viewpoints_study
-from everycell.studies.lajewska2025.rejection_figure import write_rejection_figure
 from papers.lajewska2025.counts import exact_quotient
+from papers.lajewska2025.designs import answerability_study, viewpoints_study
+from papers.lajewska2025.rejection_figure import write_rejection_figure
 
 STUDIES = {"answerability": ANSWERABILITY, "viewpoints": VIEWPOINTS}
 SATISFACTION = "Overall Satisfaction"

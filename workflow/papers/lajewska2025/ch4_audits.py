@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p_values
 from everycell.verdicts.audits import (
     Cells,
     Finding,
@@ -13,6 +12,7 @@ from everycell.verdicts.audits import (
     published_number,
     rows_where,
 )
+from papers.lajewska2025.published_anova import ALPHA, format_rows, p_values
 
 
 def audit_lajewska2025_table_4_8_alpha(cells: Cells) -> Finding:

@@ -1,5 +1,5 @@
 # Input functions and names of the rules of lajewska2025, chapter 6.
-from everycell.collections.nugget_labels import CONDENSED, TABLES
+from everycell.collections.ginger import CONDENSED, TABLES
 
 FETCHED_TOGETHER["ginger-tables"] = [resource(key) for key in TABLES]
 

@@ -1,5 +1,5 @@
 # Input functions and names of the pipeline of lajewska2025, chapter 6.
-from everycell.collections.ginger_responses import FILES as GINGER_RESPONSES
+from everycell.collections.ginger import RESPONSES as GINGER_RESPONSES
 
 GINGER = SETTINGS.ginger
 

@@ -1,5 +1,5 @@
 # Input functions of TREC RAG 2024 in the full tier of lajewska2025, chapter 6.
-from everycell.collections.nugget_labels import JUDGES
+from everycell.collections.ginger import JUDGES
 from everycell.collections.trec_rag import TOPICS, run_file, segment_files
 
 #: Whether to write new responses to TREC RAG 2024; otherwise the released ones are judged.

@@ -104,7 +104,7 @@ class _GFR(RunMeasure):
 
 def _read_shares(path: Path) -> pd.DataFrame:
     """Shares of documents (rows) in the groups (columns)."""
-    table = read_table(path, ("document",), error=ValueError).set_index("document")
+    table = read_table(path, ("document",)).set_index("document")
     duplicates = table.index[table.index.duplicated()]
     shares = table.apply(pd.to_numeric, errors="coerce")
     invalid = shares.index[~((shares >= 0).all(axis=1) & np.isclose(shares.sum(axis=1), 1))]

@@ -1,6 +1,7 @@
-"""Clusters of the nuggets of one question: facets of its answer.
+"""Clusters of the nuggets of one question (facets of its answer), and their ranking.
 
-Source: lajewska2025, section 6.2 and Table C.5, with the settings of the released code.
+Source: lajewska2025, section 6.2 and Table C.5, with the settings of the released code. Clusters
+are ranked by how well they answer the question: duoT5 on their joined nuggets, or BM25.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import Stemmer
+from rank_bm25 import BM25Okapi
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from everycell.base.arrays import IntArray
+from everycell.base.arrays import FloatArray, IntArray
 
 #: With fewer nuggets than this, each is a separate cluster.
 FEWEST = 4
@@ -75,3 +77,33 @@ def _number_in_order(labels: npt.ArrayLike) -> IntArray:
     """Number clusters in the order in which they first occur."""
     order: dict[int, int] = {}
     return np.array([order.setdefault(int(label), len(order)) for label in np.asarray(labels)])
+
+
+def bm25_scores(question: str, texts: Sequence[str]) -> FloatArray:
+    """Okapi BM25 scores of texts that form their own collection, with the thesis's package."""
+    words = [stems(text) for text in texts]
+    if not any(words):
+        return np.zeros(len(texts))
+    return BM25Okapi(words).get_scores(stems(question))
+
+
+def vector_scores(
+    question: npt.ArrayLike, vectors: npt.ArrayLike, clusters: npt.ArrayLike
+) -> FloatArray:
+    """Cosine similarity of a question and the mean of each cluster's nuggets."""
+    question_vector, points, labels = (
+        np.asarray(question, float),
+        np.asarray(vectors, float),
+        np.asarray(clusters),
+    )
+    scores = []
+    for cluster in range(labels.max() + 1):
+        mean = points[labels == cluster].mean(axis=0)
+        length = np.linalg.norm(mean) * np.linalg.norm(question_vector)
+        scores.append(float(mean @ question_vector / length) if length else 0.0)
+    return np.array(scores)
+
+
+def order(scores: npt.ArrayLike) -> list[int]:
+    """Positions from the highest score to the lowest; ties keep their order."""
+    return [int(position) for position in np.argsort(-np.asarray(scores, float), kind="stable")]

@@ -73,16 +73,6 @@ def agreed_spans(
 ) -> tuple[Span, ...]:
     """Sequences of words that enough people marked."""
     marks = np.asarray(people, dtype=bool)
-    if marks.ndim != 2 or marks.shape[1] != len(text):
-        raise ValueError(
-            f"The marks have shape {marks.shape} for a text of {len(text)} characters; give one "
-            "row per person and one column per character."
-        )
-    if not 1 <= minimum <= len(marks) or shortest < 1:
-        raise ValueError(
-            f"minimum is {minimum} and shortest is {shortest}; give a minimum from 1 to "
-            f"{len(marks)} people, and a shortest length of at least 1 word."
-        )
     is_agreed = marks.sum(axis=0) >= minimum
     parts: list[list[Span]] = [[]]
     for word in re.finditer(r"\S+", text):
@@ -97,22 +87,10 @@ def nuggets_frame(
     spans: Mapping[tuple[str, str], Sequence[Span]], passages: Mapping[tuple[str, str], str]
 ) -> pd.DataFrame:
     """Nuggets of several passages as a frame."""
-    unknown = [key for key in spans if key not in passages]
-    if unknown:
-        topic, passage = unknown[0]
-        raise ValueError(
-            f"There are spans of passage {passage!r} of topic {topic!r}, which is not "
-            "among the passages; give its text, or remove the spans."
-        )
     rows = []
     counts: dict[str, int] = {}
     for (topic, passage), text in passages.items():
         for start, end in spans.get((topic, passage), ()):
-            if not 0 <= start < end <= len(text):
-                raise ValueError(
-                    f"Passage {passage!r} of topic {topic!r} has {len(text)} characters, but a "
-                    f"nugget from {start} to {end}; give spans within the passage."
-                )
             counts[topic] = counts.get(topic, 0) + 1
             rows.append((topic, passage, counts[topic], start, end, text[start:end]))
     return pd.DataFrame(rows, columns=list(COLUMNS))

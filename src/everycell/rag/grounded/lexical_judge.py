@@ -1,7 +1,7 @@
 """A lexical judge: it predicts from words whether a language model finds a fact in a response.
 
 A logistic regression on lexical features is trained on labels by language models
-(`everycell.collections.nugget_labels`). Its errors on held-out topics (`imitation`) show how far
+(`everycell.collections.ginger`). Its errors on held-out topics (`imitation`) show how far
 its judgements of other responses can be trusted.
 """
 

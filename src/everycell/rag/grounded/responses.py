@@ -1,5 +1,7 @@
 """Responses with provenance for each sentence: summaries of the top clusters of nuggets.
 
+`provenance` links sentences and spans of passages as JSON, and `provenance_page` shows them.
+
 Source: lajewska2025, section 6.2. The wording of the prompts is our own.
 """
 
@@ -9,16 +11,16 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from jinja2 import Environment, PackageLoader
 
 from everycell.language_models import reasoning, templates
 from everycell.language_models.generation import Message
-from everycell.rag.grounded.clusters import stems
-from everycell.rag.grounded.ranking import order
+from everycell.rag.grounded.clusters import order, stems
 from everycell.text.sentences import sentence_spans
 
 _FOLDER = Path(__file__).parent / "templates"
@@ -209,3 +211,91 @@ def responses_of(rows: pd.DataFrame) -> list[Response]:
         )
         for topic, own in rows.groupby("topic", sort=False)
     ]
+
+
+_PAGES = Environment(
+    loader=PackageLoader("everycell.rag.grounded", "templates"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def provenance(
+    responses: Sequence[Response],
+    nuggets: pd.DataFrame,
+    passages: pd.DataFrame,
+    questions: Mapping[str, str],
+) -> list[dict[str, Any]]:
+    """Responses with the spans on which their sentences are based, as JSON values."""
+    texts = {(row.topic, row.passage_id): row.text for row in passages.itertuples(index=False)}
+    of_topic = {topic: rows for topic, rows in nuggets.groupby("topic", sort=False)}
+    entries = []
+    for response in responses:
+        rows = of_topic.get(response.topic, nuggets.iloc[:0]).to_dict("records")
+        entries.append(
+            {
+                "topic": response.topic,
+                "question": questions[response.topic],
+                "follow_up": response.follow_up,
+                "sentences": [
+                    {"text": part.text, "nuggets": list(part.nuggets)}
+                    for part in response.sentences
+                ],
+                "spans": [
+                    {
+                        "nugget": int(row["nugget"]),
+                        "passage": row["passage_id"],
+                        "start": int(row["start"]),
+                        "end": int(row["end"]),
+                        "text": row["text"],
+                    }
+                    for row in rows
+                ],
+                "passages": {
+                    passage: text
+                    for (topic, passage), text in texts.items()
+                    if topic == response.topic
+                },
+            }
+        )
+    return entries
+
+
+def pieces(passage: str, spans: Sequence[Mapping[str, Any]]) -> list[tuple[str, int | None]]:
+    """Divide a passage at its spans: texts, with the number of the nugget or None."""
+    segments: list[tuple[str, int | None]] = []
+    end = 0
+    for span in sorted(spans, key=lambda item: item["start"]):
+        if span["start"] > end:
+            segments.append((passage[end : span["start"]], None))
+        segments.append((passage[span["start"] : span["end"]], span["nugget"]))
+        end = span["end"]
+    if end < len(passage):
+        segments.append((passage[end:], None))
+    return segments
+
+
+def provenance_page(responses: Sequence[Mapping[str, Any]], title: str, note: str = "") -> str:
+    """A page of responses: each sentence links to its spans, and each span to its sentences."""
+    blocks = []
+    for number, response in enumerate(responses, 1):
+        pieces_by_passage = {
+            passage: pieces(
+                text, [span for span in response["spans"] if span["passage"] == passage]
+            )
+            for passage, text in response["passages"].items()
+        }
+        sentences_by_nugget: dict[int, list[int]] = {}
+        for position, sentence in enumerate(response["sentences"], 1):
+            for nugget in sentence["nuggets"]:
+                sentences_by_nugget.setdefault(nugget, []).append(position)
+        blocks.append(
+            {
+                **response,
+                "number": number,
+                "pieces": pieces_by_passage,
+                "sentences_by_nugget": sentences_by_nugget,
+            }
+        )
+    return _PAGES.get_template("provenance.html").render(responses=blocks, title=title, note=note)

@@ -13,7 +13,7 @@ from everycell.records.artefacts import Artefact, Paper, all_artefacts
 from everycell.records.cards import RUNNABLE
 from everycell.render.page.vocabulary import PageEntry
 from everycell.render.tables.layout import VALUE_COLUMNS
-from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import (
     UNTESTABLE,
     ClaimClass,
@@ -73,7 +73,7 @@ def cells_frame(
         counted_entry = best.get(artefact.id)
         if (
             counted_entry is None
-            or counted_entry.report.state != "rebuilt"
+            or counted_entry.report.state != "reproduced"
             or not counted_entry.report.cells
         ):
             rows += _rows_without_values(artefact, counted_entry)
@@ -93,14 +93,16 @@ def claims_frame(papers: Mapping[str, Paper], results: Sequence[PageEntry]) -> p
         for entry in run_entries:
             counts = "yes" if best[artefact.id] is entry else ""
             classes = claims_of(artefact, entry)
-            for claim, judged in zip(classes, entry.report.conclusions, strict=True):
+            for claim_class, judged in zip(classes, entry.report.claims, strict=True):
                 texts = [judged.test or "", judged.source, judged.claim, judged.detail]
-                rows.append([*about, judged.id, entry.tier, counts, *_outcomes(claim), *texts])
+                rows.append(
+                    [*about, judged.id, entry.tier, counts, *_outcomes(claim_class), *texts]
+                )
         if not run_entries:
             classes = claims_of(artefact, None)
-            for claim, conclusion in zip(classes, artefact.card.conclusions, strict=True):
-                texts = [conclusion.test or "", conclusion.source, conclusion.claim, ""]
-                rows.append([*about, conclusion.id, "", "yes", *_outcomes(claim), *texts])
+            for claim_class, claim in zip(classes, artefact.card.claims, strict=True):
+                texts = [claim.test or "", claim.source, claim.claim, ""]
+                rows.append([*about, claim.id, "", "yes", *_outcomes(claim_class), *texts])
     for paper in papers.values():
         for chapter, untested in paper.untested.items():
             rows += [
@@ -132,9 +134,9 @@ def excluded_frame(results: Sequence[PageEntry]) -> pd.DataFrame:
     """Claims that surrogate data cannot decide, with what the test of each gives there."""
     rows = [
         [entry.artefact.paper, entry.artefact.name, entry.tier, claim.id, claim.claim]
-        + [claim.detail, OUTCOME_NAMES[claim.on_printed], OUTCOME_NAMES[claim.excluded]]
+        + [claim.detail, OUTCOME_NAMES[claim.on_published], OUTCOME_NAMES[claim.excluded]]
         for entry in results
-        for claim in entry.report.conclusions
+        for claim in entry.report.claims
         if claim.excluded is not None
     ]
     return pd.DataFrame(rows, columns=EXCLUDED_COLUMNS, dtype=str)
@@ -188,19 +190,26 @@ def _rows_without_values(artefact: Artefact, entry: PageEntry | None) -> Iterato
 
 def _rows(entry: PageEntry, folder: Path, *, counts: bool) -> Iterator[list[str]]:
     artefact, report = entry.artefact, entry.report
-    counted = "yes" if counts and report.state == "rebuilt" else ""
+    counted = "yes" if counts and report.state == "reproduced" else ""
     about = [artefact.paper, artefact.name, entry.tier, STATES[report.state], counted]
-    if report.state == "stand_in":
+    if report.state == "surrogate":
         run_on = report.foreign or artefact.card.tiers[entry.tier].name
         name = f"surrogate data, not compared: {run_on}"
         for key, published, value in _surrogate_cells(entry, folder):
             yield [*about, _json(key), published, value, *[""] * 9, name]
         return
     for cell in report.cells:
-        rebuilt = "" if cell.rebuilt is None else str(cell.rebuilt)
+        reproduced = "" if cell.reproduced is None else str(cell.reproduced)
         if cell.kind in UNCOUNTED:
             continue
-        content = [cell.printed, rebuilt, cell.verdict, cell.kind, cell.origin, cell.flag or ""]
+        content = [
+            cell.published,
+            reproduced,
+            cell.verdict,
+            cell.kind,
+            cell.origin,
+            cell.flag or "",
+        ]
         sensitivity = artefact.sensitivity(entry.tier, cell.key)
         content += [sensitivity.state, "; ".join(sensitivity.moves_with)]
         distances = ["" if x is None else f"{x:.6g}" for x in (cell.difference, cell.allowed)]

@@ -54,7 +54,7 @@ def deviation(cell: JudgedCell) -> float | None:
     if cell.difference is None or not math.isfinite(cell.difference):
         return None
     tolerance = (cell.verdict == "close" and cell.tolerance) or 0
-    unit = max(tolerance, 10.0 ** -count_decimals(cell.printed))
+    unit = max(tolerance, 10.0 ** -count_decimals(cell.published))
     return round(cell.difference / unit, 9)
 
 

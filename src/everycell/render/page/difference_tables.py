@@ -60,8 +60,8 @@ def _row(cell: Mapping[str, Any], notes: dict[str, int]) -> dict[str, str]:
     difference, tolerance = ("" if number is None else f"{number:.4g}" for number in numbers)
     note = f" ({notes.setdefault(cause, len(notes) + 1)})" if cause else ""
     return {
-        "published": cell["printed"],
-        "reproduced": str(cell["rebuilt"]),
+        "published": cell["published"],
+        "reproduced": str(cell["reproduced"]),
         "verdict": VERDICT_NAMES[judged.verdict],
         "difference": difference,
         "tolerance": tolerance,

@@ -19,7 +19,7 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     cells: dict[str, list[dict[str, Any]]] = {
         name: [] for name in ("differs", "inconsistent", "explained", "copy", "too_noisy")
     }
-    claims: dict[str, list[dict[str, Any]]] = {"rebuilt": [], "printed": [], "stand_in": []}
+    claims: dict[str, list[dict[str, Any]]] = {"reproduced": [], "published": [], "surrogate": []}
     errata, faults = [], []
     for artefact in artefacts:
         faults += [
@@ -53,7 +53,7 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             for erratum in artefact["errata"]
             if erratum["finding"] not in causes
         ]
-        for claim in artefact["conclusions"]:
+        for claim in artefact["claims"]:
             # As in the headline, a claim counts in one tier, or not at all if it varies between
             # machines.
             failed_tests = [
@@ -68,10 +68,10 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                     if test["state"] == state
                 ]
             # Published values contradict the claim, and reproduced values do not.
-            if claim["printed"] == "fails" and not any(
-                test["state"] == "rebuilt" for test in failed_tests
+            if claim["published"] == "fails" and not any(
+                test["state"] == "reproduced" for test in failed_tests
             ):
-                claims["printed"].append({"artefact": artefact, "claim": claim})
+                claims["published"].append({"artefact": artefact, "claim": claim})
     return {
         "cells": cells,
         "explained": {

@@ -36,7 +36,7 @@ from everycell.render.page.vocabulary import (
     page_of_chapter,
 )
 from everycell.render.tables.names import shown_label
-from everycell.verdicts.conclusions import OUTCOME_NAMES
+from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import (
     Counts,
     claim_lines,
@@ -169,8 +169,8 @@ def _numbers_of_source(claim: Untested) -> list[int]:
 
 def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str, Any]:
     groups: Counter[str] = Counter(counts.verdicts())
-    groups["stand_in"] = counts.verdicts(origin="surrogate data").total()
-    groups["not_run"] -= groups["stand_in"]
+    groups["surrogate"] = counts.verdicts(origin="surrogate data").total()
+    groups["not_run"] -= groups["surrogate"]
     return {
         "total": counts.artefacts,
         "states": Counter(artefact["state"] for artefact in artefacts),
@@ -182,8 +182,8 @@ def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str
         "claim_lines": claim_lines(counts),
         "untestable": counts.untestable,
         "contradicted": counts.contradicted,
-        "conclusions": counts.outcomes("data", "published inputs"),
-        "surrogate_conclusions": counts.outcomes("surrogate data"),
+        "tested_claims": counts.outcomes("data", "published inputs"),
+        "surrogate_claims": counts.outcomes("surrogate data"),
     }
 
 
@@ -192,22 +192,22 @@ def _artefact(
 ) -> dict[str, Any]:
     entries = sorted(entries, key=lambda entry: TIERS.index(entry.tier))
     tiers = [_tier(entry, folder, jobs) for entry in entries]
-    rebuilt_tiers = [tier for tier in tiers if tier["state"] == "rebuilt"]
+    reproduced_tiers = [tier for tier in tiers if tier["state"] == "reproduced"]
     states = {tier["state"] for tier in tiers}
     state = next(state for state in STATES if state in states)
     # Published cells and claims count once, in the deepest tier that reproduces them.
-    deepest = rebuilt_tiers[-1]["name"] if rebuilt_tiers else None
-    if rebuilt_tiers:
-        counts = rebuilt_tiers[-1]["report"].verdicts
+    deepest = reproduced_tiers[-1]["name"] if reproduced_tiers else None
+    if reproduced_tiers:
+        counts = reproduced_tiers[-1]["report"].verdicts
     else:
-        counts = {state if state in ("quoted", "stand_in") else "not_run": len(artefact.cells)}
+        counts = {state if state in ("quoted", "surrogate") else "not_run": len(artefact.cells)}
     verdicts = sorted({verdict for verdict, count in counts.items() if count})
     for tier in tiers:
-        tier_counts = tier["report"].verdicts if tier["state"] == "rebuilt" else {}
+        tier_counts = tier["report"].verdicts if tier["state"] == "reproduced" else {}
         tier["verdicts"] = (
-            [name for name in VERDICTS if tier_counts.get(name)] if rebuilt_tiers else verdicts
+            [name for name in VERDICTS if tier_counts.get(name)] if reproduced_tiers else verdicts
         )
-    conclusions = _conclusions(artefact, tiers)
+    claims = _claims(artefact, tiers)
     return {
         "id": artefact.id.replace("/", "-"),
         "key": artefact.id,
@@ -224,41 +224,44 @@ def _artefact(
         "tiers": tiers,
         "counts": counts,
         "explained": (
-            explained_by_source(rebuilt_tiers[-1]["report"].cells) if rebuilt_tiers else {}
+            explained_by_source(reproduced_tiers[-1]["report"].cells) if reproduced_tiers else {}
         ),
-        "from_other_cells": bool(rebuilt_tiers) and rebuilt_tiers[-1]["from_other_cells"],
+        "from_other_cells": bool(reproduced_tiers) and reproduced_tiers[-1]["from_other_cells"],
         "tables": [
             verdict_table(artefact, tier) | {"downloads": tier["downloads"]}
-            for tier in rebuilt_tiers
+            for tier in reproduced_tiers
             if tier["report"].cells
         ],
         "surrogate_tables": [
-            table | {"tier": tier["name"], "name": tier["stand_in"], "downloads": tier["downloads"]}
+            table
+            | {"tier": tier["name"], "name": tier["surrogate"], "downloads": tier["downloads"]}
             for tier in tiers
-            if tier["state"] == "stand_in" and tier["shows_table"]
+            if tier["state"] == "surrogate" and tier["shows_table"]
             if (table := surrogate_table(artefact, folder / tier["table"]))
         ],
-        "printed": None if rebuilt_tiers or artefact.cells.empty else published_table(artefact),
-        "conclusions": conclusions,
+        "published": None
+        if reproduced_tiers or artefact.cells.empty
+        else published_table(artefact),
+        "claims": claims,
         "not_testable": _not_testable(tiers),
         # Why claims count as not testable, according to the deepest tier.
         "untestable": [
             claim.detail
-            for tier in [tier for tier in tiers if tier["state"] == "stand_in"][-1:]
-            for claim in tier["report"].conclusions
-            if not rebuilt_tiers and claim.on_rebuilt == "not_testable"
+            for tier in [tier for tier in tiers if tier["state"] == "surrogate"][-1:]
+            for claim in tier["report"].claims
+            if not reproduced_tiers and claim.on_reproduced == "not_testable"
         ],
         "deepest": deepest,
         "claims_count_in": _claims_count_in(artefact, tiers),
         "failing": sum(
             test["outcome"] == "fails" and test["tier"] == deepest
-            for conclusion in conclusions
-            for test in conclusion["on"]
+            for claim in claims
+            for test in claim["on"]
         ),
         "outcomes": [
             test["outcome"]
-            for conclusion in conclusions
-            for test in conclusion["on"]
+            for claim in claims
+            for test in claim["on"]
             if test["tier"] == deepest and not test["from_other_cells"]
         ],
         "errata": [
@@ -278,15 +281,15 @@ def _search_words(artefact: Artefact) -> str:
     names = artefact.card.names
     keys = [(name, str(key)) for name in artefact.key_columns for key in artefact.cells[name]]
     texts = [str(shown_label(name, key, names)) for name, key in keys]
-    claims = [conclusion.claim for conclusion in artefact.card.conclusions]
+    claims = [claim.claim for claim in artefact.card.claims]
     return " ".join(dict.fromkeys([*texts, *claims]))
 
 
 def _claims_count_in(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> str | None:
     """Tier whose contradicted claims the headline counts; None if they vary between machines."""
-    names_of_tiers = [tier["name"] for tier in tiers if tier["state"] == "rebuilt"]
+    names_of_tiers = [tier["name"] for tier in tiers if tier["state"] == "reproduced"]
     names_of_tiers = names_of_tiers or [
-        tier["name"] for tier in tiers if tier["state"] == "stand_in"
+        tier["name"] for tier in tiers if tier["state"] == "surrogate"
     ]
     return (
         None
@@ -304,7 +307,7 @@ def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str
     receipt = _receipt(folder / home / f"{artefact.name}.receipt.json") if has_run else None
     supplements = [
         table | {"downloads": _downloads(home, f"{artefact.name}.{name}", files)}
-        for name, title in artefact.card.beside.items()
+        for name, title in artefact.card.supplements.items()
         if f"{artefact.name}.{name}.csv" in files and f"{artefact.name}.{name}.svg" not in files
         if (
             table := supplement_table(
@@ -315,7 +318,7 @@ def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str
     return {
         "name": tier,
         "state": report.state,
-        "stand_in": report.foreign or declared.name,
+        "surrogate": report.foreign or declared.name,
         "needs": declared.needs,
         "runnable": declared.state in RUNNABLE,
         "faults": entry.faults,
@@ -333,7 +336,7 @@ def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str
             {
                 "path": f"{home}/{name}",
                 "downloads": _downloads(home, name.removesuffix(".svg"), files),
-                "title": artefact.card.beside.get(name.split(".")[-2], artefact.card.title),
+                "title": artefact.card.supplements.get(name.split(".")[-2], artefact.card.title),
             }
             for name in files
             if name.endswith(".svg")
@@ -347,9 +350,9 @@ def _not_testable(tiers: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Reason why claims are not testable -> tiers, so that the page states each reason once."""
     reasons: dict[str, list[str]] = {}
     for tier in tiers:
-        for claim in tier["report"].conclusions:
+        for claim in tier["report"].claims:
             names = reasons.setdefault(claim.detail, [])
-            if claim.on_rebuilt == "not_testable" and tier["name"] not in names:
+            if claim.on_reproduced == "not_testable" and tier["name"] not in names:
                 names.append(tier["name"])
     return {reason: names for reason, names in reasons.items() if names}
 
@@ -367,26 +370,24 @@ def _receipt(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    by_tier = [
-        (tier, {judged.id: judged for judged in tier["report"].conclusions}) for tier in tiers
-    ]
-    conclusions = []
+def _claims(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    by_tier = [(tier, {judged.id: judged for judged in tier["report"].claims}) for tier in tiers]
+    claims = []
     causes = {erratum.id: erratum.where for erratum in artefact.card.errata}
-    for number, conclusion in enumerate(artefact.card.conclusions):
-        first = by_tier[0][1][conclusion.id]
-        conclusions.append(
+    for number, claim in enumerate(artefact.card.claims):
+        first = by_tier[0][1][claim.id]
+        claims.append(
             {
                 "id": f"{artefact.id.replace('/', '-')}-claim{number + 1}",
-                "claim": conclusion.claim,
-                "source": section_and_page(conclusion.source),
-                "test": conclusion.test,
-                "printed": first.on_printed,
-                "cause": causes.get(conclusion.erratum or ""),
+                "claim": claim.claim,
+                "source": section_and_page(claim.source),
+                "test": claim.test,
+                "published": first.on_published,
+                "cause": causes.get(claim.erratum or ""),
                 # Without a run, the report contains the outcome on published values.
                 "detail": next(
                     (
-                        judged[conclusion.id].detail.removeprefix("published: ")
+                        judged[claim.id].detail.removeprefix("published: ")
                         for tier, judged in by_tier
                         if tier["state"] not in RUNNABLE
                     ),
@@ -396,15 +397,15 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                     {
                         "tier": tier["name"],
                         "state": tier["state"],
-                        "stand_in": tier["stand_in"],
+                        "surrogate": tier["surrogate"],
                         # Values derived from published cells test only the paper's consistency.
                         "from_other_cells": tier["from_other_cells"],
-                        "outcome": judged[conclusion.id].on_rebuilt,
-                        "detail": judged[conclusion.id].detail,
+                        "outcome": judged[claim.id].on_reproduced,
+                        "detail": judged[claim.id].detail,
                     }
                     for tier, judged in by_tier
                     if tier["state"] in RUNNABLE
                 ],
             }
         )
-    return conclusions
+    return claims

@@ -38,20 +38,20 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
     for number, (cell, (decimals, _), marker) in enumerate(
         zip(report.cells, artefact.precisions, markers, strict=True)
     ):
-        rebuilt = cell.rebuilt
+        reproduced = cell.reproduced
         is_different = cell.verdict in UNEQUAL
         cells.append(
             {
                 "name": " / ".join(
                     str(shown_label(key, label, names)) for key, label in cell.key.items()
                 ),
-                "printed": cell.printed,
+                "published": cell.published,
                 "marker": marker,
-                "rebuilt": (
-                    format_distinct(rebuilt, cell.printed, decimals) if is_different else None
+                "reproduced": (
+                    format_distinct(reproduced, cell.published, decimals) if is_different else None
                 ),
-                "extra_digit": None if is_different else _with_extra_digit(rebuilt, decimals),
-                "exact": f"{rebuilt:.6g}" if isinstance(rebuilt, float) else rebuilt,
+                "extra_digit": None if is_different else _with_extra_digit(reproduced, decimals),
+                "exact": f"{reproduced:.6g}" if isinstance(reproduced, float) else reproduced,
                 "verdict": cell.verdict,
                 "judged": cell,
                 "kind": cell.kind,
@@ -61,7 +61,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 "distance": cell.difference_text if is_different else None,
                 "yielded": cell.yielded_text,
                 "markers": _markers(cell.markers),
-                "rebuilt_marker": _rebuilt_mark(cell.markers),
+                "reproduced_marker": _reproduced_mark(cell.markers),
                 "sensitivity": artefact.sensitivity(tier["name"], cell.key).text,
                 "is_different": is_different,
                 "number": number + 1,
@@ -76,24 +76,26 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
-def _with_extra_digit(rebuilt: float | str | None, decimals: int | Literal["text"]) -> str | None:
+def _with_extra_digit(
+    reproduced: float | str | None, decimals: int | Literal["text"]
+) -> str | None:
     """Reproduced value with one more digit than published, to show how it rounds."""
-    if isinstance(rebuilt, float) and decimals != "text":
-        return show_value(rebuilt, decimals + 1)
-    return None if rebuilt is None else str(rebuilt)
+    if isinstance(reproduced, float) and decimals != "text":
+        return show_value(reproduced, decimals + 1)
+    return None if reproduced is None else str(reproduced)
 
 
-def _rebuilt_mark(markers: Markers | None) -> str:
+def _reproduced_mark(markers: Markers | None) -> str:
     """Mark of the reproduced value; empty if it has none or the mark is unknown."""
-    return "" if markers is None or markers.rebuilt == UNDECIDED_MARK else markers.rebuilt
+    return "" if markers is None or markers.reproduced == UNDECIDED_MARK else markers.reproduced
 
 
 def _markers(markers: Markers | None) -> str | None:
     if markers is None:
         return None
     return (
-        f"published marker: {published_mark(markers.printed) or 'none'}; "
-        f"reproduced marker: {markers.rebuilt or 'none'}"
+        f"published marker: {published_mark(markers.published) or 'none'}; "
+        f"reproduced marker: {markers.reproduced or 'none'}"
     )
 
 
@@ -115,14 +117,14 @@ def surrogate_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
         marker = row.get("marker")
         cells.append(
             {
-                "printed": published.get(key),
-                "rebuilt": row["value"]
+                "published": published.get(key),
+                "reproduced": row["value"]
                 if pd.isna(number) or decimals == "text"
                 else _short_number(float(number), row["value"])
                 if decimals is None
                 else show_value(float(number), decimals),
                 "exact": row["value"] if pd.isna(number) else f"{number:.6g}",
-                "verdict": "stand_in",
+                "verdict": "surrogate",
                 "verdict_text": f"published: {published.get(key, 'no such cell')}; "
                 "not compared: other data",
                 "markers": f"marker on surrogate data: {marker}" if marker else None,

@@ -60,8 +60,8 @@ def _text(cell: Mapping[str, Any] | None) -> str:
     if not cell:
         return ""
     if cell["kind"] == "empty":
-        return str(cell["printed"])
-    values = [cell["printed"], *([str(cell["rebuilt"])] if cell["is_different"] else [])]
+        return str(cell["published"])
+    values = [cell["published"], *([str(cell["reproduced"])] if cell["is_different"] else [])]
     return f"{'/'.join(values)} {_sign(cell['verdict'])}".rstrip()
 
 

@@ -45,7 +45,7 @@ VERDICTS: dict[Verdict, tuple[str, str, str]] = {
 }
 #: Mark, name and meaning of the groups of published values: verdicts, and surrogate data.
 GROUPS = {verdict: words for verdict, words in VERDICTS.items() if verdict != "not_run"} | {
-    "stand_in": (
+    "surrogate": (
         "s",
         "surrogate data only",
         "the method was run on data other than the paper's, so the values are not compared",

@@ -26,9 +26,9 @@ def faces_of(outputs):
 
 def face(tier, card):
     """Display settings from a record; the title of a result on surrogate data says so."""
-    settings = card.model_dump(include={"title", "layout", "decimals", "beside", "names"})
+    settings = card.model_dump(include={"title", "layout", "decimals", "supplements", "names"})
     declared = card.tiers[tier]
-    if declared.state == "stand_in":
+    if declared.state == "surrogate":
         settings["title"] = f"Surrogate data, not the paper's ({declared.name}): {card.title}"
     return settings
 

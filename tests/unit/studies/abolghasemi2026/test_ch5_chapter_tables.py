@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from harness import published
 
-from everycell.rag.questions import Question
+from everycell.rag.prompts import Question
 from everycell.records.artefacts import find_artefact
 from everycell.studies.abolghasemi2026.ch5.answers import check_answers, cite_always_first
 from everycell.studies.abolghasemi2026.ch5.arms import (

@@ -9,10 +9,8 @@ from everycell.language_models.answering import Recorded
 from everycell.language_models.generation import Answer, Identity, LanguageModelError
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
-from everycell.rag.paraphrase_checks import Limits
-from everycell.rag.paraphrased_questions import Outlook
-from everycell.rag.paraphrases import TEMPLATES, attempts, read_template
-from everycell.rag.questions import Question
+from everycell.rag.paraphrases import TEMPLATES, Limits, Outlook, attempts, read_template
+from everycell.rag.prompts import Question
 from everycell.studies.abolghasemi2026.ch5.paraphrasing import (
     Paraphraser,
     add_titles,

@@ -8,8 +8,13 @@ import pytest
 
 from everycell.language_models.generation import Answer, Token, prompt_hash
 from everycell.language_models.settings import Decoding
-from everycell.rag.prompts import AUTHORS_TEMPLATE, PLAIN_TEMPLATE, read_names, read_template
-from everycell.rag.questions import Question
+from everycell.rag.prompts import (
+    AUTHORS_TEMPLATE,
+    PLAIN_TEMPLATE,
+    Question,
+    read_names,
+    read_template,
+)
 from everycell.studies.abolghasemi2026.ch5.answers import ANSWERS, answers_frame, check_answers
 from everycell.studies.abolghasemi2026.ch5.arms import (
     EXTENDED_ARMS,

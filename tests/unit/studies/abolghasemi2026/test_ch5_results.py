@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.rag.questions import Question
+from everycell.rag.prompts import Question
 from everycell.studies.abolghasemi2026.ch5.answers import (
     ANSWERS,
     answer_shares,

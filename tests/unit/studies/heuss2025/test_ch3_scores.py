@@ -6,31 +6,33 @@ from pathlib import Path
 
 import pytest
 
-from everycell.base.errors import CollectionError
+from everycell.base.errors import DataError
 from everycell.studies.heuss2025.ch3.inputs import read_uncertain_scores
 
 HEAD = "qid,docid,mean_score,std_score\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "where"),
+    ("text", "row", "column"),
     [
-        ("qid,docid,mean_score\n7,31,-1.5\n", "std_score"),
-        (HEAD + "7,31,high,0.5\n", "row 2: mean_score"),
-        (HEAD + "7,31,-1.5,0.5\n7,32,-1.5,-0.5\n", "row 3: std_score"),
-        (HEAD + "7,31,-1.5,\n", "row 2: std_score"),
-        (HEAD + "7,31,-1.5,0.5\n7,31,-2,0.5\n", "row 3: this qid and docid"),
+        ("qid,docid,mean_score\n7,31,-1.5\n", None, "std_score"),
+        (HEAD + "7,31,high,0.5\n", "row 2", "mean_score"),
+        (HEAD + "7,31,-1.5,0.5\n7,32,-1.5,-0.5\n", "row 3", "std_score"),
+        (HEAD + "7,31,-1.5,\n", "row 2", "std_score"),
+        (HEAD + "7,31,-1.5,0.5\n7,31,-2,0.5\n", "row 3", None),
     ],
 )
-def test_faults_are_named_with_their_row(tmp_path: Path, text: str, where: str) -> None:
+def test_read_uncertain_scores_invalid(
+    tmp_path: Path, text: str, row: str | None, column: str | None
+) -> None:
     path = tmp_path / "msmarco_pointwise_uncertainty.csv"
     path.write_text(text)
-    with pytest.raises(CollectionError, match=where) as caught:
+    with pytest.raises(DataError) as caught:
         read_uncertain_scores(path)
-    assert path.name in str(caught.value)
+    assert (caught.value.path, caught.value.row, caught.value.column) == (path, row, column)
 
 
-def test_other_columns_and_orders_are_read(tmp_path: Path) -> None:
+def test_read_uncertain_scores_other_columns(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text("docid,rank,qid,std_score,mean_score\n031,1,7,0.5,-1e-3\n")
     # Ids stay text.

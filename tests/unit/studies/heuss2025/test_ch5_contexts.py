@@ -5,7 +5,7 @@ import pytest
 
 from everycell.language_models.generation import Answer, Token
 from everycell.rag.attributors import LikelyChoice, choice_requests
-from everycell.rag.grounded_template import GroundedAnswer, read_grounded
+from everycell.rag.citing_styles import GroundedAnswer, read_grounded
 from everycell.rag.interventions import KINDS, CitedAnswer, Statement
 from everycell.studies.heuss2025.ch5.figures import case_bars, estimate_lines, size_lines
 from everycell.studies.heuss2025.ch5.model_contexts import contexts, repeat_with_forgeries

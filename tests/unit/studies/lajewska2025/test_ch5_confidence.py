@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.collections.snippet_files import CONFIDENCE, CONFIDENCE_FILE, FILES, read_annotations
-from everycell.collections.snippets import AnnotationError
+from everycell.collections.snippets import (
+    CONFIDENCE,
+    CONFIDENCE_FILE,
+    FILES,
+    read_annotations,
+)
 from everycell.statistics.cluster_relations import (
     centre_within_groups,
     clustered_correlation,
@@ -77,37 +81,11 @@ def test_what_does_not_vary_has_no_spread():
         nested_variance_shares(pd.DataFrame({"value": [1, 1], "a": [0, 1]}), "value", ["a"])
 
 
-@pytest.mark.parametrize(
-    ("line", "fault"),
-    [
-        ("\"('8_1',)\",0.5,4", "got \"('8_1',)\""),
-        ("\"('8_1', 'p2')\",1.5,4", "row 1"),
-        ("\"('8_1', 'p2')\",0.5,9", "row 1"),
-        ("8_1,0.5,4", "got '8_1'"),
-        ("\"('8_1', 'p2')\",nan,4", "row 1"),
-        ("\"('8_1', 'p2')\",0.5,4\n\"('8_1', 'p2')\",0.5,4", "repeats an earlier row"),
-    ],
-)
-def test_a_broken_file_is_named(tmp_path, line, fault):
-    path = tmp_path / "jaccard_confidence.csv"
-    path.write_text(f"QueryPassage,Jaccard,Confidence\n{line}\n")
-    with pytest.raises(AnnotationError) as error:
-        read_released(path)
-    assert fault in str(error.value)
-
-
-def test_annotators_who_were_not_asked_are_refused():
-    rows = pd.DataFrame({"text_id": ["p1"], "worker": ["w1"], "confidence": [float("nan")]})
-    with pytest.raises(AnnotationError, match="has no confidence"):
-        add_agreement(rows)
-
-
 @pytest.fixture(scope="module")
 def annotations(mirror):
     paths = [mirror / f"{key}.gz" for key in FILES["dataset"]]
     batches = [
-        read_annotations([path], per_text=3).assign(batch=f"{path.parent.name} {path.name}")
-        for path in paths
+        read_annotations([path]).assign(batch=f"{path.parent.name} {path.name}") for path in paths
     ]
     return add_agreement(pd.concat(batches, ignore_index=True))
 

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from everycell.dialogue.answerability import THRESHOLDS
-from everycell.studies.lajewska2025.annotations import agreement_gaps
 from everycell.studies.lajewska2025.ch5.accuracy import (
     CHATGPT,
     accuracy,
@@ -25,6 +24,7 @@ from everycell.studies.lajewska2025.ch5.accuracy_tables import (
     accuracy_tables,
 )
 from everycell.studies.lajewska2025.ch5.similarity import READINGS, sentence_pairs, similarity
+from papers.lajewska2025.annotations import agreement_gaps
 
 
 @pytest.fixture

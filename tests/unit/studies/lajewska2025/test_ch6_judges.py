@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.collections.nugget_labels import JUDGES, SYSTEMS, NuggetLabels
+from everycell.collections.ginger import JUDGES, SYSTEMS, NuggetLabels
 from everycell.studies.lajewska2025.ch6.inference import (
     FAITHFUL,
     inference_scores,

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.collections.nugget_labels import PARTS, SYSTEMS
+from everycell.collections.ginger import PARTS, SYSTEMS
 from everycell.language_models.generation import Answer
 from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
 from everycell.rag.grounded.autonuggetizer import read_prompt
 from everycell.rag.grounded.detection import SLOTS, TEMPLATE
-from everycell.rag.grounded.nugget_agreement import covered_share
+from everycell.rag.nuggets import covered_share
 from everycell.studies.lajewska2025.ch6.creating import (
     assign_topic_nuggets,
     create_topic_nuggets,

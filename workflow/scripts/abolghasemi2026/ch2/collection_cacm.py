@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from everycell.collections.cacm import read_cacm_issues, read_cacm_links
-from everycell.collections.citation_benchmarks import cacm_query_by_example
+from everycell.collections.cacm import cacm_query_by_example, read_cacm_issues, read_cacm_links
 from everycell.collections.smart import read_collection
 from everycell.jobs.job import Job
 

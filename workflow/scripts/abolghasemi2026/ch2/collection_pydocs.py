@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.collections import pydocs, pydocs_tasks
+from everycell.collections import pydocs
 from everycell.jobs.job import Job
 
 with Job(snakemake) as job:
@@ -13,8 +13,8 @@ with Job(snakemake) as job:
     options = {"test": sizes["test"], "validation": sizes["validation"], "seed": job.seed}
     short_options = options | {"test": sizes["known_items"], "validation": sizes["known_items"]}
     benchmarks = [
-        pydocs_tasks.query_by_example(collection, **options),
-        pydocs_tasks.known_item_search(collection, **short_options),
+        pydocs.query_by_example(collection, **options),
+        pydocs.known_item_search(collection, **short_options),
     ]
     job.write_frame(collection.documents[["document_id", "text"]], "documents")
     for part in ("queries", "candidates"):

@@ -4,7 +4,7 @@ import pandas as pd
 
 from everycell.collections.planted_dialogues import plant_dialogues
 from everycell.collections.satisfaction_samples import samples_to_frame
-from everycell.collections.satisfaction_splits import remove_apologies
+from everycell.collections.user_satisfaction import remove_apologies
 from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
 from everycell.jobs.job import Job
 

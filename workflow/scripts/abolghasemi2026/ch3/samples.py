@@ -5,17 +5,15 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.satisfaction_samples import samples_to_frame
-from everycell.collections.satisfaction_splits import (
-    match_counterfactuals,
-    remove_apologies,
-    split_samples,
-)
 from everycell.collections.user_satisfaction import (
     CAUSE_BENCHMARK,
     FILES,
+    match_counterfactuals,
     read_dialogues,
     read_samples,
     read_split,
+    remove_apologies,
+    split_samples,
 )
 from everycell.jobs.job import Job
 

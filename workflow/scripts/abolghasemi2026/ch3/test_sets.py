@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.satisfaction_splits import compare_histories
-from everycell.collections.user_satisfaction import CAUSE_BENCHMARK, read_samples
+from everycell.collections.user_satisfaction import CAUSE_BENCHMARK, compare_histories, read_samples
 from everycell.jobs.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch3.data import collection_sizes, shared_histories
 

@@ -12,10 +12,15 @@ from everycell.language_models.generation import LanguageModelError
 from everycell.language_models.records import record_lines
 from everycell.language_models.settings import AskSettings, Decoding
 from everycell.rag.answers import usable_answers
-from everycell.rag.paraphrase_checks import Limits
-from everycell.rag.paraphrased_questions import explain_no_questions, paraphrase_questions
-from everycell.rag.paraphrases import attempts, paraphrases_frame, read_template
-from everycell.rag.questions import pick_questions
+from everycell.rag.paraphrases import (
+    Limits,
+    attempts,
+    explain_no_questions,
+    paraphrase_questions,
+    paraphrases_frame,
+    read_template,
+)
+from everycell.rag.prompts import pick_questions
 from everycell.receipts.receipts import write_json
 from everycell.studies.abolghasemi2026.ch5.paraphrasing import (
     Paraphraser,

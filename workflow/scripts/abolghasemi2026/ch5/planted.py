@@ -4,7 +4,7 @@ import pandas as pd
 
 from everycell.jobs.job import Job
 from everycell.rag.citations import without_citations
-from everycell.rag.questions import pick_questions
+from everycell.rag.prompts import pick_questions
 from everycell.studies.abolghasemi2026.ch5.arms import (
     PLAIN_ARMS,
     present_questions,

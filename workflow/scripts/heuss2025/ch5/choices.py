@@ -9,7 +9,7 @@ from everycell.jobs.job import Job
 from everycell.language_models.answering import model_of_job
 from everycell.language_models.records import record_lines
 from everycell.rag.attributors import LikelyChoice
-from everycell.rag.grounded_template import GroundedAnswer
+from everycell.rag.citing_styles import GroundedAnswer
 from everycell.studies.heuss2025.ch5.known_attributors import select_questions
 from everycell.studies.heuss2025.ch5.model_contexts import repeat_with_forgeries
 from everycell.studies.heuss2025.ch5.section_numbers import relevant_citations

@@ -4,7 +4,7 @@ import pandas as pd
 
 from everycell.jobs.job import Job
 from everycell.rag.interventions import outcomes
-from everycell.rag.planted_readers import PlantedReader
+from everycell.rag.planted import PlantedReader
 from everycell.studies.heuss2025.ch5.planted_citations import (
     answer_sizes,
     estimate_grid,

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.answerability_predictions import (
+from everycell.collections.answerability import (
     join_scores,
     read_passage_predictions,
     read_sentence_scores,
 )
 from everycell.jobs.result_job import ResultJob
 from everycell.records.spread import SEEDS, summarise_seeds
-from everycell.studies.lajewska2025.annotations import paths
-from everycell.studies.lajewska2025.answerability_data import read_labels
 from everycell.studies.lajewska2025.ch5.accuracy import chatgpt_accuracy, unanswerable_cells
 from everycell.studies.lajewska2025.ch5.accuracy_tables import CLASSIFIERS, NAMES, accuracy_tables
+from papers.lajewska2025.annotations import paths
+from papers.lajewska2025.answerability_data import read_labels
 
 with ResultJob(snakemake) as job:
     files, thresholds = snakemake.input, snakemake.params.chatgpt_thresholds

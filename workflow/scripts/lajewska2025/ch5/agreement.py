@@ -4,7 +4,7 @@ import pandas as pd
 
 from everycell.dialogue.spans import mean_jaccard
 from everycell.jobs.result_job import ResultJob
-from everycell.studies.lajewska2025.annotations import (
+from papers.lajewska2025.annotations import (
     GROUPS,
     agreement_gaps,
     mark_texts,

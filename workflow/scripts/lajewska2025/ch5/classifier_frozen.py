@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from everycell.jobs.job import Job
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
 from everycell.learning.sentence_classifier import pair_features, train_head
-from everycell.studies.lajewska2025.answerability_data import (
+from papers.lajewska2025.answerability_data import (
     judged_pairs,
     labelled_pairs,
     read_labels,

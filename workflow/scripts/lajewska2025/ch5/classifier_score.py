@@ -3,7 +3,7 @@
 from everycell.jobs.job import Job
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
 from everycell.learning.sentence_classifier import answer_probabilities
-from everycell.studies.lajewska2025.answerability_data import (
+from papers.lajewska2025.answerability_data import (
     judged_pairs,
     read_labels,
     score_frame,

@@ -15,7 +15,7 @@ from everycell.learning.sentence_classifier import (
     squad_pairs,
 )
 from everycell.learning.training import train
-from everycell.studies.lajewska2025.answerability_data import labelled_pairs, read_labels
+from papers.lajewska2025.answerability_data import labelled_pairs, read_labels
 
 #: Lower bound of probabilities in log losses.
 SMALLEST = 1e-7

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.snippet_files import read_annotations
+from everycell.collections.snippets import read_annotations
 from everycell.jobs.result_job import ResultJob
-from everycell.studies.lajewska2025.annotations import PER_PASSAGE, paths
 from everycell.studies.lajewska2025.ch5.confidence import (
     AS_RELEASED,
     DECIMALS,
@@ -17,13 +16,12 @@ from everycell.studies.lajewska2025.ch5.confidence import (
     read_released,
 )
 from everycell.studies.lajewska2025.ch5.figures import confidence_and_agreement
+from papers.lajewska2025.annotations import paths
 
 with ResultJob(snakemake) as job:
     params = snakemake.params
     batches = [
-        read_annotations([path], per_text=PER_PASSAGE).assign(
-            batch=f"{path.parent.name} {path.stem}"
-        )
+        read_annotations([path]).assign(batch=f"{path.parent.name} {path.stem}")
         for path in paths(snakemake.input.dataset)
     ]
     annotations = add_agreement(pd.concat(batches, ignore_index=True))

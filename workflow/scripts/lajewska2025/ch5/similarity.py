@@ -5,8 +5,8 @@ import pandas as pd
 from everycell.collections.snippets import check_same_texts
 from everycell.dialogue.spans import AGGREGATIONS
 from everycell.jobs.result_job import ResultJob
-from everycell.studies.lajewska2025.annotations import GROUPS, mark_texts, read_group
 from everycell.studies.lajewska2025.ch5.similarity import READINGS, sentence_pairs, similarity
+from papers.lajewska2025.annotations import GROUPS, mark_texts, read_group
 
 with ResultJob(snakemake) as job:
     files = snakemake.input

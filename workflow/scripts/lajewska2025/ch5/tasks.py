@@ -2,11 +2,10 @@
 
 import pandas as pd
 
-from everycell.collections.snippet_files import read_annotations, read_tasks
-from everycell.collections.snippets import count_annotations
+from everycell.collections.snippets import count_annotations, read_annotations, read_tasks
 from everycell.jobs.result_job import ResultJob
-from everycell.studies.lajewska2025.annotations import GROUPS, paths
 from everycell.studies.lajewska2025.ch5.snippet_tables import effort_rows
+from papers.lajewska2025.annotations import GROUPS, paths
 
 with ResultJob(snakemake) as job:
     files, fees = snakemake.input, snakemake.params.fees

@@ -2,13 +2,11 @@
 
 import pandas as pd
 
-from everycell.collections.snippet_files import read_annotations
-from everycell.collections.snippets import check_same_texts
+from everycell.collections.snippets import check_same_texts, read_annotations
 from everycell.dialogue.spans import mean_jaccard, reference_similarity
 from everycell.jobs.result_job import ResultJob
-from everycell.studies.lajewska2025.annotations import (
+from papers.lajewska2025.annotations import (
     GROUPS,
-    PER_PASSAGE,
     mark_texts,
     paths,
     read_group,
@@ -18,7 +16,7 @@ WORKERS = ("paragraph_regular", "paragraph_master", "paragraph_prolific")
 
 with ResultJob(snakemake) as job:
     files = snakemake.input
-    all_annotations = read_annotations(paths(files.dataset), per_text=PER_PASSAGE)
+    all_annotations = read_annotations(paths(files.dataset))
     texts = mark_texts(all_annotations)
     of_experts = read_group(files.paragraph_expert, "paragraph_expert")
     experts = mark_texts(of_experts)

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.ginger_responses import read_responses
-from everycell.collections.nugget_labels import read_nugget_labels
+from everycell.collections.ginger import read_nugget_labels, read_responses
 from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.ch6.completeness import (
     compare_writers,

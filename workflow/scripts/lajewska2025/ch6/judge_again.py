@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.ginger_responses import read_responses
-from everycell.collections.nugget_labels import JUDGES, read_nugget_labels
+from everycell.collections.ginger import JUDGES, read_nugget_labels, read_responses
 from everycell.jobs.job import Job
 from everycell.language_models.answering import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.autonuggetizer import read_prompt
-from everycell.studies.lajewska2025.annotations import paths
 from everycell.studies.lajewska2025.ch6.judging import judge_again
+from papers.lajewska2025.annotations import paths
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.nugget_labels import JUDGES, SYSTEMS, read_nugget_labels
+from everycell.collections.ginger import JUDGES, SYSTEMS, read_nugget_labels
 from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.ch6.creating import (
     SHARED_FACTS_DECIMALS,

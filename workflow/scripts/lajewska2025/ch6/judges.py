@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from everycell.collections.nugget_labels import read_nugget_labels
+from everycell.collections.ginger import read_nugget_labels
 from everycell.jobs.result_job import ResultJob
 from everycell.render.panels import agreement_panels
 from everycell.studies.lajewska2025.ch6.creating import SHARED_FACTS_DECIMALS

@@ -7,7 +7,6 @@ threshold the classifier detects as many nuggets on the validation questions as 
 import pandas as pd
 
 from everycell.jobs.job import Job
-from everycell.studies.lajewska2025.answerability_data import read_labels
 from everycell.studies.lajewska2025.ch6.inputs import (
     agreement_with_people,
     all_sentences,
@@ -18,6 +17,7 @@ from everycell.studies.lajewska2025.ch6.inputs import (
     nuggets_by_detection,
     read_human_marks,
 )
+from papers.lajewska2025.answerability_data import read_labels
 
 with Job(snakemake) as job:
     params = snakemake.params

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from everycell.collections.nugget_labels import read_nugget_labels
+from everycell.collections.ginger import read_nugget_labels
 from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.ch6.nuggets import TEST_DECIMALS, add_mean, name_scores
 from everycell.studies.lajewska2025.ch6.parts import parts_tables

@@ -6,8 +6,7 @@ import pandas as pd
 
 from everycell.base.files import write_atomically
 from everycell.jobs.job import Job
-from everycell.rag.grounded.provenance import provenance, provenance_page
-from everycell.rag.grounded.responses import responses_of
+from everycell.rag.grounded.responses import provenance, provenance_page, responses_of
 from everycell.receipts.receipts import write_json
 from everycell.studies.lajewska2025.ch6.systems import DETECTED
 

@@ -9,7 +9,7 @@ import numpy as np
 from everycell.jobs.result_job import ResultJob
 from everycell.statistics.effect_size import EFFECT_SCALES
 from everycell.studies.lajewska2025.ch7.simulation import simulated_power, simulated_study
-from everycell.studies.lajewska2025.rejection_figure import write_rejection_figure
+from papers.lajewska2025.rejection_figure import write_rejection_figure
 
 with ResultJob(snakemake) as job:
     params = snakemake.params

@@ -5,8 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.base.csv_files import read_table
-from everycell.collections.user_studies import read_transparency
-from everycell.collections.user_study_materials import read_pilot
+from everycell.collections.user_studies import read_pilot, read_transparency
 from everycell.jobs.result_job import ResultJob
 from everycell.studies.lajewska2025.ch7.text_numbers import (
     power_analysis,

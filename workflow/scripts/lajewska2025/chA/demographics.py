@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.base.csv_files import read_answers
-from everycell.collections.user_studies import DEMOGRAPHICS
+from everycell.collections.user_studies import DEMOGRAPHICS, read_answers
 from everycell.jobs.result_job import ResultJob
 from papers.lajewska2025.counts import exact_quotient
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from everycell.collections.user_study_materials import read_expert_scores
+from everycell.collections.user_studies import read_expert_scores
 from everycell.jobs.result_job import ResultJob
 from everycell.render.panels import box_panels
 

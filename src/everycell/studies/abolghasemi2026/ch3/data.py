@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.satisfaction_samples import USER, Sample, Turn
-from everycell.collections.satisfaction_splits import split_samples
 from everycell.collections.user_satisfaction import (
     RATINGS,
     RULES,
     SATISFIED_FROM,
     RatedDialogue,
+    split_samples,
 )
 from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_agreement
 

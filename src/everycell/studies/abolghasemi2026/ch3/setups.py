@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from everycell.collections.satisfaction_samples import Sample
-from everycell.collections.satisfaction_splits import remove_apologies
+from everycell.collections.user_satisfaction import remove_apologies
 from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
 
 #: Name of the setup that trains on the unchanged samples.

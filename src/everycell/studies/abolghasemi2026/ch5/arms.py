@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from everycell.metrics.attribution import Author
-from everycell.rag.questions import GoldPosition, Question
+from everycell.rag.prompts import GoldPosition, Question
 from everycell.studies.abolghasemi2026.ch5.modes import MODES, displayed_author
 
 Labels = Literal["plain", "extended"]

@@ -12,10 +12,9 @@ from everycell.language_models.answering import Recorded
 from everycell.language_models.generation import LanguageModelError, Request
 from everycell.language_models.records import Entry, key_of
 from everycell.language_models.settings import Decoding
-from everycell.rag.paraphrase_checks import Limits, withhold_quotation
-from everycell.rag.paraphrased_questions import Outlook
-from everycell.rag.paraphrases import Paraphrase, Passage, Unit, paraphrase_all
-from everycell.rag.questions import Question
+from everycell.rag.paraphrases import Limits, Outlook, Paraphrase, Passage, Unit, paraphrase_all
+from everycell.rag.prompts import Question
+from everycell.rag.quotations import withhold_quotation
 
 
 def questions_to_try(

@@ -10,16 +10,18 @@ import pandas as pd
 
 from everycell.language_models.generation import Request
 from everycell.language_models.settings import Decoding
-from everycell.rag.draws import named_draws
-from everycell.rag.paraphrase_checks import answers_in
+from everycell.rag.answers import answers_in
 from everycell.rag.prompts import (
     LABELS,
     MACHINE,
+    GoldPosition,
     PromptTemplate,
+    Question,
     author_texts,
     cited_answer_prompt,
+    named_draws,
+    pick_questions,
 )
-from everycell.rag.questions import GoldPosition, Question, pick_questions
 from everycell.studies.abolghasemi2026.ch5.arms import Arm, Presentation, Setting
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.base.csv_files import read_table, row_in_file
-from everycell.base.errors import CollectionError
-from everycell.base.untrusted import in_quotes
+from everycell.base.csv_files import read_table, row_number
+from everycell.base.errors import DataError
 from everycell.metrics.nfairr import neutrality
 from everycell.studies.heuss2025.ch3.trade_offs import RankedList, ranked_lists
 from everycell.trec.runs import read_run
@@ -47,23 +46,27 @@ def read_uncertain_scores(path: Path) -> pd.DataFrame:
         "mean_score": "mean",
         "std_score": "deviation",
     }
-    table = read_table(path, list(names), error=CollectionError)[list(names)]
+    table = read_table(path, list(names))[list(names)]
     for name, smallest in (("mean_score", -np.inf), ("std_score", 0.0)):
         numbers = pd.to_numeric(table[name], errors="coerce")
         invalid = ~np.isfinite(numbers) | (numbers < smallest)
         if invalid.any():
             row = int(np.flatnonzero(invalid)[0])
             expected = "a finite number" + " of 0 or more" * (smallest == 0)
-            raise CollectionError(
-                f"{row_in_file(path, row)}: {name} is {in_quotes(table[name].iloc[row])}, expected "
-                f"{expected}; correct it or unpack the published file again."
+            raise DataError(
+                path,
+                f"row {row_number(path, row)}",
+                name,
+                table[name].iloc[row],
+                expected=expected,
+                fix="correct it or unpack the published file again",
             )
         table[name] = numbers
     repeated = table.duplicated(["qid", "docid"])
     if repeated.any():
         row = int(np.flatnonzero(repeated)[0])
-        raise CollectionError(
-            f"{row_in_file(path, row)}: this qid and docid repeat an earlier row; remove one."
+        raise DataError(
+            path, f"row {row_number(path, row)}", fault="repeats an earlier row", fix="remove one"
         )
     return table.rename(columns=names)
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from everycell.rag.answers import normalise_as_squad
-from everycell.rag.draws import named_draws
 from everycell.rag.interventions import Answerer, instances, try_instance
+from everycell.rag.prompts import named_draws
 
 
 class RetrievedQuestion(NamedTuple):

@@ -8,9 +8,9 @@ import pandas as pd
 
 from everycell.base.untrusted import in_quotes
 from everycell.rag.cite_checks import Context, GivenAnswer, forged_instances, try_all
-from everycell.rag.draws import named_draws
-from everycell.rag.grounded_template import GroundedAnswer
+from everycell.rag.citing_styles import GroundedAnswer
 from everycell.rag.interventions import outcomes
+from everycell.rag.prompts import named_draws
 from everycell.studies.heuss2025.ch5.planted_citations import answer_sizes, selection_counts
 from everycell.studies.heuss2025.ch5.section_numbers import answer_numbers, reported_numbers
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from everycell.rag.draws import named_draws
 from everycell.rag.interventions import CitedAnswer, instances, share, try_instance
-from everycell.rag.planted_readers import PlantedQuestion, PlantedReader, planted_question
+from everycell.rag.planted import PlantedQuestion, PlantedReader, planted_question
+from everycell.rag.prompts import named_draws
 
 #: Rows of Table 5.2.
 CITING = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from everycell.rag.grounded_template import GroundedAnswer
+from everycell.rag.citing_styles import GroundedAnswer
 from everycell.rag.interventions import KINDS, CitedAnswer, share
 
 # Names of the kinds of forged documents in claims: for pairs, and for shares.

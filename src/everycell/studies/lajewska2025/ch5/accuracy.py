@@ -24,8 +24,8 @@ from everycell.dialogue.answerability import (
     mcnemar_test,
 )
 from everycell.statistics.hypothesis_tests import t_tests
-from everycell.studies.lajewska2025.answerability_data import labelled_pairs
 from everycell.studies.lajewska2025.ch5.rankings import READINGS, ranking_values
+from papers.lajewska2025.answerability_data import labelled_pairs
 
 Level = tuple[str, str, str]
 Cases = tuple[npt.NDArray, npt.NDArray, npt.NDArray]

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import pandas as pd
 
 from everycell.dialogue.answerability import THRESHOLDS, lexical_probabilities
-from everycell.studies.lajewska2025.answerability_data import judged_pairs, labelled_pairs
 from everycell.studies.lajewska2025.ch5.accuracy import (
     accuracy,
     accuracy_cells,
@@ -20,6 +19,7 @@ from everycell.studies.lajewska2025.ch5.accuracy import (
     system_tests,
     tune_thresholds,
 )
+from papers.lajewska2025.answerability_data import judged_pairs, labelled_pairs
 
 #: Input with released predictions -> row.
 CLASSIFIERS = {

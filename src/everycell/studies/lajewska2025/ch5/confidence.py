@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
 
-from everycell.base.csv_files import read_table
+from everycell.base.csv_files import read_columns
 from everycell.base.untrusted import parse_literal
-from everycell.collections.snippets import AnnotationError
 from everycell.dialogue.spans import mean_jaccard
 from everycell.statistics.cluster_relations import (
     centre_within_groups,
@@ -17,7 +15,7 @@ from everycell.statistics.cluster_relations import (
     nested_variance_shares,
 )
 from everycell.statistics.hypothesis_tests import pearson
-from everycell.studies.lajewska2025.annotations import mark_texts
+from papers.lajewska2025.annotations import mark_texts
 
 X, Y = "confidence", "agreement"
 #: Interpretation of the released file, with which the published sentence is compared.
@@ -27,44 +25,16 @@ DECIMALS = {"n": 0, "r": 3, "p": 4, "low": 3, "high": 3, "single p < 0.05": 0, "
 
 def read_released(path: Path) -> pd.DataFrame:
     """Agreement and mean confidence of each passage, as computed by the authors."""
-    raw = read_table(path, ["QueryPassage", "Jaccard", "Confidence"], error=AnnotationError)
-    rows = []
-    for number, (name, *values) in enumerate(
-        raw[["QueryPassage", "Jaccard", "Confidence"]].itertuples(index=False), start=1
-    ):
-        row = None
-        with suppress(TypeError, ValueError):
-            turn, text = parse_literal(name)
-            jaccard, confidence = map(float, values)
-            in_range = 0 <= jaccard <= 1 and 1 <= confidence <= 5
-            if isinstance(turn, str) and isinstance(text, str) and in_range:
-                row = (turn, text, jaccard, confidence)
-        if row is None:
-            raise AnnotationError(
-                f"{path}, row {number}: got {name[:40]!r} with {values}, expected a pair of a "
-                "question and a passage, an agreement from 0 to 1 and a confidence from 1 to 5. "
-                "Delete the file and download it again."
-            )
-        rows.append(row)
-    table = pd.DataFrame(rows, columns=["turn_id", "text_id", Y, X])
-    repeated = table.duplicated(["turn_id", "text_id"])
-    if repeated.any():
-        raise AnnotationError(
-            f"{path}, row {int(repeated.argmax()) + 1}: the passage repeats an earlier row, "
-            "expected one row per passage. Delete the file and download it again."
-        )
-    return table
+    raw = read_columns(path, ["QueryPassage", "Jaccard", "Confidence"])
+    rows = [
+        (*parse_literal(name), float(jaccard), float(confidence))
+        for name, jaccard, confidence in raw.itertuples(index=False)
+    ]
+    return pd.DataFrame(rows, columns=["turn_id", "text_id", Y, X])
 
 
 def add_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
     """Add the agreement on the passage, its team, and how many annotators marked no snippet."""
-    has_confidence = annotations[X].notna()
-    if not has_confidence.all():
-        row = annotations[~has_confidence].iloc[0]
-        raise AnnotationError(
-            f"The annotation of {row['text_id']} by {row['worker']} has no confidence; "
-            "pass annotations of the released data set, which all have one."
-        )
     keys = ["turn_id", "text_id"]
     texts = mark_texts(annotations)
     passages = annotations.groupby(keys, sort=False)

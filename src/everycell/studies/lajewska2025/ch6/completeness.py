@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 from sklearn.pipeline import Pipeline
 
-from everycell.collections.nugget_labels import JUDGES
+from everycell.collections.ginger import JUDGES
 from everycell.rag.grounded.lexical_judge import (
     Words,
     imitation,
@@ -18,7 +18,7 @@ from everycell.rag.grounded.lexical_judge import (
     supported_shares,
     train_judge,
 )
-from everycell.rag.judges import rank_agreement
+from everycell.rag.nuggets import rank_agreement
 from everycell.studies.lajewska2025.ch6.nuggets import MEAN, TEST_DECIMALS, compare_runs
 from everycell.studies.lajewska2025.ch6.systems import BASELINE, RELEVANT, STANDARD
 

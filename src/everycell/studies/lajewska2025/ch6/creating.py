@@ -13,8 +13,7 @@ from everycell.rag.grounded.autonuggetizer import (
     create_nuggets,
     label_importance,
 )
-from everycell.rag.grounded.nugget_agreement import covered_share
-from everycell.rag.nuggets import MEASURES, nugget_scores
+from everycell.rag.nuggets import MEASURES, covered_share, nugget_scores
 from everycell.studies.lajewska2025.ch6.nuggets import NAMES
 
 #: Decimals of the values of `shared_facts`.

@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import BoolArray
-from everycell.collections.snippet_files import read_annotations
-from everycell.collections.snippets import Span
+from everycell.collections.snippets import Span, read_annotations
 from everycell.dialogue.spans import mark_characters, reference_similarity
 from everycell.rag.grounded.detection import agreed_spans, nuggets_frame
-from everycell.studies.lajewska2025.annotations import PER_PASSAGE, mark_texts, paths
 from everycell.studies.lajewska2025.ch6.systems import DETECTED, GOLD, IRRELEVANT, RELEVANT
 from everycell.text.sentences import sentence_spans
+from papers.lajewska2025.annotations import mark_texts, paths
 
 Key = tuple[str, str]
 Marks = Mapping[Key, BoolArray]
@@ -27,7 +26,7 @@ REFERENCES = ("each annotator", "most annotators")
 
 def read_human_marks(files: str | Iterable[str]) -> Marks:
     """Characters that each of three annotators marked, by passage of CAsT-snippets."""
-    return mark_texts(read_annotations(paths(files), per_text=PER_PASSAGE))
+    return mark_texts(read_annotations(paths(files)))
 
 
 def input_passages(passages: pd.DataFrame) -> pd.DataFrame:

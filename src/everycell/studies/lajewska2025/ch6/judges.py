@@ -7,9 +7,13 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.collections.nugget_labels import JUDGES, SYSTEMS, NuggetLabels
-from everycell.rag.judges import judge_agreement
-from everycell.rag.nuggets import lowercase_importance, nugget_scores, unify_importance
+from everycell.collections.ginger import JUDGES, SYSTEMS, NuggetLabels
+from everycell.rag.nuggets import (
+    judge_agreement,
+    lowercase_importance,
+    nugget_scores,
+    unify_importance,
+)
 from everycell.studies.lajewska2025.ch6.creating import shared_facts
 from everycell.studies.lajewska2025.ch6.nuggets import (
     TEST_DECIMALS,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 from scipy import stats
 
-from everycell.collections.nugget_labels import JUDGES, PARTS, SYSTEMS, NuggetLabels
+from everycell.collections.ginger import JUDGES, PARTS, SYSTEMS, NuggetLabels
 from everycell.rag.nuggets import nugget_scores
 from everycell.retrieval.significance import compare_paired_and_unpaired
 

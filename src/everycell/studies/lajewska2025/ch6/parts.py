@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.collections.nugget_labels import PARTS
+from everycell.collections.ginger import PARTS
 from everycell.studies.lajewska2025.ch6.nuggets import (
     MEAN,
     NAMES,

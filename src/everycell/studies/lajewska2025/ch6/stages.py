@@ -8,8 +8,12 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import FloatArray
-from everycell.rag.grounded.clusters import density_clusters, lsa_clusters
-from everycell.rag.grounded.ranking import bm25_scores, vector_scores
+from everycell.rag.grounded.clusters import (
+    bm25_scores,
+    density_clusters,
+    lsa_clusters,
+    vector_scores,
+)
 from everycell.rag.grounded.responses import Response, responses_frame
 from everycell.studies.lajewska2025.ch6.systems import (
     BASELINE,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 
 from everycell.statistics.effect_size import omega_squared
-from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p_values
 from everycell.verdicts.audits import (
     Cells,
     Finding,
@@ -14,6 +13,7 @@ from everycell.verdicts.audits import (
     published_text,
     rows_where,
 )
+from papers.lajewska2025.published_anova import ALPHA, format_rows, p_values
 
 
 def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:

@@ -15,7 +15,7 @@ from everycell.collections.user_studies import RESPONSE_RATINGS
 from everycell.statistics.anova_frames import anova_cells
 from everycell.statistics.effect_size import EffectScale
 from everycell.statistics.simulation import rejection_rates, simulate_ratings
-from everycell.studies.lajewska2025.designs import transparency_study
+from papers.lajewska2025.designs import transparency_study
 
 FACTORS = {
     "response_quality": "Response Quality",

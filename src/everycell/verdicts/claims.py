@@ -9,7 +9,7 @@ from typing import Literal
 import pandas as pd
 
 from everycell.records.artefacts import Artefact
-from everycell.records.claims import Conclusion, Kind, Predicate, SpeaksIf
+from everycell.records.claims import Claim, DecisiveIf, Kind, Predicate
 from everycell.records.published_cells import key_columns
 from everycell.verdicts.comparisons import Cells, Key, compare
 
@@ -47,14 +47,14 @@ def no_table(name: str) -> pd.DataFrame | None:
 
 
 def evaluate(
-    conclusion: Conclusion,
+    claim: Claim,
     table: pd.DataFrame,
     published: pd.DataFrame | None = None,
     *,
-    kind: Kind = "printed",
+    kind: Kind = "published",
     lacks: Mapping[str, Sequence[str]] | None = None,
     find_table: FindTable = no_table,
-    speaks_if: Sequence[SpeaksIf] = (),
+    decisive_if: Sequence[DecisiveIf] = (),
 ) -> Decision:
     """Test a claim on a tidy table of cells; it is not run if a cell or column is missing."""
     # A reproduced figure may have the bounds of an interval after its values.
@@ -69,17 +69,17 @@ def evaluate(
     expected = [] if published is None else Cells.of(published, cells.keys).names
     unmet = [
         rule
-        for rule in speaks_if
-        if (not rule.conclusions or conclusion.id in rule.conclusions)
+        for rule in decisive_if
+        if (not rule.claims or claim.id in rule.claims)
         and not _is_testable(rule, cells, kind, find_table)
     ]
     for rule in unmet:
-        if not rule.cells and not rule.conclusions:
+        if not rule.cells and not rule.claims:
             return Decision("not_testable", rule.because)
     parts = [
-        _adapt_predicate(part, kind) for part in conclusion.holds_if if _is_tested_on(part, kind)
+        _adapt_predicate(part, kind) for part in claim.supported_if if _is_tested_on(part, kind)
     ]
-    if not parts and kind == "printed":
+    if not parts and kind == "published":
         return Decision("no_numbers", "the paper does not publish the numbers that it compares")
     if not parts:
         return Decision("not_run", "not tested on " + _TABLES[kind])
@@ -88,13 +88,13 @@ def evaluate(
         for part in parts
     ]
     decisive = next((result for result in results if result.outcome == "not_run"), None)
-    if decisive and (conclusion.vague or conclusion.tests_must_agree):
+    if decisive and (claim.vague or claim.tests_must_agree):
         return decisive
-    if conclusion.vague:
+    if claim.vague:
         details = "; ".join(dict.fromkeys(result.detail for result in results))
-        why = f"{conclusion.vague!r} has no number in the paper"
+        why = f"{claim.vague!r} has no number in the paper"
         return Decision("undecided", f"{why}; of our interpretation: {details}")
-    if conclusion.tests_must_agree and len({result.outcome for result in results}) > 1:
+    if claim.tests_must_agree and len({result.outcome for result in results}) > 1:
         details = "; ".join(
             f"{' / '.join(map(str, part.cells.values()))}: {OUTCOME_NAMES[result.outcome]}"
             for part, result in zip(parts, results, strict=True)
@@ -106,8 +106,8 @@ def evaluate(
             if result.outcome == outcome:
                 return result
     detail = "; ".join(dict.fromkeys(result.detail for result in results))
-    if len(parts) < len(conclusion.holds_if):
-        detail += f"; {len(parts)} of {len(conclusion.holds_if)} predicates are tested on "
+    if len(parts) < len(claim.supported_if):
+        detail += f"; {len(parts)} of {len(claim.supported_if)} predicates are tested on "
         detail += _TABLES[kind]
     return Decision("holds", detail)
 
@@ -117,26 +117,28 @@ def decide_on_published(artefact: Artefact) -> list[Decision]:
     if artefact.cells.empty:
         # Claims of a figure without published numbers are tested on its reproduced values.
         nothing = Decision("no_numbers", "the paper publishes no numbers for it")
-        return [nothing] * len(artefact.card.conclusions)
+        return [nothing] * len(artefact.card.claims)
     published = artefact.drop_labels(artefact.cells)
-    return [evaluate(conclusion, published) for conclusion in artefact.card.conclusions]
+    return [evaluate(claim, published) for claim in artefact.card.claims]
 
 
 _TABLES: Mapping[Kind, str] = {
-    "printed": "published values",
-    "rebuilt": "reproduced tables",
-    "stand_in": "surrogate data",
+    "published": "published values",
+    "reproduced": "reproduced tables",
+    "surrogate": "surrogate data",
 }
 
 
 def _is_tested_on(predicate: Predicate, kind: Kind) -> bool:
-    return kind in predicate.tested_on and not (kind == "printed" and predicate.beside is not None)
+    return kind in predicate.tested_on and not (
+        kind == "published" and predicate.supplement is not None
+    )
 
 
 def _adapt_predicate(predicate: Predicate, kind: Kind) -> Predicate:
     """Adapt a predicate to a kind of table."""
-    if predicate.letters == "stand_in":
-        return predicate.model_copy(update={"letters": kind == "stand_in"})
+    if predicate.letters == "surrogate":
+        return predicate.model_copy(update={"letters": kind == "surrogate"})
     return predicate
 
 
@@ -144,14 +146,14 @@ def _table_of(
     predicate: Predicate, cells: Cells, expected: Sequence[Key], find_table: FindTable
 ) -> tuple[Cells, Sequence[Key]] | str:
     """Table of a predicate and its expected cells, or why there is none."""
-    if predicate.beside is None:
+    if predicate.supplement is None:
         return cells, expected
-    table = find_table(predicate.beside)
+    table = find_table(predicate.supplement)
     if table is None:
-        return f"the supplementary table {predicate.beside!r} is missing"
+        return f"the supplementary table {predicate.supplement!r} is missing"
     columns = list(table.columns)
     if "value" not in columns:
-        return _no_column(f"supplementary table {predicate.beside!r}", "value", columns)
+        return _no_column(f"supplementary table {predicate.supplement!r}", "value", columns)
     return Cells.of(table, columns[: columns.index("value")]), ()
 
 
@@ -159,9 +161,10 @@ def _no_column(table: str, column: str, columns: Iterable[str]) -> str:
     return f"the {table} has no column {column!r}; its columns are {', '.join(columns)}"
 
 
-def _is_testable(rule: SpeaksIf, cells: Cells, kind: Kind, find_table: FindTable) -> bool:
+def _is_testable(rule: DecisiveIf, cells: Cells, kind: Kind, find_table: FindTable) -> bool:
     results = [
-        _evaluate(part, _table_of(part, cells, (), find_table), {}, ()) for part in rule.holds_if
+        _evaluate(part, _table_of(part, cells, (), find_table), {}, ())
+        for part in rule.supported_if
     ]
     return all(result.outcome == "holds" for result in results)
 
@@ -170,7 +173,7 @@ def _evaluate(
     predicate: Predicate,
     table: tuple[Cells, Sequence[Key]] | str,
     lacks: Mapping[str, Sequence[str]],
-    unmet: Sequence[SpeaksIf],
+    unmet: Sequence[DecisiveIf],
 ) -> Decision:
     if isinstance(table, str):
         return Decision("not_run", table)
@@ -188,7 +191,11 @@ def _evaluate(
     columns += ["marker"] if predicate.needs_markers else []
     absent += [column for column in columns if column not in cells.columns]
     if absent:
-        name = "table" if predicate.beside is None else f"supplementary table {predicate.beside!r}"
+        name = (
+            "table"
+            if predicate.supplement is None
+            else f"supplementary table {predicate.supplement!r}"
+        )
         return Decision("not_run", _no_column(name, absent[0], [*cells.keys, *cells.columns]))
     selected = cells.select(selector, dict.fromkeys([*cells.names, *expected]))
     for column, names in selector.items():
@@ -231,7 +238,7 @@ def _absent_sides(predicate: Predicate, cells: Cells, key: Key) -> list[Key]:
 
 
 def _reason_untestable(
-    predicate: Predicate, cells: Cells, key: Key, unmet: Sequence[SpeaksIf]
+    predicate: Predicate, cells: Cells, key: Key, unmet: Sequence[DecisiveIf]
 ) -> str | None:
     """Why a comparison cannot be tested; None if it can."""
     sides = [key]

@@ -9,7 +9,7 @@ from typing import Literal
 import pandas as pd
 
 from everycell.base.arrays import BoolArray
-from everycell.collections.snippet_files import read_annotations
+from everycell.collections.snippets import read_annotations
 from everycell.dialogue.spans import mark_characters
 
 #: Group of annotators -> task, name and number of annotators per text, as published.
@@ -23,8 +23,6 @@ GROUPS = {
 }
 #: Groups whose snippets overlap although the task forbids it; their union is used.
 OVERLAPPING = frozenset({"paragraph_prolific"})
-#: Annotators per passage in the released data set.
-PER_PASSAGE = 3
 
 
 def paths(files: str | Iterable[str]) -> list[Path]:
@@ -33,8 +31,8 @@ def paths(files: str | Iterable[str]) -> list[Path]:
 
 
 def read_group(files: str | Iterable[str], group: str) -> pd.DataFrame:
-    """Annotations in a group's released files; checks that each text has the published number."""
-    return read_annotations(paths(files), per_text=GROUPS[group][2])
+    """Annotations in a group's released files."""
+    return read_annotations(paths(files))
 
 
 def agreement_gaps(agreement: pd.DataFrame, group: str, baseline: str) -> pd.DataFrame:

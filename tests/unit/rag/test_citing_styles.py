@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everycell.base.errors import DataError
 from everycell.language_models.templates import TemplateError
-from everycell.rag.citing_styles import citing_style
-from everycell.rag.grounded_template import (
+from everycell.rag.citing_styles import (
+    citing_style,
     grounded_prompt,
     own_template_prompt,
     read_grounded,
@@ -29,7 +30,7 @@ def spans(text: str, k: int = 5):
     return [tuple(item) for item in marked(text, k).answer.statements]
 
 
-def test_a_tidy_answer() -> None:
+def test_read_grounded() -> None:
     result = read_grounded(TIDY, 5)
     assert result.answer == CitedAnswer(
         (Statement("Leiden", (3,)), Statement("1575", (1, 3))),
@@ -40,30 +41,30 @@ def test_a_tidy_answer() -> None:
     assert (result.sentences, result.stray, result.mended) == (1, (), 0)
 
 
-def test_spans_with_line_breaks() -> None:
+def test_read_grounded_line_breaks() -> None:
     assert spans("<co: 2>in the\n\n old town</co: 2>.") == [("in the old town", (2,))]
     assert spans("<co: 1,\n2>old</co: 1,\n2>.") == [("old", (1, 2))]
 
 
-def test_marks_closed_with_other_numbers() -> None:
+def test_read_grounded_other_closing_number() -> None:
     result = marked("<co: 0,1>An owl</co: 0> hunts <co: 2>mice</co: 4>.")
     assert result.answer.statements == (Statement("An owl", (0, 1)), Statement("mice", (2,)))
     assert result.mended == 2
     assert result.answer.text == "An owl hunts mice."
 
 
-def test_marks_that_are_not_closed_end_with_their_sentence() -> None:
+def test_read_grounded_unclosed_mark() -> None:
     result = marked("<co: 1>Owls hunt mice. Foxes do too.")
     assert result.answer.statements == (Statement("Owls hunt mice.", (1,)),)
     assert result.mended == 1 and result.answer.text == "Owls hunt mice. Foxes do too."
 
 
-def test_a_closing_mark_alone_is_left_out() -> None:
+def test_read_grounded_closing_mark_alone() -> None:
     assert marked("Owls</co: 1> hunt.").answer.statements == ()
     assert marked("Owls</co: 1> hunt.").answer.text == "Owls hunt."
 
 
-def test_marks_in_marks_are_spans_each() -> None:
+def test_read_grounded_nested_marks() -> None:
     assert spans("<co: 0>the <co: 1>old</co: 1> town</co: 0>") == [
         ("the old town", (0,)),
         ("old", (1,)),
@@ -72,7 +73,7 @@ def test_marks_in_marks_are_spans_each() -> None:
     assert spans("<co: 0>a <co: 1>b</co: 0> c</co: 1>") == [("a b", (0,)), ("b c", (1,))]
 
 
-def test_numbers_of_no_document_are_stray() -> None:
+def test_read_grounded_stray_numbers() -> None:
     result = read_grounded(
         "Relevant Documents: 0,9\nCited Documents: None\nGrounded answer: <co: 7>Owl</co: 7>", 5
     )
@@ -84,12 +85,12 @@ def test_numbers_of_no_document_are_stray() -> None:
 
 
 @pytest.mark.parametrize("nothing", ["", "\n", "I cannot answer that.", "Answer: By night."])
-def test_an_answer_without_marks_cites_nothing(nothing: str) -> None:
+def test_read_grounded_no_marks(nothing: str) -> None:
     result = read_grounded(nothing, 3).answer
     assert (result.statements, result.relevant, result.to_cite) == ((), (), ())
 
 
-def test_an_answer_that_was_cut() -> None:
+def test_read_grounded_cut_off() -> None:
     cut = "Relevant Documents: 0,1\nCited Documents: 1\nAnswer: Owls hunt."
     assert read_grounded(cut, 3).answer == CitedAnswer((), (0, 1), (1,), "Owls hunt.")
     assert marked("Owls <co: 1>hunt</co: 1> and <co: 2").answer.statements == (
@@ -97,7 +98,7 @@ def test_an_answer_that_was_cut() -> None:
     )
 
 
-def test_labels_in_other_dress() -> None:
+def test_read_grounded_spelling_of_labels() -> None:
     dressed = (
         "**Relevant Documents:** 1\n**cited documents**: 1\n## Grounded Answer: <co:1>A</co:1>"
     )
@@ -107,7 +108,7 @@ def test_labels_in_other_dress() -> None:
 
 
 @given(st.text("co<>/: ,012\nab."), st.integers(1, 4))
-def test_whatever_is_written_is_read(output: str, k: int) -> None:
+def test_read_grounded_any_text(output: str, k: int) -> None:
     result = marked(output, k)
     assert all(
         0 <= position < k for item in result.answer.statements for position in item.documents
@@ -117,39 +118,39 @@ def test_whatever_is_written_is_read(output: str, k: int) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["owl", "fox hunts", "1575"]), st.integers(0, 3))))
-def test_what_is_marked_is_read_back(parts: list) -> None:
+def test_read_grounded_round_trip(parts: list) -> None:
     written = " and ".join(f"<co: {position}>{text}</co: {position}>" for text, position in parts)
     result = marked(written)
     assert [(item.text, *item.documents) for item in result.answer.statements] == parts
     assert result.mended == 0
 
 
-def test_the_own_template_gets_documents_on_a_line() -> None:
+def test_own_template_prompt() -> None:
     prompt = own_template_prompt("Who\nhunts?", ["Owls\n hunt."])
     assert (prompt[0].content, prompt[0].documents) == ("Who hunts?", ("Owls hunt.",))
 
 
-def test_ways_to_cite_are_refused_in_a_sentence(tmp_path) -> None:
-    with pytest.raises(
-        ValueError, match="no citing style 'marks'; the styles are sentences, spans, own"
-    ):
+def test_citing_style_invalid(tmp_path) -> None:
+    with pytest.raises(DataError) as caught:
         citing_style("marks")
+    assert (caught.value.column, caught.value.value) == ("citing style", "marks")
     mine = tmp_path / "mine.txt"
-    with pytest.raises(ValueError, match="The style 'own template' uses no prompt"):
+    with pytest.raises(DataError, match="the style 'own template' does not use") as caught:
         citing_style("own template", mine)
+    assert caught.value.path == mine
     mine.write_text("$documents")
     with pytest.raises(TemplateError, match="lacks"):
         citing_style("spans", mine)
 
 
 @pytest.mark.parametrize("name", ["sentences", "spans", "own template"])
-def test_a_document_without_a_word_is_shown_as_empty(name: str) -> None:
+def test_citing_style_empty_document(name: str) -> None:
     prompt = citing_style(name).prompt("Who?", [" ", "Owls."])
     assert "(empty)" in f"{prompt[-1]}"
 
 
 @pytest.mark.parametrize("inside", ["", " ", "\n"])
-def test_a_mark_around_nothing_is_left_out(inside):
+def test_read_grounded_empty_mark(inside):
     result = read_grounded(f"Grounded answer: <co: 0>{inside}</co: 0><co: 1>Owls</co: 1> hunt.", 2)
     assert result.answer.statements == (Statement("Owls", (1,)),)
     assert (result.stray, result.mended) == ((), 0)

@@ -1,7 +1,23 @@
 # sakai2023: group fairness and relevance of two annotated conversations (GFRC).
+from papers.sakai2023.data import MEMBERSHIPS
+from papers.sakai2023.data import QRELS as PILOT_QRELS
+from papers.sakai2023.data import RUNS as PILOT_RUNS
+from papers.sakai2023.data import TARGETS as PILOT_TARGETS
 
-
-include: "ch1_inputs.smk"
+#: Divergence of each attribute set from its target: that of RATINGS in Table 2 for ordered groups,
+#: that of ORIGIN for unordered groups.
+PILOT_DIVERGENCES = {
+    name: "JSD" if name in ("R-GENDER", "M-ORIGIN") else "RNOD" for name in MEMBERSHIPS
+}
+FETCHED_TOGETHER["ntcir-fairweb1-pilot"] = [
+    resource(key)
+    for key in (
+        PILOT_QRELS,
+        *PILOT_RUNS.values(),
+        *MEMBERSHIPS.values(),
+        *PILOT_TARGETS.values(),
+    )
+]
 
 
 # Tables 1 (relevance) and 2 (group fairness): from the annotations of Figure 5 and the targets.
@@ -14,7 +30,7 @@ use rule table as sakai2023_gfrc with:
     wildcard_constraints:
         number="1|2",
     params:
-        **runs("sakai2023/ch1/gfrc"),
+        **runs("sakai2023/ch1:gfrc"),
         declared=declared_inputs("embedded", "sakai2023", "figure_5"),
         # 5 minutes of reading at 250 words per minute.
         budget=1250,
@@ -36,7 +52,7 @@ use rule table as sakai2023_gfr with:
     pathvars:
         result="released/sakai2023/text_2_1",
     params:
-        **runs("sakai2023/ch1/gfr"),
+        **runs("sakai2023/ch1:gfr"),
         runs=list(PILOT_RUNS),
         divergences=PILOT_DIVERGENCES,
         # As in the evaluation program of the task.

@@ -7,24 +7,19 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.collections.answerability import (
-    check_partitions,
-    read_passage_labels,
-    read_sentence_labels,
-)
+from everycell.collections.answerability import read_passage_labels, read_sentence_labels
 from everycell.text.sentences import sentence_spans
 
 Pair = tuple[str, str]
 
 
 def read_labels(files: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Passages with their `sentences`, and labelled sentences from the same partitions."""
+    """Passages with their `sentences`, and labelled sentences of the same partitions."""
     passages = read_passage_labels(Path(files.snippets), Path(files.unanswerable))
     sentence_files = (files.snippets_sentences, files.unanswerable_sentences)
     labelled = pd.concat(
         [read_sentence_labels(Path(path)) for path in sentence_files], ignore_index=True
     )
-    check_partitions(passages, labelled)
     sentences = [
         [passage[start:end] for start, end in sentence_spans(passage)]
         for passage in passages["passage"]

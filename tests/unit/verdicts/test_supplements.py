@@ -1,4 +1,4 @@
-"""Tables that conclusions read beside a result: trusted as far as a receipt vouches for them."""
+"""Tables that claims read beside a result: trusted as far as a receipt vouches for them."""
 
 import re
 from pathlib import Path
@@ -69,15 +69,15 @@ def test_each_table_beside_a_result_is_read(repository):
     declared, read = set(), set()
     for artefact in artefacts:
         paper, chapter, card = artefact.paper, artefact.chapter, artefact.card
-        for suffix in card.beside:
+        for suffix in card.supplements:
             declared.add((paper, chapter, suffix))
             if re.search(rf"\b{re.escape(artefact.name)}\.{re.escape(suffix)}\b", pages):
                 read.add((paper, chapter, suffix))
         if any(tolerance.from_spread for tolerance in card.tolerances):
             read.add((paper, chapter, SEEDS))
-        rules = [rule for tier in card.tiers.values() for rule in tier.speaks_if]
-        for predicate in (part for item in (*card.conclusions, *rules) for part in item.holds_if):
-            owner, suffix = split_supplement_name(predicate.beside or "")
+        rules = [rule for tier in card.tiers.values() for rule in tier.decisive_if]
+        for predicate in (part for item in (*card.claims, *rules) for part in item.supported_if):
+            owner, suffix = split_supplement_name(predicate.supplement or "")
             read.add((paper, chapters[paper, owner or artefact.name], suffix))
     unread = {row for row in declared - read if row[:2] not in NOT_YET}
     assert not unread

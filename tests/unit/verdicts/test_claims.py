@@ -1,4 +1,4 @@
-"""Conclusions: quantifiers, comparisons, and what leaves a claim undecided."""
+"""Claims: quantifiers, comparisons, and what leaves a claim undecided."""
 
 import operator
 
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.records.claims import Conclusion, Predicate, SpeaksIf
-from everycell.verdicts.conclusions import evaluate
+from everycell.records.claims import Claim, DecisiveIf, Predicate
+from everycell.verdicts.claims import evaluate
 
 
 def table(**values) -> pd.DataFrame:
@@ -17,7 +17,7 @@ def table(**values) -> pd.DataFrame:
 
 
 def outcome(cells: pd.DataFrame, *predicates: dict, published: pd.DataFrame | None = None) -> str:
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=list(predicates))
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1", supported_if=list(predicates))
     return evaluate(claim, cells, published).outcome
 
 
@@ -192,17 +192,17 @@ def test_evaluate_mark(value, marker, expected):
 def test_evaluate_vague_word(value):
     claim = {"id": "c", "source": "p. 1", "claim": "Both are comparable (ours: above 2)."}
     parts = [{"cells": {}, "op": ">", "value": 2}]
-    vague = Conclusion(**claim, holds_if=parts, vague="comparable")
+    vague = Claim(**claim, supported_if=parts, vague="comparable")
     result = evaluate(vague, table(a=value))
     assert result.outcome == "undecided"
     assert "'comparable'" in result.detail and f"{int(value > 2)} of 1" in result.detail
     with pytest.raises(ValueError, match="vague"):
-        Conclusion(**claim, holds_if=parts, vague="on a par")
+        Claim(**claim, supported_if=parts, vague="on a par")
 
 
 def test_evaluate_without_published_numbers():
-    beside = {"cells": {}, "op": ">", "value": 0, "beside": "tests"}
-    assert outcome(table(a=1), beside) == "no_numbers"
+    part = {"cells": {}, "op": ">", "value": 0, "supplement": "tests"}
+    assert outcome(table(a=1), part) == "no_numbers"
 
 
 @pytest.mark.parametrize(
@@ -271,12 +271,12 @@ def test_evaluate_missing_cell(predicate):
 def test_evaluate_missing_other_side(sides):
     """A comparison with a cell that was not reproduced is not run; one without a number is not."""
     claim = {"id": "c", "claim": "A claim of ours.", "source": "p. 1"}
-    claim["holds_if"] = [{"cells": {"system": "a"}} | sides]
-    result = evaluate(Conclusion(**claim), MANY, kind="rebuilt")
+    claim["supported_if"] = [{"cells": {"system": "a"}} | sides]
+    result = evaluate(Claim(**claim), MANY, kind="reproduced")
     assert result.outcome == "not_run"
     assert "no cell z / AP" in result.detail
     with_dash = table(a=1, b=2, c=3, z="-")
-    assert evaluate(Conclusion(**claim), with_dash, kind="rebuilt").outcome == "undecided"
+    assert evaluate(Claim(**claim), with_dash, kind="reproduced").outcome == "undecided"
 
 
 def test_evaluate_missing_other_side_that_cannot_matter():
@@ -292,16 +292,16 @@ def test_evaluate_missing_other_side_that_cannot_matter():
     [
         {"cells": {"system": "z"}, "op": ">", "value": 0},
         {"cells": {"system": "a"}, "op": ">", "other": {"system": "z"}},
-        {"cells": {"system": "a"}, "op": ">", "value": 0, "beside": "tests"},
+        {"cells": {"system": "a"}, "op": ">", "value": 0, "supplement": "tests"},
         {"cells": {"dataset": "d"}, "op": ">", "value": 0},
         {"cells": {"system": "a"}, "op": ">", "value": 0, "mark": "*"},
     ],
 )
 def test_evaluate_missing_cell_of_a_claim_that_stays_inconclusive(options, part):
-    claim = Conclusion(
-        id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(0), part], **options
+    claim = Claim(
+        id="c", claim="A claim of ours.", source="p. 1", supported_if=[above(0), part], **options
     )
-    result = evaluate(claim, MANY, kind="rebuilt")
+    result = evaluate(claim, MANY, kind="reproduced")
     assert result.outcome == "not_run"
     assert "no c" in result.detail or "is missing" in result.detail
 
@@ -312,7 +312,7 @@ def test_evaluate_mark_without_a_column_of_markers(quantifier, option):
     """Without markers, nothing shows which differences are significant."""
     part = {"cells": {"system": ["b", "c"]}, "op": ">", "other": {"system": "a"}}
     part |= {"quantifier": quantifier} | option
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1", supported_if=[part])
     result = evaluate(claim, MANY)
     assert result.outcome == "not_run"
     assert "no column 'marker'" in result.detail
@@ -329,26 +329,30 @@ def test_evaluate_mark_without_a_column_of_markers(quantifier, option):
         ({"cells": {}, "op": ">", "value": 0, "p": {"test": "p"}}, "test"),
         ({"cells": {}, "op": ">", "value": 0, "low": {"end": "l"}, "high": {"end": "h"}}, "end"),
         ({"cells": {}, "op": "contains", "value": "x", "reads": "marker"}, "marker"),
-        ({"cells": {}, "op": ">", "value": 0, "beside": "tests", "interval": True}, "low"),
-        ({"cells": {}, "op": "<", "value": 0, "beside": "tests", "reads": "p"}, "p"),
-        ({"cells": {}, "op": ">", "value": 0, "beside": "empty"}, "value"),
+        ({"cells": {}, "op": ">", "value": 0, "supplement": "tests", "interval": True}, "low"),
+        ({"cells": {}, "op": "<", "value": 0, "supplement": "tests", "reads": "p"}, "p"),
+        ({"cells": {}, "op": ">", "value": 0, "supplement": "empty"}, "value"),
     ],
 )
 def test_evaluate_missing_column(predicate, column):
     """The reason names the column, the table and its columns."""
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[predicate])
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1", supported_if=[predicate])
     tables = {"tests": MANY, "empty": MANY.drop(columns="value")}
-    result = evaluate(claim, MANY, kind="rebuilt", find_table=tables.get)
+    result = evaluate(claim, MANY, kind="reproduced", find_table=tables.get)
     assert result.outcome == "not_run"
-    name = "supplementary table '" + predicate["beside"] + "'" if "beside" in predicate else "table"
+    name = (
+        "supplementary table '" + predicate["supplement"] + "'"
+        if "supplement" in predicate
+        else "table"
+    )
     assert f"the {name} has no column '{column}'; its columns are system, metric" in result.detail
 
 
 def test_evaluate_missing_column_of_the_table():
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(0)])
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1", supported_if=[above(0)])
     result = evaluate(claim, MANY.drop(columns="value"))
     assert (result.outcome, "no column 'value'" in result.detail) == ("not_run", True)
-    result = evaluate(claim, MANY.assign(reading="a"), MANY, kind="rebuilt")
+    result = evaluate(claim, MANY.assign(reading="a"), MANY, kind="reproduced")
     assert "the published table has no column 'reading'" in result.detail
 
 
@@ -429,9 +433,9 @@ def test_all_predicates_must_hold_and_one_that_fails_decides(limits, expected):
 
 
 def test_the_detail_names_what_speaks_against_a_claim():
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(1)])
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1", supported_if=[above(1)])
     assert evaluate(claim, MANY).detail == "3 of 4 comparisons true; against it: a / AP"
-    none = Conclusion(id="c", claim="A claim of ours.", source="p.1", holds_if=[above(3, "none")])
+    none = Claim(id="c", claim="A claim of ours.", source="p.1", supported_if=[above(3, "none")])
     assert evaluate(none, MANY).detail == "1 of 4 comparisons true; against it: d / AP"
 
 
@@ -450,15 +454,15 @@ def test_the_detail_names_what_speaks_against_a_claim():
 def test_what_a_table_is_declared_to_lack_is_left_out_beside_others(
     lacks, cells, outcome_with, detail
 ):
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1",
-                       holds_if=[above(0, system=cells)])  # fmt: skip
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1",
+                       supported_if=[above(0, system=cells)])  # fmt: skip
     decision = evaluate(claim, table(a=1, b=2), lacks={"system": lacks})
     assert (decision.outcome, decision.detail) == (outcome_with, detail)
 
 
 def test_evaluate_comparison_with_what_a_table_lacks():
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1",
-                       holds_if=[{"cells": {"system": ["a", "b"]}, "op": ">",
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1",
+                       supported_if=[{"cells": {"system": ["a", "b"]}, "op": ">",
                                   "other": {"system": "c"}}])  # fmt: skip
     assert evaluate(claim, table(a=1, b=2), lacks={"system": ["c"]}).outcome == "not_run"
 
@@ -498,9 +502,9 @@ TESTS = pd.DataFrame(
 )
 
 
-def on_tests(kind="rebuilt", **fields) -> str:
-    part = {"beside": "tests", "op": ">", "value": 0} | fields
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
+def on_tests(kind="reproduced", **fields) -> str:
+    part = {"supplement": "tests", "op": ">", "value": 0} | fields
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1", supported_if=[part])
     result = evaluate(claim, MANY, kind=kind, find_table={"tests": TESTS}.get)
     return result.outcome
 
@@ -526,16 +530,16 @@ def test_a_p_value_as_a_cell_is_the_claim_itself():
 
 def test_a_table_beside_is_none_of_the_print_and_may_be_missing():
     cells = {"pair": "b - a", "metric": "difference"}
-    assert on_tests("printed", cells=cells) == "no_numbers"
-    assert on_tests(beside="other", cells=cells) == "not_run"
+    assert on_tests("published", cells=cells) == "no_numbers"
+    assert on_tests(supplement="other", cells=cells) == "not_run"
     assert on_tests(cells=cells, reads="low") == "holds"
 
 
 def test_a_predicate_counts_only_on_the_tables_that_it_is_about():
-    parts = [above(0), above(5) | {"tested_on": ["stand_in"]}]
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=parts)
-    assert evaluate(claim, MANY, kind="stand_in").outcome == "fails"
-    result = evaluate(claim, MANY, kind="rebuilt")
+    parts = [above(0), above(5) | {"tested_on": ["surrogate"]}]
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1", supported_if=parts)
+    assert evaluate(claim, MANY, kind="surrogate").outcome == "fails"
+    result = evaluate(claim, MANY, kind="reproduced")
     assert result.outcome == "holds"
     assert "1 of 2 predicates" in result.detail
 
@@ -571,16 +575,16 @@ def test_signs_and_markers():
         (above(4, system="d"), {}, "not_testable"),
         (above(4, system="d"), {"cells": {"system": "d"}}, "undecided"),
         (above(4, system="d"), {"cells": {"system": "b"}}, "holds"),
-        (above(4, system="d"), {"conclusions": ["c"]}, "undecided"),
-        (above(4, system="d"), {"conclusions": ["another"]}, "holds"),
+        (above(4, system="d"), {"claims": ["c"]}, "undecided"),
+        (above(4, system="d"), {"claims": ["another"]}, "holds"),
         (above(0, system="no such"), {}, "not_testable"),
     ],
 )
 def test_a_stand_in_that_is_too_weak_decides_nothing(learned, names, expected):
-    rule = SpeaksIf(holds_if=[learned], because="It has learned nothing at all.", **names)
+    rule = DecisiveIf(supported_if=[learned], because="It has learned nothing at all.", **names)
     part = {"cells": {"system": "a"}, "op": "<", "other": {"system": "d"}}
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
-    result = evaluate(claim, MANY, kind="stand_in", speaks_if=[rule])
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1", supported_if=[part])
+    result = evaluate(claim, MANY, kind="surrogate", decisive_if=[rule])
     assert result.outcome == expected
     assert ("It has learned nothing" in result.detail) == (expected != "holds")
 
@@ -623,9 +627,9 @@ def test_a_marker_lacks_what_it_does_not_contain():
 
 
 def test_letters_may_be_asked_of_stand_ins_alone():
-    part = {"cells": {"system": "c"}, "op": ">", "other": {"system": "a"}, "letters": "stand_in"}
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
-    kinds = ("printed", "rebuilt", "stand_in")
+    part = {"cells": {"system": "c"}, "op": ">", "other": {"system": "a"}, "letters": "surrogate"}
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1", supported_if=[part])
+    kinds = ("published", "reproduced", "surrogate")
     result = [evaluate(claim, MARKED, kind=kind).outcome for kind in kinds]
     assert result == ["holds", "holds", "undecided"]
 
@@ -634,7 +638,7 @@ def test_letters_may_be_asked_of_stand_ins_alone():
                                                   ((0, 4), "undecided")])  # fmt: skip
 def test_tests_that_must_agree(limits, expected):
     parts = [above(limit) for limit in limits]
-    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=parts,
+    claim = Claim(id="c", claim="A claim of ours.", source="p. 1", supported_if=parts,
                        tests_must_agree=True)  # fmt: skip
     assert evaluate(claim, MANY).outcome == expected
 

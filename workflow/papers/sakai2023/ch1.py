@@ -1,4 +1,7 @@
-"""Entities of annotated conversations, and their scores, one row per published value."""
+"""Chapter 1 of sakai2023: group fairness and relevance of two annotated conversations (GFRC).
+
+One function per rule of ``ch1.smk``, and scores with one row per published value.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
+from everycell.base.errors import DataError
+from everycell.jobs.result_job import ResultJob
 from everycell.metrics.divergences import Divergence
 from everycell.metrics.group_fairness import (
     AttributeSet,
@@ -16,15 +21,68 @@ from everycell.metrics.group_fairness import (
     group_fairness,
     turn_similarities,
 )
+from everycell.metrics.ranked_group_fairness import gfr as ranked_gfr
 from everycell.metrics.reading_weights import (
     READING_BUDGET,
     position_weight,
     relevance,
     without_duplicates,
 )
+from everycell.trec.runs import read_run, trec_order
+from papers.sakai2023.data import (
+    ATTRIBUTE_SETS,
+    ranked_pages,
+    read_levels,
+    read_memberships,
+    read_target,
+)
 
 #: Placeholder for the entity in the row with the score of the conversation.
 CONVERSATION = "(conversation)"
+
+
+def gfrc(job: ResultJob) -> None:
+    """Tables 1 and 2: relevance and group fairness of the two annotated conversations."""
+    params = job.params
+    sets = read_targets(pd.read_csv(job.input.targets), params.divergences)
+    entities = annotated_entities(job.input_cells("sakai2023/figure_5"), params.gains, sets)
+    if job.wildcards.number == "1":
+        job.write_table(relevance_cells(entities, params.budget))
+    else:
+        job.write_table(fairness_cells(entities, sets, params.method))
+
+
+def gfr(job: ResultJob) -> None:
+    """Section 2.1: GFR, the measure of ranked lists that GFRC extends, of runs of FairWeb-1.
+
+    Pages without memberships belong to all groups equally.
+    """
+    params, files = job.params, job.input
+    divergences = params.divergences
+    targets = dict(zip(divergences, map(read_target, files.targets), strict=True))
+    groups = dict(zip(divergences, map(read_memberships, files.memberships), strict=True))
+    gains = read_levels(files.qrels, params.gains)
+    runs = [trec_order(read_run(path, ranks="error")) for path in files.runs]
+    rows = []
+    for topic, names in ATTRIBUTE_SETS.items():
+        sets = {name: AttributeSet(targets[name], divergences[name]) for name in names}
+        uniform = {name: [1 / len(targets[name])] * len(targets[name]) for name in names}
+        for run_name, run in zip(params.runs, runs, strict=True):
+            pages = ranked_pages(run, topic)
+            scores = ranked_gfr(
+                [[gains.get((topic, page), 0.0) for page in pages]],
+                {
+                    name: [[groups[name].get((topic, page), uniform[name]) for page in pages]]
+                    for name in names
+                },
+                sets,
+                max_gain=max(params.gains.values()),
+            )
+            values = {"GFR": scores.combined, "ERR": scores.utility}
+            for name in names:
+                values[f"{name} ({divergences[name]})"] = scores.by_attribute_set[name]
+            rows += [(topic, run_name, metric, value[0, -1]) for metric, value in values.items()]
+    job.write_table(pd.DataFrame(rows, columns=["topic", "run", "metric", "value"]))
 
 
 def _parse_memberships(text: str, width: int, where: str) -> list[float]:
@@ -32,15 +90,13 @@ def _parse_memberships(text: str, width: int, where: str) -> list[float]:
     try:
         shares = [float(Fraction(part)) for part in text.split(";")]
     except (ValueError, ZeroDivisionError):
-        raise ValueError(
-            f"{where}: the membership {text!r} cannot be read; write numbers or fractions "
-            "separated by semicolons, such as 0;1/2;1/2."
+        raise DataError(
+            fault=f"{where}: the membership {text!r} cannot be read",
+            expected="numbers or fractions separated by semicolons, such as 0;1/2;1/2",
         ) from None
     if len(shares) != width:
-        raise ValueError(
-            f"{where}: the membership {text!r} has {len(shares)} groups and the target {width}; "
-            "give one share per group."
-        )
+        fault = f"{where}: the membership {text!r} has {len(shares)} groups and the target {width}"
+        raise DataError(fault=fault, fix="give one share per group")
     return shares
 
 
@@ -52,9 +108,9 @@ def read_targets(
     for name, divergence in divergences.items():
         shares = targets.loc[targets["attribute_set"] == name].sort_values("group")["value"]
         if shares.empty:
-            raise ValueError(
-                f"The targets have no attribute set {name!r}; available: "
-                f"{sorted(set(targets['attribute_set']))}."
+            available = sorted(set(targets["attribute_set"]))
+            raise DataError(
+                fault=f"the targets have no attribute set {name!r}", expected=f"one of {available}"
             )
         sets[name] = AttributeSet(tuple(shares.astype(float).tolist()), divergence)
     return sets
@@ -79,9 +135,9 @@ def annotated_entities(
         part = part.iloc[part["order"].astype(int).argsort()]
         unknown = sorted(set(part["level"].fillna("")) - set(gains))
         if unknown:
-            raise ValueError(
-                f"{system}: the relevance level {unknown[0]!r} is unknown; expected "
-                f"{sorted(gains)}."
+            raise DataError(
+                fault=f"{system}: the relevance level {unknown[0]!r} is unknown",
+                expected=str(sorted(gains)),
             )
         entities = pd.DataFrame(
             {

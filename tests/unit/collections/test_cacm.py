@@ -8,16 +8,17 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from everycell.base.errors import CollectionError
-from everycell.collections.cacm import linked_tasks, read_cacm_issues, read_cacm_links
-from everycell.collections.citation_benchmarks import (
+from everycell.base.errors import DataError
+from everycell.collections.benchmark import TASKS, split_queries, training_positives
+from everycell.collections.cacm import (
     CACM_SETTINGS,
-    cacm_groups,
     cacm_query_by_example,
+    linked_tasks,
+    read_cacm_issues,
+    read_cacm_links,
 )
 from everycell.collections.near_duplicates import shingles, similar_pairs
-from everycell.collections.query_by_example import TASKS, split_queries, training_positives
-from everycell.collections.smart import FILES, Collection, ad_hoc_task, read_collection
+from everycell.collections.smart import FILES, ad_hoc_task, read_collection
 from everycell.retrieval.evaluation import evaluate
 from everycell.sources import fetch
 
@@ -65,7 +66,7 @@ def pairs(frame):
         ("CACM May, 1979", "algorithms, Lisp 1.5\ncategories--4.12", 1979, ""),
     ],
 )
-def test_year_and_category_of_a_record(tmp_path, issue, fields, year, category):
+def test_read_cacm_issues_year_and_category(tmp_path, issue, fields, year, category):
     path = tmp_path / "cacm.tar.gz"
     page = PAGE.format(issue=issue, rest=fields).encode()
     with tarfile.open(path, "w:gz") as archive:
@@ -75,27 +76,7 @@ def test_year_and_category_of_a_record(tmp_path, issue, fields, year, category):
     assert read_cacm_issues(path).to_numpy().tolist() == [["CACM-0007", year, category]]
 
 
-def test_a_record_without_a_date(tmp_path):
-    path = tmp_path / "cacm.tar.gz"
-    page = PAGE.format(issue="CACM 1960", rest="").encode()
-    with tarfile.open(path, "w:gz") as archive:
-        member = tarfile.TarInfo("CACM-0007.html")
-        member.size = len(page)
-        archive.addfile(member, io.BytesIO(page))
-    with pytest.raises(
-        CollectionError, match=r"CACM-0007.html, line 1: .* but this page has 0; use"
-    ):
-        read_cacm_issues(path)
-
-
-def test_groups_need_every_record():
-    documents = pd.DataFrame({"document_id": ["a", "b"], "abstract": "", "text": "x"})
-    issues = pd.DataFrame({"document_id": ["a"], "year": [1960], "category": [""]})
-    with pytest.raises(ValueError, match=r"^Record b has no issue: .* the same archive\.$"):
-        cacm_groups(Collection(documents, documents, documents), issues)
-
-
-def test_lists_of_cacm(cacm, benchmark):
+def test_cacm_query_by_example_lists(cacm, benchmark):
     """25 negatives, linked with the query in no task; the same positives in both settings."""
     collection, links, _ = cacm
     lists = benchmark.candidates
@@ -130,7 +111,7 @@ def test_lists_of_cacm(cacm, benchmark):
     assert not same & set(of_negatives)
 
 
-def test_what_is_tested_is_not_trained_on(cacm, benchmark):
+def test_cacm_query_by_example_no_leakage(cacm, benchmark):
     _, links, _ = cacm
     queries, lists = benchmark.queries, benchmark.candidates
     parts = queries.groupby("query_id")["split"].nunique()
@@ -143,7 +124,7 @@ def test_what_is_tested_is_not_trained_on(cacm, benchmark):
     assert not {(document, query) for query, document in trained} & tested
 
 
-def test_seed_and_settings(cacm, benchmark):
+def test_cacm_query_by_example_seed_and_settings(cacm, benchmark):
     """A setting's lists do not depend on the other settings, and another seed draws others."""
     again, other = (
         cacm_query_by_example(*cacm, settings=["random"], seed=seed).candidates.query(
@@ -156,8 +137,8 @@ def test_seed_and_settings(cacm, benchmark):
     assert set(other["query_id"]) != set(again["query_id"])
 
 
-def test_more_queries_than_there_are(cacm):
-    with pytest.raises(ValueError, match=r"^Task 'co-cite' has 524 queries, too few for 400 test"):
+def test_cacm_query_by_example_too_few_queries(cacm):
+    with pytest.raises(DataError, match="task co-cite has 524 queries, too few for 400 test"):
         cacm_query_by_example(*cacm, test=400, validation=200)
 
 
@@ -178,7 +159,7 @@ def share(values) -> str:
     return f"{100 * values.mean():.0f} %"
 
 
-def test_card_of_cacm(repository, cacm, benchmark):
+def test_data_card_benchmark(repository, cacm, benchmark):
     collection, links, issues = cacm
     documents = collection.documents
     positives = linked_tasks(links, documents, min_words=50)
@@ -245,7 +226,7 @@ def test_card_of_cacm(repository, cacm, benchmark):
     assert (len(candidates), len(candidates & title_only)) == (3204, 1616)
 
 
-def test_no_document_of_cacm_is_nearly_a_query(cacm):
+def test_cacm_near_duplicates(cacm):
     """So near-duplicates, as pydocs has them, need no handling."""
     collection, links, _ = cacm
     documents = collection.documents
@@ -259,7 +240,7 @@ def test_no_document_of_cacm_is_nearly_a_query(cacm):
     ("name", "topics", "judgements"),
     [("cacm", 52, 796), ("cisi", 76, 3114), ("cranfield", 225, 1837)],
 )
-def test_topics_for_a_search(files, name, topics, judgements):
+def test_ad_hoc_task_topics(files, name, topics, judgements):
     """A run of all relevant documents, by their relevance, is perfect."""
     collection = read_collection(name, **files[name])
     result = ad_hoc_task(name, collection)
@@ -275,7 +256,7 @@ def test_topics_for_a_search(files, name, topics, judgements):
     assert values[["MAP", "nDCG"]].min().min() == pytest.approx(1)
 
 
-def test_best_of_cranfield_is_4(files):
+def test_ad_hoc_task_cranfield_relevance(files):
     """Codes -1 and 1, 225 and 128 of them, are relevance 4."""
     qrels = ad_hoc_task("cranfield", read_collection("cranfield", **files["cranfield"])).qrels
     assert qrels["relevance"].value_counts().to_dict() == {4: 353, 3: 387, 2: 734, 1: 363}
