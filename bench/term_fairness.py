@@ -23,10 +23,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.metrics.fairness_frames import MEASURES, fairness_by_query, fairness_curves
-from everycell.metrics.rank_overlap import crbo, rbo
-from everycell.metrics.ranked_counts import ranked_counts
+from everycell.metrics.ranked_groups import ranked_counts
+from everycell.metrics.rbo import crbo, rbo
 from everycell.metrics.term_counts import count_terms
+from everycell.metrics.term_fairness import MEASURES, fairness_by_query, fairness_curves
 
 PASSAGES = 8_841_823
 

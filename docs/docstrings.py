@@ -15,7 +15,7 @@ DISPLAYED = re.compile(
     r"^(?P<indent> *)\.\. math:: *(?P<first>.*)\n(?P<further>(?:(?P=indent) +.+\n)*)", re.M
 )
 INLINE = re.compile(r":math:`([^`]+)`")
-#: A cross-reference, such as :func:`~everycell.metrics.exposure.awrf` or :func:`.awrf`.
+#: A cross-reference, such as :func:`~everycell.metrics.awrf.awrf` or :func:`.awrf`.
 ROLE = re.compile(r":(?:attr|class|func|meth|mod):`~?(?P<path>(?:[\w.]*\.)?(?P<name>\w+))`")
 #: A simple table, with lines of equals signs above and below the header and at the end.
 TABLE = re.compile(r"^(?P<indent> *)=+(?: +=+)+\n(?:.+\n)+?(?P=indent)=+(?: +=+)+\n(?:.+\n)*", re.M)

@@ -16,7 +16,7 @@ from harness import load_script
 from page import toys
 from workflow.project import copy_tree, quick_site
 
-from everycell.metrics import exposure
+from everycell.metrics import awrf
 from everycell.public import public_modules
 from everycell.records.artefacts import load_papers
 from everycell.render.site import configuration, embed_table, paper_results
@@ -115,8 +115,8 @@ def test_every_public_module_and_every_paper_has_a_page(pages):
     for paper in REPOSITORY.glob("published/*/paper.yaml"):
         text = "".join(pages[f"papers/{paper.parent.name}.html"].text)
         assert "Results of chapter" in text
-    formulas = "".join(pages["reference/metrics/exposure.html"].text)
-    assert "math::" in inspect.getsource(exposure) and "math::" not in formulas
+    formulas = "".join(pages["reference/metrics/awrf.html"].text)
+    assert "math::" in inspect.getsource(awrf) and "math::" not in formulas
 
 
 def site_text(folder, listed_results):

@@ -45,14 +45,16 @@ R = "truth/r/test_against_r"
 #: Modules of the public library that compute no statistic, and some whose measures are not public.
 OTHERS = {
     *("explain.attributed_lists", "explain.forests", "explain.listwise", "explain.training"),
-    *("explain.single_documents", "metrics.ir_measures_provider", "metrics.ranked_counts"),
+    *("explain.single_documents", "metrics.ir_measures_provider", "metrics.run_measure"),
     *("metrics.term_counts", "metrics.word_lists", "rag.citations", "trec.conversion"),
     *("public.pyterrier",),
 }
 FURTHER = ("retrieval.significance", "retrieval.reproducibility", "retrieval.evaluation")
 #: Names of functions that check input, or prepare it.
 HELPERS = {
-    *("checked_weights", "checked_ideal", "check_lengths", "checked_gains", "checked_merits"),
+    *("checked_weights", "checked_ideal", "checked_gains", "checked_merits", "checked_lists"),
+    *("check_lists", "checked_target", "checked_counts", "check_tau", "check_attribute_sets"),
+    *("ranked_counts", "arrange"),
     *(
         "checked_rank_weights",
         "checked_scores",
@@ -196,38 +198,38 @@ COMPARED = {
     ("unit/metrics/test_attribution", "test_by_hand"): "cas cab direction",
     ("unit/metrics/test_attribution", "test_paired_difference_is_scipys"): "paired_difference",
     ("unit/metrics/test_attribution", "test_confidence_by_hand"): "attribution_confidence",
-    ("unit/metrics/test_exposure", "test_weights"): "rank_weights",
-    ("unit/metrics/test_exposure", "test_awrf_of_trec_is_what_their_formula_gives_with_scipy"): (
+    ("unit/metrics/test_awrf", "test_weights"): "rank_weights",
+    ("unit/metrics/test_awrf", "test_awrf_of_trec_is_what_their_formula_gives_with_scipy"): (
         "awrf group_exposure group_shares absolute_distance"
     ),
     (
-        "unit/metrics/test_exposure",
+        "unit/metrics/test_awrf",
         "test_documents_without_group_terms_are_everyones_or_nobodys",
     ): "alignments",
-    ("unit/metrics/test_group_fairness", "test_jsd_agrees_with_scipy"): "jensen_shannon",
-    ("unit/metrics/test_group_fairness", "test_nmd_agrees_with_scipy"): "nmd",
+    ("unit/metrics/test_gfrc", "test_jsd_agrees_with_scipy"): "jensen_shannon",
+    ("unit/metrics/test_gfrc", "test_nmd_agrees_with_scipy"): "nmd",
     (
-        "unit/metrics/test_group_fairness",
+        "unit/metrics/test_gfrc",
         "test_rnod_agrees_with_a_direct_reading_of_the_definition",
     ): "rnod",
     (
-        "unit/metrics/test_group_fairness",
+        "unit/metrics/test_gfrc",
         "test_weight_falls_from_1_at_the_first_word_to_0_beyond_the_budget",
     ): "position_weight",
-    ("unit/metrics/test_group_fairness", "test_only_the_first_relevant_mention_counts"): (
+    ("unit/metrics/test_gfrc", "test_only_the_first_relevant_mention_counts"): (
         "without_duplicates"
     ),
     (
-        "unit/metrics/test_group_fairness",
+        "unit/metrics/test_gfrc",
         "test_independent_method_means_over_the_turn_and_cumulative_over_all_so_far",
     ): "achieved_distributions",
-    ("unit/metrics/test_group_fairness", "test_scores_of_a_conversation_are_made_of_their_parts"): (
+    ("unit/metrics/test_gfrc", "test_scores_of_a_conversation_are_made_of_their_parts"): (
         "combine gfrc group_fairness turn_similarities distribution_similarity relevance"
     ),
-    ("unit/metrics/test_rank_overlap", "test_values_of_the_package_rbo"): "rbo",
-    ("unit/metrics/test_rank_overlap", "test_crbo_is_rbo_of_every_query"): "crbo",
-    ("unit/metrics/test_ranked_group_fairness", "test_users_who_stop"): "stopping",
-    ("unit/metrics/test_ranked_group_fairness", "test_the_files_of_fairweb1"): "gfr",
+    ("unit/metrics/test_rbo", "test_values_of_the_package_rbo"): "rbo",
+    ("unit/metrics/test_rbo", "test_crbo_is_rbo_of_every_query"): "crbo",
+    ("unit/metrics/test_gfr", "test_users_who_stop"): "stopping",
+    ("unit/metrics/test_gfr", "test_the_files_of_fairweb1"): "gfr",
     ("unit/metrics/test_term_fairness", "test_measures_are_the_equations_on_texts"): (
         "term_exposure group_representation rbdf ted texfair neutrality nfairr ideal_fairr "
         "divergence_and_factor apply_discount"
@@ -236,7 +238,8 @@ COMPARED = {
         "largest_divergence"
     ),
     ("unit/metrics/test_term_fairness", "test_the_curves_are_the_measures"): (
-        "fairness_curves fairness_by_query"
+        "fairness_curves fairness_by_query exposure_distance document_neutrality "
+        "relative_neutrality"
     ),
     (
         "unit/metrics/test_term_fairness",
@@ -245,8 +248,11 @@ COMPARED = {
     (
         "unit/metrics/test_term_fairness",
         "test_ideal_takes_the_most_neutral_documents_and_uses_a_small_set_up",
-    ): "find_most_neutral",
-    ("unit/metrics/test_fairness_comparison", "test_each_test_is_that_of_scipy"): "fairness_report",
+    ): "find_most_neutral background_ideal",
+    (
+        "unit/metrics/test_fairness_differences",
+        "test_each_test_is_that_of_scipy",
+    ): "fairness_report",
     (
         "unit/retrieval/test_evaluation",
         "test_both_ways_equal_pytrec_eval_on_random_runs_full_of_ties",

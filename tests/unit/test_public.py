@@ -14,7 +14,7 @@ import pytest
 
 import everycell
 from everycell.cli.measure import bias, runs
-from everycell.metrics.fairness_report import fairness_report
+from everycell.metrics.term_fairness import fairness_report
 from everycell.public import NAMES
 from everycell.retrieval.any_measure import evaluate_measures, parse_measure
 from everycell.retrieval.evaluation import evaluate

@@ -221,12 +221,12 @@ def _readers() -> dict[str, Reader]:
         "metrics.term_counts.count_documents_with_terms": Reader(
             pd.DataFrame({"document_id": ["d1", "d2"], "length": [2, 1], "f": [1, 0], "m": [0, 1]})
         ),
-        "metrics.fairness_inputs.read_documents#parquet": Reader(
+        "metrics.term_counts.read_documents#parquet": Reader(
             pd.DataFrame({"document_id": ["d1", "d2"], "text": ["She runs", ""]}), "d.parquet"),
-        "metrics.fairness_inputs.read_documents#jsonl": Reader(
+        "metrics.term_counts.read_documents#jsonl": Reader(
             b'{"id": "d1", "contents": "She runs"}\n{"_id": "d2", "text": ""}\n', "d.jsonl"),
-        "metrics.fairness_inputs.read_documents#tsv": Reader(b"d1\tShe runs\nd2\t\n", "d.tsv"),
-        "metrics.fairness_inputs.read_documents#gzip": Reader(gzip.compress(b"d1\tShe runs\nd2\t\n",
+        "metrics.term_counts.read_documents#tsv": Reader(b"d1\tShe runs\nd2\t\n", "d.tsv"),
+        "metrics.term_counts.read_documents#gzip": Reader(gzip.compress(b"d1\tShe runs\nd2\t\n",
             mtime=0), "d.tsv.gz"),
         "metrics.word_lists.read_word_lists": Reader(b"she,f\nhe,m\n", call=_many),
         "language_models.records.read_record": Reader(written(_record, "r.jsonl")),
@@ -420,7 +420,7 @@ TEXTS = [
     for name in READERS
     if name.startswith(
         ("trec.runs.read_run", "trec.qrels", "collections.letor", "metrics.word",
-         "metrics.fairness_inputs", "collections.cited_questions",
+         "metrics.term_counts.read_documents", "collections.cited_questions",
          "collections.msmarco.read_queries", "base.csv_files",
          "collections.trec_rag.read_topics", "retrieval.query_files", "rag.prompts", "rag.cite",
          "rag.citation", "dialogue.satisfaction", "explain.forests",
@@ -576,8 +576,8 @@ FOUND = [
      parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "length|number"),
     ("metrics.term_counts.count_documents_with_terms",
      parquet(pa.table({"document_id": ["d"], "f": ["one"]})), "columns"),
-    ("metrics.fairness_inputs.read_documents#parquet",
-     parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "Row 2"),
+    ("metrics.term_counts.read_documents#parquet",
+     parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "row 2"),
     ("language_models.records.Record#prompts", b"{}\n", "line 1"),
     ("trec.runs.read_run#gzip", b"\x1f\x8b", "gz"),
 ]  # fmt: skip
@@ -617,8 +617,8 @@ def peak_of(name: str, path: Path) -> tuple[Any, int]:
     [
         ("trec.runs.read_run#gzip", ZEROS),
         ("trec.runs.read_run#gzip", PACKED_TWICE),
-        ("metrics.fairness_inputs.read_documents#gzip", ZEROS),
-        ("metrics.fairness_inputs.read_documents#gzip", PACKED_TWICE),
+        ("metrics.term_counts.read_documents#gzip", ZEROS),
+        ("metrics.term_counts.read_documents#gzip", PACKED_TWICE),
     ],
 )  # fmt: skip
 def test_a_small_file_does_not_fill_the_memory(name, content, path_of_reader):
@@ -630,7 +630,7 @@ def test_a_small_file_does_not_fill_the_memory(name, content, path_of_reader):
 
 def test_a_line_of_fifty_megabytes_takes_a_few_times_its_size(place_of):
     """As a document it is allowed; memory goes with the file's size, not beyond."""
-    name = "metrics.fairness_inputs.read_documents#tsv"
+    name = "metrics.term_counts.read_documents#tsv"
     path = place_of(name)
     path.write_bytes(b"d1\t" + b"she runs " * (50 * 2**20 // 9))
     [(document, text)], peak = peak_of(name, path)

@@ -62,3 +62,9 @@ class DataError(ValueError):
         parts += [f"; expected {self.expected}"] if self.expected else []
         parts += [f": {self.fix}"] if self.fix else []
         return f"{''.join(parts)}."
+
+
+def require(condition: object, name: str, value: object, expected: str) -> None:
+    """Raise an error that names a parameter unless its value is as expected."""
+    if not condition:
+        raise DataError(column=name, value=value, expected=expected)

@@ -1,20 +1,7 @@
 r"""Quality of citations, and how labels of sources change it: precision, recall, CAS, CAB, AC.
 
-An answer to a query cites some of the documents in its prompt; some of these are relevant.
-
-- *Precision* is the share of cited documents that are relevant, *recall* the share of relevant
-  documents that are cited (abolghasemi2026, section 5.3.3).
-- *CAS*, the sensitivity to labels, is the mean absolute difference of a measure M between answers
-  with and without labels (Eq. 5.1): ``mean(abs(M_informed - M_vanilla))``, in [0, 1].
-- *CAB*, the bias of labels, is the mean signed difference between answers under two labellings of
-  the same documents, signed so that a positive value favours documents labelled as written by
-  people (Eqs. 5.2, 5.3 and, for the mixed mode, 5.5), in [-1, 1].
-- *AC*, the confidence, is the mean probability of the citations of documents in a given set (Eq.
-  5.4), in [0, 1].
-
-**No citations.** The thesis does not define the precision of an answer without citations. Here it
-is 0, as in the library that its authors used (scikit-learn's ``zero_division=0``), and so is the
-recall.
+All measures are of abolghasemi2026, section 5.3.3. An answer without citations has precision and
+recall 0, as in the library that its authors used (scikit-learn's ``zero_division=0``).
 """
 
 from __future__ import annotations
@@ -27,6 +14,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from everycell.base.arrays import FloatArray
+from everycell.base.errors import DataError, require
 from everycell.statistics.hypothesis_tests import t_tests
 
 #: Kinds of author in labels.
@@ -51,7 +39,7 @@ class Difference(NamedTuple):
 
 
 def citation_quality(cited: Collection[Hashable], relevant: Collection[Hashable]) -> Quality:
-    """Precision and recall of the citations of one answer.
+    """Precision and recall of the citations of one answer; both are 0 without citations.
 
     Parameters
     ----------
@@ -66,11 +54,6 @@ def citation_quality(cited: Collection[Hashable], relevant: Collection[Hashable]
     Quality
         Both are 0 for an answer without citations.
 
-    Raises
-    ------
-    ValueError
-        No relevant document, so that recall is undefined.
-
     Examples
     --------
     >>> citation_quality([2, 8, 2, 9], relevant=[8])
@@ -78,53 +61,37 @@ def citation_quality(cited: Collection[Hashable], relevant: Collection[Hashable]
     >>> citation_quality([], relevant=[8])
     Quality(precision=0.0, recall=0.0)
     """
-    relevant_documents, citations = set(relevant), set(cited)
-    if not relevant_documents:
-        raise ValueError(
-            "A query has no relevant document, so recall is undefined; leave the query out."
-        )
-    hits = len(citations & relevant_documents)
-    return Quality(hits / len(citations) if citations else 0.0, hits / len(relevant_documents))
+    citations, documents = set(cited), set(relevant)
+    require(documents, "relevant", documents, "one document or more; leave the query out")
+    hits = len(citations & documents)
+    return Quality(hits / len(citations) if citations else 0.0, hits / len(documents))
 
 
 def cas(informed: npt.ArrayLike, vanilla: npt.ArrayLike) -> float:
-    """Attribution sensitivity: the mean absolute effect of labels (Eq. 5.1).
+    """Attribution sensitivity: the mean absolute effect of labels, in [0, 1] (Eq. 5.1).
 
     Parameters
     ----------
     informed, vanilla : array of float, shape (n,)
         A measure in [0, 1] of each query's answer, with and without labels, in the same order.
 
-    Returns
-    -------
-    float
-        In [0, 1]: 0 for equal values, and at least the absolute value of the mean difference.
-
-    Raises
-    ------
-    ValueError
-        No query, arrays of different shapes, or a value outside [0, 1].
-
     Examples
     --------
     >>> cas([1, 0, 0.5], [0, 1, 0.5])
     0.6666666666666666
     """
-    first, second = _pair(informed, vanilla)
-    return float(np.abs(first - second).mean())
+    return float(np.abs(_differences(informed, vanilla)).mean())
 
 
 def direction(relevant: Author, nonrelevant: Author) -> Literal[1, -1]:
-    """Sign of a difference when the first answer saw these labels (omega of Eq. 5.3).
-
-    1 if it saw the relevant documents labelled as written by people, else -1. Equal labels are an
-    error, since reversing them for the second answer would change nothing.
-    """
-    if {relevant, nonrelevant} != {"Human", "LLM"}:
-        raise ValueError(
-            f"The labels are {relevant!r} (relevant) and {nonrelevant!r} (others); use 'Human' for "
-            "one and 'LLM' for the other."
-        )
+    """1 if relevant documents are labelled as written by people, -1 if the others (Eq. 5.3)."""
+    labels = relevant, nonrelevant
+    require(
+        set(labels) == {"Human", "LLM"},
+        "pair of labels",
+        labels,
+        "'Human' for one, 'LLM' for the other",
+    )
     return 1 if relevant == "Human" else -1
 
 
@@ -135,24 +102,16 @@ def cab(
 
     Parameters
     ----------
-    first : array of float, shape (n,)
-        A measure in [0, 1] of each query's answer under the labels `relevant` and `nonrelevant`: in
-        the informed mode, or in the mixed mode Informed/CF-informed.
-    second : array of float, shape (n,)
-        The same under the opposite labels: CF-informed, or CF-informed/Informed.
+    first, second : array of float, shape (n,)
+        A measure in [0, 1] of each query's answer under the labels `relevant` and `nonrelevant`,
+        and under the opposite labels.
     relevant, nonrelevant
         Labels that the first answers saw.
 
     Returns
     -------
     float
-        In [-1, 1]; positive if answers are better with [Human] on the relevant documents. Swapping
-        both the arrays and the labels gives the same value.
-
-    Raises
-    ------
-    ValueError
-        As for `cas` and `direction`.
+        In [-1, 1]; positive if answers are better with [Human] on the relevant documents.
 
     Examples
     --------
@@ -162,8 +121,7 @@ def cab(
     >>> cab(with_true, with_false, relevant="LLM", nonrelevant="Human")
     -0.5
     """
-    values, second_values = _pair(first, second)
-    return direction(relevant, nonrelevant) * float((values - second_values).mean())
+    return direction(relevant, nonrelevant) * float(_differences(first, second).mean())
 
 
 def paired_difference(
@@ -174,24 +132,14 @@ def paired_difference(
     confidence: float = 0.95,
     resamples: int = 2000,
 ) -> Difference:
-    """Mean of first - second with a percentile bootstrap interval and paired t-test.
-
-    The bootstrap samples queries with replacement. If all differences are 0, t is 0, p is 1 and the
-    interval is [0, 0]. The chapter tests signed differences with a paired t-test at 0.05 (L1352),
-    also for CAS, which is a mean of absolute differences.
-    """
-    values, second_values = _pair(first, second)
-    test = t_tests({"first": values, "second": second_values}, correction="none").iloc[0]
-    differences = values - second_values
-    low, high = ratio_interval(
-        differences,
-        np.ones(len(differences)),
-        seed=seed,
-        confidence=confidence,
-        resamples=resamples,
+    """Mean of first - second with a percentile bootstrap interval and the paired t-test (L1352)."""
+    differences = _differences(first, second)
+    test = t_tests({"d": differences, "0": np.zeros_like(differences)}, correction="none").iloc[0]
+    ones = np.ones_like(differences)
+    interval = ratio_interval(
+        differences, ones, seed=seed, confidence=confidence, resamples=resamples
     )
-    mean = float(differences.mean())
-    return Difference(mean, low, high, float(test["t"]), float(test["p"]))
+    return Difference(float(differences.mean()), *interval, float(test["t"]), float(test["p"]))
 
 
 def ratio_interval(
@@ -202,23 +150,9 @@ def ratio_interval(
     confidence: float = 0.95,
     resamples: int = 2000,
 ) -> tuple[float, float]:
-    """Percentile bootstrap interval of a ratio of sums, such as a mean over queries.
-
-    `sums` and `counts` have one value per query, which is sampled with replacement.
-    """
-    numerators, denominators = np.asarray(sums, dtype=float), np.asarray(counts, dtype=float)
-    is_valid = np.isfinite(numerators).all() and np.isfinite(denominators).all()
-    if numerators.shape != denominators.shape or not is_valid or (denominators < 0).any():
-        raise ValueError(
-            f"There are {numerators.size} sums and {denominators.size} counts, or one is not "
-            "finite or negative; give a finite sum and a count of 0 or more for every query."
-        )
-    if not denominators.any():
-        raise ValueError("All counts are 0; give a query with a count above 0.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"The confidence is {confidence}; give a number above 0 and below 1.")
+    """Percentile bootstrap interval of a ratio of sums over queries, such as a mean."""
     interval = stats.bootstrap(
-        (numerators, denominators),
+        (np.asarray(sums, dtype=float), np.asarray(counts, dtype=float)),
         lambda sums, counts, axis: sums.sum(axis=axis) / counts.sum(axis=axis),
         paired=True,
         n_resamples=resamples,
@@ -242,18 +176,12 @@ def attribution_confidence(
         For each query, the natural log-probability of each citation of its answer, at most 0. A
         document that is cited twice counts twice, as in the formula.
     inside
-        For each citation, whether the cited document is in the set, such as the set of relevant
-        documents.
+        For each citation, whether the cited document is in the set.
 
     Returns
     -------
     float or None
         In [0, 1]; None if no cited document is in the set.
-
-    Raises
-    ------
-    ValueError
-        Different shapes, or a log-probability that is above 0 or not a number.
 
     Examples
     --------
@@ -262,64 +190,39 @@ def attribution_confidence(
     >>> round(attribution_confidence(logprobs, relevant), 12)
     0.8
     """
-    if len(logprobs) != len(inside):
-        raise ValueError(
-            f"There are log-probabilities of {len(logprobs)} queries and set memberships of "
-            f"{len(inside)}; give both for every query."
-        )
-    selected_logprobs: list[float] = []
-    for query, (values, memberships) in enumerate(zip(logprobs, inside, strict=True)):
-        if len(values) != len(memberships):
-            raise ValueError(
-                f"Query {query} has {len(values)} log-probabilities and {len(memberships)} set "
-                "memberships; give one of each for every citation."
-            )
-        for value, in_set in zip(values, memberships, strict=True):
-            if value is None or not value <= 0:
-                raise ValueError(
-                    f"Query {query} has the log-probability {value}; it must be 0 or less."
-                )
-            if in_set:
-                selected_logprobs.append(value)
-    return float(np.exp(selected_logprobs).mean()) if selected_logprobs else None
+    sizes, members = [*map(len, logprobs)], [*map(len, inside)]
+    require(sizes == members, "numbers of log-probabilities", sizes, f"{members}, as in `inside`")
+    values = np.array([value for values in logprobs for value in values], dtype=float)
+    is_member = np.array([member for members in inside for member in members], dtype=bool)
+    for value in values[~(values <= 0)]:
+        raise DataError(column="log-probability", value=float(value), expected="0 or less")
+    return float(np.exp(values[is_member]).mean()) if is_member.any() else None
 
 
 def pooled_confidence(probabilities: npt.ArrayLike, citations: npt.ArrayLike) -> float | None:
-    """Attribution confidence (AC) from one sum per answer (Eq. 5.4), 0 to 1.
-
-    `probabilities` are the sums over an answer's citations of documents in the set, `citations`
-    their numbers; a document that is cited twice counts twice. None if no cited document is in the
-    set.
-    """
+    """`attribution_confidence` from the sum of probabilities and number of citations per answer."""
     sums, counts = np.asarray(probabilities, dtype=float), np.asarray(citations, dtype=float)
-    if sums.shape != counts.shape:
-        raise ValueError(
-            f"The sums of probabilities have the shape {sums.shape} and the numbers of citations "
-            f"{counts.shape}; give one of each for every answer."
-        )
     # The tolerance allows for rounding of the sums.
-    out_of_range = np.flatnonzero(~((sums >= 0) & (sums <= counts + 1e-9)))
-    if len(out_of_range):
-        answer = out_of_range[0]
-        raise ValueError(
-            f"Answer {answer} has {counts[answer]:g} citations whose probabilities sum to "
-            f"{sums[answer]:g}; a sum must be between 0 and the number of citations."
-        )
+    is_valid = sums.shape == counts.shape and ((sums >= 0) & (sums <= counts + 1e-9)).all()
+    require(is_valid, "sums of probabilities", sums.tolist(), "from 0 to the number of citations")
     return float(sums.sum() / counts.sum()) if counts.sum() else None
 
 
-def _pair(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    values, second_values = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if values.ndim != 1 or values.shape != second_values.shape or not len(values):
-        raise ValueError(
-            f"The values of the first and second answers have the shapes {values.shape} and "
-            f"{second_values.shape}; give one value of each per query, for at least one query."
-        )
-    for name, array in (("first", values), ("second", second_values)):
-        invalid = np.flatnonzero(~((array >= 0) & (array <= 1)))
-        if len(invalid):
-            raise ValueError(
-                f"The {name} values have {array[invalid[0]]} at position {invalid[0]}; precision "
-                "and recall are between 0 and 1, so divide percentages by 100."
+def _differences(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
+    """Paired differences of a measure in [0, 1], one value per query."""
+    pair = [np.asarray(values, dtype=float) for values in (first, second)]
+    shapes = [values.shape for values in pair]
+    is_paired = shapes[0] == shapes[1] and pair[0].ndim == 1 and pair[0].size > 0
+    require(
+        is_paired, "pair of shapes", shapes, "one value of each per query, for one query or more"
+    )
+    for values in pair:
+        for position in np.flatnonzero(~((values >= 0) & (values <= 1))):
+            raise DataError(
+                row=f"position {position}",
+                column="value",
+                value=float(values[position]),
+                expected="a number from 0 to 1",
+                fix="divide percentages by 100",
             )
-    return values, second_values
+    return pair[0] - pair[1]

@@ -1,4 +1,4 @@
-"""Divergences of an achieved distribution over groups from a target: JSD, RNOD and NMD.
+"""Targets of groups, and divergences of an achieved distribution from them: JSD, RNOD and NMD.
 
 Source: sakai2023, section 3. RNOD and NMD follow Sakai, "Evaluating Evaluation Measures for Ordinal
 Classification and Ordinal Quantification", ACL 2021.
@@ -7,6 +7,7 @@ Classification and Ordinal Quantification", ACL 2021.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from scipy.special import rel_entr
 
 from everycell.base.arrays import FloatArray
+from everycell.base.errors import DataError, require
 
 Divergence = Literal["JSD", "RNOD", "NMD"]
 #: Tolerance for the sum of a distribution; published targets have at least six digits.
@@ -26,29 +28,31 @@ def _distributions(achieved: npt.ArrayLike, target: npt.ArrayLike) -> tuple[Floa
     distributions = []
     for name, values in (("achieved", achieved), ("target", target)):
         array = np.asarray(values, dtype=float)
-        if array.ndim == 0 or array.shape[-1] < 2:
-            raise ValueError(
-                f"The {name} distribution has the shape {array.shape}; give at least two groups on "
-                "the last axis."
-            )
+        require(
+            array.ndim > 0 and array.shape[-1] >= 2,
+            f"shape of the {name} distribution",
+            array.shape,
+            "two or more groups on the last axis",
+        )
         invalid = ~(np.isfinite(array) & (array >= 0))
         if invalid.any():
-            raise ValueError(
-                f"The {name} distribution contains {array[invalid][0]:g}; give shares of 0 or more."
+            raise DataError(
+                column=f"share of the {name} distribution",
+                value=float(array[invalid][0]),
+                expected="a number of 0 or more",
             )
         sums = array.sum(axis=-1, keepdims=True)
         if not np.allclose(sums, 1, rtol=0, atol=_ROUNDING):
-            worst = float(sums.flat[np.abs(sums - 1).argmax()])
-            raise ValueError(
-                f"The {name} distribution sums to {worst:g}; it must sum to 1, so divide it by its "
-                "sum or correct it."
+            raise DataError(
+                column=f"sum of the {name} distribution",
+                value=float(sums.flat[np.abs(sums - 1).argmax()]),
+                expected="1",
+                fix="divide it by its sum, or correct it",
             )
         distributions.append(array / sums)
-    if distributions[0].shape[-1] != distributions[1].shape[-1]:
-        raise ValueError(
-            f"The achieved distribution has {distributions[0].shape[-1]} groups and the target "
-            f"{distributions[1].shape[-1]}; use the same groups in the same order for both."
-        )
+    groups = [array.shape[-1] for array in distributions]
+    require(groups[0] == groups[1], "number of achieved groups", groups[0], f"{groups[1]}, as in "
+            "the target")  # fmt: skip
     return distributions[0], distributions[1]
 
 
@@ -117,8 +121,39 @@ def distribution_similarity(
 
     In [0, 1], but see `rnod`; 1 for equal distributions. Source: sakai2023, section 3.1.
     """
-    if divergence not in DIVERGENCES:
-        raise ValueError(
-            f"The divergence {divergence!r} is unknown; choose one of {list(DIVERGENCES)}."
-        )
+    require(divergence in DIVERGENCES, "divergence", divergence, f"one of {list(DIVERGENCES)}")
     return 1 - DIVERGENCES[divergence](achieved, target)
+
+
+@dataclass(frozen=True)
+class AttributeSet:
+    """A set of groups with its target.
+
+    Attributes
+    ----------
+    target : tuple of C numbers
+        The fair distribution.
+    divergence
+        "JSD" for groups without an order, "RNOD" or "NMD" for ordered groups.
+
+    Examples
+    --------
+    >>> AttributeSet((0.25,) * 4, "RNOD").divergence
+    'RNOD'
+    """
+
+    target: tuple[float, ...]
+    divergence: Divergence
+
+
+def check_attribute_sets(
+    attribute_sets: Mapping[str, AttributeSet], memberships: Mapping[str, object]
+) -> None:
+    """Check that there is an attribute set, and memberships for each."""
+    if not attribute_sets:
+        raise DataError(
+            fault="There is no attribute set", fix="give one or more with their targets"
+        )
+    for name in attribute_sets:
+        require(name in memberships, "attribute set", name, f"one of {sorted(memberships)}, which "
+                "have memberships")  # fmt: skip

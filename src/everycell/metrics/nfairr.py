@@ -3,8 +3,13 @@
 A document is represented by its number of terms of each group.
 
 The functions take arrays of all queries (axes: queries Q, ranks R from the best, groups G) and
-return all cut-offs: ``result[:, k - 1]`` is the value at k. `everycell.metrics.ranked_counts`
-makes the arrays from a run, and `everycell.metrics.fairness_frames` returns the measures as frames.
+return all cut-offs: ``result[:, k - 1]`` is the value at k. `everycell.metrics.ranked_groups`
+makes the arrays from a run, and `everycell.metrics.term_fairness` returns the measures as frames.
+
+For `ir_measures`, ``NFaiRR(counts='counts.parquet',tau=1)@10`` has the parameters of
+`everycell.metrics.run_measure.TermMeasure`, and ``tau``: the largest number of group terms of a
+neutral document. The documents of the counts file are also the background from which the ideal list
+is built.
 
 Source: Rekabsaz et al., "Societal biases in retrieved contents" (SIGIR 2021), as in
 abolghasemi2026, chapter 4, which is abolghasemi2024.
@@ -12,20 +17,31 @@ abolghasemi2026, chapter 4, which is abolghasemi2024.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+import pyarrow.dataset
+from ir_measures import ParamInfo
 
 from everycell.base.arrays import BoolArray, FloatArray
-from everycell.metrics.exposure import (
+from everycell.base.errors import DataError, require
+from everycell.base.parquet_limits import check_parquet_size
+from everycell.metrics.ranked_groups import (
+    RankedGroups,
     absolute_distance,
-    alignments,
+    check_lists,
+    checked_counts,
+    checked_target,
     checked_weights,
+    group_shares,
+    rank_weights,
     sum_last_axis,
 )
-from everycell.metrics.ranked_lists import (
-    checked_lists,
-    checked_target,
-)
+from everycell.metrics.run_measure import TermMeasure, register
+from everycell.metrics.term_counts import check_counts
+from everycell.metrics.word_lists import DOCUMENT, LENGTH
 
 #: Largest number of group terms of a neutral document, as in the NFaiRR authors' code.
 TAU = 1
@@ -69,19 +85,23 @@ def neutrality(
     >>> neutrality([[0, 0], [1, 0], [2, 0], [3, 1]]).tolist()
     [1.0, 1.0, 0.0, 0.5]
     """
-    array = np.asarray(counts, dtype=float)
-    if not tau >= 0:
-        raise ValueError(f"tau is {tau}; give a number of group terms, 0 or more.")
-    if array.ndim == 0:
-        raise ValueError(
-            f"The counts are the single number {array}; give an array of documents x groups."
-        )
-    shares = checked_target(target, array.shape[-1])
-    if not (array >= 0).all():
-        raise ValueError("A count is negative or missing; give numbers of 0 or more.")
-    return np.where(
-        sum_last_axis(array) <= tau, 1.0, 1 - absolute_distance(alignments(array), shares)
-    )
+    array = checked_counts(counts)
+    return document_neutrality(array, check_tau(tau), checked_target(target, array.shape[-1]))
+
+
+def check_tau(tau: float) -> float:
+    """Check the largest number of group terms of a neutral document."""
+    require(tau >= 0, "tau", tau, "a number of group terms, 0 or more")
+    return tau
+
+
+def document_neutrality(
+    counts: FloatArray, tau: float, target: FloatArray, alignments: FloatArray | None = None
+) -> FloatArray:
+    """Neutrality from checked counts and, if they are known, alignments of documents."""
+    if alignments is None:
+        alignments = group_shares(counts, 1 / counts.shape[-1])
+    return np.where(sum_last_axis(counts) <= tau, 1.0, 1 - absolute_distance(alignments, target))
 
 
 def ideal_fairr(
@@ -127,10 +147,10 @@ def ideal_fairr(
     """
     array = np.asarray(omega, dtype=float)
     if array.ndim != 2 or not (array <= 1).all() or np.isinf(array).any():
-        raise ValueError(
-            f"The neutralities have the shape {array.shape} and the largest value "
-            f"{array.max(initial=-np.inf):g}; give an array of queries x documents with values of "
-            "at most 1."
+        raise DataError(
+            column=f"largest neutrality of an array of the shape {array.shape}",
+            value=float(array.max(initial=-np.inf)),
+            expected="at most 1, in an array of queries x documents",
         )
     mask = np.ones(array.shape, dtype=bool) if listed is None else np.asarray(listed, dtype=bool)
     best = -np.sort(np.where(mask, -array, np.inf), axis=1)[:, :depth]
@@ -195,22 +215,96 @@ def nfairr(
     >>> nfairr([[[0, 2], [0, 0], [2, 2]]]).round(3).tolist()
     [[0.0, 0.387, 0.531]]
     """
-    array, mask = checked_lists(counts, listed, "counts")
-    bias = checked_weights(weights, mask.shape[1])
-    omega = np.where(mask, neutrality(array, tau=tau, target=target), 0.0)
-    best = np.cumsum(bias)[None] if ideal is None else checked_ideal(ideal, mask)
-    is_defined = mask[:, :1] & (best > 0)
-    return np.where(
-        is_defined, np.cumsum(omega * bias, axis=1) / np.where(best > 0, best, 1), np.nan
-    )
+    lists = check_lists(counts, listed=listed)
+    _, ranks, groups = lists.counts.shape
+    omega = document_neutrality(lists.counts, check_tau(tau), checked_target(target, groups))
+    best = None if ideal is None else checked_ideal(ideal, lists.listed)
+    return relative_neutrality(omega, lists.listed, checked_weights(weights, ranks), best)
+
+
+def relative_neutrality(
+    omega: FloatArray, listed: BoolArray, weights: FloatArray, ideal: FloatArray | None
+) -> FloatArray:
+    """NFaiRR from the neutrality of documents."""
+    best = np.cumsum(weights)[None] if ideal is None else ideal
+    fairr = np.cumsum(np.where(listed, omega, 0.0) * weights, axis=1)
+    return np.where(listed[:, :1] & (best > 0), fairr / np.where(best > 0, best, 1), np.nan)
 
 
 def checked_ideal(ideal: npt.ArrayLike, mask: BoolArray) -> FloatArray:
     """Check that the shape of the ideal values fits the lists."""
     best = np.asarray(ideal, dtype=float)
-    if best.shape not in (mask.shape, (1, mask.shape[1])):
-        raise ValueError(
-            f"The ideal has the shape {best.shape} and the lists {mask.shape}; give one value for "
-            "each query and rank, or one row for all queries."
-        )
+    shapes = mask.shape, (1, mask.shape[1])
+    require(best.shape in shapes, "shape of `ideal`", best.shape, f"{shapes[0]} or {shapes[1]}")
     return best
+
+
+def find_most_neutral(
+    path: Path | str, number: int, *, tau: float = TAU, target: npt.ArrayLike | None = None
+) -> pd.DataFrame:
+    """Find the most neutral documents of a counts file, in constant memory."""
+    best: list[pd.DataFrame] = []
+    check_parquet_size(path)
+    for batch in pyarrow.dataset.dataset(path, format="parquet").to_batches():
+        rows = check_counts(pd.concat([*best, batch.to_pandas().set_index(DOCUMENT)]))
+        omega = neutrality(rows.drop(columns=LENGTH).to_numpy(dtype=float), tau=tau, target=target)
+        order = np.argsort(-omega, kind="stable")[:number]
+        best = [rows.iloc[order]]
+        if len(order) == number and omega[order[-1]] == 1:
+            break
+    return best[0]
+
+
+def background_ideal(
+    lists: RankedGroups, background: RankedGroups | pd.DataFrame, tau: float, target: FloatArray
+) -> FloatArray:
+    """IFaiRR of the background at each cut-off, in one row per query or one for all."""
+    ranks = lists.counts.shape[1]
+    if isinstance(background, pd.DataFrame):
+        columns = [*background.columns.drop(LENGTH)]
+    else:
+        columns = [*background.groups]
+    if tuple(columns) != lists.groups:
+        raise DataError(
+            column="groups of the background",
+            value=columns,
+            expected=f"{list(lists.groups)}, as in the lists",
+            fix="count both with the same word list",
+        )
+    if isinstance(background, pd.DataFrame):
+        counts = background[columns].to_numpy(dtype=float)
+        return ideal_fairr(document_neutrality(counts, tau, target)[None], ranks)
+    rows = pd.Index(background.queries).get_indexer(list(lists.queries))
+    if (rows < 0).any():
+        raise DataError(
+            row=f"query {lists.queries[int((rows < 0).argmax())]!r}",
+            fault="has no background documents",
+            fix="give a background that covers every query of the run",
+        )
+    omega = document_neutrality(background.counts[rows], tau, target)
+    return ideal_fairr(omega, ranks, listed=background.listed[rows])
+
+
+class _NFaiRR(TermMeasure):
+    """NFaiRR: rank-weighted neutrality of documents, abolghasemi2026, Eqs. 4.1 to 4.3."""
+
+    __name__ = NAME = "NFaiRR"
+    SUPPORTED_PARAMS = TermMeasure.SUPPORTED_PARAMS | {
+        "tau": ParamInfo(
+            dtype=(int, float),
+            default=TAU,
+            desc="documents with at most this many group terms are neutral",
+        )
+    }
+
+    def values(self, lists: RankedGroups) -> FloatArray:
+        """NFaiRR of each query at each cut-off."""
+        _, ranks, groups = lists.counts.shape
+        tau, target = check_tau(self["tau"]), checked_target(None, groups)
+        background = find_most_neutral(self["counts"], ranks, tau=tau)
+        omega = document_neutrality(lists.counts, tau, target)
+        ideal = background_ideal(lists, background, tau, target)
+        return relative_neutrality(omega, lists.listed, rank_weights(ranks), ideal)
+
+
+NFaiRR = register(_NFaiRR)

@@ -1,5 +1,7 @@
 """Counts of group-representative terms in the documents of a collection, in a Parquet file.
 
+Documents are read from a user's file or passed by the caller.
+
 The file has one row per document: ``document_id``, ``length`` (tokens) and one column per group
 with the number of its terms. Documents are read one by one and written in batches, so memory does
 not grow with the collection. One core of the development machine counts about 60,000 passages of
@@ -10,6 +12,7 @@ passages and 244 MiB for 100,000.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
@@ -23,11 +26,25 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
+from everycell.base.errors import DataError, require
 from everycell.base.file_kinds import KINDS, recognise_file
 from everycell.base.files import atomic_path
 from everycell.base.frames import check_columns
 from everycell.base.parquet_limits import check_parquet_size
+from everycell.base.text_files import text_lines
+from everycell.base.untrusted import parse_json
 from everycell.metrics.word_lists import DOCUMENT, LENGTH, Words, groups_of_terms, normalise_text
+
+#: Keys of the id and the text of a JSON object: those of everycell, Pyserini and BEIR.
+_ID_KEYS, _TEXT_KEYS = (DOCUMENT, "id", "_id"), ("text", "contents")
+
+_WORD = re.compile(r"\w")
+
+#: Ten consecutive letters of a script without spaces between words: longer than any single word.
+_WITHOUT_SPACES = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003ffff]{10}"
+)
 
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]
 
@@ -47,9 +64,11 @@ def _check_reachable(terms: Iterable[str], tokenise: Tokeniser) -> None:
     terms = list(terms)
     for term, tokens in zip(terms, tokenise(terms), strict=True):
         if tokens != [term]:
-            raise ValueError(
-                f"The term {term!r} becomes {tokens} when it is tokenised, so it would never be "
-                "counted; use a term that is a single token, or a different tokeniser."
+            raise DataError(
+                column="term",
+                value=term,
+                fault=f"which becomes {tokens} when it is tokenised and is never counted",
+                fix="use a term that is a single token, or a different tokeniser",
             )
 
 
@@ -70,9 +89,11 @@ def _count(
     """Columns of a batch: ids, lengths, then the counts of each group."""
     for number, (document, text) in enumerate(batch, first):
         if not isinstance(document, str) or not isinstance(text, str) or not document:
-            raise ValueError(
-                f"Document {number} (counted from 0) is ({document!r}, {text!r:.40}); give an id "
-                "of one character or more and a text ('' for an empty one), both strings."
+            raise DataError(
+                row=f"document {number} (counted from 0)",
+                column="id and text",
+                value=(document, text),
+                expected="two strings, of which only the text may be empty",
             )
     texts = tokenise([normalise_text(text) for _, text in batch])
     counts = np.zeros((groups, len(batch)), dtype=np.int32)
@@ -147,8 +168,7 @@ def count_terms(
     >>> read_counts(path).to_dict("index")
     {'d1': {'length': 4, 'female': 2, 'male': 0}, 'd2': {'length': 0, 'female': 0, 'male': 0}}
     """
-    if batch < 1:
-        raise ValueError(f"The batch size is {batch}; give 1 document or more.")
+    require(batch >= 1, "batch", batch, "1 document or more")
     path = Path(path)
     matched_terms = set() if matched_terms is None else matched_terms
     group_of = groups_of_terms(words)
@@ -166,7 +186,7 @@ def count_terms(
                 writer.write_table(pa.table(columns, schema=schema))
                 document_count += len(rows)
         if not document_count:
-            raise ValueError(f"There is no document to count for {path}; give one or more.")
+            raise DataError(path, fault="would have no documents", fix="give one or more")
     return document_count
 
 
@@ -217,10 +237,7 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
             else pyarrow.dataset.field(DOCUMENT).isin(pa.array(list(documents), pa.string()))
         )
         rows = table.to_table(filter=document_filter).to_pandas()
-    try:
-        return check_counts(rows.set_index(DOCUMENT))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    return check_counts(rows.set_index(DOCUMENT), path)
 
 
 @contextmanager
@@ -230,57 +247,57 @@ def parquet_errors(path: Path | str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         if kind := recognise_file(Path(path)):
-            raise ValueError(
-                f"{path} contains {KINDS[kind]}, expected a Parquet file; check the order of the "
-                "files."
+            raise DataError(
+                path,
+                fault=f"contains {KINDS[kind]}",
+                expected="a Parquet file",
+                fix="check the order of the files",
             ) from None
-        raise ValueError(
-            f"{path} is not a Parquet file, is damaged or has columns of the wrong type "
-            f"({str(error).strip()[:300]}); create it again."
+        raise DataError(
+            path,
+            fault="is not a Parquet file, is damaged or has columns of the wrong type "
+            f"({str(error).strip()[:300]})",
+            fix="create it again",
         ) from None
 
 
-def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
+def check_counts(counts: pd.DataFrame, path: Path | None = None) -> pd.DataFrame:
     """Check a frame of counts, whether read from a file or made in memory."""
     columns = dict.fromkeys((LENGTH, *counts.columns))
     check_columns("The frame of counts", counts.columns, columns)
     groups = [column for column in columns if column != LENGTH]
     if not groups:
-        raise ValueError(f"The counts have only the column '{LENGTH}'; add one column per group.")
+        fault = f"have only the column {LENGTH!r}"
+        raise DataError(path, column="counts", fault=fault, fix="add one column per group")
     # This check builds the hash table that later look-ups use.
     if not counts.index.is_unique:
-        duplicated = counts.index.duplicated()
-        raise ValueError(
-            f"Document {counts.index[duplicated.argmax()]!r} occurs twice in the counts; give one "
-            "row per document."
-        )
-    complex_columns = [name for name in counts if pd.api.types.is_complex_dtype(counts[name])]
-    if complex_columns:
-        raise ValueError(
-            f"The counts of {complex_columns[0]!r} are complex numbers; give whole numbers."
-        )
+        document = counts.index[counts.index.duplicated()].tolist()[0]
+        fault = "which occurs twice in the counts"
+        raise DataError(path, None, "document", document, fault, fix="give one row per document")
+    for name in counts:
+        if pd.api.types.is_complex_dtype(counts[name]):
+            fault = "has complex numbers"
+            raise DataError(path, column=name, fault=fault, fix="give whole numbers")
     try:
         values = counts[groups].to_numpy(dtype=float)
         lengths = counts[LENGTH].to_numpy(dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"The counts contain a value that is not a number ({error}); count again."
-        ) from None
-    invalid = ~((values >= 0).all(axis=1) & (lengths >= 0))
-    if invalid.any():
-        raise ValueError(
-            f"Document {counts.index[invalid.argmax()]!r} has a negative or missing count or "
-            "length; give numbers of 0 or more."
-        )
+        fault = f"contain a value that is not a number ({error})"
+        raise DataError(path, column="counts", fault=fault, fix="count again") from None
     terms = values.sum(axis=1)
-    exceeds = terms > lengths
-    if exceeds.any():
-        row = int(exceeds.argmax())
-        raise ValueError(
-            f"Document {counts.index[row]!r} has {terms[row]:g} group terms and the length "
-            f"{lengths[row]:g}; a document cannot have more group terms than tokens, so "
-            "count it again."
-        )
+    for invalid, fault, fix in (
+        (
+            ~((values >= 0).all(axis=1) & (lengths >= 0)),
+            "of which a count is negative or missing",
+            "give numbers of 0 or more",
+        ),
+        (terms > lengths, "more than tokens", "count the document again"),
+    ):
+        if invalid.any():
+            number = int(invalid.argmax())
+            row = f"document {counts.index.tolist()[number]!r} with {lengths[number]:g} tokens"
+            value = float(terms[number])
+            raise DataError(path, row, "number of group terms", value, fault, fix=fix)
     return counts
 
 
@@ -291,6 +308,114 @@ def count_documents_with_terms(path: Path | str) -> tuple[int, int]:
         table = pyarrow.dataset.dataset(path, format="parquet")
         groups = [name for name in table.schema.names if name not in (DOCUMENT, LENGTH)]
         if not groups:
-            raise ValueError(f"{path} has no group; create it again with count_terms.")
+            raise DataError(path, fault="has no group", fix="create it again with count_terms")
         any_term = reduce(or_, (pyarrow.dataset.field(group) > 0 for group in groups))
         return table.count_rows(), table.count_rows(filter=any_term)
+
+
+def read_documents(path: Path | str) -> Iterator[tuple[str, str]]:
+    """Yield the id and text of each document of a collection."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"The document file {path} does not exist: check the path.")
+    extension = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    if extension == "parquet":
+        yield from _read_parquet(path)
+    elif extension in ("jsonl", "tsv"):
+        yield from _read_lines(path, _parse_json if extension == "jsonl" else _parse_tsv)
+    else:
+        raise DataError(
+            path,
+            column="extension",
+            value=extension,
+            expected=".parquet, .jsonl, .tsv, .jsonl.gz or .tsv.gz",
+        )
+
+
+def _read_parquet(path: Path) -> Iterator[tuple[str, str]]:
+    row = 0
+    with parquet_errors(path):
+        check_parquet_size(path)
+        names = pq.read_schema(path).names
+    check_columns(str(path), names, dict.fromkeys((DOCUMENT, "text", *names)))
+    with (
+        parquet_errors(path),
+        # Dictionary encoding keeps a repeated text in memory only once.
+        pq.ParquetFile(path, read_dictionary=[DOCUMENT, "text"]) as file,
+    ):
+        for batch in file.iter_batches(batch_size=10_000, columns=[DOCUMENT, "text"]):
+            for scalars in zip(batch.column(DOCUMENT), batch.column("text"), strict=True):
+                row += 1
+                pair = tuple(scalar.as_py() for scalar in scalars)
+                if not all(isinstance(value, str) for value in pair):
+                    raise DataError(
+                        path, f"row {row}", "id and text", pair, expected="two strings",
+                        fix="correct the row",
+                    )  # fmt: skip
+                yield pair
+
+
+def _read_lines(
+    path: Path, parse: Callable[[Path, int, str], tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    for number, line in text_lines(path):
+        if line:
+            yield parse(path, number, line)
+
+
+def _parse_tsv(path: Path, number: int, line: str) -> tuple[str, str]:
+    document, tab, text = line.partition("\t")
+    if not tab:
+        raise DataError(path, number, fault="has no tab", fix="write an id, a tab and a text")
+    return document, text
+
+
+def _parse_json(path: Path, number: int, line: str) -> tuple[str, str]:
+    try:
+        entry = parse_json(line)
+    except ValueError as error:
+        raise DataError(
+            path, number, fault=f"is not JSON ({error})", fix="correct the line"
+        ) from None
+    values = []
+    for field, keys in (("id", _ID_KEYS), ("text", _TEXT_KEYS)):
+        present = [
+            key for key in keys if isinstance(entry, dict) and isinstance(entry.get(key), str)
+        ]
+        if not present:
+            raise DataError(
+                path,
+                number,
+                fault=f"has no {field}",
+                expected=f"an object with a string under the key {' or '.join(map(repr, keys))}",
+            )
+        values.append(entry[present[0]])
+    return values[0], values[1]
+
+
+def check_texts(
+    documents: Iterable[tuple[str, str]],
+    *,
+    split_at_spaces: bool = True,
+    allow_empty: bool = False,
+) -> Iterator[tuple[str, str]]:
+    """Yield the documents; raise an error at a text whose words would be miscounted."""
+    for document, text in documents:
+        if isinstance(text, str):
+            if not allow_empty and not _WORD.search(text):
+                raise DataError(
+                    row=f"document {document!r}",
+                    column="text",
+                    value=text,
+                    fault="which has no word",
+                    fix="remove the document, or allow it with --allow-empty",
+                )
+            if split_at_spaces and not text.isascii() and (match := _WITHOUT_SPACES.search(text)):
+                raise DataError(
+                    row=f"document {document!r}",
+                    column="text",
+                    value=match[0],
+                    fault="without spaces between words",
+                    fix="add spaces, or use --tokens standard",
+                )
+        yield document, text

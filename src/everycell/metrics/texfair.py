@@ -5,8 +5,11 @@ different groups balance each other, whereas NFaiRR (`everycell.metrics.nfairr`)
 document separately.
 
 The functions take arrays of all queries (axes: queries Q, ranks R from the best, groups G) and
-return all cut-offs: ``result[:, k - 1]`` is the value at k. `everycell.metrics.ranked_counts`
-makes the arrays from a run, and `everycell.metrics.fairness_frames` returns the measures as frames.
+return all cut-offs: ``result[:, k - 1]`` is the value at k. `everycell.metrics.ranked_groups`
+makes the arrays from a run, and `everycell.metrics.term_fairness` returns the measures as frames.
+
+For `ir_measures`, ``TExFAIR(counts='counts.parquet')@10`` has the parameters of
+`everycell.metrics.run_measure.TermMeasure`.
 
 Source: abolghasemi2026, chapter 4, which is abolghasemi2024.
 """
@@ -17,16 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.base.arrays import FloatArray
-from everycell.metrics.exposure import (
+from everycell.metrics.ranked_groups import (
+    RankedGroups,
     absolute_distance,
+    check_lists,
+    checked_target,
     checked_weights,
     group_shares,
+    rank_weights,
     sum_last_axis,
 )
-from everycell.metrics.ranked_lists import (
-    checked_lists,
-    checked_target,
-)
+from everycell.metrics.run_measure import TermMeasure, register
 
 
 def term_exposure(
@@ -72,28 +76,14 @@ def term_exposure(
     >>> term_exposure([[[1, 0], [1, 2]]], [[4, 4]]).round(4).tolist()
     [[[0.25, 0.0], [0.4077, 0.3155]]]
     """
-    array, mask = checked_lists(counts, listed, "counts")
-    tokens, _ = checked_lists(lengths, listed, "lengths", axes=2)
-    check_lengths(array, tokens)
-    factor = checked_weights(weights, mask.shape[1]) / np.where(tokens > 0, tokens, 1)
-    return np.cumsum(array * factor[:, :, None], axis=1)
+    lists = check_lists(counts, lengths, listed)
+    return _exposure(lists, checked_weights(weights, lists.listed.shape[1]))
 
 
-def check_lengths(array: FloatArray, tokens: FloatArray) -> None:
-    """Reject lengths of the wrong shape or below the number of group terms."""
-    if tokens.shape != array.shape[:2]:
-        raise ValueError(
-            f"The lengths have the shape {tokens.shape} and the counts {array.shape}; give one "
-            "length for each query and rank."
-        )
-    exceeds = sum_last_axis(array) > tokens
-    if exceeds.any():
-        query, rank = np.argwhere(exceeds)[0]
-        raise ValueError(
-            f"The document at rank {rank + 1} of query {query} (counted from 0) has "
-            f"{array[query, rank].sum():g} group terms and the length {tokens[query, rank]:g}; a "
-            "document cannot have more group terms than tokens, so count it again."
-        )
+def _exposure(lists: RankedGroups, weights: FloatArray) -> FloatArray:
+    """Exposure of terms at every cut-off."""
+    factor = weights / np.where(lists.lengths > 0, lists.lengths, 1)
+    return np.cumsum(lists.counts * factor[:, :, None], axis=1)
 
 
 def group_representation(exposure: npt.ArrayLike) -> FloatArray:
@@ -104,8 +94,7 @@ def group_representation(exposure: npt.ArrayLike) -> FloatArray:
 
     NaN if no group has exposure. Source: abolghasemi2026, Eq. 4.9.
     """
-    array = np.asarray(exposure, dtype=float)
-    return group_shares(array, np.nan)
+    return group_shares(np.asarray(exposure, dtype=float), np.nan)
 
 
 def rbdf(
@@ -123,11 +112,16 @@ def rbdf(
     constant beyond the end of a short list, NaN for a query without documents. Source:
     abolghasemi2026, Eq. 4.11; the numerator there lacks the indicator, which Eq. 4.12 has.
     """
-    array, mask = checked_lists(counts, listed, "counts")
-    bias = mask * checked_weights(weights, mask.shape[1])
+    lists = check_lists(counts, listed=listed)
+    return _rbdf(lists, checked_weights(weights, lists.listed.shape[1]))
+
+
+def _rbdf(lists: RankedGroups, weights: FloatArray) -> FloatArray:
+    """Weighted share of documents with a group term at every cut-off."""
+    bias = lists.listed * weights
     total = np.cumsum(bias, axis=1)
-    with_terms = np.cumsum(bias * (sum_last_axis(array) > 0), axis=1)
-    return np.divide(with_terms, total, out=np.full(mask.shape, np.nan), where=total > 0)
+    with_terms = np.cumsum(bias * (sum_last_axis(lists.counts) > 0), axis=1)
+    return np.divide(with_terms, total, out=np.full(bias.shape, np.nan), where=total > 0)
 
 
 def largest_divergence(target: npt.ArrayLike | None, groups: int) -> float:
@@ -192,7 +186,11 @@ def ted(
     >>> ted([[[1, 0], [0, 0]]], [[5, 5]], proportional=False).round(3).tolist()
     [[1.0, 1.0]]
     """
-    divergence, factor = divergence_and_factor(counts, lengths, target, weights, listed)
+    lists = check_lists(counts, lengths, listed)
+    _, ranks, groups = lists.counts.shape
+    divergence, factor = divergence_and_factor(
+        lists, checked_target(target, groups), checked_weights(weights, ranks)
+    )
     if proportional:
         return apply_discount(divergence, factor)
     # The factor is NaN for queries without documents, and only for them.
@@ -201,17 +199,11 @@ def ted(
 
 
 def divergence_and_factor(
-    counts: npt.ArrayLike,
-    lengths: npt.ArrayLike,
-    target: npt.ArrayLike | None,
-    weights: npt.ArrayLike | None,
-    listed: npt.ArrayLike | None,
+    lists: RankedGroups, target: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """TED without RBDF, with NaN where no group has exposure; and RBDF."""
-    exposure = term_exposure(counts, lengths, weights=weights, listed=listed)
-    shares = checked_target(target, exposure.shape[2])
-    divergence = absolute_distance(group_representation(exposure), shares)
-    return divergence, rbdf(counts, weights=weights, listed=listed)
+    shares = group_shares(_exposure(lists, weights), np.nan)
+    return absolute_distance(shares, target), _rbdf(lists, weights)
 
 
 def apply_discount(divergence: FloatArray, factor: FloatArray) -> FloatArray:
@@ -278,3 +270,18 @@ def texfair(
     )
     # Rounding in the sums of shares could give a value below 0.
     return np.maximum(largest_divergence(target, groups) - divergence, 0)
+
+
+class _TExFAIR(TermMeasure):
+    """TExFAIR: balance of the exposure of the groups' terms, abolghasemi2026, Eq. 4.13."""
+
+    __name__ = NAME = "TExFAIR"
+
+    def values(self, lists: RankedGroups) -> FloatArray:
+        """TExFAIR of each query at each cut-off."""
+        _, ranks, groups = lists.counts.shape
+        parts = divergence_and_factor(lists, checked_target(None, groups), rank_weights(ranks))
+        return np.maximum(largest_divergence(None, groups) - apply_discount(*parts), 0)
+
+
+TExFAIR = register(_TExFAIR)

@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from everycell.base.errors import DataError
 from everycell.base.text_files import text_lines
-from everycell.base.untrusted import in_quotes
 
 Words = Mapping[str, Collection[str]]
 
@@ -59,20 +59,18 @@ def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
                 continue
             order = 1
             if names[0] in _TERM | _GROUP or names[1] in _TERM | _GROUP:
-                raise ValueError(
-                    f"Line {number} of {path} reads {in_quotes(line)}, which looks like a header; "
-                    "rename the columns to 'term,group', or remove the line."
+                raise DataError(
+                    path,
+                    number,
+                    value=line,
+                    fault="which looks like a header",
+                    fix="rename the columns to 'term,group', or remove the line",
                 )
         if len(cells) != 2 or not all(cells):
-            raise ValueError(
-                f"Line {number} of {path} reads {in_quotes(line)}; write it as 'term,group'."
-            )
+            raise DataError(path, number, value=line, expected="'term,group'")
         term, group = cells[::order]
         words.setdefault(group, {})[term.lower()] = None
-    try:
-        groups_of_terms(words)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    groups_of_terms(words, path)
     return {group: tuple(terms) for group, terms in words.items()}
 
 
@@ -100,38 +98,43 @@ def normalise_text(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def groups_of_terms(words: Words) -> dict[str, int]:
+def groups_of_terms(words: Words, path: Path | None = None) -> dict[str, int]:
     """Check a word list, and map each of its terms to the number of its group."""
     if not words:
-        raise ValueError("The word list is empty; give the terms of at least two groups.")
+        fix = "give the terms of at least two groups"
+        raise DataError(path, column="word list", fault="is empty", fix=fix)
     names = list(words)
     if len({name.casefold() for name in names}) < len(names):
-        raise ValueError(
-            f"Groups differ only in case: {', '.join(map(repr, names))}; use one spelling."
-        )
+        fault = "which differ only in case"
+        raise DataError(path, None, "names of groups", names, fault, fix="use one spelling")
     group_of: dict[str, int] = {}
     for number, (group, terms) in enumerate(words.items()):
         if group in (DOCUMENT, LENGTH) or not group:
-            raise ValueError(
-                f"A group has the name {group!r}, which is empty or reserved; rename it."
-            )
-        if isinstance(terms, str):
-            raise ValueError(
-                f"The terms of group {group!r} are one string, {terms!r}; give a list of terms."
-            )
-        if not terms:
-            raise ValueError(f"Group {group!r} has no terms; add one or more, or remove it.")
+            fault = "which is empty or reserved"
+            raise DataError(path, None, "name of a group", group, fault, fix="rename the group")
+        where = f"group {group!r}"
+        if isinstance(terms, str) or not terms:
+            fix = "add terms, or remove the group"
+            raise DataError(path, where, "list of terms", terms, expected="a list", fix=fix)
         for term in terms:
             normalised = normalise_term(term)
             if not normalised:
-                raise ValueError(f"Group {group!r} has an empty term; remove it.")
+                raise DataError(path, where, "term", term, "which is empty", fix="remove it")
             if group_of.setdefault(normalised, number) != number:
-                first_group = names[group_of[normalised]]
-                raise ValueError(
-                    f"The term {term!r} is in the groups {first_group!r} and {group!r}; a term can "
-                    "represent only one group, so remove it from the other."
-                )
+                groups = f"{names[group_of[normalised]]!r} and {group!r}"
+                raise _ambiguous(term, groups, path)
     return group_of
+
+
+def _ambiguous(term: str, groups: str, path: Path | None = None) -> DataError:
+    """Error for a term of two groups."""
+    return DataError(
+        path,
+        column="term",
+        value=term,
+        fault=f"which is in the groups {groups}",
+        fix="remove it from one, as a term can represent only one group",
+    )
 
 
 def read_word_lists(paths: Sequence[Path | str]) -> dict[str, tuple[str, ...]]:
@@ -143,10 +146,8 @@ def read_word_lists(paths: Sequence[Path | str]) -> dict[str, tuple[str, ...]]:
             for term in terms:
                 first_group, first_path = sources.setdefault(term, (group, path))
                 if first_group != group:
-                    raise ValueError(
-                        f"The term {term!r} is in group {first_group!r} of {first_path} and in "
-                        f"group {group!r} of {path}; a term can represent only one group, so "
-                        "remove it from the other."
+                    raise _ambiguous(
+                        term, f"{first_group!r} of {first_path} and {group!r} of {path}"
                     )
                 if first_path is path:
                     words.setdefault(group, []).append(term)

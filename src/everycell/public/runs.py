@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from everycell.metrics.fairness_report import FairnessReport, fairness_report
-from everycell.trec.conversion import as_run, as_run_and_qrels
+from everycell.metrics.term_fairness import FairnessReport, fairness_report
+from everycell.trec.conversion import as_run, as_run_and_qrels, convert
+from everycell.trec.lines import RUN
 from everycell.trec.runs import check_tags
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def fairness(
     k : int or iterable of int
         Cut-offs.
     **options
-        Options of :func:`~everycell.metrics.fairness_report.fairness_report`: tau, target,
+        Options of :func:`~everycell.metrics.term_fairness.fairness_report`: tau, target,
         background, unknown, allow_short and allow_empty.
 
     Returns
@@ -91,7 +92,7 @@ def fairness(
     ------
     TypeError, ValueError, FileNotFoundError
         For the same reasons as :func:`~everycell.trec.conversion.as_run` and
-        :func:`~everycell.metrics.fairness_report.fairness_report`.
+        :func:`~everycell.metrics.term_fairness.fairness_report`.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def fairness(
     [[2.0, 0.884, 0.226]]
     """
     cutoffs = [*k] if isinstance(k, Iterable) else [index(k)]
-    return fairness_report(as_run(run), counts, cutoffs, **options)
+    return fairness_report(convert(run, RUN), counts, cutoffs, **options)
 
 
 def compare(

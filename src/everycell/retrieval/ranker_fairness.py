@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.metrics.fairness_frames import correlation, fairness_by_query
-from everycell.metrics.rank_overlap import PERSISTENCE, crbo
-from everycell.metrics.ranked_counts import ranked_counts
+from everycell.metrics.ranked_groups import ranked_counts
+from everycell.metrics.rbo import PERSISTENCE, crbo
 from everycell.metrics.term_counts import read_counts
+from everycell.metrics.term_fairness import correlation, fairness_by_query
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.significance import paired_tests
 from everycell.trec.runs import read_run, trec_order

@@ -24,7 +24,7 @@ import pandas as pd
 from scipy import stats
 
 from everycell.base.errors import DataError
-from everycell.metrics.rank_overlap import PERSISTENCE, Variant, crbo
+from everycell.metrics.rbo import PERSISTENCE, Variant, crbo
 from everycell.retrieval.any_measure import evaluate_measures
 from everycell.retrieval.evaluation import Choice
 from everycell.retrieval.significance import compare_paired_and_unpaired

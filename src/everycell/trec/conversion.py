@@ -145,18 +145,25 @@ def _numbers(source: Any, kind: Kind) -> list[Any]:
 
 def _as_frame(source: Any, kind: Kind) -> pd.DataFrame:
     """Convert a run or relevance judgements to a checked frame."""
+    frame = convert(source, kind)
+    if isinstance(source, str | Path):
+        return frame
+    return check_run(frame) if kind is RUN else check_qrels(frame)
+
+
+def convert(source: Any, kind: Kind) -> pd.DataFrame:
+    """Convert a run or relevance judgements to a frame, whose rows are not yet checked."""
     if isinstance(source, str | Path):
         return read_run(source) if kind is RUN else read_qrels(source)
-    check = check_run if kind is RUN else check_qrels
     if isinstance(source, pd.DataFrame):
-        return check(_rename_columns(source, kind))
+        return _rename_columns(source, kind)
     ranx_class = "Run" if kind is RUN else "Qrels"
     if type(source).__name__ == ranx_class and type(source).__module__.split(".")[0] == "ranx":
         source = source.to_dict()
     if isinstance(source, Mapping):
-        return check(_frame_of_dicts(source, kind))
+        return _frame_of_dicts(source, kind)
     if isinstance(source, Iterable) and not isinstance(source, bytes):
-        return check(_frame_of_tuples(source, kind))
+        return _frame_of_tuples(source, kind)
     raise TypeError(_type_error_message(type(source).__name__, kind))
 
 

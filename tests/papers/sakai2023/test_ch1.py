@@ -7,7 +7,8 @@ import pytest
 from chapter_jobs import FunctionJob
 from harness import published
 
-from everycell.metrics.group_fairness import AttributeSet, gfrc
+from everycell.metrics.divergences import AttributeSet
+from everycell.metrics.gfrc import gfrc
 from everycell.verdicts.judging import judge
 from papers.sakai2023 import ch1
 from papers.sakai2023.ch1 import (

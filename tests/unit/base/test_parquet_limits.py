@@ -11,9 +11,8 @@ import pytest
 
 from everycell.base.parquet_limits import ROWS, check_parquet_size
 from everycell.base.untrusted import UNPACKED
-from everycell.metrics.fairness_inputs import read_documents
-from everycell.metrics.fairness_report import find_most_neutral
-from everycell.metrics.term_counts import count_documents_with_terms, read_counts
+from everycell.metrics.nfairr import find_most_neutral
+from everycell.metrics.term_counts import count_documents_with_terms, read_counts, read_documents
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +73,7 @@ def test_one_long_text_in_many_rows_is_held_once(tmp_path):
     assert path.stat().st_size < 200_000
     program = (
         "import resource, sys\n"
-        "from everycell.metrics.fairness_inputs import read_documents\n"
+        "from everycell.metrics.term_counts import read_documents\n"
         "resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
         "print(sum(len(text) for _, text in read_documents(sys.argv[1])))\n"
     )

@@ -13,12 +13,11 @@ import pandas as pd
 import pytest
 
 from everycell.collections.planted_bias import plant_bias
-from everycell.metrics.fairness_frames import correlation, fairness_by_query
-from everycell.metrics.fairness_inputs import read_documents
-from everycell.metrics.fairness_report import find_most_neutral
-from everycell.metrics.rank_overlap import rbo
-from everycell.metrics.ranked_counts import ranked_counts
-from everycell.metrics.term_counts import read_counts
+from everycell.metrics.nfairr import find_most_neutral
+from everycell.metrics.ranked_groups import ranked_counts
+from everycell.metrics.rbo import rbo
+from everycell.metrics.term_counts import read_counts, read_documents
+from everycell.metrics.term_fairness import correlation, fairness_by_query
 from everycell.trec.runs import read_run, write_run
 
 call, refused = (partial(run, "measure") for run in (command_line.call, command_line.refused))
@@ -197,7 +196,7 @@ def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
     arguments = ["count-terms", "few.tsv", "--words", "words.txt", "--out", "c.parquet"]
     (files / "few.tsv").write_text("d1\tshe\nno tab\n")
     assert "c.parquet already exists" in refused(*arguments)
-    assert "Line 2 of few.tsv has no tab" in refused(*arguments, "--force")
+    assert "few.tsv, line 2 has no tab" in refused(*arguments, "--force")
     assert (files / "c.parquet").read_bytes() == before
     (files / "few.tsv").write_text("d1\tshe\n")
     assert call(*arguments, "--force")[0] == 0
@@ -208,12 +207,12 @@ def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("she,f\nhe,m\nShe,m\n", "words.txt: The term 'she' is in the groups 'f' and 'm'"),
-        ("", "words.txt: The word list is empty"),
-        ("she\n", "Line 1 of words.txt reads 'she'"),
-        ("mother in law,f\nhe,m\n", "'mother in law' becomes ['mother', 'in', 'law']"),
+        ("she,f\nhe,m\nShe,m\n", "words.txt: term is 'she', which is in the groups 'f' and 'm'"),
+        ("", "words.txt: word list is empty"),
+        ("she\n", "words.txt, line 1: 'she'"),
+        ("mother in law,f\nhe,m\n", "'mother in law', which becomes ['mother', 'in', 'law']"),
         (b"s\xffe,f\n", "words.txt is not UTF-8 text"),
-        ("she,length\nhe,m\n", "A group has the name 'length'"),
+        ("she,length\nhe,m\n", "name of a group is 'length'"),
     ],
 )
 def test_invalid_word_lists_are_refused(files, words, says):
@@ -228,28 +227,28 @@ def test_a_term_in_two_groups_of_two_lists_is_refused(files):
         "count-terms", "docs.tsv", "--words", "words.txt", "--words", "more.txt",
         "--out", "x",
     )  # fmt: skip
-    assert "'her' is in group 'f' of words.txt and in group 'm' of more.txt" in says
+    assert "'her', which is in the groups 'f' of words.txt and 'm' of more.txt" in says
 
 
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
         ("no.tsv", None, "DOCUMENTS: no.tsv does not exist"),
-        ("a.csv", "d1,she\n", "a.csv has an unknown extension"),
-        ("a.tsv", "", "There is no document to count"),
-        ("a.tsv", "\tshe\n", "give an id of one character or more"),
+        ("a.csv", "d1,she\n", "a.csv: extension is 'csv'"),
+        ("a.tsv", "", "x.parquet would have no documents"),
+        ("a.tsv", "\tshe\n", "document 0 (counted from 0): id and text is ('', 'she')"),
         ("a.tsv", b"d1\tsh\xe9\n", "Line 1 of a.tsv is not UTF-8"),
-        ("a.tsv", "d1\tshe\nd2\t\n", "Document 'd2' has no word: its text is ''"),
+        ("a.tsv", "d1\tshe\nd2\t\n", "document 'd2': text is '', which has no word"),
         (
             "a.tsv",
             "d1\t她是一个非常好的老师和朋友\n",
-            "Document 'd1' contains '她是一个非常好的老师'",
+            "document 'd1': text is '她是一个非常好的老师'",
         ),
         ("a.tsv.gz", "d1\tshe\n", "a.tsv.gz is damaged or not a gzip file"),
-        ("a.jsonl", '{"id": "d1", "text": "she"}\n{"id"', "Line 2 of a.jsonl is not JSON"),
-        ("a.jsonl", '{"id": 1, "text": "she"}\n', "Line 1 of a.jsonl has no id"),
-        ("a.jsonl", '["d1", "she"]\n', "Line 1 of a.jsonl has no id"),
-        ("a.jsonl", '{"id": "d1", "body": "she"}\n', "Line 1 of a.jsonl has no text"),
+        ("a.jsonl", '{"id": "d1", "text": "she"}\n{"id"', "a.jsonl, line 2 is not JSON"),
+        ("a.jsonl", '{"id": 1, "text": "she"}\n', "a.jsonl, line 1 has no id"),
+        ("a.jsonl", '["d1", "she"]\n', "a.jsonl, line 1 has no id"),
+        ("a.jsonl", '{"id": "d1", "body": "she"}\n', "a.jsonl, line 1 has no text"),
         ("a.parquet", "d1\tshe\n", "a.parquet is not a Parquet file"),
     ],
 )
@@ -281,13 +280,16 @@ def test_scripts_other_than_latin_are_counted(files):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--k", "3"], "Query 'q2' has 2 documents, fewer than the cut-off 3 (1 of 2 queries have"),
-        (["--k", "0"], "The cut-offs are [0]"),
+        (
+            ["--k", "3"],
+            "query 'q2': number of documents is 2, fewer than the cut-off",
+        ),
+        (["--k", "0"], "cut-offs is [0]"),
         (["--tau", "-1"], "tau is -1"),
-        (["--target", "0.5,0.6"], "The target shares sum to 1.1"),
-        (["--target", "0.2,0.3,0.5"], "one share for each of the 2 groups"),
+        (["--target", "0.5,0.6"], "target is [0.5, 0.6]"),
+        (["--target", "0.2,0.3,0.5"], "shape of `target` is (3,); expected (2,)"),
         (["--target", "half"], "--target is 'half'"),
-        (["--target", "1.5,-0.5"], "give finite numbers of 0 or more"),
+        (["--target", "1.5,-0.5"], "target is [1.5, -0.5]"),
     ],
 )
 def test_invalid_options_are_refused(files, options, says):
@@ -300,7 +302,10 @@ def test_invalid_options_are_refused(files, options, says):
     [
         ("", "The run file bad.run is empty"),
         (RUN + "q1 Q0 d2 4 0.5 t\n", "Line 6 of bad.run repeats the document 'd2' of query 'q1'"),
-        (RUN.replace("d2", "d9"), "Document 'd9' of the run has no counts (1 of 4 documents"),
+        (
+            RUN.replace("d2", "d9"),
+            "document of the run is 'd9', which has no counts, like 1 of 4 documents",
+        ),
         ("q1 Q0 d1 1 high t\n", "Line 1 of bad.run has the score 'high'"),
         ("q1 Q0 my doc 1 3 t\n", "Line 1 of bad.run has 7 fields"),
     ],
@@ -336,7 +341,7 @@ def test_counts_with_a_document_twice_are_refused(files):
     call("count-terms", "twice.tsv", "--words", "words.txt", "--out", "twice.parquet")
     (files / "one.run").write_text("q Q0 d1 1 1 t\n")
     says = refused("fairness", "one.run", "--counts", "twice.parquet", "--k", 1)
-    assert "Document 'd1' occurs twice in the counts" in says
+    assert "document is 'd1', which occurs twice in the counts" in says
 
 
 def test_options_allow_what_is_refused_by_default(files):
@@ -347,7 +352,7 @@ def test_options_allow_what_is_refused_by_default(files):
     assert read_counts("e.parquet").loc["d5"].tolist() == [0, 0, 0]
     (files / "empty.run").write_text("q Q0 d5 1 2 t\nq Q0 d1 2 1 t\n")
     arguments = ["fairness", "empty.run", "--counts", "e.parquet", "--format", "json"]
-    assert "at rank 1 of query 'q' has the length 0 (1 of 2 ranked documents" in refused(
+    assert "query 'q', rank 1: length is 0, as for 1 of 2 ranked documents" in refused(
         *arguments, "--k", 2
     )
     arguments.append("--allow-empty")
@@ -356,7 +361,7 @@ def test_options_allow_what_is_refused_by_default(files):
     weight = 1 / math.log2(3)
     fair = json.loads(out)["rows"][0]["TExFAIR"]
     assert fair == pytest.approx(1 - weight / (1 + weight))
-    assert "'q' has 2 documents, fewer than the cut-off 10" in refused(*arguments)
+    assert "'q': number of documents is 2, fewer than the cut-off" in refused(*arguments)
     _, out, _ = call(*arguments, "--allow-short", "--per-query")
     (row,) = json.loads(out)["rows"]
     assert (row["k"], row["documents"], row["with terms"]) == (10, 2, 1)
@@ -438,8 +443,8 @@ def test_control_characters_of_names_and_files_are_not_printed(files):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--p", "1"], "The persistence p is 1"),
-        (["--depth", "0"], "The depth is 0"),
+        (["--p", "1"], "p is 1.0"),
+        (["--depth", "0"], "depth is 0"),
     ],
 )
 def test_invalid_options_of_overlap_are_refused(files, options, says):
@@ -448,7 +453,9 @@ def test_invalid_options_of_overlap_are_refused(files, options, says):
 
 def test_runs_of_other_queries_do_not_overlap(files):
     (files / "other.run").write_text("q1 Q0 d1 1 3 t\n")
-    assert "Query 'q2' is in the original run only" in refused("overlap", "bm25.run", "other.run")
+    assert "query is 'q2', which only the original run has" in refused(
+        "overlap", "bm25.run", "other.run"
+    )
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ from everycell.collections.planted_bias import (
     plant_rankers,
     planted_truth,
 )
-from everycell.metrics.fairness_frames import MEASURES, fairness_curves
 from everycell.metrics.nfairr import TAU as TAU_OF_THE_MEASURES
-from everycell.metrics.ranked_counts import ranked_counts
+from everycell.metrics.ranked_groups import ranked_counts
 from everycell.metrics.term_counts import count_terms, read_counts
+from everycell.metrics.term_fairness import MEASURES, fairness_curves
 from everycell.metrics.texfair import group_representation, rbdf, ted, term_exposure
 
 NAMES = ("NFaiRR", "TExFAIR", "TExFAIR without RBDF")

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from data_errors import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -44,8 +45,8 @@ def test_two_relevant_documents():
     assert citation_quality([1, 2], [2, 3]) == Quality(0.5, 0.5)
 
 
-def test_no_relevant_document_is_refused():
-    with pytest.raises(ValueError, match="leave the query out"):
+def test_citation_quality_without_relevant_document():
+    with refused("relevant", set()):
         citation_quality([1], [])
 
 
@@ -68,24 +69,29 @@ def test_by_hand():
 
 
 @pytest.mark.parametrize("labels", [("Human", "Human"), ("LLM", "LLM"), ("Human", ""), ("x", "y")])
-def test_labels_that_make_no_bias(labels):
-    with pytest.raises(ValueError, match="use 'Human' for one and 'LLM'"):
+def test_direction_invalid_labels(labels):
+    with refused("pair of labels", labels):
         direction(*labels)
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "message"),
+    ("first", "second", "column", "value"),
     [
-        ([], [], "at least one query"),
-        ([1, 0], [1], "the shapes"),
-        ([[1, 0]], [[1, 0]], "the shapes"),
-        ([50.0], [0.5], "divide percentages by 100"),
-        ([0.5], [math.nan], "nan at position 0"),
+        ([], [], "pair of shapes", [(0,), (0,)]),
+        ([1, 0], [1], "pair of shapes", [(2,), (1,)]),
+        ([[1, 0]], [[1, 0]], "pair of shapes", [(1, 2)] * 2),
+        ([0.5, 50.0], [0.5, 0.1], "value", 50.0),
+        ([0.5], [math.nan], "value", math.nan),
     ],
 )
-def test_bad_values_are_named(first, second, message):
-    with pytest.raises(ValueError, match=message):
+def test_cas_invalid_values(first, second, column, value):
+    with refused(column, value):
         cas(first, second)
+
+
+def test_cas_position_of_a_percentage():
+    with refused("value", 50.0, row="position 1", fix="divide percentages by 100"):
+        cas([0.5, 50.0], [0.5, 0.1])
 
 
 def test_paired_difference_is_scipys():
@@ -111,14 +117,14 @@ def test_confidence_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("logprobs", "inside", "message"),
+    ("logprobs", "inside", "column", "value"),
     [
-        ([[-1.0]], [], "log-probabilities of 1 queries and set memberships of 0"),
-        ([[-1.0]], [[True, False]], "Query 0 has 1 log-probabilities and 2 set memberships"),
-        ([[0.5]], [[False]], "must be 0 or less"),
-        ([[math.nan]], [[True]], "must be 0 or less"),
+        ([[-1.0]], [], "numbers of log-probabilities", [1]),
+        ([[-1.0]], [[True, False]], "numbers of log-probabilities", [1]),
+        ([[0.5]], [[False]], "log-probability", 0.5),
+        ([[math.nan]], [[True]], "log-probability", math.nan),
     ],
 )
-def test_bad_probabilities_are_named(logprobs, inside, message):
-    with pytest.raises(ValueError, match=message):
+def test_attribution_confidence_invalid_values(logprobs, inside, column, value):
+    with refused(column, value):
         attribution_confidence(logprobs, inside)

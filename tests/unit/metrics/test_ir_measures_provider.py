@@ -1,22 +1,25 @@
 """Measures of group fairness as measures of ir_measures: parsed, computed and averaged by it."""
 
-from importlib import import_module
-from pkgutil import iter_modules
+import re
+from pathlib import Path
 
 import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+from data_errors import refused
 
 import everycell
-from everycell.metrics.fairness_report import fairness_report
+from everycell import metrics
+from everycell.metrics import ir_measures_provider as provider
 from everycell.metrics.ir_measures_provider import EverycellProvider
-from everycell.metrics.ir_measures_provider.definition import (
+from everycell.metrics.run_measure import (
     CUTOFF,
     SUPPORTED_MEASURES,
     RunMeasure,
     register,
 )
+from everycell.metrics.term_fairness import fairness_report
 from everycell.public import NAMES
 from everycell.trec.runs import trec_order, write_run
 
@@ -87,7 +90,7 @@ def test_documents_without_counts(files):
     measure = everycell.TExFAIR(counts=str(path)) @ 5
     for compute in (lambda: ir_measures.calc_aggregate([measure], qrels, stray),
                     lambda: everycell.evaluate(stray, qrels, measure)):  # fmt: skip
-        with pytest.raises(ValueError, match="^Document 'other' of the run has no counts"):
+        with refused("document of the run", "other"):
             compute()
     assert (
         0
@@ -115,7 +118,7 @@ def test_overlap_with_another_run_is_that_of_crbo(files, tmp_path):
     assert ir_measures.calc_aggregate([itself], qrels, other.set_axis(
         ["query_id", "doc_id", "score"], axis="columns"))[itself] == pytest.approx(1)  # fmt: skip
     write_run(other[other["query"] != "q0"], tmp_path / "other.run", tag="t")
-    with pytest.raises(ValueError, match="Query 'q0'"):
+    with refused("query", "q0"):
         everycell.evaluate(run, qrels, measure)
 
 
@@ -166,7 +169,7 @@ def test_gfr_relevance_above_the_scale(tmp_path):
     path = tmp_path / "groups.csv"
     path.write_text("document,a,b\nd1,1,0\n")
     measure = everycell.GFR(groups=str(path), max_rel=2) @ 5
-    with pytest.raises(ValueError, match="'d9' of query 'q' has the relevance 3, .*max_rel=2"):
+    with refused("relevance", 3, row="document 'd9' of query 'q'"):
         everycell.evaluate({"q": {"d1": 1.0}}, {"q": {"d1": 1, "d9": 3}}, measure)
     with pytest.raises(ValueError, match="cannot be parsed .*max_rel: highest relevance level"):
         everycell.evaluate({"q": {"d1": 1.0}}, {"q": {"d1": 1}}, f"GFR(groups='{path}')@5")
@@ -189,11 +192,11 @@ def test_provider_unregistered_measure():
 
     measure = _TopScore() @ 1
     qrels, run = [ir_measures.Qrel("q", "d", 1)], [ir_measures.ScoredDoc("q", "d", 7.0)]
-    provider = EverycellProvider()
+    own = EverycellProvider()
     for unknown in (measure, ir_measures.AP, ir_measures.nDCG @ 5):
-        assert not provider.supports(unknown)
-        with pytest.raises(ValueError, match=f"^The measure {unknown} is not registered"):
-            provider.calc([everycell.RBO(run="x") @ 3, unknown], qrels, run)
+        assert not own.supports(unknown)
+        with refused("measure", str(unknown)):
+            own.calc([everycell.RBO(run="x") @ 3, unknown], qrels, run)
     register(_TopScore)
     try:
         assert everycell.evaluate(run, qrels, "TopScore@1").squeeze() == 7.0
@@ -204,29 +207,40 @@ def test_provider_unregistered_measure():
 
 
 def test_measures_of_the_provider_are_all_imported():
-    package = import_module("everycell.metrics.ir_measures_provider")
-    modules = {module.name for module in iter_modules(package.__path__)}
-    defining = {type(measure).__module__.rpartition(".")[2] for measure in SUPPORTED_MEASURES}
-    assert modules == defining | {"definition"}
-    assert {NAMES[str(measure.NAME)][0] for measure in SUPPORTED_MEASURES} == {
-        type(measure).__module__ for measure in SUPPORTED_MEASURES
+    """Each module that registers a measure is imported by the provider, and public."""
+    folder = Path(metrics.__file__).parent
+    registering = {
+        path.stem
+        for path in folder.glob("*.py")
+        if "\n\n\nclass _" in (text := path.read_text())
+        and re.search(r"= register\(_\w+\)$", text, re.MULTILINE)
     }
+    modules = {type(measure).__module__.rpartition(".")[2] for measure in SUPPORTED_MEASURES}
+    assert modules == registering
+    names = {str(measure.NAME) for measure in SUPPORTED_MEASURES}
+    assert {name for name, (module, _) in NAMES.items() if module == provider.__name__} == names
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "row"),
     [
-        ("document,a,b\nd1,1,0\nd1,0,1\n", "'d1' twice"),
-        ("document,a,b\nd1,1,1\n", "'d1'"),
-        ("document,a,b\nd1,1,x\n", "'d1'"),
-        ("document,a\nd1,1\n", "fewer than two groups"),
-        ("doc,a,b\nd1,1,0\n", "document"),
+        ("document,a,b\nd1,1,0\nd1,0,1\n", "document 'd1'"),
+        ("document,a,b\nd1,1,1\n", "document 'd1'"),
+        ("document,a,b\nd1,1,x\n", "document 'd1'"),
+        ("document,a\nd1,1\n", None),
     ],
 )
-def test_a_wrong_file_of_groups_is_refused(tmp_path, text, message):
+def test_gfr_invalid_file_of_groups(tmp_path, text, row):
     (tmp_path / "groups.csv").write_text(text)
     measure = everycell.GFR(groups=str(tmp_path / "groups.csv"), max_rel=1) @ 3
-    with pytest.raises(ValueError, match=rf"groups.csv.*{message}"):
+    with refused(path="groups.csv", row=row):
+        everycell.evaluate({"q": {"d1": 1.0}}, {"q": {"d1": 1}}, measure)
+
+
+def test_gfr_file_of_groups_without_documents(tmp_path):
+    (tmp_path / "groups.csv").write_text("doc,a,b\nd1,1,0\n")
+    measure = everycell.GFR(groups=str(tmp_path / "groups.csv"), max_rel=1) @ 3
+    with pytest.raises(ValueError, match="groups.csv.*document"):
         everycell.evaluate({"q": {"d1": 1.0}}, {"q": {"d1": 1}}, measure)
 
 

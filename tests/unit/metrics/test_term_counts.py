@@ -1,20 +1,24 @@
 """Counting group terms: the authors' way of reading, streaming, bad word lists and files."""
 
+import gzip
 import re
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.metrics.term_counts import (
     blank_tokens,
     check_counts,
+    check_texts,
     count_documents_with_terms,
     count_terms,
     read_counts,
+    read_documents,
 )
 from everycell.metrics.word_lists import read_word_lists, read_words
 from everycell.text.tokenise import tokeniser
@@ -113,20 +117,20 @@ def test_tokens_of_a_blank():
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "row", "column", "value"),
     [
-        ({}, "word list is empty"),
-        ({"f": [], "m": ["he"]}, "Group 'f' has no terms"),
-        ({"f": [""], "m": ["he"]}, "Group 'f' has an empty term"),
-        ({"f": ["they", "she"], "m": ["They"]}, "'They' is in the groups 'f' and 'm'"),
-        ({"f": ["step mother"], "m": ["he"]}, r"'step mother' becomes \['step', 'mother'\]"),
-        ({"f": "she", "m": ["he"]}, "are one string, 'she'"),
-        ({"length": ["long"]}, "group has the name 'length'"),
-        ({"": ["she"]}, "group has the name ''"),
+        ({}, None, "word list", ...),
+        ({"f": [], "m": ["he"]}, "group 'f'", "list of terms", []),
+        ({"f": [""], "m": ["he"]}, "group 'f'", "term", ""),
+        ({"f": ["they", "she"], "m": ["They"]}, None, "term", "They"),
+        ({"f": ["step mother"], "m": ["he"]}, None, "term", "step mother"),
+        ({"f": "she", "m": ["he"]}, "group 'f'", "list of terms", "she"),
+        ({"length": ["long"]}, None, "name of a group", "length"),
+        ({"": ["she"]}, None, "name of a group", ""),
     ],
 )
-def test_word_lists_that_are_refused(tmp_path, words, says):
-    with pytest.raises(ValueError, match=says):
+def test_count_terms_invalid_words(tmp_path, words, row, column, value):
+    with refused(column, value, row=row):
         count_terms([("d", "she")], words, tmp_path / "counts")
     assert not list(tmp_path.iterdir())
 
@@ -134,38 +138,36 @@ def test_word_lists_that_are_refused(tmp_path, words, says):
 def test_a_term_that_the_tokeniser_cuts_is_refused(tmp_path):
     words = {"f": ["mother-in-law"], "m": ["he"]}
     assert counted(["my mother-in-law"], tmp_path, words) == [[2, 1, 0]]
-    with pytest.raises(ValueError, match="'mother-in-law' becomes"):
+    with refused("term", "mother-in-law"):
         counted(["x"], tmp_path, words, tokenise=tokeniser("SA"))
 
 
 @pytest.mark.parametrize(
-    ("documents", "says"),
+    ("documents", "row"),
     [
-        ([], "no document to count"),
-        ([("a", "x"), ("b", None)], r"Document 1 .* is \('b', None\)"),
-        ([(3, "x")], r"Document 0 .* is \(3, 'x'\)"),
-        ([("", "x")], "an id of one character or more"),
+        ([], None),
+        ([("a", "x"), ("b", None)], "document 1 (counted from 0)"),
+        ([(3, "x")], "document 0 (counted from 0)"),
+        ([("", "x")], "document 0 (counted from 0)"),
     ],
 )
-def test_documents_that_are_refused_leave_no_file_and_the_old_one_untouched(
-    tmp_path, documents, says
-):
+def test_count_terms_invalid_documents_keep_the_old_file(tmp_path, documents, row):
     path = tmp_path / "counts"
     count_terms([("old", "she")], WORDS, path)
-    with pytest.raises(ValueError, match=says):
+    with refused(*(("id and text", documents[-1]) if row else ()), row=row):
         count_terms(documents, WORDS, path, batch=1)
     assert [entry.name for entry in tmp_path.iterdir()] == ["counts"]
     assert read_counts(path).index.tolist() == ["old"]
 
 
 def test_a_batch_of_none_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="batch size is 0"):
+    with refused("batch", 0):
         count_terms([("d", "x")], WORDS, tmp_path / "counts", batch=0)
 
 
 def test_a_document_that_comes_twice_is_found_when_it_is_read(tmp_path):
     count_terms([("d", "she"), ("e", "he"), ("d", "he")], WORDS, tmp_path / "counts", batch=1)
-    with pytest.raises(ValueError, match="'d' occurs twice"):
+    with refused("document", "d", path="counts"):
         read_counts(tmp_path / "counts")
     assert read_counts(tmp_path / "counts", ["e"]).index.tolist() == ["e"]
 
@@ -182,32 +184,36 @@ def test_files_that_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("frame", "says"),
+    ("frame", "row", "column", "value"),
     [
-        ({"f": [1]}, "no column 'length'"),
-        ({"length": [1]}, "only the column 'length'"),
-        ({"length": [1], "f": [-1]}, "'d' has a negative or missing"),
-        ({"length": [None], "f": [1]}, "negative or missing"),
-        ({"length": [1], "f": [2]}, "'d' has 2 group terms and the length 1"),
+        ({"length": [1]}, None, "counts", ...),
+        ({"length": [1], "f": [-1]}, "document 'd' with 1 tokens", "number of group terms", -1),
+        ({"length": [None], "f": [1]}, "document 'd' with nan tokens", "number of group terms", 1),
+        ({"length": [1], "f": [2]}, "document 'd' with 1 tokens", "number of group terms", 2),
     ],
 )
-def test_counts_that_are_refused(frame, says):
-    with pytest.raises(ValueError, match=says):
+def test_check_counts_invalid_values(frame, row, column, value):
+    with refused(column, value, row=row):
         check_counts(pd.DataFrame(frame, index=["d"]))
 
 
+def test_check_counts_without_length():
+    with pytest.raises(ValueError, match="no column 'length'"):
+        check_counts(pd.DataFrame({"f": [1]}, index=["d"]))
+
+
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "row", "column", "value"),
     [
-        ("she\n", r"Line 1 of .* reads 'she'; write it as 'term,group'"),
-        ("she,f\n,m\n", "Line 2"),
-        ("\n", "word list is empty"),
-        ("Robin,f\nrobin,m\n", "'robin' is in the groups 'f' and 'm'"),
+        ("she\n", 1, None, "she"),
+        ("she,f\n,m\n", 2, None, ",m"),
+        ("\n", None, "word list", ...),
+        ("Robin,f\nrobin,m\n", None, "term", "robin"),
     ],
 )
-def test_word_files_that_are_refused(tmp_path, text, says):
+def test_read_words_invalid_files(tmp_path, text, row, column, value):
     (tmp_path / "words").write_text(text)
-    with pytest.raises(ValueError, match=says):
+    with refused(column, value, path="words", row=row):
         read_words(tmp_path / "words")
 
 
@@ -236,7 +242,7 @@ def test_a_doubled_column_of_counts_is_refused(tmp_path, names):
 
 def test_complex_counts_are_refused():
     frame = pd.DataFrame({"length": [3], "f": [1 + 1j]}, index=["d"])
-    with pytest.raises(ValueError, match="counts of 'f' are complex numbers; give whole"):
+    with refused("f", fault="has complex numbers"):
         check_counts(frame)
 
 
@@ -252,3 +258,56 @@ def test_count_documents_with_terms_of_any_group(tmp_path):
     frame = pd.DataFrame({"document_id": ["d1", "d2"], "length": 5, "f": [0, 1], "m": 0})
     frame.to_parquet(path)
     assert count_documents_with_terms(path) == (2, 1)
+
+
+LINES = {"tsv": "d1\tshe\nd2\the\n", "jsonl": '{"id": "d1", "text": "she"}\n'}
+
+
+@pytest.mark.parametrize("kind", sorted(LINES))
+def test_a_mark_at_the_start_of_another_line_is_refused(tmp_path, kind):
+    path = tmp_path / f"passages.{kind}"
+    path.write_bytes(2 * ("\ufeff" + LINES[kind].rstrip("\n") + "\n").encode())
+    with pytest.raises(ValueError, match="Line .* has a byte order mark"):
+        list(read_documents(path))
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_packed_files_with_the_other_name(tmp_path, kind):
+    path = tmp_path / f"passages.{kind}"
+    path.write_bytes(gzip.compress(LINES[kind].encode()))
+    with pytest.raises(ValueError, match="its name does not end in .gz"):
+        list(read_documents(path))
+    path = tmp_path / f"passages.{kind}.gz"
+    path.write_text(LINES[kind])
+    with pytest.raises(ValueError, match=r"or remove \.gz from its name"):
+        list(read_documents(path))
+
+
+def test_a_doubled_column_is_refused(tmp_path):
+    path = tmp_path / "passages.parquet"
+    columns = [pa.array(["d"]), pa.array(["she"]), pa.array(["he"])]
+    pq.write_table(pa.table(columns, names=["document_id", "text", "text"]), path)
+    with pytest.raises(ValueError, match=r"has 2 columns named 'text'"):
+        list(read_documents(path))
+
+
+@pytest.mark.parametrize("first", ["name,gender", "word,kind", "gender,name"])
+def test_what_seems_to_be_a_header_is_no_group(tmp_path, first):
+    path = tmp_path / "words.csv"
+    path.write_text(f"{first}\nshe,f\nhe,m\n")
+    with refused(value=first, path="words.csv", row=1, fault="which looks like a header"):
+        read_words(path)
+
+
+def test_groups_that_differ_in_case_alone_are_refused(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("she,F\nher,f\nhe,m\n")
+    with refused("names of groups", ["F", "f", "m"], path="words.csv"):
+        read_words(path)
+
+
+def test_check_texts_other_scripts_and_no_word():
+    texts = [("d1", "она бежит"), ("d2", "她 跑")]
+    assert list(check_texts(texts)) == texts
+    with refused("text", "...", row="document 'd3'"):
+        list(check_texts([("d3", "...")]))

@@ -5,19 +5,20 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.metrics.exposure import alignments, awrf
-from everycell.metrics.fairness_frames import (
+from everycell.metrics.awrf import awrf
+from everycell.metrics.nfairr import ideal_fairr, neutrality, nfairr
+from everycell.metrics.ranked_groups import alignments, ranked_counts
+from everycell.metrics.term_counts import count_terms
+from everycell.metrics.term_fairness import (
     MEASURES,
     correlation,
     fairness_by_query,
     fairness_curves,
 )
-from everycell.metrics.nfairr import ideal_fairr, neutrality, nfairr
-from everycell.metrics.ranked_counts import ranked_counts
-from everycell.metrics.term_counts import count_terms
 from everycell.metrics.texfair import (
     group_representation,
     largest_divergence,
@@ -380,7 +381,8 @@ def test_five_lines_from_a_trec_run_and_a_counts_file(tmp_path):
 
 def test_unknown_documents_are_an_error_or_neutral():
     run = run_frame(("q", "d1", 2), ("q", "new", 1))
-    with pytest.raises(ValueError, match=r"Document 'new' of the run has no counts \(1 of 2"):
+    fault = "which has no counts, like 1 of 2 documents"
+    with refused("document of the run", "new", fault=fault):
         ranked_counts(run, COUNTS)
     ranked = ranked_counts(run, COUNTS, unknown="neutral")
     assert ranked.counts[0].tolist() == [SHE, NONE]
@@ -407,7 +409,7 @@ RUN = run_frame(("q", "d1", 1.0))
         (RUN.assign(score=np.inf), {}, "Row 0 of the run .* has the score inf"),
         (pd.concat([RUN, RUN]), {}, "Row 1 of the run repeats the document 'd1'"),
         (RUN, {"depth": 0}, "depth is 0"),
-        (RUN, {"unknown": "skip"}, "choose 'error' or 'neutral'"),
+        (RUN, {"unknown": "skip"}, "unknown is 'skip'"),
     ],
 )
 def test_runs_that_are_refused(run, options, says):
@@ -416,52 +418,55 @@ def test_runs_that_are_refused(run, options, says):
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "row", "column", "value"),
     [
-        ({"counts": [[SHE, [3, 3]]]}, "rank 2 of query 0 .* has 6 group terms and the length 5"),
-        ({"counts": [[SHE, [-1, 0]]]}, "counts contain -1"),
-        ({"counts": [[SHE, [np.nan, 0]]]}, "counts contain nan"),
-        ({"counts": [SHE, HE]}, "queries x ranks x groups"),
-        ({"counts": [[[1], [1]]]}, "requires at least two"),
-        ({"lengths": [[5]]}, "lengths have the shape"),
-        ({"target": [0.5, 0.6]}, "sum to 1.1"),
-        ({"target": [1.5, -0.5]}, "0 or more"),
-        ({"target": [0.2, 0.3, 0.5]}, r"shape \(3,\)"),
-        ({"weights": [0, 1]}, "the first one is 0"),
-        ({"weights": [1]}, r"one for each of the 2 ranks"),
-        ({"listed": [[False, True]]}, "a list must not have gaps"),
-        ({"listed": [[True]]}, "mask of listed ranks has the shape"),
+        (
+            {"counts": [[SHE, [3, 3]]]},
+            "rank 2 of query 0 (counted from 0)",
+            "number of group terms",
+            6,
+        ),
+        ({"counts": [[SHE, [-1, 0]]]}, None, "value in the counts", -1),
+        ({"counts": [[SHE, [np.nan, 0]]]}, None, "value in the counts", np.nan),
+        ({"counts": [SHE, HE]}, None, "shape of the counts", (2, 2)),
+        ({"counts": [[[1], [1]]]}, None, "number of groups", 1),
+        ({"lengths": [[5]]}, None, "shape of `lengths`", (1, 1)),
+        ({"target": [0.5, 0.6]}, None, "target", [0.5, 0.6]),
+        ({"target": [1.5, -0.5]}, None, "target", [1.5, -0.5]),
+        ({"target": [0.2, 0.3, 0.5]}, None, "shape of `target`", (3,)),
+        ({"weights": [0, 1]}, None, "weights", [0, 1]),
+        ({"weights": [1]}, None, "shape of `weights`", (1,)),
+        ({"listed": [[False, True]]}, "query 0 (counted from 0)", None, ...),
+        ({"listed": [[True]]}, None, "shape of `listed`", (1, 1)),
     ],
 )
-def test_arrays_that_are_refused(change, says):
+def test_texfair_invalid_arrays(change, row, column, value):
     arguments = {"counts": [[SHE, HE]], "lengths": [[5, 5]]} | change
-    with pytest.raises(ValueError, match=says):
+    with refused(column, value, row=row):
         texfair(**arguments)
 
 
 def test_other_values_that_are_refused():
     ranked = ranked_counts(RUN, COUNTS)
-    with pytest.raises(
-        ValueError, match="cut-off 2 is not a rank of the lists; give a number from 1 to 1"
-    ):
+    with refused("cut-off", 2):
         fairness_by_query(ranked, [2])
-    with pytest.raises(ValueError, match=r"background has the groups \['m'\]"):
+    with refused("groups of the background", ["m"]):
         fairness_by_query(ranked, [1], background=COUNTS[["length", "m"]])
     other = ranked_counts(RUN.assign(query="p"), COUNTS)
-    with pytest.raises(ValueError, match="Query 'q' has no background documents"):
+    with refused(row="query 'q'", fault="has no background documents"):
         fairness_by_query(ranked, [1], background=other)
-    with pytest.raises(ValueError, match="tau is -1"):
+    with refused("tau", -1):
         neutrality([1, 0], tau=-1)
-    with pytest.raises(ValueError, match=r"ideal has the shape \(1, 2\)"):
+    with refused("shape of `ideal`", (1, 2)):
         nfairr([[SHE]], ideal=[[1, 2]])
     many = np.ones((40, 1, 2))
-    with pytest.raises(ValueError, match=r"ideal has the shape \(41, 1\)"):
+    with refused("shape of `ideal`", (41, 1)):
         fairness_curves(many, many.sum(axis=2), ideal=np.ones((41, 1)))
-    with pytest.raises(ValueError, match="rank 1 of query 39 .* 2 group terms and the length 1"):
+    with refused("number of group terms", 2, row="rank 1 of query 39 (counted from 0)"):
         fairness_curves(many, [[2]] * 39 + [[1]])
-    with pytest.raises(ValueError, match="lengths have the shape"):
+    with refused("shape of `lengths`", (1, 1)):
         fairness_curves(many, [[2]])
-    with pytest.raises(ValueError, match="largest value 2"):
+    with refused("largest neutrality of an array of the shape (1, 1)", 2):
         ideal_fairr([[2.0]], 1)
 
 
@@ -472,5 +477,5 @@ def test_correlation_is_numpys_and_leaves_queries_without_a_value_out():
     assert result.queries == 30
     assert 0 < result.p < 1
     assert math.isnan(correlation([1, 1, 1], [1, 2, 3]).r)
-    with pytest.raises(ValueError, match="one value of each measure per query"):
+    with refused("pair of shapes", ((2,), (3,))):
         correlation([1, 2], [1, 2, 3])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from everycell.base.errors import DataError
-from everycell.metrics.rank_overlap import rbo
+from everycell.metrics.rbo import rbo
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.reproducibility import (
     compare_runs,
@@ -181,7 +181,7 @@ def test_invariants_of_the_effects(scores, gain, scale):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ranking_agreement(run(q="ab"), run(q="ab"), depth=0), "The depth is 0"),
+        (lambda: ranking_agreement(run(q="ab"), run(q="ab"), depth=0), "depth is 0"),
         (lambda: ranking_agreement(run(q="aa"), run(q="ab")), "repeats the document"),
     ],
 )

@@ -14,6 +14,7 @@ from everycell.trec.runs import (
     check_candidates,
     check_run,
     id_order,
+    rank_run,
     read_run,
     restrict_run,
     system_name,
@@ -431,3 +432,46 @@ def test_check_candidates_repeated_document():
 
 def test_system_name_with_points():
     assert system_name("runs/bm25.k60.run.gz") == "bm25.k60"
+
+
+@settings(max_examples=40)
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from("pqr"), st.sampled_from("abcdeé"), st.sampled_from([1.0, 2, 3])),
+        min_size=1,
+        max_size=18,
+        unique_by=lambda row: row[:2],
+    )
+)
+def test_rank_run_equals_trec_order(rows):
+    run = pd.DataFrame(rows, columns=["query", "document", "score"])
+    for frame in (run, run.sort_values(["query", "score"], ascending=[True, False])):
+        ordered = trec_order(frame)
+        ranked = rank_run(frame)
+        assert ranked.queries[ranked.query].tolist() == ordered["query"].tolist()
+        assert ranked.documents[ranked.document].tolist() == ordered["document"].tolist()
+        expected = ordered.groupby("query", sort=False).cumcount()
+        assert ranked.rank.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [("q", "d", 1.0), ("p", "d", 1.0), ("q", "d", 2.0)],
+        [("q", "d", 1.0), ("q", "", 2.0)],
+        [("q q", "d", 1.0)],
+        [("q", None, 1.0)],
+        [("q", "d", np.inf)],
+        [("q", "d", 1e39)],
+        [("q", "d", "x")],
+        [(1, "d", 1.0)],
+    ],
+)
+def test_rank_run_refuses_what_check_run_refuses(rows):
+    run = pd.DataFrame(rows, columns=["query", "document", "score"])
+    with pytest.raises(ValueError, match=r"\w") as expected:
+        check_run(run)
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        rank_run(run)
+    assert str(caught.value) == str(expected.value)

@@ -13,19 +13,16 @@ import pandas as pd
 
 from everycell.base.errors import DataError
 from everycell.jobs.result_job import ResultJob
-from everycell.metrics.divergences import Divergence
-from everycell.metrics.group_fairness import (
-    AttributeSet,
+from everycell.metrics.divergences import AttributeSet, Divergence
+from everycell.metrics.gfr import gfr as ranked_gfr
+from everycell.metrics.gfrc import (
+    READING_BUDGET,
     Method,
     achieved_distributions,
     group_fairness,
-    turn_similarities,
-)
-from everycell.metrics.ranked_group_fairness import gfr as ranked_gfr
-from everycell.metrics.reading_weights import (
-    READING_BUDGET,
     position_weight,
     relevance,
+    turn_similarities,
     without_duplicates,
 )
 from everycell.trec.runs import read_run, trec_order

@@ -1,8 +1,7 @@
 """Count the terms of each group, and all tokens, in every document of a collection."""
 
 from everycell.jobs.job import Job
-from everycell.metrics.fairness_inputs import read_documents
-from everycell.metrics.term_counts import count_terms
+from everycell.metrics.term_counts import count_terms, read_documents
 from everycell.metrics.word_lists import read_words
 
 with Job(snakemake) as job:

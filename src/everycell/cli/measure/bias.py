@@ -45,8 +45,13 @@ def count_group_terms(
     force: Force = False,
 ) -> None:
     """Count the terms of each group in documents, for `fairness`."""
-    from everycell.metrics.fairness_inputs import check_texts, read_documents
-    from everycell.metrics.term_counts import blank_tokens, count_documents_with_terms, count_terms
+    from everycell.metrics.term_counts import (
+        blank_tokens,
+        check_texts,
+        count_documents_with_terms,
+        count_terms,
+        read_documents,
+    )
     from everycell.metrics.word_lists import read_word_lists
 
     groups = read_word_lists(words)
@@ -130,9 +135,9 @@ def fairness(
 
     If there are several runs, each is compared with a baseline by paired t-tests.
     """
-    from everycell.metrics.fairness_comparison import compare_fairness, stack_means
-    from everycell.metrics.fairness_report import fairness_report
+    from everycell.metrics.fairness_differences import compare_fairness, stack_means
     from everycell.metrics.term_counts import count_documents_with_terms
+    from everycell.metrics.term_fairness import fairness_report
 
     if len(set(runs)) < len(runs):
         raise CardError(f"The runs are {', '.join(map(str, runs))}; give each run only once.")
@@ -194,7 +199,7 @@ def overlap(
     per_query: PerQuery = False,
 ) -> None:
     """Compare runs on a collection and on its gender-swapped version (CRBO)."""
-    from everycell.metrics.rank_overlap import crbo
+    from everycell.metrics.rbo import crbo
     from everycell.trec.runs import trec_order
 
     before, after = (

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.metrics.rank_overlap import rbo
+from everycell.metrics.rbo import rbo
 from everycell.verdicts.audits import Finding, holds_if_any, published_text, rows_where
 
 #: Rankers of the table of overlaps by their names in the table of means.

@@ -1,11 +1,11 @@
 """NFaiRR, TExFAIR, AWRF, GFR and RBO as measures of `ir_measures`.
 
-Importing this package, or one of its measures from `everycell`, registers them with `ir_measures`.
+Importing this module, or one of its measures from `everycell`, registers them with `ir_measures`.
 That library can then parse them from strings such as ``TExFAIR(counts='counts.parquet')@10``, and
 compute them together with its own measures, for example in `ir_measures.calc`.
 
-Each module defines and registers measures: their parameters, values and computation. A new measure
-is a new module, imported here.
+The module of a measure has its formula, its registration and its parameters; this module imports
+it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,15 @@ import pandas as pd
 from ir_measures import Evaluator, Measure, Metric, Provider
 from ir_measures.util import QrelsConverter, RunConverter
 
-from everycell.metrics.ir_measures_provider import gfr, rbo, term_fairness  # noqa: F401
-from everycell.metrics.ir_measures_provider.definition import SUPPORTED_MEASURES, RunMeasure
+from everycell.base.errors import DataError
+from everycell.metrics.awrf import AWRF
+from everycell.metrics.gfr import GFR
+from everycell.metrics.nfairr import NFaiRR
+from everycell.metrics.rbo import RBO
+from everycell.metrics.run_measure import SUPPORTED_MEASURES, RunMeasure
+from everycell.metrics.texfair import TExFAIR
+
+__all__ = ["AWRF", "GFR", "RBO", "NFaiRR", "TExFAIR"]
 
 
 class EverycellProvider(Provider):
@@ -38,9 +45,11 @@ class EverycellProvider(Provider):
         for measure in measures:
             if not (self.supports(measure) and isinstance(measure, RunMeasure)):
                 names = ", ".join(sorted(str(item.NAME) for item in SUPPORTED_MEASURES))
-                raise ValueError(
-                    f"The measure {measure} is not registered with everycell's provider; use one "
-                    f"of {names}, or compute it with another provider of ir_measures."
+                raise DataError(
+                    column="measure",
+                    value=str(measure),
+                    expected=f"one that everycell registers ({names})",
+                    fix="compute it with another provider of ir_measures",
                 )
             supported.append(measure)
         frame = QrelsConverter(qrels).as_pd_dataframe()[["query_id", "doc_id", "relevance"]]

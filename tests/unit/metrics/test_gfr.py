@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.metrics.divergences import distribution_similarity
-from everycell.metrics.group_fairness import AttributeSet
-from everycell.metrics.ranked_group_fairness import gfr, stopping
+from everycell.metrics.divergences import AttributeSet, distribution_similarity
+from everycell.metrics.gfr import gfr, stopping
 
 LEVELS = {"L0": 0, "L1": 1, "L2": 3}
 #: Attribute sets of FairWeb-1 by topic, with the divergence that suits their groups.
@@ -155,23 +155,32 @@ GROUPS = {"s": AttributeSet((0.5, 0.5), "JSD")}
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "column", "value"),
     [
-        ({"attribute_sets": {}}, "no attribute set"),
-        ({"memberships": {"t": [[[1, 0]] * 2]}}, r"'s' has no memberships; available: \['t'\]"),
-        ({"memberships": {"s": [[[1, 0]]]}}, r"have the shape \(1, 1, 2\); give \(1, 2, 2\)"),
-        ({"memberships": {"s": [[[1, 0], [1, 1]]]}}, r"at rank 2 of query 0 .* is \[1.0, 1.0\]"),
-        ({"memberships": {"s": [[[1.5, -0.5], [1, 0]]]}}, "at rank 1 of query 0"),
-        ({"gains": [[4, 0]]}, "A gain is 4, above the highest gain 3"),
-        ({"gains": [[-1, 0]]}, "gains contain -1"),
-        ({"gains": [[[1, 0]]]}, "give queries x ranks"),
-        ({"max_gain": 0}, "highest gain is 0"),
-        ({"utility": "nDCG"}, "choose 'ERR' or 'iRBU'"),
-        ({"weights": [1]}, "give 2 numbers"),
-        ({"weights": [0, 0]}, "not all 0"),
-        ({"attribute_sets": {"s": AttributeSet((0.5, 0.6), "JSD")}}, "sums to 1.1"),
+        ({"attribute_sets": {}}, None, ...),
+        ({"memberships": {"t": [[[1, 0]] * 2]}}, "attribute set", "s"),
+        ({"memberships": {"s": [[[1, 0]]]}}, "shape of the memberships of 's'", (1, 1, 2)),
+        ({"memberships": {"s": [[[1, 0], [1, 1]]]}}, "membership of 's'", [1, 1]),
+        ({"memberships": {"s": [[[1.5, -0.5], [1, 0]]]}}, "membership of 's'", [1.5, -0.5]),
+        ({"gains": [[4, 0]]}, "gain", 4),
+        ({"gains": [[-1, 0]]}, "value in the gains", -1),
+        ({"gains": [[[1, 0]]]}, "shape of the gains", (1, 1, 2)),
+        ({"max_gain": 0}, "max_gain", 0),
+        ({"utility": "nDCG"}, "utility", "nDCG"),
+        ({"weights": [1]}, "weights", [1]),
+        ({"weights": [0, 0]}, "weights", [0, 0]),
+        (
+            {"attribute_sets": {"s": AttributeSet((0.5, 0.6), "JSD")}},
+            "sum of the target distribution",
+            1.1,
+        ),
     ],
 )
-def test_bad_input(change, says):
-    with pytest.raises(ValueError, match=says):
+def test_gfr_invalid_values(change, column, value):
+    with refused(column, value):
         gfr(**({"attribute_sets": GROUPS, "max_gain": 3} | GOOD | change))
+
+
+def test_gfr_place_of_an_invalid_membership():
+    with refused("membership of 's'", [1, 1], row="rank 2 of query 0 (counted from 0)"):
+        gfr([[1, 0]], {"s": [[[1, 0], [1, 1]]]}, GROUPS, max_gain=3)

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_line import call, refused
+from data_errors import refused as data_error
 from scipy import stats
 
-from everycell.metrics.fairness_comparison import compare_fairness, stack_means
-from everycell.metrics.fairness_frames import MEASURES
-from everycell.metrics.fairness_report import fairness_report
+from everycell.metrics.fairness_differences import compare_fairness, stack_means
+from everycell.metrics.term_fairness import MEASURES, fairness_report
 from everycell.trec.runs import write_run
 
 COUNTS = pd.DataFrame(
@@ -66,17 +66,20 @@ def test_a_run_beside_itself_differs_in_nothing(reports):
 
 
 @pytest.mark.parametrize(
-    ("changed", "expected_message"),
+    ("changed", "expected"),
     [
-        ({"run": drawn(3, queries=11)}, "The run 'z' has no value for query 'q11' at cut-off 3"),
-        ({"run": drawn(3, queries=13)}, "The run 'a' has no value for query 'q12' at cut-off 3"),
-        ({"run": drawn(3), "cutoffs": [3]}, "'z' has no value for query 'q0' at cut-off 6"),
-        ({"run": drawn(3), "target": [0.4, 0.6]}, "The run 'z' was measured with the target"),
+        ({"run": drawn(3, queries=11)}, {"path": "run 'z'", "row": "query 'q11', cut-off 3"}),
+        ({"run": drawn(3, queries=13)}, {"path": "run 'a'", "row": "query 'q12', cut-off 3"}),
+        ({"run": drawn(3), "cutoffs": [3]}, {"path": "run 'z'", "row": "query 'q0', cut-off 6"}),
+        (
+            {"run": drawn(3), "target": [0.4, 0.6]},
+            {"path": "run 'z'", "column": "target", "value": {"f": 0.4, "m": 0.6}},
+        ),
     ],
 )
-def test_runs_that_cannot_be_paired(reports, changed, expected_message):
+def test_compare_fairness_unpaired_runs(reports, changed, expected):
     options = {"counts": COUNTS.set_index("document_id"), "cutoffs": [3, 6]} | changed
-    with pytest.raises(ValueError, match=expected_message):
+    with data_error(**expected):
         compare_fairness({"a": reports["a"], "z": fairness_report(**options)}, "a")
 
 

@@ -2,27 +2,39 @@
 
 Source: Webber, Moffat and Zobel, "A similarity measure for indefinite rankings" (TOIS 28(4), 2010);
 ties after Corsi and Urbano, "The treatment of ties in rank-biased overlap" (SIGIR 2024).
+
+For `ir_measures`, ``RBO(run='bm25.run')@10`` has these parameters:
+
+==================  ==============================================================
+parameter           meaning
+==================  ==============================================================
+cut-off (required)  number of documents considered in both runs
+``run`` (required)  the run to compare with, in TREC format, with the same queries
+``p``               persistence, 0.9 by default
+==================  ==============================================================
+
+Values are those of `crbo`, in [0, 1]. A query without results has no value. The qrels only
+determine the set of queries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+from ir_measures import ParamInfo
 
 from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.errors import DataError, require
+from everycell.base.frames import check_columns
 from everycell.base.untrusted import in_quotes
-from everycell.metrics.ranked_runs import (
-    check_same_kind_of_ids,
-    checked_ranked_run,
-    group_by_query,
-    refuse_duplicates,
-)
+from everycell.metrics.run_measure import CUTOFF, RunMeasure, register, top_documents
+from everycell.trec.runs import read_run
 
 Variant = Literal["truncated", "min", "ext"]
 Ties = Literal["a", "w", "b"]
@@ -49,10 +61,8 @@ class _Prefixes(NamedTuple):
 
 
 def _check_arguments(p: float, variant: str) -> None:
-    if not 0 < p < 1:
-        raise ValueError(f"The persistence p is {p}; give a number above 0 and below 1.")
-    if variant not in ("truncated", "min", "ext"):
-        raise ValueError(f"The variant {variant!r} is unknown; choose 'truncated', 'min' or 'ext'.")
+    require(0 < p < 1, "p", p, "a persistence above 0 and below 1")
+    require(variant in get_args(Variant), "variant", variant, "'truncated', 'min' or 'ext'")
 
 
 def _rbo(prefixes: _Prefixes, p: float, variant: Variant) -> FloatArray:
@@ -81,31 +91,32 @@ def _tie_ranges(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:
     """Map each item to the first and last rank (from 0) of its group of ties."""
     # A dictionary lists its keys in insertion order, but its values may be meant as scores.
     if isinstance(ranking, (AbstractSet, Mapping)):
-        raise ValueError(
-            f"The {name} ranking is a {type(ranking).__name__}, which has no ranks; give "
-            "a list that starts with the best item, with tied items in a set."
+        raise DataError(
+            f"{name} ranking",
+            column="type",
+            value=type(ranking).__name__,
+            fault="which has no ranks",
+            fix="give a list that starts with the best item, with tied items in a set",
         )
     positions: dict[Hashable, tuple[int, int]] = {}
     for entry in ranking:
-        tied_items = entry if isinstance(entry, AbstractSet) else (entry,)
         if not isinstance(entry, (Hashable, AbstractSet)):
-            raise ValueError(
-                f"The {name} ranking has the item {in_quotes(entry)} of type "
-                f"{type(entry).__name__}; give strings or numbers, and tied items in a set."
+            raise DataError(
+                f"{name} ranking",
+                column="item",
+                value=entry,
+                expected="a string or a number, or a set of tied items",
             )
+        tied_items = entry if isinstance(entry, AbstractSet) else (entry,)
         start = len(positions)
         for item in tied_items:
-            if item in positions:
-                raise ValueError(
-                    f"The {name} ranking has the item {item!r} twice; remove one of them."
-                )
-            if item is None or item is pd.NA or item != item:
-                raise ValueError(
-                    f"The {name} ranking has the item {item!r}, which is missing; remove it."
-                )
+            is_missing = item is None or item is pd.NA or item != item
+            if is_missing or item in positions:
+                fault = "which is missing" if is_missing else "which occurs twice"
+                raise DataError(f"{name} ranking", None, "item", item, fault, fix="remove it")
             positions[item] = (start, start + len(tied_items) - 1)
     if not positions:
-        raise ValueError(f"The {name} ranking is empty; give one item or more.")
+        raise DataError(f"{name} ranking", fault="is empty", fix="give one item or more")
     return positions
 
 
@@ -200,14 +211,13 @@ def rbo(
     0.9775
     """
     _check_arguments(p, variant)
-    if ties not in ("a", "w", "b"):
-        raise ValueError(f"ties is {ties!r}; choose 'a', 'w' or 'b'.")
+    require(ties in get_args(Ties), "ties", ties, "'a', 'w' or 'b'")
     positions = [_tie_ranges(first, "first"), _tie_ranges(second, "second")]
     has_text = [{isinstance(item, str) for item in ranking} for ranking in positions]
     if {True} in has_text and {False} in has_text:
-        raise ValueError(
-            "The items are strings in one ranking and not in the other, so they have none in "
-            "common; use one type."
+        raise DataError(
+            fault="The items are strings in one ranking and not in the other, so that none match",
+            fix="use one type",
         )
     short, long = sorted(positions, key=len)
     s, depths = len(short), len(long)
@@ -286,26 +296,23 @@ def crbo(
     ([1.0], [0.9])
     """
     _check_arguments(p, variant)
-    if depth < 1:
-        raise ValueError(f"The depth is {depth}; give 1 document or more.")
+    require(depth >= 1, "depth", depth, "1 document or more")
+    names = "original", "counterfactual"
     runs = [
-        checked_ranked_run(original, "original"),
-        checked_ranked_run(counterfactual, "counterfactual"),
+        _check_run(run, f"{name} run")
+        for run, name in zip((original, counterfactual), names, strict=True)
     ]
-    check_same_kind_of_ids(*runs)
-    grouped = [
-        group_by_query(run, name)
-        for run, name in zip(runs, ("original", "counterfactual"), strict=True)
-    ]
+    _check_same_kind_of_ids(*runs)
+    grouped = [_group_by_query(run, f"{name} run") for run, name in zip(runs, names, strict=True)]
     queries = grouped[0].queries
-    for run, counterpart, name in zip(
-        grouped, grouped[::-1], ("original", "counterfactual"), strict=True
-    ):
+    for run, counterpart, name in zip(grouped, grouped[::-1], names, strict=True):
         unmatched_queries = run.queries.difference(counterpart.queries, sort=False)
         if len(unmatched_queries):
-            raise ValueError(
-                f"Query {unmatched_queries[0]!r} is in the {name} run only; use the same queries "
-                "in both runs."
+            raise DataError(
+                column="query",
+                value=unmatched_queries.tolist()[0],
+                fault=f"which only the {name} run has",
+                fix="use the same queries in both runs",
             )
     rows = grouped[1].queries.get_indexer(queries)
     ids = pd.concat([run.documents for run in grouped], ignore_index=True)
@@ -332,7 +339,7 @@ def crbo(
         second_ranks[second] = ranks[1]
         # Codes are given in the order of first occurrence, so the last one shows any duplicate.
         if first[-1] != len(first) - 1 or (second_ranks[second] != ranks[1]).any():
-            refuse_duplicates(runs)
+            _refuse_duplicates(runs)
         # A document is in the overlap from the larger of its two ranks on.
         overlap_ranks = np.maximum(second_ranks[first], ranks[0])
         overlap[query] = np.bincount(overlap_ranks[overlap_ranks < depth], minlength=depth)
@@ -346,3 +353,122 @@ def crbo(
     )
     index = pd.Index(queries, name="query")
     return pd.Series(_rbo(prefixes, p, variant), index=index, name=f"RBO {variant}")
+
+
+class _GroupedRun(NamedTuple):
+    """Rows of a run, grouped by query; ranks start at 0."""
+
+    queries: pd.Index
+    starts: IntArray
+    documents: pd.Series
+    ranks: IntArray
+
+
+def _check_run(run: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Check the columns, ids and ranks of a run; convert categorical ids to plain types."""
+    check_columns(f"The {name}", run.columns, ("query", "document", "rank"))
+    if run.empty:
+        raise DataError(name, fault="has no rows", fix="give one or more")
+    run = run.assign(**{column: _plain(run[column]) for column in ("query", "document")})
+    for column in ("query", "document"):
+        if (missing := run[column].isna()).any():
+            row = f"row {missing.to_numpy().argmax()} (counted from 0)"
+            fault = f"is missing, as in {missing.sum()} rows"
+            raise DataError(name, row, column, fault=fault, fix="add the ids, or remove the rows")
+    if not pd.api.types.is_integer_dtype(run["rank"]):
+        raise DataError(
+            name,
+            column="rank",
+            value=run["rank"].tolist()[0],
+            fault=f"of the type {run['rank'].dtype}",
+            expected="integers from 1",
+            fix="convert ranks with astype(int)",
+        )
+    return run
+
+
+def _plain(ids: pd.Series) -> pd.Series:
+    """Ids of a categorical column, with the type of its categories."""
+    is_categorical = isinstance(ids.dtype, pd.CategoricalDtype)
+    return ids.astype(ids.cat.categories.dtype) if is_categorical else ids
+
+
+def _check_same_kind_of_ids(original: pd.DataFrame, counterfactual: pd.DataFrame) -> None:
+    """Raise an error if ids have different types, since 1 and "1" would silently not match."""
+    for column in ("query", "document"):
+        ids = [run[column] for run in (original, counterfactual)]
+        # Only a column of objects can mix types; in any other, the first id is enough.
+        kinds = [
+            pd.api.types.infer_dtype(values if values.dtype == object else values[:1])
+            for values in ids
+        ]
+        if kinds[0] != kinds[1]:
+            raise DataError(
+                "counterfactual run",
+                column=column,
+                value=ids[1].head(1).tolist()[0],
+                fault=f"of the type {kinds[1]}",
+                expected=f"the type {kinds[0]} of the original run, as in "
+                f"{in_quotes(ids[0].head(1).tolist()[0])}",
+                fix="convert both to strings with astype(str)",
+            )
+
+
+def _group_by_query(run: pd.DataFrame, name: str) -> _GroupedRun:
+    """Group the rows of a run by query; check that ranks have no gaps or repeats."""
+    codes, queries = pd.factorize(run["query"], use_na_sentinel=False)
+    sizes = np.bincount(codes)
+    starts = np.append(0, sizes.cumsum())
+    ranks = run["rank"].to_numpy(dtype=np.int64) - 1
+    in_range = (ranks >= 0) & (ranks < sizes[codes])
+    if not in_range.all() or np.bincount(starts[codes] + ranks).max() > 1:
+        expected = run["rank"].groupby(codes).rank(method="first")
+        row = int((expected != run["rank"]).to_numpy().argmax())
+        raise DataError(
+            name,
+            f"row {row}, query {run['query'].tolist()[row]!r}",
+            "rank",
+            run["rank"].tolist()[row],
+            expected="ranks from 1 without gaps or repeats",
+        )
+    documents = run["document"]
+    if (codes[1:] < codes[:-1]).any():
+        order = np.argsort(codes, kind="stable")
+        documents, ranks = documents.iloc[order], ranks[order]
+    return _GroupedRun(pd.Index(queries), starts, documents, ranks)
+
+
+def _refuse_duplicates(runs: list[pd.DataFrame]) -> None:
+    """Raise an error at the first document that a run lists twice for a query."""
+    for run, name in zip(runs, ("original run", "counterfactual run"), strict=True):
+        duplicated = run.duplicated(["query", "document"]).to_numpy()
+        if duplicated.any():
+            row = int(duplicated.argmax())
+            query, document = run[["query", "document"]].iloc[row]
+            where = f"row {row}, query {query!r}"
+            raise DataError(
+                name, where, "document", document, "which occurs twice", fix="remove one"
+            )
+
+
+class _RBO(RunMeasure):
+    """RBO: rank-biased overlap with another run, extrapolated; Webber et al. (2010), Eq. 32."""
+
+    __name__ = NAME = "RBO"
+    SUPPORTED_PARAMS = {
+        "cutoff": CUTOFF,
+        "run": ParamInfo(dtype=str, required=True, desc="run to compare with, in TREC format"),
+        "p": ParamInfo(dtype=float, default=PERSISTENCE, desc="persistence"),
+    }
+
+    def by_query(self, run: pd.DataFrame, qrels: pd.DataFrame) -> Mapping[str, float]:
+        """RBO of each query of the run."""
+        depth = self["cutoff"]
+        reference = read_run(self["run"])
+        reference = reference[reference["query"].isin(run["query"])]
+        return crbo(
+            top_documents(run, depth), top_documents(reference, depth), self["p"], depth=depth
+        ).to_dict()
+
+
+RBO = register(_RBO)

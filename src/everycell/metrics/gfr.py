@@ -8,21 +8,52 @@ of a weighted sum of the utility and the group fairness of each attribute set.
 Source: sakai2023, Eq. 1, after Sakai et al., "A versatile framework for evaluating ranked lists in
 terms of group fairness and relevance" (2022). Where these leave details open, the functions follow
 the program of the NTCIR-17 FairWeb-1 task (NTCIREVAL, GFRcompute).
+
+For `ir_measures`, ``GFR(groups='groups.csv',max_rel=3)@10`` has these parameters:
+
+======================  ================================================================
+parameter               meaning
+======================  ================================================================
+cut-off (required)      number of documents considered
+``groups`` (required)   CSV with a column ``document`` and a column per group: the share
+                        of the document in the group
+``max_rel`` (required)  highest relevance level of the collection, whether or not a
+                        document has it; `max_gain` of `gfr`
+``divergence``          as for `AttributeSet`, 'JSD' by default
+``utility``             as for `gfr`, 'ERR' by default
+======================  ================================================================
+
+The gains are the relevance levels of the qrels; levels below 0 and unjudged documents count as 0.
+To use the gains 1 and 3 for two levels, as FairWeb-1 does, write 1 and 3 in the qrels, with
+``max_rel=3``. The target is an equal share of each group, and a document without groups belongs
+equally to all of them. For other targets, several attribute sets or weights, see `gfr`.
+
+Values are those of `gfr`, in [0, 1). A query without results has the value 0, as for nDCG.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+from ir_measures import ParamInfo
 
 from everycell.base.arrays import FloatArray
-from everycell.metrics.divergences import distribution_similarity
-from everycell.metrics.group_fairness import AttributeSet
-from everycell.metrics.ranked_lists import checked_lists
+from everycell.base.csv_files import read_table
+from everycell.base.errors import DataError, require
+from everycell.metrics.divergences import (
+    AttributeSet,
+    Divergence,
+    check_attribute_sets,
+    distribution_similarity,
+)
+from everycell.metrics.ranked_groups import checked_lists
+from everycell.metrics.run_measure import CUTOFF, RunMeasure, register, top_documents
 
 Utility = Literal["ERR", "iRBU"]
 
@@ -70,13 +101,10 @@ def stopping(
     >>> stopping([[3, 0, 1]], 3).tolist()
     [[0.75, 0.0, 0.0625]]
     """
-    if not 0 < max_gain < np.inf:
-        raise ValueError(f"The highest gain is {max_gain}; give a number above 0.")
+    require(0 < max_gain < np.inf, "max_gain", max_gain, "a number above 0")
     array, _ = checked_lists(gains, listed, "gains", axes=2)
-    if array.max(initial=0.0) > max_gain:
-        raise ValueError(
-            f"A gain is {array.max():g}, above the highest gain {max_gain:g}; correct one of them."
-        )
+    highest = float(array.max(initial=0.0))
+    require(highest <= max_gain, "gain", highest, f"at most the highest gain {max_gain:g}")
     stop = array / (max_gain + 1)
     continuing = np.cumprod(1 - stop, axis=1)
     return stop * np.concatenate([np.ones((len(stop), 1)), continuing[:, :-1]], axis=1)
@@ -161,50 +189,132 @@ def gfr(
     >>> scores.combined.tolist()
     [[0.0, 0.375]]
     """
-    if utility not in ("ERR", "iRBU"):
-        raise ValueError(f"The utility {utility!r} is unknown; choose 'ERR' or 'iRBU'.")
-    if not attribute_sets:
-        raise ValueError("There is no attribute set; give at least one with its target.")
+    require(utility in get_args(Utility), "utility", utility, "'ERR' or 'iRBU'")
+    check_attribute_sets(attribute_sets, memberships)
     decay = stopping(gains, max_gain, listed)
     ranks = np.arange(1, decay.shape[1] + 1)
     scores = [
         np.cumsum(decay * (1 / ranks if utility == "ERR" else IRBU_PERSISTENCE**ranks), axis=1)
     ]
     for name, groups in attribute_sets.items():
-        if name not in memberships:
-            raise ValueError(
-                f"The attribute set {name!r} has no memberships; available: {sorted(memberships)}."
-            )
         shares = np.asarray(memberships[name], dtype=float)
         expected = (*decay.shape, len(groups.target))
-        if shares.shape != expected:
-            raise ValueError(
-                f"The memberships of {name!r} have the shape {shares.shape}; give {expected}, one "
-                "share for each query, rank and group of the target."
-            )
+        require(
+            shares.shape == expected,
+            f"shape of the memberships of {name!r}",
+            shares.shape,
+            f"{expected}: queries, ranks and groups of the target",
+        )
         if listed is not None:
             # No user stops at an empty rank; equal shares only keep each row a distribution.
             occupied = np.asarray(listed, dtype=bool)[:, :, None]
             shares = np.where(occupied, shares, 1 / len(groups.target))
-        sums = shares.sum(axis=2)
-        if not (shares >= 0).all() or not np.allclose(sums, 1, rtol=0, atol=1e-5):
-            query, rank = np.argwhere(~((shares >= 0).all(axis=2) & (np.abs(sums - 1) <= 1e-5)))[0]
-            raise ValueError(
-                f"The membership of {name!r} at rank {rank + 1} of query {query} (counted from 0) "
-                f"is {shares[query, rank].tolist()}; give shares of 0 or more that sum to 1."
+        is_valid = (shares >= 0).all(axis=2) & (np.abs(shares.sum(axis=2) - 1) <= 1e-5)
+        if not is_valid.all():
+            query, rank = np.argwhere(~is_valid)[0]
+            raise DataError(
+                row=f"rank {rank + 1} of query {query} (counted from 0)",
+                column=f"membership of {name!r}",
+                value=shares[query, rank].tolist(),
+                expected="shares of 0 or more that sum to 1",
             )
         achieved = np.cumsum(shares, axis=1) / ranks[:, None]
         similarity = distribution_similarity(achieved, groups.target, groups.divergence)
         scores.append(np.cumsum(decay * similarity, axis=1))
     score_weights = np.ones(len(scores)) if weights is None else np.asarray(weights, dtype=float)
-    if (
-        score_weights.shape != (len(scores),)
-        or not (score_weights >= 0).all()
-        or not score_weights.sum() > 0
-    ):
-        raise ValueError(
-            f"The weights are {weights}; give {len(scores)} numbers of 0 or more, not all 0: one "
-            "for the utility, then one for each attribute set."
-        )
+    require(
+        score_weights.shape == (len(scores),)
+        and (score_weights >= 0).all()
+        and score_weights.sum() > 0,
+        "weights",
+        weights,
+        f"{len(scores)} numbers of 0 or more, not all 0: one for the utility, then one for each "
+        "attribute set",
+    )
     combined = np.tensordot(score_weights / score_weights.sum(), np.stack(scores), axes=1)
     return Gfr(scores[0], dict(zip(attribute_sets, scores[1:], strict=True)), combined)
+
+
+class _GFR(RunMeasure):
+    """GFR: group fairness and relevance, sakai2023, Eq. 1."""
+
+    __name__ = NAME = "GFR"
+    DEFAULT = 0.0
+    SUPPORTED_PARAMS = {
+        "cutoff": CUTOFF,
+        "groups": ParamInfo(
+            dtype=str, required=True, desc="CSV with the share of each document in each group"
+        ),
+        "max_rel": ParamInfo(
+            dtype=int, required=True, desc="highest relevance level of the collection"
+        ),
+        "divergence": ParamInfo(
+            dtype=str,
+            choices=get_args(Divergence),
+            default="JSD",
+            desc="divergence of the groups from their target",
+        ),
+        "utility": ParamInfo(
+            dtype=str,
+            choices=get_args(Utility),
+            default="ERR",
+            desc="utility of the rank at which a user stops",
+        ),
+    }
+
+    def by_query(self, run: pd.DataFrame, qrels: pd.DataFrame) -> Mapping[str, float]:
+        """GFR of each query of the run."""
+        above = qrels[qrels["relevance"] > self["max_rel"]]
+        if len(above):
+            query, document, relevance = above.iloc[0]
+            raise DataError(
+                row=f"document {document!r} of query {query!r}",
+                column="relevance",
+                value=int(relevance),
+                expected=f"at most the highest level of {self}",
+                fix="set max_rel to the highest level of the collection",
+            )
+        shares = _read_shares(Path(self["groups"]))
+        ranked = top_documents(run, self["cutoff"])
+        ranked = ranked.merge(qrels, on=["query", "document"], how="left")
+        rows, queries = pd.factorize(ranked["query"])
+        position = rows, ranked["rank"].to_numpy() - 1
+        shape = len(queries), int(ranked["rank"].max())
+        gains, listed = np.zeros(shape), np.zeros(shape, dtype=bool)
+        gains[position] = ranked["relevance"].fillna(0).clip(lower=0)
+        listed[position] = True
+        equal_shares = np.full(shares.shape[1], 1 / shares.shape[1])
+        memberships = np.full((*shape, len(equal_shares)), equal_shares)
+        document_shares = shares.reindex(ranked["document"]).to_numpy()
+        memberships[position] = np.where(np.isnan(document_shares), equal_shares, document_shares)
+        scores = gfr(
+            gains,
+            {"groups": memberships},
+            {"groups": AttributeSet(tuple(equal_shares), self["divergence"])},
+            max_gain=self["max_rel"],
+            utility=self["utility"],
+            listed=listed,
+        )
+        return dict(zip(queries, scores.combined[:, -1].tolist(), strict=True))
+
+
+def _read_shares(path: Path) -> pd.DataFrame:
+    """Shares of documents (rows) in the groups (columns)."""
+    table = read_table(path, ("document",)).set_index("document")
+    shares = table.apply(pd.to_numeric, errors="coerce")
+    invalid = table.index.duplicated() | ~(
+        (shares >= 0).all(axis=1) & np.isclose(shares.sum(axis=1), 1)
+    )
+    if shares.shape[1] < 2 or invalid.any():
+        row = f"document {table.index[invalid][0]!r}" if invalid.any() else None
+        raise DataError(
+            path,
+            row,
+            fault="has no valid shares" if row else "has fewer than two groups",
+            expected="one row per document, and one column per group (two or more) with shares "
+            "between 0 and 1 that sum to 1",
+        )
+    return shares
+
+
+GFR = register(_GFR)

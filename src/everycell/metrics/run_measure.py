@@ -1,4 +1,8 @@
-"""What a measure of everycell for `ir_measures` consists of, and how it is registered."""
+"""What a measure of everycell for `ir_measures` consists of, and how it is registered.
+
+A measure is defined and registered in the module of its formula;
+`everycell.metrics.ir_measures_provider` imports all of them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ import pandas as pd
 from ir_measures import Measure, ParamInfo
 from ir_measures.providers.base import Any as AnyValue
 
+from everycell.base.arrays import FloatArray
+from everycell.metrics.ranked_groups import RankedGroups, ranked_counts
 from everycell.trec.runs import trec_order
 
 #: Parameter of all measures.
@@ -39,6 +45,44 @@ class RunMeasure(Measure):
     def aggregator(self) -> _MeanWithoutNaN:
         """Mean over queries with a value."""
         return _MeanWithoutNaN()
+
+
+class TermMeasure(RunMeasure):
+    """A measure of group fairness that uses the counts of group terms in documents.
+
+    =====================  ================================================================
+    parameter              meaning
+    =====================  ================================================================
+    cut-off (required)     number of documents considered
+    ``counts`` (required)  file written by `count_terms`
+    ``unknown``            treatment of documents without counts, 'error' (default) or
+                           'neutral'
+    =====================  ================================================================
+
+    All groups have equal target shares; for other targets, see `everycell.fairness`. Values are
+    those of `fairness_by_query`. A query without results has no value. The qrels only determine the
+    set of queries.
+    """
+
+    SUPPORTED_PARAMS = {
+        "cutoff": CUTOFF,
+        "counts": ParamInfo(dtype=str, required=True, desc="file written by count_terms"),
+        "unknown": ParamInfo(
+            dtype=str,
+            choices=["error", "neutral"],
+            default="error",
+            desc="treatment of documents without counts",
+        ),
+    }
+
+    def values(self, lists: RankedGroups) -> FloatArray:
+        """Value of each query at each cut-off, an array of the shape (Q, R)."""
+        raise NotImplementedError(f"{type(self).__name__} does not define values.")
+
+    def by_query(self, run: pd.DataFrame, qrels: pd.DataFrame) -> Mapping[str, float]:
+        """Value of each query of the run."""
+        lists = ranked_counts(run, self["counts"], depth=self["cutoff"], unknown=self["unknown"])
+        return dict(zip(lists.queries, self.values(lists)[:, -1].tolist(), strict=True))
 
 
 class _MeanWithoutNaN(ir_measures.measures.MeanAgg):

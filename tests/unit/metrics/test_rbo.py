@@ -6,10 +6,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.metrics.rank_overlap import crbo, rbo
+from everycell.metrics.rbo import crbo, rbo
 
 persistence = st.sampled_from([0.3, 0.8, 0.9, 0.98])
 variants = st.sampled_from(["truncated", "min", "ext"])
@@ -181,23 +182,23 @@ def test_which_variants_the_printed_crbo_rules_out():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "says"),
+    ("arguments", "options", "path", "column", "value"),
     [
-        (("", "a"), {}, "first ranking is empty"),
-        (("a", []), {}, "second ranking is empty"),
-        (("aba", "a"), {}, "first ranking has the item 'a' twice"),
-        ((["a", {"b", "a"}], "a"), {}, "item 'a' twice"),
-        (("a", "a", 1), {}, "p is 1"),
-        (("a", "a"), {"variant": "max"}, "variant 'max' is unknown"),
-        (("a", "a"), {"ties": "c"}, "choose 'a', 'w' or 'b'"),
-        (({"a", "b"}, "ab"), {}, "first ranking is a set, which has no ranks; give a"),
-        (("ab", frozenset("ab")), {}, "second ranking is a frozenset, which has no"),
-        (("ab", {"a": 1}), {}, "second ranking is a dict, which has no ranks"),
-        (([["a"]], "a"), {}, r"first ranking has the item \['a'\] of type list; give strings"),
+        (("", "a"), {}, "first ranking", None, ...),
+        (("a", []), {}, "second ranking", None, ...),
+        (("aba", "a"), {}, "first ranking", "item", "a"),
+        ((["a", {"b", "a"}], "a"), {}, "first ranking", "item", "a"),
+        (("a", "a", 1), {}, "None", "p", 1),
+        (("a", "a"), {"variant": "max"}, "None", "variant", "max"),
+        (("a", "a"), {"ties": "c"}, "None", "ties", "c"),
+        (({"a", "b"}, "ab"), {}, "first ranking", "type", "set"),
+        (("ab", frozenset("ab")), {}, "second ranking", "type", "frozenset"),
+        (("ab", {"a": 1}), {}, "second ranking", "type", "dict"),
+        (([["a"]], "a"), {}, "first ranking", "item", ["a"]),
     ],
 )
-def test_rankings_that_are_refused(arguments, options, says):
-    with pytest.raises(ValueError, match=says):
+def test_rbo_invalid_rankings(arguments, options, path, column, value):
+    with refused(column, value, path=path):
         rbo(*arguments, **options)
 
 
@@ -233,41 +234,43 @@ RUN = run_of({"q": ["a", "b", "c"]})
 
 
 @pytest.mark.parametrize(
-    ("other", "options", "says"),
+    ("other", "options", "row", "column", "value"),
     [
-        (RUN.drop(columns="rank"), {}, "counterfactual run has no column 'rank'"),
-        (RUN.iloc[:0], {}, "counterfactual run has no rows"),
-        (RUN.assign(document=["a", None, "c"]), {}, "'document' of the counterfactual run has no"),
-        (RUN.assign(document="a"), {}, "Row 1 of the counterfactual run repeats the document 'a'"),
-        (RUN.assign(rank=[1, 2, 4]), {}, "Row 2 of the counterfactual run has the rank 4"),
-        (RUN.assign(rank=[1, 2, 2]), {}, "Row 2 of the counterfactual run has the rank 2"),
-        (RUN.assign(query="p"), {}, "Query 'q' is in the original run only"),
-        (pd.concat([RUN, RUN.assign(query="p")]), {}, "Query 'p' is in the counterfactual run"),
-        (RUN, {"depth": 0}, "depth is 0"),
-        (RUN, {"p": 0}, "p is 0"),
+        (RUN.iloc[:0], {}, None, None, ...),
+        (RUN.assign(document=["a", None, "c"]), {}, "row 1 (counted from 0)", "document", ...),
+        (RUN.assign(document="a"), {}, "row 1, query 'q'", "document", "a"),
+        (RUN.assign(rank=[1, 2, 4]), {}, "row 2, query 'q'", "rank", 4),
+        (RUN.assign(rank=[1, 2, 2]), {}, "row 2, query 'q'", "rank", 2),
+        (RUN.assign(query="p"), {}, None, "query", "q"),
+        (pd.concat([RUN, RUN.assign(query="p")]), {}, None, "query", "p"),
+        (RUN, {"depth": 0}, None, "depth", 0),
+        (RUN, {"p": 0}, None, "p", 0),
     ],
 )
-def test_runs_that_are_refused(other, options, says):
-    with pytest.raises(ValueError, match=says):
+def test_crbo_invalid_runs(other, options, row, column, value):
+    path = "None" if options or column == "query" else "counterfactual run"
+    with refused(column, value, row=row, path=path):
         crbo(RUN, other, **options)
 
 
+def test_crbo_missing_column():
+    with pytest.raises(ValueError, match="counterfactual run has no column 'rank'"):
+        crbo(RUN, RUN.drop(columns="rank"))
+
+
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "column", "value"),
     [
-        (
-            {"rank": [1.0, 2.0]},
-            r"'rank' of the counterfactual run has the type float64 .first",
-        ),
-        ({"rank": ["1", "2"]}, r"first value: '1'\); ranks must be integers from 1, so convert"),
-        ({"rank": [1 + 0j, 2]}, r"has the type complex128"),
-        ({"query": [1, 1]}, r"'query' has string ids such as '1' .* integer ids such as 1 in"),
-        ({"document": [1, 2]}, r"'document' has string ids such as 'a' in the original run and"),
+        ({"rank": [1.0, 2.0]}, "rank", 1.0),
+        ({"rank": ["1", "2"]}, "rank", "1"),
+        ({"rank": [1 + 0j, 2]}, "rank", 1 + 0j),
+        ({"query": [1, 1]}, "query", 1),
+        ({"document": [1, 2]}, "document", 1),
     ],
 )
-def test_runs_of_crbo_with_other_types_are_refused(change, says):
+def test_crbo_invalid_types(change, column, value):
     run = pd.DataFrame({"query": "1", "document": ["a", "b"], "rank": [1, 2]})
-    with pytest.raises(ValueError, match=says):
+    with refused(column, value, path="counterfactual run"):
         crbo(run, run.assign(**change))
 
 

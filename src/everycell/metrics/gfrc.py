@@ -12,21 +12,143 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.metrics.divergences import Divergence, distribution_similarity
-from everycell.metrics.reading_weights import (
-    READING_BUDGET,
-    checked_gains,
-    relevance,
-    without_duplicates,
+from everycell.base.arrays import FloatArray
+from everycell.base.errors import DataError, require
+from everycell.metrics.divergences import (
+    AttributeSet,
+    check_attribute_sets,
+    distribution_similarity,
 )
 
 Method = Literal["independent", "cumulative"]
+
+#: Words that a user reads before giving up: 5 minutes at 250 words per minute (section 3.2).
+READING_BUDGET = 1250
+
+
+def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> FloatArray:
+    r"""Weight of an entity by its position: decreases linearly, 0 beyond the budget.
+
+    .. math:: pw(n) = \max\left(0,\; 1 - \frac{WC(n) - 1}{L}\right)
+
+    Parameters
+    ----------
+    word_count : array
+        WC(n): position of the entity's last word, counted from 1 over all turns, including the
+        user's. NaN stays NaN.
+    budget
+        L, the number of words that the user is willing to read.
+
+    Returns
+    -------
+    numpy.ndarray
+        Same shape, in [0, 1]: 1 at the first word, 0 from word L + 1 on.
+
+    Raises
+    ------
+    ValueError
+        A word count or a budget below 1.
+
+    Notes
+    -----
+    Source: sakai2023, Eq. 6, which Table 1 follows. In our copy of the text, Eq. 8 repeats the
+    weight without "- 1"; R is the same to four digits.
+
+    Examples
+    --------
+    >>> position_weight([1, 35, 506, 1251]).tolist()
+    [1.0, 0.9728, 0.596, 0.0]
+    """
+    counts = np.asarray(word_count, dtype=float)
+    require(budget >= 1, "budget", budget, "1 word or more")
+    if (counts < 1).any():
+        raise DataError(
+            column="word count",
+            value=float(np.nanmin(counts)),
+            expected="1 or more, as words are counted from 1",
+        )
+    return np.maximum(0, 1 - (counts - 1) / budget)
+
+
+def checked_gains(gains: npt.ArrayLike) -> FloatArray:
+    """Check that gains are between 0 and 1, and return them as floats."""
+    values = np.asarray(gains, dtype=float)
+    invalid = ~((values >= 0) & (values <= 1))
+    if invalid.any():
+        raise DataError(
+            column="gain", value=float(values[invalid][0]), expected="0 (not relevant) to 1"
+        )
+    return values
+
+
+def relevance(
+    word_counts: npt.ArrayLike, gains: npt.ArrayLike, budget: int = READING_BUDGET
+) -> float:
+    r"""Relevance R of a conversation: its weighted gains, relative to a perfect conversation.
+
+    .. math:: R = \frac{1}{N} \sum_n pw(n)\, g(n), \quad
+              N = \sum_{l=1}^{L} \left(1 - \frac{l - 1}{L}\right) = \frac{L + 1}{2}
+
+    Parameters
+    ----------
+    word_counts : array, shape (n,)
+        Position of each entity's last word (see `position_weight`). It may be NaN where the gain
+        is 0.
+    gains : array, shape (n,)
+        In [0, 1]; 0 for an entity that is not relevant. Duplicates: see `without_duplicates`.
+    budget
+        L, the number of words that the user is willing to read.
+
+    Returns
+    -------
+    float
+        In [0, 1] as long as no two entities end on the same word; 1 would require a relevant entity
+        at every word. 0 for an empty conversation. Entities of all turns count equally.
+
+    Raises
+    ------
+    ValueError
+        Unequal lengths, a relevant entity without a word count, a gain outside [0, 1].
+
+    Notes
+    -----
+    Source: sakai2023, Eqs. 3, 7 and 8 (with the weight of Eq. 6).
+
+    Examples
+    --------
+    Google's two relevant films (Table 1):
+
+    >>> round(relevance([506, 560], [1, 0.5]), 4)
+    0.0014
+    """
+    g = checked_gains(gains)
+    counts = np.asarray(word_counts, dtype=float)
+    require(counts.shape == g.shape, "number of word counts", counts.size, f"{g.size}, as gains")
+    relevant = g > 0
+    if np.isnan(counts[relevant]).any():
+        entity = int(np.flatnonzero(relevant & np.isnan(counts))[0]) + 1
+        raise DataError(
+            row=f"entity {entity}", fault="is relevant but has no word count", fix="give one"
+        )
+    normaliser = (budget + 1) / 2
+    return float(position_weight(counts[relevant], budget) @ g[relevant] / normaliser)
+
+
+def without_duplicates(entities: Sequence[str], gains: npt.ArrayLike) -> FloatArray:
+    """Gains in which only the first relevant mention of an entity counts.
+
+    Source: sakai2023, section 5, last observation.
+    """
+    g = checked_gains(gains)
+    mentions = pd.Series(list(entities), dtype=object)
+    repeated = mentions[g > 0].duplicated().reindex(mentions.index, fill_value=False)
+    return np.where(repeated, 0.0, g)
 
 
 def achieved_distributions(
@@ -74,23 +196,28 @@ def achieved_distributions(
     ...     ["S1", "S2"], [1, 1], films[:2], method="cumulative").loc["S2"].tolist()
     [0.5, 0.5]
     """
-    if method not in ("independent", "cumulative"):
-        raise ValueError(f"The method {method!r} is unknown; choose independent or cumulative.")
+    require(method in get_args(Method), "method", method, "'independent' or 'cumulative'")
     labels = pd.Series(list(turns), dtype=object)
     if labels.isna().any():
-        raise ValueError(f"The turn of entity {labels.isna().argmax()} is missing; give its name.")
+        raise DataError(
+            row=f"entity {labels.isna().argmax()}", fault="has no turn", fix="give its name"
+        )
     shares = np.asarray(memberships, dtype=float)
     g = checked_gains(gains)
-    if shares.ndim != 2 or not len(labels) == len(g) == len(shares):
-        raise ValueError(
-            f"There are {len(labels)} turns, {g.size} gains and memberships of the shape "
-            f"{shares.shape}; give a turn, a gain and a row of memberships for each entity."
-        )
+    sizes = len(labels), g.size, *shares.shape
+    require(
+        shares.ndim == 2 and len(set(sizes[:3])) == 1,
+        "numbers of turns, gains, memberships and groups",
+        sizes,
+        "as many turns, gains and rows of memberships as entities",
+    )
     starts = labels[labels != labels.shift()]
-    if starts.duplicated().any():
-        turn = starts[starts.duplicated()].iloc[0]
-        raise ValueError(
-            f"Turn {turn!r} continues after another turn; give entities in conversation order."
+    if (is_resumed := starts.duplicated()).any():
+        raise DataError(
+            column="turn",
+            value=starts[is_resumed].iloc[0],
+            fault="which continues after another turn",
+            fix="give entities in conversation order",
         )
     relevant = g > 0
     groups = pd.DataFrame(shares[relevant]).groupby(labels[relevant].to_numpy(), sort=False)
@@ -98,27 +225,6 @@ def achieved_distributions(
     if method == "cumulative":
         total, count = total.cumsum(), count.cumsum()
     return total.div(count, axis=0)
-
-
-@dataclass(frozen=True)
-class AttributeSet:
-    """A set of groups with its target.
-
-    Attributes
-    ----------
-    target : tuple of C numbers
-        The fair distribution.
-    divergence
-        "JSD" for groups without an order, "RNOD" or "NMD" for ordered groups.
-
-    Examples
-    --------
-    >>> AttributeSet((0.25,) * 4, "RNOD").divergence
-    'RNOD'
-    """
-
-    target: tuple[float, ...]
-    divergence: Divergence
 
 
 def turn_similarities(
@@ -157,11 +263,9 @@ def combine(relevance: float, group_fairness: float, alpha: float = 0.5) -> floa
 
     The paper sets no value of `alpha`, in [0, 1], and advises reporting both scores separately.
     """
-    if not 0 <= alpha <= 1:
-        raise ValueError(f"The weight alpha is {alpha}; give a number from 0 to 1.")
-    for name, score in (("relevance", relevance), ("group fairness", group_fairness)):
-        if np.isnan(score):
-            raise ValueError(f"The {name} is NaN; give a number.")
+    require(0 <= alpha <= 1, "alpha", alpha, "a weight from 0 to 1")
+    require(not np.isnan(relevance), "relevance", relevance, "a number")
+    require(not np.isnan(group_fairness), "group fairness", group_fairness, "a number")
     return alpha * relevance + (1 - alpha) * group_fairness
 
 
@@ -239,13 +343,7 @@ def gfrc(
     >>> round(scores.relevance, 4), round(scores.group_fairness, 4)
     (0.0014, 0.4049)
     """
-    if not attribute_sets:
-        raise ValueError("There is no attribute set; give at least one with its target.")
-    for name in attribute_sets:
-        if name not in memberships:
-            raise ValueError(
-                f"The attribute set {name!r} has no memberships; available: {sorted(memberships)}."
-            )
+    check_attribute_sets(attribute_sets, memberships)
     counted_gains = without_duplicates(entities, gains)
     fairness = {
         name: group_fairness(

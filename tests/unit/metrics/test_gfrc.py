@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from data_errors import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
@@ -9,20 +10,22 @@ from scipy.stats import wasserstein_distance
 
 from everycell.metrics.divergences import (
     DIVERGENCES,
+    AttributeSet,
     distribution_similarity,
     jensen_shannon,
     nmd,
     rnod,
 )
-from everycell.metrics.group_fairness import (
-    AttributeSet,
+from everycell.metrics.gfrc import (
     achieved_distributions,
     combine,
     gfrc,
     group_fairness,
+    position_weight,
+    relevance,
     turn_similarities,
+    without_duplicates,
 )
-from everycell.metrics.reading_weights import position_weight, relevance, without_duplicates
 
 
 def distributions(groups, *, full=False):
@@ -143,25 +146,25 @@ def test_divergences_broadcast_over_the_ranks_of_a_list(divergence):
 
 
 @pytest.mark.parametrize(
-    ("achieved", "target", "message"),
+    ("achieved", "target", "column", "value"),
     [
-        ([1.0], [1.0], "achieved .* shape .* at least two groups"),
-        ([0.5, 0.6], [0.5, 0.5], "achieved .* sums to 1.1"),
-        ([0.5, 0.5], [0.5, 0.4], "target .* sums to 0.9"),
-        ([1.5, -0.5], [0.5, 0.5], "achieved .* contains -0.5"),
-        ([np.nan, 1.0], [0.5, 0.5], "achieved .* contains nan"),
-        ([0.5, 0.5], [np.inf, 0.5], "target .* contains inf"),
-        ([0.5, 0.5], [0.2, 0.3, 0.5], "has 2 groups and the target 3"),
+        ([1.0], [1.0], "shape of the achieved distribution", (1,)),
+        ([0.5, 0.6], [0.5, 0.5], "sum of the achieved distribution", 1.1),
+        ([0.5, 0.5], [0.5, 0.4], "sum of the target distribution", 0.9),
+        ([1.5, -0.5], [0.5, 0.5], "share of the achieved distribution", -0.5),
+        ([np.nan, 1.0], [0.5, 0.5], "share of the achieved distribution", np.nan),
+        ([0.5, 0.5], [np.inf, 0.5], "share of the target distribution", np.inf),
+        ([0.5, 0.5], [0.2, 0.3, 0.5], "number of achieved groups", 2),
     ],
 )
 @every_divergence
-def test_what_is_no_distribution_is_refused(divergence, achieved, target, message):
-    with pytest.raises(ValueError, match=message):
+def test_distribution_similarity_invalid_distribution(divergence, achieved, target, column, value):
+    with refused(column, value):
         distribution_similarity(achieved, target, divergence)
 
 
-def test_unknown_divergence_is_refused():
-    with pytest.raises(ValueError, match="'KL' is unknown; choose one of .*RNOD"):
+def test_distribution_similarity_unknown_divergence():
+    with refused("divergence", "KL"):
         distribution_similarity([0.5, 0.5], [0.5, 0.5], "KL")
 
 
@@ -205,23 +208,23 @@ def test_relevance_falls_when_entities_come_later(gains_by_position, later):
 
 def test_word_counts_are_needed_for_relevant_entities_only():
     assert relevance([35, np.nan], [1, 0]) == relevance([35], [1])
-    with pytest.raises(ValueError, match="Entity 2 is relevant but has no word count"):
+    with refused(row="entity 2"):
         relevance([35, np.nan], [1, 0.5])
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "column", "value"),
     [
-        (lambda: position_weight([0]), "A word count is 0; words are counted from 1"),
-        (lambda: position_weight([1], 0), "The reading budget is 0"),
-        (lambda: relevance([1, 2], [1]), "There are 2 word counts and 1 gains"),
-        (lambda: relevance([1], [2]), "A gain is 2; give gains between 0"),
-        (lambda: relevance([1], [np.nan]), "A gain is nan"),
-        (lambda: combine(0.1, 0.2, 1.5), "The weight alpha is 1.5"),
+        (lambda: position_weight([0]), "word count", 0),
+        (lambda: position_weight([1], 0), "budget", 0),
+        (lambda: relevance([1, 2], [1]), "number of word counts", 2),
+        (lambda: relevance([1], [2]), "gain", 2),
+        (lambda: relevance([1], [np.nan]), "gain", np.nan),
+        (lambda: combine(0.1, 0.2, 1.5), "alpha", 1.5),
     ],
 )
-def test_numbers_out_of_range_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
+def test_gfrc_invalid_values(call, column, value):
+    with refused(column, value):
         call()
 
 
@@ -272,21 +275,27 @@ def test_conversation_without_a_relevant_entity_scores_0(divergence, method):
     assert (scores.relevance, scores.group_fairness, scores.combined) == (0, 0, 0)
 
 
-def test_relevant_entity_without_memberships_is_refused():
-    with pytest.raises(ValueError, match="achieved distribution contains nan"):
+def test_turn_similarities_relevant_entity_without_memberships():
+    with refused("share of the achieved distribution", np.nan):
         turn_similarities(["S1"], [1], [[np.nan] * 2], AttributeSet((0.5, 0.5), "JSD"))
 
 
 @pytest.mark.parametrize(
-    ("turns", "gains", "method", "message"),
+    ("turns", "gains", "method", "column", "value"),
     [
-        (["S1", "S2", "S1"], [1, 1, 1], "independent", "Turn 'S1' continues after another"),
-        (["S1", "S1"], [1, 1, 1], "independent", "There are 2 turns, 3 gains"),
-        (["S1"] * 3, [1, 1, 1], "sliding", "The method 'sliding' is unknown"),
+        (["S1", "S2", "S1"], [1, 1, 1], "independent", "turn", "S1"),
+        (
+            ["S1", "S1"],
+            [1, 1, 1],
+            "independent",
+            "numbers of turns, gains, memberships and groups",
+            (2, 3, 3, 3),
+        ),
+        (["S1"] * 3, [1, 1, 1], "sliding", "method", "sliding"),
     ],
 )
-def test_turns_that_do_not_fit_are_refused(turns, gains, method, message):
-    with pytest.raises(ValueError, match=message):
+def test_achieved_distributions_invalid_turns(turns, gains, method, column, value):
+    with refused(column, value):
         achieved_distributions(turns, gains, np.eye(3), method)
 
 
@@ -310,10 +319,10 @@ def test_scores_of_a_conversation_are_made_of_their_parts():
     assert scores.combined == pytest.approx(0.2 * scores.relevance + 0.8 * 0.85)
 
 
-def test_attribute_sets_must_be_there():
-    with pytest.raises(ValueError, match="There is no attribute set"):
+def test_gfrc_missing_attribute_set():
+    with refused(fault="There is no attribute set"):
         gfrc(["S1"], ["x"], [1], [1], {}, {})
-    with pytest.raises(ValueError, match="'A' has no memberships; available: \\['B'\\]"):
+    with refused("attribute set", "A"):
         gfrc(["S1"], ["x"], [1], [1], {"B": [[1, 0]]}, {"A": AttributeSet((0.5, 0.5), "JSD")})
 
 

@@ -1,4 +1,4 @@
-"""Comparison of the group fairness of several runs, with paired tests against a baseline."""
+"""Differences between runs in group fairness, with paired tests against a baseline."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from everycell.metrics.fairness_frames import MEASURES
-from everycell.metrics.fairness_report import FairnessReport
+from everycell.base.errors import DataError, require
+from everycell.metrics.term_fairness import MEASURES, FairnessReport
 from everycell.statistics.hypothesis_tests import t_tests
 
 
@@ -35,18 +35,11 @@ def compare_fairness(
     Paired t-tests over queries with a value in both runs, Holm-corrected over the whole table; d is
     Cohen's d of paired samples. With fewer than two such queries, the statistics are NaN.
     """
-    if baseline not in reports:
-        raise ValueError(f"The baseline {baseline!r} is not a run; choose from {list(reports)}.")
+    require(baseline in reports, "baseline", baseline, f"a run of {list(reports)}")
     compared_runs = [name for name in reports if name != baseline]
-    if not compared_runs:
-        raise ValueError(
-            f"There is no run to compare with the baseline {baseline!r}; give two or more runs."
-        )
-    unknown_measures = [measure for measure in measures if measure not in MEASURES]
-    if unknown_measures:
-        raise ValueError(
-            f"The measure {unknown_measures[0]!r} is unknown; choose from {list(MEASURES)}."
-        )
+    require(compared_runs, "runs", list(reports), "two or more, with the baseline")
+    for measure in measures:
+        require(measure in MEASURES, "measure", measure, f"one of {list(MEASURES)}")
     frames = {
         name: report.by_query.set_index(["k", "query"])[list(measures)]
         for name, report in reports.items()
@@ -79,18 +72,22 @@ def _check_comparable(
         dict(zip(report.groups, report.target, strict=True)) for report in (first, second)
     )
     if target != other_target:
-        raise ValueError(
-            f"The run {name!r} was measured with the target {target} and the baseline with "
-            f"{other_target}; use the same target for both."
+        raise DataError(
+            f"run {name!r}",
+            column="target",
+            value=target,
+            expected=f"{other_target}, as for the baseline",
+            fix="use the same target for both",
         )
     for run, counterpart in ((name, baseline), (baseline, name)):
         missing = frames[run].index.difference(frames[counterpart].index, sort=False)
         if len(missing):
             k, query = missing[0]
-            raise ValueError(
-                f"The run {counterpart!r} has no value for query {query!r} at cut-off {k}, but "
-                f"{run!r} has one ({len(missing)} such values in total); compare runs with the "
-                "same queries and cut-offs."
+            raise DataError(
+                f"run {counterpart!r}",
+                f"query {query!r}, cut-off {k}",
+                fault=f"has no value, but {run!r} has one (such values: {len(missing)})",
+                fix="compare runs with the same queries and cut-offs",
             )
 
 

@@ -1,1 +1,0 @@
-"""Chapter 1 of abolghasemi2024."""

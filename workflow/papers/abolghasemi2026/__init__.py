@@ -1,0 +1,1 @@
+"""abolghasemi2026."""
