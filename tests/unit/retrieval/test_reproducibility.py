@@ -182,7 +182,10 @@ def test_invariants_of_the_effects(scores, gain, scale):
     ("call", "message"),
     [
         (lambda: ranking_agreement(run(q="ab"), run(q="ab"), depth=0), "depth is 0"),
-        (lambda: ranking_agreement(run(q="aa"), run(q="ab")), "repeats the document"),
+        (
+            lambda: ranking_agreement(run(q="aa"), run(q="ab")),
+            "document is 'a', which occurs twice",
+        ),
     ],
 )
 def test_broken_input_is_named(call, message):
@@ -326,5 +329,5 @@ def test_compare_runs_invalid(first, second, judged, choices, where):
 
 
 def test_compare_runs_repeated_document():
-    with pytest.raises(ValueError, match="the document 'a' of query 'q'"):
+    with pytest.raises(ValueError, match="document is 'a', which occurs twice for query 'q'"):
         compare_runs(run(q="aa", r="xy"), run(**PAIR), qrels(**PAIR))
