@@ -17,7 +17,7 @@ CHAPTERS = {
         "abolghasemi2026, chapter 5: attribution bias",
         ("llama-3-8b-instruct", "mistral-7b-instruct", "gpt-4o"),
     ),
-    "everycell.studies.heuss2025.ch5.scale": (
+    "papers.heuss2025.ch5_scale": (
         "heuss2025, chapter 5: citation faithfulness",
         ("command-r-plus", "llama-3-8b-instruct"),
     ),

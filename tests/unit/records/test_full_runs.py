@@ -170,7 +170,7 @@ COUNTED = {
         "everycell.studies.abolghasemi2026.ch5.scale",
         {"paraphrases (each benchmark, first attempts)": 2},
     ),
-    "heuss2025_ch5_citations": ("everycell.studies.heuss2025.ch5.scale", {"cited answers": 1}),
+    "heuss2025_ch5_citations": ("papers.heuss2025.ch5_scale", {"cited answers": 1}),
     "lajewska2025_ch6_pipeline": (
         "everycell.studies.lajewska2025.ch6.scale",
         {"nuggets": 1, "responses": 1},

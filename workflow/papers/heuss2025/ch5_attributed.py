@@ -1,7 +1,8 @@
-"""Outcomes of forged documents for attributors with a known mechanism."""
+"""Forged documents on Natural Questions, for attributors with a known mechanism."""
+
+from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,22 +11,16 @@ from everycell.jobs.job import Job
 from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.text_vectors import dense_vectors
 from everycell.rag.attributors import OracleReader, VectorMatcher, WordMatcher
-from everycell.rag.interventions import outcomes
-from everycell.studies.heuss2025.ch5.known_attributors import run_trials, select_questions
-from everycell.trec.runs import read_run
+from everycell.rag.interventions import Answerer, instances, outcomes, try_instance
+from everycell.rag.prompts import named_draws
+from papers.heuss2025.ch5_questions import RetrievedQuestion, selected_questions
 
-with Job(snakemake) as job:
+
+def attributed(job: Job) -> None:
+    """Outcomes of forged documents for attributors with a known mechanism."""
     use_one_thread()
-    files, params = snakemake.input, snakemake.params
-    questions = select_questions(
-        pd.read_parquet(files.questions),
-        pd.read_parquet(files.relevant),
-        pd.read_parquet(files.passages).set_index("document_id")["text"].to_dict(),
-        read_run(Path(files.run)),
-        depth=params.depth,
-        count=params.questions,
-        seed=job.seed,
-    )
+    params = job.params
+    questions = selected_questions(job, params.questions)
     job.log.write(f"{len(questions)} questions with a relevant document among {params.depth}.\n")
     encoder, tokenizer = load_model(job.folder_of("encoder"), "encoder")
 
@@ -48,7 +43,21 @@ with Job(snakemake) as job:
     }
     frames = []
     for name, attributor in attributors.items():
-        table = outcomes(run_trials(questions, attributor.answer, seed=job.seed))
+        table = outcomes(run_trials(questions, attributor.answer, seed=params.seed))
         table.insert(0, "answerer", name)
         frames.append(table)
     job.write_frame(pd.concat(frames, ignore_index=True), "outcomes")
+
+
+def run_trials(
+    questions: list[RetrievedQuestion], ask: Answerer, *, seed: int
+) -> list[dict[str, object]]:
+    """Ask all questions, forge documents, and ask again."""
+    rows = []
+    for index, question in enumerate(questions):
+        first = ask(question.text, question.documents)
+        other_document = questions[(index + 1) % len(questions)].documents[0]
+        rng = named_draws(f"{seed}\t{question.text}\tforged")
+        for instance in instances(question.text, question.documents, first, other_document, rng):
+            rows.append(try_instance(instance, ask, seed=seed))
+    return rows

@@ -1,15 +1,17 @@
-"""Test of post-rationalised citations on Natural Questions, with known attributors."""
+"""Questions of Natural Questions with retrieved documents that have the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
+from everycell.jobs.job import Job
 from everycell.rag.answers import normalise_as_squad
-from everycell.rag.interventions import Answerer, instances, try_instance
 from everycell.rag.prompts import named_draws
+from everycell.trec.runs import read_run
 
 
 class RetrievedQuestion(NamedTuple):
@@ -19,6 +21,20 @@ class RetrievedQuestion(NamedTuple):
     answer: str
     documents: tuple[str, ...]
     relevant: frozenset[str]
+
+
+def selected_questions(job: Job, count: int) -> list[RetrievedQuestion]:
+    """So many questions of the inputs of a job."""
+    files = job.input
+    return select_questions(
+        pd.read_parquet(files.questions),
+        pd.read_parquet(files.relevant),
+        pd.read_parquet(files.passages).set_index("document_id")["text"].to_dict(),
+        read_run(Path(files.run)),
+        depth=job.params.depth,
+        count=count,
+        seed=job.params.seed,
+    )
 
 
 def select_questions(
@@ -63,17 +79,3 @@ def select_questions(
 def _contains_answer(text: str, answer: str) -> bool:
     words = normalise_as_squad(answer)
     return bool(words) and f" {words} " in f" {normalise_as_squad(text)} "
-
-
-def run_trials(
-    questions: list[RetrievedQuestion], ask: Answerer, *, seed: int
-) -> list[dict[str, object]]:
-    """Ask all questions, forge documents, and ask again."""
-    rows = []
-    for index, question in enumerate(questions):
-        first = ask(question.text, question.documents)
-        other_document = questions[(index + 1) % len(questions)].documents[0]
-        rng = named_draws(f"{seed}\t{question.text}\tforged")
-        for instance in instances(question.text, question.documents, first, other_document, rng):
-            rows.append(try_instance(instance, ask, seed=seed))
-    return rows

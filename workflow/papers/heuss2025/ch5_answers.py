@@ -1,7 +1,8 @@
-"""Numbers of section 5.5, from answers and from outcomes of forged documents."""
+"""Numbers of answers with citations: Table 5.2, Figures 5.3 and 5.4, section 5.5."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +11,13 @@ import pandas as pd
 from everycell.rag.citing_styles import GroundedAnswer
 from everycell.rag.interventions import KINDS, CitedAnswer, share
 
+#: Rows of Table 5.2.
+CITING = (
+    "Cited all selected documents",
+    "Cited less than all selected documents",
+    "Cited not selected documents",
+    "Cited nothing",
+)
 # Names of the kinds of forged documents in claims: for pairs, and for shares.
 _PAIRS = (
     "a random document",
@@ -17,6 +25,58 @@ _PAIRS = (
     "a document cited for something else",
 )
 _SHARES = ("random document", "relevant, not cited", "cited for something else")
+
+
+def selection_counts(answers: Sequence[CitedAnswer]) -> pd.DataFrame:
+    """Answers by whether they cite the documents selected beforehand (Table 5.2)."""
+    steps = {
+        "Pred. Rel.": [frozenset(answer.relevant) for answer in answers],
+        "Pred. Cited": [frozenset(answer.to_cite) for answer in answers],
+    }
+    by_step = {
+        step: Counter(
+            _classify_citations(answer.cited, documents)
+            for answer, documents in zip(answers, selected, strict=True)
+        )
+        for step, selected in steps.items()
+    }
+    rows = [
+        (row, step, "count_answers", counts[row])
+        for row in CITING
+        for step, counts in by_step.items()
+    ]
+    return pd.DataFrame(rows, columns=["row", "selection_step", "metric", "value"])
+
+
+def _classify_citations(cited: frozenset[int], selected: frozenset[int]) -> str:
+    if not cited:
+        return CITING[3]
+    if cited - selected:
+        return CITING[2]
+    return CITING[0] if cited == selected else CITING[1]
+
+
+def answer_sizes(
+    answers: Sequence[CitedAnswer], sentences: Sequence[int] | None = None
+) -> pd.DataFrame:
+    """Distributions of sizes of answers and statements (Figures 5.3 and 5.4)."""
+    cited = [
+        statement for answer in answers for statement in answer.statements if statement.documents
+    ]
+    values = {
+        "sentences": list(sentences or ()),
+        "statements": [len(answer.statements) for answer in answers],
+        "citations": [sum(len(part.documents) for part in answer.statements) for answer in answers],
+        "words": [len(statement.text.split()) for statement in cited],
+        "documents": [len(answer.cited) for answer in answers],
+        "places": [position + 1 for answer in answers for position in sorted(answer.cited)],
+    }
+    rows = []
+    for panel, numbers in values.items():
+        counts = Counter(numbers)
+        for x in range(min(counts), max(counts) + 1) if counts else ():
+            rows.append((panel, x, 100 * counts[x] / len(numbers)))
+    return pd.DataFrame(rows, columns=["panel", "x", "value"])
 
 
 def reported_numbers(answers: Sequence[CitedAnswer], outcomes: pd.DataFrame) -> pd.DataFrame:

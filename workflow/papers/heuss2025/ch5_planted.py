@@ -1,25 +1,18 @@
-"""Experiment on post-rationalised citations, with readers of known behaviour."""
+"""Controls of chapter 5: readers with known behaviour, which answer numbered questions."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from everycell.rag.interventions import CitedAnswer, instances, share, try_instance
+from everycell.jobs.job import Job
+from everycell.rag.interventions import CitedAnswer, instances, outcomes, share, try_instance
 from everycell.rag.planted import PlantedQuestion, PlantedReader, planted_question
 from everycell.rag.prompts import named_draws
-
-#: Rows of Table 5.2.
-CITING = (
-    "Cited all selected documents",
-    "Cited less than all selected documents",
-    "Cited not selected documents",
-    "Cited nothing",
-)
+from papers.heuss2025.ch5_answers import answer_sizes, selection_counts
 
 
 class Experiment(NamedTuple):
@@ -28,6 +21,29 @@ class Experiment(NamedTuple):
     answers: list[CitedAnswer]
     #: Rows of `try_instance` and `remembered`: whether the statement is from memory.
     trials: list[dict[str, object]]
+
+
+def planted(job: Job) -> None:
+    """Answers and outcomes of forged documents for answerers with known behaviour."""
+    params = job.params
+    questions = planted_questions(params.questions, seed=params.seed)
+    frames = {"selection": [], "sizes": [], "outcomes": []}
+    for name, memory in params.readers.items():
+        reader = PlantedReader(memory=memory, seed=params.seed, **params.behaviour)
+        results = experiment(questions, reader, seed=params.seed)
+        for part, table in (
+            ("selection", selection_counts(results.answers)),
+            ("sizes", answer_sizes(results.answers)),
+            ("outcomes", outcomes(results.trials)),
+        ):
+            table.insert(0, "answerer", name)
+            frames[part].append(table)
+    for part, tables in frames.items():
+        job.write_frame(pd.concat(tables, ignore_index=True), part)
+    estimated = estimate_grid(
+        questions, params.memories, params.opens, params.behaviour, seed=params.seed
+    )
+    job.write_frame(estimated, "estimates")
 
 
 def planted_questions(count: int, *, seed: int) -> list[PlantedQuestion]:
@@ -55,71 +71,6 @@ def experiment(
             row = try_instance(instance, ask, seed=seed)
             trials.append(row | {"remembered": sources[instance.statement.text] == "memory"})
     return Experiment(answers, trials)
-
-
-def selection_counts(answers: Sequence[CitedAnswer]) -> pd.DataFrame:
-    """Answers by whether they cite the documents selected beforehand (Table 5.2)."""
-    steps = {
-        "Pred. Rel.": [frozenset(answer.relevant) for answer in answers],
-        "Pred. Cited": [frozenset(answer.to_cite) for answer in answers],
-    }
-    by_step = {
-        step: Counter(
-            _classify_citations(answer.cited, documents)
-            for answer, documents in zip(answers, selected, strict=True)
-        )
-        for step, selected in steps.items()
-    }
-    rows = [
-        (row, step, "count_answers", counts[row])
-        for row in CITING
-        for step, counts in by_step.items()
-    ]
-    return pd.DataFrame(rows, columns=["row", "selection_step", "metric", "value"])
-
-
-def _classify_citations(cited: frozenset[int], selected: frozenset[int]) -> str:
-    if not cited:
-        return CITING[3]
-    if cited - selected:
-        return CITING[2]
-    return CITING[0] if cited == selected else CITING[1]
-
-
-def answer_sizes(
-    answers: Sequence[CitedAnswer], sentences: Sequence[int] | None = None
-) -> pd.DataFrame:
-    """Distributions of sizes of answers and statements (Figures 5.3 and 5.4)."""
-    cited = [
-        statement for answer in answers for statement in answer.statements if statement.documents
-    ]
-    values = {
-        "sentences": list(sentences or ()),
-        "statements": [len(answer.statements) for answer in answers],
-        "citations": [sum(len(part.documents) for part in answer.statements) for answer in answers],
-        "words": [len(statement.text.split()) for statement in cited],
-        "documents": [len(answer.cited) for answer in answers],
-        "places": [position + 1 for answer in answers for position in sorted(answer.cited)],
-    }
-    rows = []
-    for panel, numbers in values.items():
-        counts = Counter(numbers)
-        for x in range(min(counts), max(counts) + 1) if counts else ():
-            rows.append((panel, x, 100 * counts[x] / len(numbers)))
-    return pd.DataFrame(rows, columns=["panel", "x", "value"])
-
-
-def case_counts(outcomes: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> pd.DataFrame:
-    """Cases by kind of forged document, with their total."""
-    selected = outcomes[outcomes["metric"].isin(metrics)]
-    rows = []
-    for (answerer, kind), part in selected.groupby(["answerer", "kind"], sort=False):
-        rows.append((answerer, kind, of, int(part["of"].max())))
-        counts = part.set_index("metric")["count"]
-        rows += [
-            (answerer, kind, name, int(counts[m])) for m, name in metrics.items() if m in counts
-        ]
-    return pd.DataFrame(rows, columns=["answerer", "kind", "metric", "value"])
 
 
 def estimates(results: Experiment) -> pd.DataFrame:

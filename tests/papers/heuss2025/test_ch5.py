@@ -7,15 +7,15 @@ from everycell.language_models.generation import Answer, Token
 from everycell.rag.attributors import LikelyChoice, choice_requests
 from everycell.rag.citing_styles import GroundedAnswer, read_grounded
 from everycell.rag.interventions import KINDS, CitedAnswer, Statement
-from everycell.studies.heuss2025.ch5.figures import case_bars, estimate_lines, size_lines
-from everycell.studies.heuss2025.ch5.model_contexts import contexts, repeat_with_forgeries
-from everycell.studies.heuss2025.ch5.planted_citations import CITING, case_counts
-from everycell.studies.heuss2025.ch5.section_numbers import (
+from papers.heuss2025.ch5 import case_counts, derived_numbers
+from papers.heuss2025.ch5_answers import (
+    CITING,
     answer_numbers,
     relevant_citations,
     reported_numbers,
 )
-from everycell.studies.heuss2025.ch5.stated_numbers import derived_numbers
+from papers.heuss2025.ch5_figures import case_bars, estimate_lines, size_lines
+from papers.heuss2025.ch5_generation import contexts, repeat_with_forgeries
 
 PASSAGES = {f"d{number}": f"Passage {number}." for number in range(6)}
 RUN = pd.DataFrame(
@@ -48,7 +48,7 @@ def test_a_run_that_does_not_fit_is_named() -> None:
         contexts(
             QUESTIONS, {"d4x": ""} | dict(list(PASSAGES.items())[:4]), RUN, depth=1, count=9, seed=0
         )
-    with pytest.raises(ValueError, match="has 3 documents for 0 of the questions, expected"):
+    with pytest.raises(ValueError, match="has 3 documents for 0 of the questions; expected"):
         contexts(QUESTIONS, PASSAGES, RUN, depth=3, count=9, seed=0)
 
 

@@ -3,8 +3,97 @@
 # statements and their citations. Synthetic answerers are controls, since the model of the thesis needs
 # an 80 GB GPU.
 
+CITED = SETTINGS.citation_faithfulness
 
-include: "ch5_inputs.smk"
+#: Common behaviour of all synthetic answerers.
+READERS_BEHAVIOUR = {"matching": CITED.matching, "steady": CITED.steady}
+
+#: Counts in Figure 5.6.
+FORGED = {
+    "of": "instances",
+    "metrics": {"recovered": "recovered", "cites the forged document": "forged one cited"},
+}
+
+#: Tier -> figure -> panel -> title. Simulated readers write statements, not sentences.
+SIZE_TITLES = {
+    tier: {
+        "3": {
+            unit: f"{unit.capitalize()} of an answer",
+            "citations": "Citations of an answer",
+            "words": "Words of a cited statement",
+        },
+        "4": {
+            "documents": "Documents that an answer cites",
+            "places": "Position of a cited document",
+        },
+    }
+    for tier, unit in (("embedded", "statements"), ("full", "sentences"))
+}
+#: Claims that do not apply to models that are given the answer.
+CLAIMS_ON_OWN_ANSWERS = [
+    "random document: statements recovered",
+    "statements recovered, lowest share",
+    "statements recovered, highest share",
+    "answers that cite nothing",
+    "answers that cite what was not predicted to be cited",
+]
+
+#: Outputs of a job that runs one model of the full tier.
+FULL_OUTPUTS = ("selection", "sizes", "outcomes", "numbers", "answers")
+
+
+def choice_files(ending):
+    """Files of the language models that choose a document, one per model."""
+    return [f"work/heuss2025/ch5/chosen/{model}.{ending}" for model in CITED.released.models]
+
+
+def full_job_outputs(model):
+    """Outputs of a job that runs one model of the full tier, by name."""
+    folder = f"work/heuss2025/ch5/asked/{model}"
+    return {name: f"{folder}.{name}.parquet" for name in FULL_OUTPUTS} | {
+        "provenance": f"{folder}.provenance.json"
+    }
+
+
+def full_model_outputs(name):
+    """Input function: one output per model of the full tier."""
+
+    def files(wildcards):
+        models = named_by_user(
+            "citation_faithfulness.full.models",
+            "language models that answer and cite",
+            "citation-faithfulness.md",
+            kind="language models",
+        )
+        return [full_job_outputs(model)[name] for model in models]
+
+    return files
+
+
+def answerer_files(name):
+    """Input function: outputs of the answerers of a tier (planted, small models, the user's)."""
+
+    def files(wildcards):
+        if wildcards.tier == "embedded":
+            return [f"work/heuss2025/ch5/planted/{name}.parquet"]
+        if wildcards.tier == "released":
+            return [
+                f"work/heuss2025/ch5/attributed/{name}.parquet",
+                *choice_files(f"{name}.parquet"),
+            ]
+        return full_model_outputs(name)(wildcards)
+
+    return files
+
+
+def cited_data(wildcards):
+    """Questions, passages and a run from the configured folder."""
+    return files_named_by_user(
+        "citation_faithfulness.full.data",
+        ("questions.jsonl", "passages.jsonl", "retrieved.run"),
+        "questions, passages and retrieved.run",
+        "citation-faithfulness.md",
+    )
 
 
 use rule step as heuss2025_ch5_planted with:
@@ -16,7 +105,7 @@ use rule step as heuss2025_ch5_planted with:
     pathvars:
         job="heuss2025/ch5/planted",
     params:
-        **runs("heuss2025/ch5/planted"),
+        **runs("heuss2025/ch5_planted:planted"),
         questions=CITED.questions,
         readers=CITED.readers,
         memories=CITED.memories,
@@ -38,7 +127,7 @@ use rule table as heuss2025_ch5_selection with:
     wildcard_constraints:
         tier="embedded|full",
     params:
-        **runs("heuss2025/ch5/selection"),
+        **runs("heuss2025/ch5:selection"),
         shown=lambda wildcards: list(
             CITED.readers if wildcards.tier == "embedded" else CITED.full.models
         )[0],
@@ -56,7 +145,7 @@ use rule figure as heuss2025_ch5_sizes with:
         tier="embedded|full",
         number="3|4",
     params:
-        **runs("heuss2025/ch5/sizes"),
+        **runs("heuss2025/ch5:sizes"),
         titles=lambda wildcards: SIZE_TITLES[wildcards.tier][wildcards.number],
     message:
         "Sizes of answers and cited documents (Figure 5.{wildcards.number}, {wildcards.tier})"
@@ -72,7 +161,7 @@ use rule figure as heuss2025_ch5_forged_planted with:
     pathvars:
         result="embedded/heuss2025/figure_5_6",
     params:
-        **runs("heuss2025/ch5/forged"),
+        **runs("heuss2025/ch5:forged"),
         **FORGED,
     message:
         "Forged documents and their citations (Figure 5.6)"
@@ -88,7 +177,7 @@ use rule figure as heuss2025_ch5_forged with:
     wildcard_constraints:
         tier="released|full",
     params:
-        **runs("heuss2025/ch5/forged"),
+        **runs("heuss2025/ch5:forged"),
         **FORGED,
     message:
         "Forged documents and their citations (Figure 5.6, {wildcards.tier})"
@@ -103,7 +192,7 @@ use rule figure as heuss2025_ch5_controls with:
     wildcard_constraints:
         tier="embedded|released|full",
     params:
-        **runs("heuss2025/ch5/controls"),
+        **runs("heuss2025/ch5:controls"),
         of="forged one cited",
         metrics={name: name for name in ("all cited", "one cited", "forged alone")},
     message:
@@ -125,7 +214,7 @@ use rule torch_step as heuss2025_ch5_attributed with:
     resources:
         **needs(2000, 20),
     params:
-        **runs("heuss2025/ch5/attributed"),
+        **runs("heuss2025/ch5_attributed:attributed"),
         **CITED.released.model_dump(include={"questions", "depth", "length"}),
         seed=SETTINGS.seed,
     message:
@@ -153,7 +242,7 @@ use rule asking_step as heuss2025_ch5_chosen with:
     resources:
         **needs(2500, 30),
     params:
-        **runs("heuss2025/ch5/choices"),
+        **runs("heuss2025/ch5_generation:choices"),
         **CITED.released.model_dump(include={"chosen", "depth"}),
         name=lambda wildcards: CITED.released.models[wildcards.model],
         record="heuss2025-ch5-released-{model}",
@@ -169,7 +258,7 @@ use rule table as heuss2025_ch5_stated with:
     pathvars:
         result="embedded/heuss2025/text_5_5",
     params:
-        **runs("heuss2025/ch5/stated_numbers"),
+        **runs("heuss2025/ch5:stated"),
         declared=declared_inputs("embedded", "heuss2025", "table_5_2", "text_5_5"),
     message:
         "Stated numbers derived from other published ones (section 5.5)"
@@ -186,7 +275,7 @@ use rule table as heuss2025_ch5_reported_nq with:
     pathvars:
         result="released/heuss2025/text_5_5",
     params:
-        **runs("heuss2025/ch5/reported"),
+        **runs("heuss2025/ch5:reported"),
         untold=CLAIMS_ON_OWN_ANSWERS,
     message:
         "Numbers of a small language model (section 5.5)"
@@ -203,7 +292,7 @@ use rule asking_step as heuss2025_ch5_asked with:
     pathvars:
         job="heuss2025/ch5/asked/{model}",
     params:
-        **runs("heuss2025/ch5/model_answers"),
+        **runs("heuss2025/ch5_generation:model_answers"),
         **CITED.full.model_dump(include={"questions", "depth", "longest", "max_tokens"}),
         style=lambda wildcards: CITED.full.models[wildcards.model],
         record="heuss2025-ch5-full-{model}",
@@ -222,7 +311,7 @@ use rule table as heuss2025_ch5_reported_full with:
     pathvars:
         result="full/heuss2025/text_5_5",
     params:
-        **runs("heuss2025/ch5/reported"),
+        **runs("heuss2025/ch5:reported"),
         untold=[],
     message:
         "Numbers of configured models (section 5.5)"
