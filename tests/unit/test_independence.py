@@ -16,10 +16,15 @@ from hypothesis import strategies as st
 import everycell
 from everycell.fair_ranking.reranked_runs import rerank_run
 from everycell.public.pyterrier import FaIR, Felix, Pufr
+from everycell.retrieval.ranx_report import uncompiled_ranx
 from everycell.retrieval.reranking import reciprocal_rank_fusion
 from everycell.trec.runs import trec_order, write_qrels, write_run
 
 from .test_public import MEASURES
+
+# PyTerrier imports ranx, whose compiled functions the tests of `ranx_report` cannot use.
+with uncompiled_ranx():
+    pass
 
 GRADES = st.sampled_from([[0, 0, 1], [0, 1, 2, 3], [-1, 0], [-2, -1], [0], [-1, 0, 2]])
 PROPERTY = settings(
