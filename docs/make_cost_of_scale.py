@@ -21,7 +21,7 @@ CHAPTERS = {
         "heuss2025, chapter 5: citation faithfulness",
         ("command-r-plus", "llama-3-8b-instruct"),
     ),
-    "everycell.studies.lajewska2025.ch6.scale": (
+    "papers.lajewska2025.ch6_scale": (
         "lajewska2025, chapter 6: responses from nuggets",
         ("gpt-5-5", "gpt-4o", "claude-haiku", "gemini-flash", "llama-3-8b-instruct"),
     ),

@@ -12,8 +12,8 @@ from everycell.config import Config, parse_config, read_config
 from everycell.language_models.requirements import FACTS, H200, Load, gpu_hours
 from everycell.studies.abolghasemi2026.ch3 import scale as satisfaction
 from everycell.studies.abolghasemi2026.ch5 import scale as attribution
-from everycell.studies.lajewska2025.ch6 import scale as ginger
 from papers.heuss2025 import ch5_scale as faithfulness
+from papers.lajewska2025 import ch6_scale as ginger
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
