@@ -27,13 +27,7 @@ from everycell.explain.explainers import ExplainedList
 from everycell.explain.forests import read_forest
 from everycell.explain.value_functions import kendall, ranks_of
 from everycell.records.artefacts import find_artefact, load_papers
-from everycell.studies.heuss2025.ch4.attributions import list_attributions
-from everycell.studies.heuss2025.ch4.talent_search import (
-    TalentModel,
-    background,
-    candidates,
-    universities,
-)
+from everycell.records.chapters import import_papers
 
 #: Documents, features and background samples of the lists.
 SIZES = [(12, 300, 100), (20, 46, 100), (100, 46, 100), (100, 136, 20)]
@@ -126,6 +120,15 @@ def measure_talent_search():
     tables = [
         find_artefact(papers, f"heuss2025/table_4_A_{n}").input_cells("embedded") for n in (1, 2)
     ]
+    import_papers()
+    from papers.heuss2025.ch4_attributions import list_attributions
+    from papers.heuss2025.ch4_talent_search import (
+        TalentModel,
+        background,
+        candidates,
+        universities,
+    )
+
     schools = universities(tables[1])
     people = candidates(tables[0], schools)
     samples = background(schools, 3000, np.random.default_rng(0))

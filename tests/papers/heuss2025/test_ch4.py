@@ -7,8 +7,7 @@ from harness import REPOSITORY
 
 from everycell.explain.shapley import shapley_values
 from everycell.records.published_cells import read_cells
-from everycell.studies.heuss2025.ch4.attribution_bars import draw_bars, select_attributions
-from everycell.studies.heuss2025.ch4.attributions import (
+from papers.heuss2025.ch4_attributions import (
     WITH_BASE,
     attribution_deviations,
     candidate_attributions,
@@ -17,7 +16,8 @@ from everycell.studies.heuss2025.ch4.attributions import (
     ranks_in_queries,
     remove_base,
 )
-from everycell.studies.heuss2025.ch4.talent_search import (
+from papers.heuss2025.ch4_figures import draw_bars, select_attributions
+from papers.heuss2025.ch4_talent_search import (
     GRADES,
     OLDER_VALUES,
     QUERIES,

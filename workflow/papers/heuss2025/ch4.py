@@ -1,4 +1,7 @@
-"""Means of the checks over queries, and differences between explainers, with intervals."""
+"""Chapter 4 of heuss2025: feature attributions of rankings (RankingSHAP).
+
+Figures and tables of the talent search, and Figure 4.4 from checks of explanations.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,87 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import FloatArray
+from everycell.jobs.result_job import ResultJob
+from papers.heuss2025.ch4_attributions import WITH_BASE, ranks_in_queries
+from papers.heuss2025.ch4_figures import checks_figure, draw_bars, select_attributions
+from papers.heuss2025.ch4_talent_search import (
+    CANDIDATE_FIGURES,
+    LIST_FIGURES,
+    TalentModel,
+    universities,
+)
+from papers.heuss2025.ch4_talent_search import candidates as published_candidates
 
 #: Explainers that are compared with all others.
 COMPARED = ("RShapK", "RShapW", "Greedy")
 #: Baseline: random features.
 CHANCE = "Random"
 _PANEL = ["data", "measure", "check"]
+
+
+def ranks(job: ResultJob) -> None:
+    """Table 4.A.3: ranks of the candidates under the biased ranker."""
+    schools = universities(job.input_cells("heuss2025/table_4_A_2"))
+    people = published_candidates(job.input_cells("heuss2025/table_4_A_1"), schools)
+    ranks_by_ranker = {
+        name: ranks_in_queries(TalentModel(schools, biased=biased), people)
+        for name, biased in (("biased", True), ("unbiased", False))
+    }
+    job.write_table(ranks_by_ranker["biased"])
+    parts = [ranks.assign(ranker=name) for name, ranks in ranks_by_ranker.items()]
+    both = pd.concat(parts)[["row", "ranker", "query", "value"]]
+    job.write_supplement(both, "rankers", {"all": 0})
+
+
+def lists(job: ResultJob) -> None:
+    """Figures 4.2 and 4.B.1: attributions of complete lists ranked by the biased model."""
+    queries = LIST_FIGURES[job.wildcards.number]
+    rows = pd.read_parquet(job.input.lists)
+    rows = rows[(rows["model"] == "biased") & (rows["candidates"] == "Table 4.A.1")]
+    points = select_attributions(rows[["query", "explainer", "feature", "value"]], queries)
+    choices = select_attributions(pd.read_parquet(job.input.choices), queries, ["RankingSHAP"])
+    shapley = choices[choices["choice"] == WITH_BASE].drop(columns="choice")
+    job.write_figure(points, draw_bars(points, "explainer", ["query"], shapley))
+    for name in ("choices", "spread"):
+        table = select_attributions(pd.read_parquet(job.input[name]), queries)
+        job.write_supplement(table, name, {"all": 3})
+
+
+def unbiased(job: ResultJob) -> None:
+    """Figure 4.B.2: attributions of lists ranked by the unbiased model."""
+    rows = pd.read_parquet(job.input.lists)
+    rows = rows[rows["model"] == "unbiased"].sort_values(
+        "query", key=lambda names: names.map(names.unique().tolist().index), kind="stable"
+    )
+    columns = ["query", "candidates", "explainer", "feature", "value"]
+    points = select_attributions(rows[columns], None)
+    job.write_figure(points, draw_bars(points, "explainer", ["query", "candidates"], columns=2))
+
+
+def candidates(job: ResultJob) -> None:
+    """Figures 4.3, 4.B.3 and 4.B.4: listwise and pointwise attributions of single candidates."""
+    queries, explainers = CANDIDATE_FIGURES[job.wildcards.number]
+    points = select_attributions(pd.read_parquet(job.input.candidates), queries, explainers)
+    panel = ["query", "explainer"] if len(explainers) > 1 else ["query"]
+    columns = 2 if len(explainers) > 1 else 3
+    job.write_figure(points, draw_bars(points, "candidate", panel, columns=columns))
+
+
+def faithfulness(job: ResultJob) -> None:
+    """Figure 4.4: preservation and deletion checks by size of the explanations."""
+    inputs, params = job.input, job.params
+    checked, attributed = (
+        {name: pd.read_parquet(path) for name, path in zip(params.names, paths, strict=True)}
+        for paths in (inputs.checks, inputs.attributions)
+    )
+    means = Means(checked, params.bootstrap, np.random.default_rng(params.seed))
+    points = means.curves()
+    # The figure omits the sum over documents, as in the thesis; the table of points has it.
+    plotted = points[points["measure"] != "Exposure difference"]
+    job.write_figure(points, checks_figure(plotted))
+    job.write_supplement(means.differences(), "differences", {"all": 3})
+    job.write_supplement(means.ratios(), "ratios", {"all": 2})
+    job.write_supplement(mean_attributions(attributed, "RShapK"), "features", {"all": 3})
 
 
 class Means:

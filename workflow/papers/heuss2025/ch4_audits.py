@@ -6,8 +6,9 @@ import numpy as np
 
 from everycell.explain.shapley import shapley_values
 from everycell.explain.value_functions import kendall, ranks_of
-from everycell.studies.heuss2025.ch4.attributions import remove_base, worth_of_coalitions
-from everycell.studies.heuss2025.ch4.talent_search import (
+from everycell.verdicts.audits import Cells, Finding, holds_if_any, holds_if_none
+from papers.heuss2025.ch4_attributions import remove_base, worth_of_coalitions
+from papers.heuss2025.ch4_talent_search import (
     FEATURES,
     QUERIES,
     REQUIREMENTS,
@@ -16,7 +17,6 @@ from everycell.studies.heuss2025.ch4.talent_search import (
     candidates,
     universities,
 )
-from everycell.verdicts.audits import Cells, Finding, holds_if_any, holds_if_none
 
 
 def _talent_scores(cells: Cells, *, biased: bool) -> dict[str, float]:

@@ -8,21 +8,21 @@ import pytest
 
 from everycell.explain.forests import read_forest
 from everycell.explain.training import train_forest
-from everycell.studies.heuss2025.ch4.checks_figure import checks_figure
-from everycell.studies.heuss2025.ch4.experiment import (
+from papers.heuss2025.ch4 import Means, mean_attributions
+from papers.heuss2025.ch4_explanations import (
     EXPLAINERS,
     MEASURES,
     SIZES,
     Setup,
     explain_lists,
 )
-from everycell.studies.heuss2025.ch4.faithfulness import Means, mean_attributions
-from everycell.studies.heuss2025.ch4.planted_features import (
+from papers.heuss2025.ch4_features import (
     WEIGHTS,
+    features_from_runs,
     planted_features,
     planted_weights,
 )
-from everycell.studies.heuss2025.ch4.retrieval_features import retrieval_features
+from papers.heuss2025.ch4_figures import checks_figure
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_features_of_runs_and_terms_by_hand():
         {"query_id": ["q", "q"], "document_id": ["a", "b"], "relevance": [2, 0]}
     )
     run = pd.DataFrame({"query": "q", "document": ["b", "a"], "score": [1.5, 2.5]})
-    result = retrieval_features(
+    result = features_from_runs(
         candidates, {"BM25": run}, {"q": "x y"}, {"a": "x x z", "b": "z", "c": "z"}
     )
     assert result["relevance"].tolist() == [2, 0]
@@ -109,7 +109,7 @@ def test_a_run_without_a_candidate_is_refused():
     candidates = pd.DataFrame({"query_id": ["q"], "document_id": ["a"], "relevance": [1]})
     run = pd.DataFrame({"query": ["q"], "document": ["b"], "score": [1.0]})
     with pytest.raises(ValueError, match="The run BM25 does not have document a for query q"):
-        retrieval_features(candidates, {"BM25": run}, {"q": "x"}, {"a": "x"})
+        features_from_runs(candidates, {"BM25": run}, {"q": "x"}, {"a": "x"})
 
 
 def checks(values):

@@ -11,7 +11,17 @@ from everycell.base.arrays import FloatArray, IntArray
 from everycell.explain.games import ListwiseGame, pointwise_shapley_values
 from everycell.explain.shapley import all_coalitions, greedy_selection, shapley_values
 from everycell.explain.value_functions import Ties, exposures, kendall, ranks_of
-from everycell.studies.heuss2025.ch4.talent_search import FEATURES, QUERIES, TalentModel
+from everycell.jobs.job import Job
+from everycell.records.published_cells import declared_cells
+from papers.heuss2025.ch4_talent_search import (
+    FEATURES,
+    OLDER_VALUES,
+    QUERIES,
+    TalentModel,
+    background,
+    candidates,
+    universities,
+)
 
 Candidates = Mapping[str, FloatArray]
 
@@ -24,6 +34,28 @@ WITH_BASE = "with the value of the empty coalition"
 #: Names of queries that Table 4.A.3 shortens.
 SHORTENED = {"international": "internat."}
 EXPLAINERS = ("Greedy", "PointwiseSHAP", "RankingSHAP")
+
+
+def attributions(job: Job) -> None:
+    """Attributions of the talent search, for lists and single candidates."""
+    params = job.params
+    published = declared_cells(params.declared, "heuss2025/table_4_A_1")
+    schools = universities(declared_cells(params.declared, "heuss2025/table_4_A_2"))
+    rng = np.random.default_rng(params.seed)
+    samples = background(schools, params.samples, rng)
+    draws = [background(schools, params.samples_of_text, rng) for _ in range(params.draws)]
+    biased = TalentModel(schools, biased=True)
+    rows = []
+    for values, changed in (("Table 4.A.1", None), ("older values", OLDER_VALUES)):
+        people = candidates(published, schools, changed)
+        for name, model in (("biased", biased), ("unbiased", biased._replace(biased=False))):
+            lists = list_attributions(model, people, samples)
+            rows.append(lists.assign(model=name, candidates=values))
+    job.write_frame(pd.concat(rows, ignore_index=True), "lists")
+    people = candidates(published, schools)
+    job.write_frame(candidate_attributions(biased, people, samples), "candidates")
+    job.write_frame(compare_choices(biased, people, samples), "choices")
+    job.write_frame(attribution_deviations(biased, people, draws), "spread")
 
 
 def ranks_in_queries(model: TalentModel, people: Candidates) -> pd.DataFrame:

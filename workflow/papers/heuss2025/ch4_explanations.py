@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -19,12 +20,14 @@ from everycell.explain.explainers import (
     ranking_shap,
     sharp,
 )
-from everycell.explain.forests import Forest
+from everycell.explain.forests import Forest, read_forest
 from everycell.explain.value_functions import (
     exposure_difference,
     kendall,
     weighted_rank_difference,
 )
+from everycell.jobs.job import Job
+from papers.heuss2025.ch4_features import planted_weights
 
 #: Sizes of explanations.
 SIZES = (1, 3, 5, 7, 10)
@@ -43,6 +46,35 @@ class Setup(NamedTuple):
 
 
 Explainer = Callable[[ExplainedList, np.random.Generator, Setup], FloatArray]
+
+
+def explanations(job: Job) -> None:
+    """Explanations of test lists by all explainers, and checks of their faithfulness."""
+    files, params = job.input, job.params
+    test = pd.read_parquet(files.test)
+    names = list(test.columns[2:])
+    # A list of one document has only one order.
+    lists = {
+        query: rows[names].to_numpy(dtype=float)
+        for query, rows in test.groupby("query", sort=False)
+        if len(rows) > 1
+    }
+    if params.lists is not None:
+        # Spread over the file, since neighbouring lists may be similar.
+        spread = np.linspace(0, len(lists) - 1, min(params.lists, len(lists))).round().astype(int)
+        lists = {query: lists[query] for query in np.array(list(lists))[spread]}
+    pool = pd.read_parquet(files.train)[names].to_numpy(dtype=float)
+    setup = Setup(params.background, params.lime_samples)
+    planted = planted_weights() if job.wildcards.data == "planted" else None
+    forest = read_forest(Path(files.model))
+    explained = explain_lists(forest, lists, pool, names, setup, params.seed, planted)
+    attributed, checked = [], []
+    for number, (query, attribution, list_checks) in enumerate(explained, start=1):
+        attributed.append(attribution)
+        checked.append(list_checks)
+        print(f"{number} of {len(lists)} lists: query {query}", flush=True)
+    job.write_frame(pd.concat(attributed, ignore_index=True), "attributions")
+    job.write_frame(pd.concat(checked, ignore_index=True), "checks")
 
 
 def _weighted(explained_list: ExplainedList, rng: np.random.Generator, setup: Setup) -> FloatArray:

@@ -1,1 +1,0 @@
-"""Chapter 4 of heuss2025."""

@@ -1,0 +1,297 @@
+# heuss2025, chapter 4: feature attributions of rankings (RankingSHAP).
+# Talent search: published candidates and universities -> ranks; all coalitions of five features ->
+# attributions of lists and of single candidates -> figures. Faithfulness: lists with features
+# (planted, from runs, or released) -> LambdaRank -> explanations -> preservation and deletion.
+from papers.heuss2025.ch4_talent_search import CANDIDATE_FIGURES, LIST_FIGURES
+
+#: Tier -> data set -> its name in Figure 4.4.
+EXPLAINED_DATA = {
+    "embedded": {"planted": "Planted", "pydocs": "pydocs"},
+    "released": {"mq2008_fold1": "MQ2008", "mslr_slice": "MSLR slice (surrogate data)"},
+    "full": {"mq2008": "MQ2008", "mslr_web10k": "MSLR-WEB10K"},
+}
+#: Feature of pydocs candidates -> run whose scores it has.
+RUNS_OF_FEATURES = {
+    "BM25, words": "bm25.SA",
+    "BM25, stems": "bm25.STM2",
+    "BM25, word pieces": "bm25.BERT-Token",
+    "JM language model, stems": "lm.STM2",
+    "Dirichlet language model, stems": "lm-dirichlet.STM2",
+    "SPLADE": "splade.splade-tiny.zero-shot",
+}
+#: Data set -> number of features.
+LETOR_FEATURES = {
+    "mq2008": 46,
+    "mq2008_fold1": 46,
+    "mslr_slice": 136,
+    "mslr_web10k": 136,
+}
+
+#: Published inputs of the talent search.
+TALENT_SEARCH = {
+    "candidates": "published/heuss2025/table_4_A_1.csv",
+    "universities": "published/heuss2025/table_4_A_2.csv",
+}
+TALENT_SEARCH_CELLS = declared_inputs("embedded", "heuss2025", "table_4_A_1", "table_4_A_2")
+
+EXPLAINED = SETTINGS.list_explanations
+
+
+def explained_data(tier):
+    """Data sets of Figure 4.4; in the full tier those with a configured folder, or all."""
+    data = EXPLAINED_DATA[tier]
+    # Data sets of the other tiers have no folders in config.yaml.
+    configured = {
+        name: title for name, title in data.items() if getattr(EXPLAINED.folders, name, None)
+    }
+    return configured or data
+
+
+#: Released files in LETOR format. Fold 1 of MQ2008 trains on S1, S2 and S3 and tests on S5, and each
+#: of these is the test part of a fold. For the slice of MSLR, training uses the validation part.
+LETOR_PARTS = {
+    "mq2008_fold1": {
+        "train": [resource(f"mq2008/Fold{fold}.test.txt") for fold in (2, 3, 4)],
+        "test": [resource("mq2008/Fold1.test.txt")],
+    },
+    "mslr_slice": {
+        "train": [resource("mslr-sample/valid.txt")],
+        "test": [resource("mslr-sample/test.txt")],
+    },
+}
+FETCHED_TOGETHER |= {
+    "mq2008": [path for part in LETOR_PARTS["mq2008_fold1"].values() for path in part],
+    "mslr-sample": [path for part in LETOR_PARTS["mslr_slice"].values() for path in part],
+}
+
+
+def letor_parts(wildcards):
+    """Files of the training and test parts: released ones, or a configured fold."""
+    if wildcards.data in LETOR_PARTS:
+        return LETOR_PARTS[wildcards.data]
+    return letor_fold(wildcards)
+
+
+def letor_fold(wildcards):
+    """Files of a fold in the user's folder."""
+    folder = named_by_user(
+        f"list_explanations.folders.{wildcards.data}",
+        "a fold with train.txt and test.txt",
+        "explaining-rankings.md",
+    )
+    return {part: [f"{folder}/{part}.txt"] for part in ("train", "test")}
+
+
+def explained_data_files(kind):
+    """Input function: one file per data set of the wildcard's tier."""
+
+    def files(wildcards):
+        return [
+            f"work/heuss2025/ch4/{data}/{kind}.parquet" for data in explained_data(wildcards.tier)
+        ]
+
+    return files
+
+
+# Table 4.A.3: ranks of the candidates.
+use rule table as heuss2025_ch4_ranks with:
+    input:
+        **TALENT_SEARCH,
+    output:
+        **table_files(tables=["rankers"]),
+    pathvars:
+        result="embedded/heuss2025/table_4_A_3",
+    params:
+        **runs("heuss2025/ch4:ranks"),
+        declared=TALENT_SEARCH_CELLS,
+    message:
+        "Ranks of the candidates (Table 4.A.3)"
+
+
+# All attributions in the figures, by enumeration of coalitions.
+use rule step as heuss2025_ch4_attributions with:
+    input:
+        **TALENT_SEARCH,
+    output:
+        lists="work/heuss2025/ch4/lists.parquet",
+        candidates="work/heuss2025/ch4/candidates.parquet",
+        choices="work/heuss2025/ch4/choices.parquet",
+        spread="work/heuss2025/ch4/spread.parquet",
+    pathvars:
+        job="heuss2025/ch4/attributions",
+    params:
+        **runs("heuss2025/ch4_attributions:attributions"),
+        declared=TALENT_SEARCH_CELLS,
+        samples=3000,
+        # The thesis draws 100 samples; a supplementary table shows the spread of such draws.
+        samples_of_text=100,
+        draws=20,
+        seed=SETTINGS.seed,
+    message:
+        "Attributions of the talent search"
+
+
+# Figures 4.2 and 4.B.1: complete lists.
+use rule figure as heuss2025_ch4_lists with:
+    input:
+        lists="work/heuss2025/ch4/lists.parquet",
+        choices="work/heuss2025/ch4/choices.parquet",
+        spread="work/heuss2025/ch4/spread.parquet",
+    output:
+        **figure_files(tables=["choices", "spread"]),
+    pathvars:
+        result="embedded/heuss2025/figure_{number}",
+    wildcard_constraints:
+        number="|".join(LIST_FIGURES),
+    params:
+        **runs("heuss2025/ch4:lists"),
+    message:
+        "Attributions of lists by three explainers (Figure {wildcards.number})"
+
+
+# Figure 4.B.2: the same for the unbiased model.
+use rule figure as heuss2025_ch4_unbiased with:
+    input:
+        lists="work/heuss2025/ch4/lists.parquet",
+    pathvars:
+        result="embedded/heuss2025/figure_4_B_2",
+    params:
+        **runs("heuss2025/ch4:unbiased"),
+    message:
+        "Attributions of lists under the unbiased model (Figure 4.B.2)"
+
+
+# Figures 4.3, 4.B.3 and 4.B.4: single candidates.
+use rule figure as heuss2025_ch4_candidates with:
+    input:
+        candidates="work/heuss2025/ch4/candidates.parquet",
+    pathvars:
+        result="embedded/heuss2025/figure_{number}",
+    wildcard_constraints:
+        number="|".join(CANDIDATE_FIGURES),
+    params:
+        **runs("heuss2025/ch4:candidates"),
+    message:
+        "Attributions of single candidates (Figure {wildcards.number})"
+
+
+# Lists with labels that depend on known features.
+use rule step as heuss2025_ch4_planted with:
+    output:
+        train="work/heuss2025/ch4/planted/train.parquet",
+        test="work/heuss2025/ch4/planted/test.parquet",
+    pathvars:
+        job="heuss2025/ch4/planted_features",
+    params:
+        **runs("heuss2025/ch4_features:planted"),
+        lists=EXPLAINED.planted_lists,
+        seed=SETTINGS.seed,
+    message:
+        "Lists with planted features"
+
+
+# Candidates of pydocs, with features from runs and terms.
+use rule step as heuss2025_ch4_retrieval_features with:
+    input:
+        candidates="work/pydocs/candidates.parquet",
+        queries="work/pydocs/tokens/STM2/queries.parquet",
+        documents="work/pydocs/tokens/STM2/documents.parquet",
+        runs=[f"work/pydocs/runs/{run}.run" for run in RUNS_OF_FEATURES.values()],
+    output:
+        train="work/heuss2025/ch4/pydocs/train.parquet",
+        test="work/heuss2025/ch4/pydocs/test.parquet",
+    pathvars:
+        job="heuss2025/ch4/retrieval_features",
+    params:
+        **runs("heuss2025/ch4_features:retrieval_features"),
+        features=list(RUNS_OF_FEATURES),
+        setting="package",
+        task="cite",
+    message:
+        "Features of candidates (pydocs)"
+
+
+# Lists in LETOR format: released files, or a fold in the user's folder.
+use rule step as heuss2025_ch4_letor with:
+    input:
+        unpack(letor_parts),
+    output:
+        train="work/heuss2025/ch4/{data}/train.parquet",
+        test="work/heuss2025/ch4/{data}/test.parquet",
+    pathvars:
+        job="heuss2025/ch4/letor_{data}",
+    wildcard_constraints:
+        data="|".join(LETOR_FEATURES),
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(
+            12000 if wildcards.data == "mslr_web10k" else 1000
+        )(wildcards, attempt),
+        runtime=lambda wildcards: 60 if wildcards.data == "mslr_web10k" else 10,
+    params:
+        **runs("heuss2025/ch4_features:letor"),
+        features=lambda wildcards: LETOR_FEATURES[wildcards.data],
+    message:
+        "Features of {wildcards.data}"
+
+
+# The ranker.
+use rule cached_step as heuss2025_ch4_train with:
+    input:
+        train="work/heuss2025/ch4/{data}/train.parquet",
+    output:
+        model="work/heuss2025/ch4/{data}/model.txt",
+    pathvars:
+        job="heuss2025/ch4/train_{data}",
+    cache: True
+    conda:
+        environment("base")
+    resources:
+        **needs(1000, 10),
+    params:
+        **runs("heuss2025/ch4_training:train"),
+        seed=SETTINGS.seed,
+    message:
+        "LambdaRank ({wildcards.data})"
+
+
+# Explanations of test lists by all explainers, and checks of them.
+use rule step as heuss2025_ch4_explanations with:
+    input:
+        train="work/heuss2025/ch4/{data}/train.parquet",
+        test="work/heuss2025/ch4/{data}/test.parquet",
+        model="work/heuss2025/ch4/{data}/model.txt",
+    output:
+        attributions="work/heuss2025/ch4/{data}/attributions.parquet",
+        checks="work/heuss2025/ch4/{data}/checks.parquet",
+    pathvars:
+        job="heuss2025/ch4/explanations_{data}",
+    resources:
+        **needs(1500, 20),
+    params:
+        **runs("heuss2025/ch4_explanations:explanations"),
+        lists=lambda wildcards: EXPLAINED.explained_lists.get(wildcards.data),
+        background=lambda wildcards: EXPLAINED.background.get(wildcards.data, 100),
+        lime_samples=EXPLAINED.lime_samples,
+        seed=SETTINGS.seed,
+    message:
+        "Explanations and their checks ({wildcards.data})"
+
+
+# Figure 4.4.
+use rule figure as heuss2025_ch4_faithfulness with:
+    input:
+        checks=explained_data_files("checks"),
+        attributions=explained_data_files("attributions"),
+    output:
+        **figure_files(tables=["differences", "ratios", "features"]),
+    pathvars:
+        result="{tier}/heuss2025/figure_4_4",
+    wildcard_constraints:
+        tier="embedded|released|full",
+    params:
+        **runs("heuss2025/ch4:faithfulness"),
+        names=lambda wildcards: list(explained_data(wildcards.tier).values()),
+        bootstrap=2000,
+        seed=SETTINGS.seed,
+    message:
+        "Preservation and deletion (Figure 4.4, {wildcards.tier})"
