@@ -179,7 +179,7 @@ def _readers() -> dict[str, Reader]:
         "verdicts.results.read_result": Reader(CELLS),
         "cli.checks._read_expected": Reader(
             b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"),
-        "studies.heuss2025.ch3.inputs.read_uncertain_scores": Reader(
+        "papers.heuss2025.ch3_scores.read_uncertain_scores": Reader(
             b"qid,docid,mean_score,std_score\n7,31,-1.5,0.25\n", "scores.csv"),
         "base.csv_files.read_table": Reader(b"rating,level\n04,None\n"),
         "collections.squad.read_squad": Reader(json_of(SQUAD)),
@@ -282,7 +282,7 @@ READERS = _readers()
 #: Functions of such names that read no foreign file of their own, by why.
 NOT_HERE = {
     "reads what jobs of the project wrote": """
-        studies.heuss2025.ch3.inputs.read_lists verdicts.reports.read_report
+        papers.heuss2025.ch3_trade_offs.read_lists verdicts.reports.read_report
         records.sensitivity.read_sensitivity""",
     "reads a released file, whose sha256 the job has compared": """
         base.csv_files.read_columns collections.cacm.read_cacm_issues
@@ -320,7 +320,7 @@ NOT_HERE = {
         rag.grounded.autonuggetizer.read_labels""",
     "reads with a function of the table, or one of the table with it": """
         trec.runs.read_tag
-        studies.heuss2025.ch3.inputs.read_trained records.artefacts.read_card_file
+        papers.heuss2025.ch3_trade_offs.read_trained records.artefacts.read_card_file
         base.yaml_files.read_model records.artefacts.load_paper trec.lines.read_lines
         base.text_files.read_lines collections.cited_questions.read_objects
         papers.lajewska2025.annotations.read_group
