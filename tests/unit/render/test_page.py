@@ -173,8 +173,8 @@ def test_a_page_that_was_edited_or_is_gone_is_named(index, page, tmp_path):
 def test_write_page_classes_of_verdicts(index, page):
     """A verdict of several words is one class, which the style sheet knows."""
     texts = [path.read_text() for path in (index, page)]
-    classes = {name for text in texts for found in re.findall(r'class="([^"]*)"', text)
-               for name in found.split()}  # fmt: skip
+    classes = {name for text in texts for names in re.findall(r'class="([^"]*)"', text)
+               for name in names.split()}  # fmt: skip
     verdicts = {verdict.replace(" ", "-") for verdict in VERDICTS}
     assert {"within-tolerance", "too-noisy-to-judge", "not-run"} <= classes & verdicts
     assert not classes & {"within", "tolerance", "too", "noisy", "judge", "not", "run"}
