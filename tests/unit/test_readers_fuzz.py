@@ -298,13 +298,14 @@ NOT_HERE = {
         collections.grepbias.read_grepbias collections.msmarco.read_annotated_queries
         collections.msmarco.read_query_set collections.nq_open.read_nq_open
         collections.smart.read_collection collections.snippets.read_annotations
-        collections.snippets.read_tasks collections.user_satisfaction.read_dialogues
-        collections.user_satisfaction.read_samples collections.user_satisfaction.read_split
-        collections.user_studies.read_answers collections.user_studies.read_comment_counts
+        collections.snippets.read_tasks collections.user_studies.read_answers
+        collections.user_studies.read_comment_counts
         collections.user_studies.read_expert_scores collections.user_studies.read_pilot
         collections.user_studies.read_queries collections.user_studies.read_response_limitations
         collections.user_studies.read_transparency
         studies.lajewska2025.ch5.confidence.read_released
+        papers.abolghasemi2026.ch3_data.read_dialogues
+        papers.abolghasemi2026.ch3_data.read_samples papers.abolghasemi2026.ch3_data.read_split
         papers.sakai2023.data.read_levels papers.sakai2023.data.read_memberships
         papers.sakai2023.data.read_target""",
     "reads the project's own files": """

@@ -9,12 +9,12 @@ from everycell.collections import (
     cast_turns,
     fair_ranking_lists,
     ginger,
-    planted_dialogues,
     user_studies,
 )
 from everycell.records.registry import load_registry
 from everycell.sources import fetch
 from everycell.trec.runs import read_run
+from papers.abolghasemi2026.ch3_planted import plant_dialogues
 from papers.sakai2023 import data as fairweb
 
 #: What fetched sets without a card are: weights, which docs/data.md describes; and what no chapter
@@ -177,7 +177,7 @@ def test_user_studies(mirror, tmp_path, repository):
 
 def test_planted_dialogues(repository):
     text = cards(repository)["planted-dialogues"]
-    planted = planted_dialogues.plant_dialogues()
+    planted = plant_dialogues()
     counts = planted.truth["fault"].replace("", "none").value_counts()
     card = {row[0]: row[1] for row in rows(text) if row[1].isdigit()}
     assert card == {fault: str(count) for fault, count in counts.items()}

@@ -8,8 +8,8 @@ import pytest
 
 from everycell.dialogue.satisfaction import Confusion
 from everycell.records.published_cells import read_cells
-from everycell.studies.abolghasemi2026.ch3.answers import growing_share, measure_confusions
-from everycell.studies.abolghasemi2026.ch3.implied import SHARES, implied_cells, implied_counts
+from papers.abolghasemi2026.ch3 import SHARES, implied_cells, implied_counts
+from papers.abolghasemi2026.ch3_answers import growing_share, measure_confusions
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from everycell.studies.abolghasemi2026.ch3.answers import (
+from papers.abolghasemi2026.ch3_answers import (
     TEST_SETS,
     confusions,
     growing_share,
@@ -21,13 +21,13 @@ from everycell.studies.abolghasemi2026.ch3.answers import (
     select_setups,
     spread,
 )
-from everycell.studies.abolghasemi2026.ch3.robustness import (
+from papers.abolghasemi2026.ch3_robustness import (
     apology_effects,
     doubling_gains,
     f1_gain,
     gains,
 )
-from everycell.studies.abolghasemi2026.ch3.setups import AUGMENTED, CONTROL
+from papers.abolghasemi2026.ch3_training import AUGMENTED, CONTROL
 
 
 def answers(counts, **names):

@@ -9,13 +9,19 @@ import pandas as pd
 
 from everycell.collections.satisfaction_samples import samples_from_frame
 from everycell.dialogue.few_shot import dissatisfaction, draw_pairs, messages
+from everycell.jobs.job import Job
+from everycell.language_models.answering import model_of_job
 from everycell.language_models.generation import Answer, Request
 from everycell.language_models.settings import Decoding
-from everycell.studies.abolghasemi2026.ch3.estimators import Estimate, SatisfactionEstimator
-from everycell.studies.abolghasemi2026.ch3.setups import Parts, Setup
+from papers.abolghasemi2026.ch3_training import (
+    FEW_SHOT,
+    Estimate,
+    Parts,
+    SatisfactionEstimator,
+    Setup,
+    predictions_for,
+)
 
-#: Name of the only setup.
-FEW_SHOT = "Few-shot"
 #: Parts to label. Nothing is tuned, so validation samples are not needed.
 TESTED = ("main", "cf")
 
@@ -73,3 +79,21 @@ def labelled_samples(
                 **{part: part_samples for part, part_samples in by_part.items() if part_samples},
             },
         )
+
+
+def few_shot(job: Job) -> None:
+    """Satisfaction labels of test samples by a language model prompted with two examples."""
+    params, files = job.params, job.input
+    with model_of_job(job.snakemake, job.log) as model:
+        estimator = FewShotModel(params.name, model.answer_all, Decoding(**params.decoding))
+        samples = pd.read_parquet(files.samples)
+        folder = Path(job.output.predictions).parent
+        rows = [
+            predictions_for(estimator, parts, {}, folder, seeds=1, seed=job.params.seed).assign(
+                benchmark=benchmark
+            )
+            for benchmark, parts in labelled_samples(
+                samples, pairs=params.pairs, seed=job.params.seed
+            )
+        ]
+    job.write_frame(pd.concat(rows, ignore_index=True), "predictions")

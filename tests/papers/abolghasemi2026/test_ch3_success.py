@@ -8,15 +8,13 @@ from statsmodels.stats.proportion import proportion_confint
 
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample
 from everycell.dialogue.counterfactuals import Rewriting
-from everycell.studies.abolghasemi2026.ch3.flips import (
+from papers.abolghasemi2026.ch3_success import (
     DIFFERENCE,
+    SCORES,
+    first_utterance,
     flip_counts,
     flip_intervals,
     flip_shares,
-)
-from everycell.studies.abolghasemi2026.ch3.generators import (
-    SCORES,
-    first_utterance,
     judge_generators,
     judge_scores,
     planted_dialogue,

@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 
 from everycell.collections.satisfaction_samples import SYSTEM, USER
-from everycell.collections.user_satisfaction import RULES, RatedDialogue
-from everycell.studies.abolghasemi2026.ch3.answers import number_trainings
-from everycell.studies.abolghasemi2026.ch3.data import (
+from papers.abolghasemi2026.ch3 import (
     AGREEMENT,
     BEHIND_3_2,
     READINGS,
@@ -20,6 +18,8 @@ from everycell.studies.abolghasemi2026.ch3.data import (
     rater_agreement,
     shared_histories,
 )
+from papers.abolghasemi2026.ch3_answers import number_trainings
+from papers.abolghasemi2026.ch3_data import RULES, RatedDialogue
 
 
 def dialogue(name, ratings, overall=(3, 3, 3)):

@@ -1,31 +1,121 @@
-"""Estimators of user satisfaction that chapter 3 trains.
+"""Estimators of user satisfaction that chapter 3 trains, and the setups of their training.
 
-The workflow rules import this module too, so modules that need torch are imported in functions.
+Source: abolghasemi2026, section 3.5.3. The rules import this module too, so modules that need torch
+are imported in functions.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import pandas as pd
 
 from everycell.base.arrays import FloatArray
-from everycell.collections.satisfaction_samples import Sample, Turn
-from everycell.studies.abolghasemi2026.ch3.setups import (
-    PLAIN,
-    Parts,
-    Setup,
-    suitable_setups,
-    training_samples,
-)
+from everycell.collections.satisfaction_samples import Sample, Turn, samples_from_frame
+from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
+from everycell.jobs.job import Job
+from papers.abolghasemi2026.ch3_data import remove_apologies
 
 if TYPE_CHECKING:
     from everycell.learning.asap import UtteranceVectors
     from everycell.learning.dissatisfaction import Labelled
+
+#: Name of the setup that trains on the unchanged samples.
+PLAIN = "w/o up-sampling"
+#: Setups that are not in the thesis: it suggests the first; the second is a control.
+AUGMENTED, CONTROL = "with counterfactuals", "without apologies"
+#: The only setup of a prompted language model.
+FEW_SHOT = "Few-shot"
+
+#: Samples of a benchmark by part: "train", "valid" and test sets.
+Parts: TypeAlias = Mapping[str, Sequence[Sample]]
+
+#: Setups of the thesis.
+PUBLISHED = (PLAIN, "up-sampling x10", "up-sampling x20")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Changes to the training samples of an estimator."""
+
+    #: Number of copies of each dissatisfied sample in the training set.
+    factor: int = 1
+    #: Whether each sample is paired with its counterfactual.
+    counterfactuals: bool = False
+    #: Whether apologies are removed.
+    without_apologies: bool = False
+
+
+def make_setups(factors: Sequence[int]) -> dict[str, dict[str, int | bool]]:
+    """Fields of `Setup` by name, for the setups of Table 3.6 and two more."""
+    plain_setup = {"counterfactuals": False, "without_apologies": False}
+    setups = {
+        PLAIN if factor == 1 else f"up-sampling x{factor}": plain_setup | {"factor": factor}
+        for factor in factors
+    }
+    setups[AUGMENTED] = plain_setup | {"factor": 1, "counterfactuals": True}
+    middle_setup = list(setups)[len(factors) // 2]
+    setups[f"{middle_setup}, {CONTROL}"] = setups[middle_setup] | {"without_apologies": True}
+    return setups
+
+
+def suitable_setups(setups: Mapping[str, Setup], parts: Parts) -> dict[str, Setup]:
+    """Setups that are informative on a benchmark.
+
+    The two setups that are not in the thesis need counterfactuals to test on, and the control also
+    needs apologies to remove.
+    """
+    tested = "cf" in parts
+    apologies = any(remove_apologies(sample) != sample for sample in parts["train"])
+    return {
+        name: setup
+        for name, setup in setups.items()
+        if (tested or not setup.counterfactuals)
+        and (tested and apologies or not setup.without_apologies)
+    }
+
+
+def _flipped(sample: Sample, seed: int) -> Sample:
+    flipped = counterfactual(rewrite_by_rule(sample, seed=seed))
+    assert flipped is not None, "rewrites by rule are always valid"
+    return flipped
+
+
+def training_samples(
+    setup: Setup, parts: Parts, *, limit: int | None = None, seed: int
+) -> tuple[list[Sample], list[Sample]]:
+    """Training and validation samples of a setup.
+
+    Counterfactuals double both, which balances the two labels. Model selection on the imbalanced
+    validation samples would favour a model that always predicts satisfaction.
+    """
+    training_parts = [list(parts["train"][:limit]), list(parts["valid"])]
+    if setup.counterfactuals:
+        training_parts = [
+            [*part, *(_flipped(sample, seed) for sample in part)] for part in training_parts
+        ]
+    if setup.without_apologies:
+        training_parts = [[remove_apologies(sample) for sample in part] for part in training_parts]
+    training, valid = training_parts
+    return training, valid
+
+
+def is_published(name: str) -> bool:
+    """Whether the thesis reports results of a setup."""
+    return name in PUBLISHED
+
+
+def is_own(name: str) -> bool:
+    """Whether a setup is not in the thesis but added by this study."""
+    return name == AUGMENTED or name.endswith(CONTROL)
+
 
 #: Parts that are labelled; "plain" is the original test set without apologies.
 PARTS = ("valid", "main", "cf", "plain")
@@ -269,3 +359,44 @@ def _labelled(samples: Sequence[Sample]) -> Labelled:
     return Labelled(
         [sample.turns for sample in samples], [not sample.satisfied for sample in samples]
     )
+
+
+def train(job: Job) -> None:
+    """Train an estimator of satisfaction in every setup, and predict the labels of all samples.
+
+    Models are stored next to the predictions, one per benchmark, setup and seed. An interrupted run
+    resumes after the last finished training.
+    """
+    from everycell.learning.models import use_one_thread
+
+    use_one_thread()
+    settings, kind = job.params, ESTIMATORS[job.wildcards.kind]
+    source = None
+    if kind.small_encoder(frozen=settings.frozen) is not None:
+        source = job.folder_of("encoder")
+    estimator = kind(
+        source,
+        training=settings.training,
+        sizes=settings.sizes,
+        samples=settings.samples,
+        frozen=settings.frozen,
+    )
+    setups = {name: Setup(**setup) for name, setup in settings.setups.items()}
+    out = Path(job.output.predictions)
+    work = out.with_suffix(".training")
+    frames = []
+    samples = pd.read_parquet(job.input.samples)
+    for benchmark, rows in samples.groupby("benchmark", sort=False):
+        parts = {
+            part: samples_from_frame(part_rows)
+            for part, part_rows in rows.groupby("part", sort=False)
+        }
+        predictions = predictions_for(
+            estimator, parts, setups, work / benchmark, seeds=settings.seeds, seed=job.params.seed
+        )
+        predictions.insert(0, "benchmark", benchmark)
+        frames.append(predictions)
+    job.write_frame(pd.concat(frames, ignore_index=True), "predictions")
+    models = out.with_suffix(".models")
+    shutil.rmtree(models, ignore_errors=True)
+    os.replace(work, models)

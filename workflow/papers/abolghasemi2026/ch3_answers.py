@@ -20,7 +20,7 @@ from everycell.dialogue.satisfaction import (
     jaccard,
     scores,
 )
-from everycell.studies.abolghasemi2026.ch3.setups import AUGMENTED
+from papers.abolghasemi2026.ch3_training import AUGMENTED
 
 #: Test sets of Table 3.6, with the parts that each contains.
 TEST_SETS = {"Main": ("main",), "CF": ("cf",), "Mixed": ("main", "cf")}

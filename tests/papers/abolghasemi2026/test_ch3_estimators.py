@@ -5,24 +5,21 @@ from __future__ import annotations
 import pytest
 
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample
-from everycell.studies.abolghasemi2026.ch3 import estimators
-from everycell.studies.abolghasemi2026.ch3.estimators import (
+from papers.abolghasemi2026.ch3_training import (
+    AUGMENTED,
+    CONTROL,
     ESTIMATORS,
     Majority,
     SatisfactionEstimator,
+    Setup,
     TfIdf,
     baseline_names,
-    predictions_for,
-    thesis_names,
-)
-from everycell.studies.abolghasemi2026.ch3.setups import (
-    AUGMENTED,
-    CONTROL,
-    Setup,
     is_own,
     is_published,
     make_setups,
+    predictions_for,
     suitable_setups,
+    thesis_names,
     training_samples,
 )
 
@@ -121,14 +118,6 @@ def test_names_of_setups():
     names = list(make_setups([1, 10, 20]))
     assert [name for name in names if is_published(name)] == names[:3]
     assert [name for name in names if is_own(name)] == [AUGMENTED, f"up-sampling x10, {CONTROL}"]
-
-
-def test_what_rules_read_brings_no_torch():
-    import subprocess
-    import sys
-
-    code = f"import sys, {estimators.__name__}; assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize(

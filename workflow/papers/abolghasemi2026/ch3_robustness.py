@@ -1,7 +1,6 @@
-"""Gains from counterfactual training and from up-sampling, and the effect of apologies.
+"""Supplements to Table 3.6: gains from counterfactual training and up-sampling, apologies, ranking.
 
-Supplementary to Table 3.6, from the same answers
-(`everycell.studies.abolghasemi2026.ch3.answers`).
+An estimator that labels every sample satisfied may still rank the dissatisfied ones first.
 """
 
 from __future__ import annotations
@@ -14,13 +13,9 @@ import pandas as pd
 
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 from everycell.dialogue.satisfaction import Confusion, scores
-from everycell.studies.abolghasemi2026.ch3.answers import (
-    ESTIMATOR,
-    TEST_SETS,
-    confusions,
-    measure_confusions,
-)
-from everycell.studies.abolghasemi2026.ch3.setups import AUGMENTED, CONTROL
+from everycell.statistics.discrimination import discrimination
+from papers.abolghasemi2026.ch3_answers import ESTIMATOR, TEST_SETS, confusions, measure_confusions
+from papers.abolghasemi2026.ch3_training import AUGMENTED, CONTROL
 
 #: Columns of the tables.
 GAINS = ("gain in F1", "low", "high")
@@ -44,11 +39,7 @@ def f1_gain(
             "answers of both estimators to the same test set."
         )
     trainings = first["seed"].nunique()
-    pairs, names = pd.factorize(first["id"].str.removesuffix(COUNTERFACTUAL))
-    dice = np.random.default_rng(seed)
-    draw_counts = dice.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
-    # The first row of weights counts each pair once: the observed sample.
-    weights = np.vstack([np.ones(len(names), dtype=draw_counts.dtype), draw_counts])[:, pairs]
+    weights = _pair_weights(first["id"], draws=draws, seed=seed)
     gains = np.zeros(draws + 1)
     for sign, part in ((1, first), (-1, second)):
         for _, rows in part.reset_index(drop=True).groupby("seed"):
@@ -63,6 +54,17 @@ def f1_gain(
             gains += sign * np.array(f1) / trainings
     low, high = np.quantile(gains[1:], [0.025, 0.975])
     return float(gains[0]), float(low), float(high)
+
+
+def _pair_weights(ids: pd.Series, *, draws: int, seed: int) -> np.ndarray:
+    """Weight of each answer in each draw of pairs of a sample and its counterfactual.
+
+    The first row counts each pair once: the observed sample.
+    """
+    pairs, names = pd.factorize(ids.str.removesuffix(COUNTERFACTUAL))
+    dice = np.random.default_rng(seed)
+    draw_counts = dice.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
+    return np.vstack([np.ones(len(names), dtype=draw_counts.dtype), draw_counts])[:, pairs]
 
 
 def gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
@@ -130,3 +132,44 @@ def apology_effects(answers: pd.DataFrame) -> pd.DataFrame:
     table = pd.concat(tables)
     table = table[table["metric"].isin(CUES)]
     return table.groupby([*columns, "metric"], sort=False)["value"].mean().reset_index()
+
+
+#: Columns of the table.
+RANKED = ("accuracy", "one label", "AUROC", "low", "high", "AP", "AP by chance")
+
+
+def ranking_quality(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
+    """Area under the ROC curve and average precision of each estimator on each test set."""
+    rows = []
+    for (benchmark, model, setup), own_answers in answers.groupby(ESTIMATOR, sort=False):
+        for test_data, parts in TEST_SETS.items():
+            if set(parts) <= set(own_answers["part"]):
+                test_answers = own_answers[own_answers["part"].isin(parts)]
+                values = _ranking_values(test_answers, draws=draws, seed=seed)
+                rows.append((test_data, model, setup, benchmark, *values))
+    columns = ["test_data", "model", "setup", "benchmark"]
+    table = pd.DataFrame(rows, columns=[*columns, *RANKED])
+    table["test_data"] = pd.Categorical(table["test_data"], list(TEST_SETS))
+    table = table.sort_values("test_data", kind="stable").astype({"test_data": str})
+    return table.melt(id_vars=columns, var_name="metric").dropna(subset="value")
+
+
+def _ranking_values(answers: pd.DataFrame, *, draws: int, seed: int) -> tuple[float, ...]:
+    """Values of the columns `RANKED` for one estimator in one setup, on one test set."""
+    answers = answers.reset_index(drop=True)
+    weights = _pair_weights(answers["id"], draws=draws, seed=seed).astype(float)
+    trainings = [rows for _, rows in answers.groupby("seed")]
+    results = [
+        discrimination(~rows["satisfied"], rows["probability"].fillna(0.5), weights[:, rows.index])
+        for rows in trainings
+    ]
+    auroc = 100 * np.mean([result.auroc for result in results], axis=0)
+    is_correct = answers["satisfied"] == answers["predicted"]
+    return (
+        100 * is_correct.mean(),
+        100 * float(np.mean([rows["predicted"].nunique() == 1 for rows in trainings])),
+        float(auroc[0]),
+        *np.nanquantile(auroc[1:], [0.025, 0.975]).tolist(),
+        100 * float(np.mean([result.average_precision[0] for result in results])),
+        100 * float((~answers["satisfied"]).mean()),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.collections.planted_dialogues import FAULTS, RETRIES, plant_dialogues
+from papers.abolghasemi2026.ch3_planted import FAULTS, RETRIES, plant_dialogues
 
 
 def test_every_prefix_that_ends_with_the_system_is_a_sample() -> None:

@@ -13,7 +13,9 @@ from everycell.collections.satisfaction_samples import (
     samples_from_frame,
     samples_to_frame,
 )
-from everycell.collections.user_satisfaction import (
+from everycell.records.published_cells import read_cells
+from everycell.sources import fetch
+from papers.abolghasemi2026.ch3_data import (
     CAUSE_BENCHMARK,
     CAUSE_FILES,
     FILES,
@@ -28,8 +30,6 @@ from everycell.collections.user_satisfaction import (
     remove_apologies,
     split_samples,
 )
-from everycell.records.published_cells import read_cells
-from everycell.sources import fetch
 
 ASKED, TOLD = (USER, "A boat to the island?"), (SYSTEM, "At noon: two seats.")
 USS = "\nUSER\tA boat?\tAsk\t3,3,4\nSYSTEM\tAt noon.\tTell\t\nUSER\tOVERALL\t\t3,2,4\n"

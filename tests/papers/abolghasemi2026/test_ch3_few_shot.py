@@ -11,15 +11,19 @@ import pytest
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, samples_to_frame
 from everycell.language_models.generation import Answer, Request
 from everycell.language_models.settings import Decoding
-from everycell.studies.abolghasemi2026.ch3.answers import add_labels, confusions, select_setups
-from everycell.studies.abolghasemi2026.ch3.estimators import SatisfactionEstimator, predictions_for
-from everycell.studies.abolghasemi2026.ch3.few_shot import (
+from papers.abolghasemi2026.ch3_answers import add_labels, confusions, select_setups
+from papers.abolghasemi2026.ch3_few_shot import (
     FEW_SHOT,
     FewShotModel,
     labelled_samples,
 )
-from everycell.studies.abolghasemi2026.ch3.settings import FewShot, UserSatisfaction
-from everycell.studies.abolghasemi2026.ch3.setups import Setup, make_setups
+from papers.abolghasemi2026.ch3_settings import FewShot, UserSatisfaction
+from papers.abolghasemi2026.ch3_training import (
+    SatisfactionEstimator,
+    Setup,
+    make_setups,
+    predictions_for,
+)
 
 
 def sample(name, answer, satisfied):

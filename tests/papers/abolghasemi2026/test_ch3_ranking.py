@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from everycell.studies.abolghasemi2026.ch3.ranking import RANKED, ranking_quality
+from papers.abolghasemi2026.ch3_robustness import RANKED, ranking_quality
 
 
 def answers(probabilities, *, size=60, **names):
