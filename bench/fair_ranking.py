@@ -22,11 +22,11 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from everycell.fair_ranking.decomposition import decompose, resample
-from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
-from everycell.fair_ranking.exposure_measures import holds_outlier
+from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.felix import decompose, resample
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
 from everycell.fair_ranking.optimum import generate_rankings
+from everycell.fair_ranking.policies import holds_outlier
 
 RANKS = 10
 

@@ -12,11 +12,11 @@ import numpy as np
 from everycell.fair_ranking.constrained import (
     best_by_assignment,
     best_by_integer_program,
+    reciprocal_nfairr,
     scale_scores,
 )
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
-from everycell.fair_ranking.neutral_exposure import reciprocal_nfairr
-from everycell.fair_ranking.uncertainty import pufr
+from everycell.fair_ranking.pufr import pufr
 
 DOCUMENTS, LISTS, SHARE = 50, 6, 0.9
 

@@ -36,16 +36,14 @@ import pytrec_eval
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.interpolation import ALPHAS, interpolate, noise_oracle, sweep, z_scores
 from everycell.retrieval.judged_lists import judge
-from everycell.trec.qrels import write_qrels
-from everycell.trec.runs import read_run, write_run
+from everycell.trec.runs import read_run, write_qrels, write_run
 
 TREC = {"MAP": "map", "nDCG": "ndcg"}
 #: Means of MAP and nDCG over the topics, for each run; argv has the qrels and the runs.
 OURS = """
 import json, sys
 from everycell.retrieval.evaluation import evaluate
-from everycell.trec.qrels import read_qrels
-from everycell.trec.runs import read_run
+from everycell.trec.runs import read_qrels, read_run
 qrels = read_qrels(sys.argv[1])
 print(json.dumps([evaluate(read_run(run), qrels).mean().tolist() for run in sys.argv[2:]]))
 """

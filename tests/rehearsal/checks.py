@@ -11,7 +11,7 @@ from rehearsal.stage import Stage
 from workflow.project import Project
 
 from everycell.receipts.lineage import read_lineage
-from everycell.trec.qrels import read_qrels
+from everycell.trec.runs import read_qrels
 
 
 def list_explanations(project: Project, stage: Stage) -> None:

@@ -28,8 +28,7 @@ from transformers import BertForSequenceClassification
 from everycell.collections.msmarco import QUERY_SETS, read_query_set
 from everycell.sources import fetch
 from everycell.text.sentences import sentence_spans
-from everycell.trec.qrels import read_qrels
-from everycell.trec.runs import write_run
+from everycell.trec.runs import read_qrels, write_run
 
 WORDS = ["the", "a", "is", "of", "to", "and", "was", "founded", ".", "?"]
 TOWNS = toy_corpora.TOWNS[:5]

@@ -8,8 +8,7 @@ from everycell.rag.nuggets import nugget_scores
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.significance import compare_paired_and_unpaired
 from everycell.sources import fetch
-from everycell.trec.qrels import read_qrels
-from everycell.trec.runs import read_run
+from everycell.trec.runs import read_qrels, read_run
 
 pytestmark = pytest.mark.released
 

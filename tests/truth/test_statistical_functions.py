@@ -22,9 +22,8 @@ from statsmodels.stats import inter_rater
 
 from everycell.explain.lime import linear_weights, listwise_lime, pointwise_lime
 from everycell.explain.value_functions import kendall, ranks_of
-from everycell.fair_ranking.exposure_measures import list_outliers, outlier_probability
-from everycell.fair_ranking.neutral_exposure import reciprocal_fairr, reciprocal_nfairr
-from everycell.fair_ranking.policies import Policy
+from everycell.fair_ranking.constrained import reciprocal_fairr, reciprocal_nfairr
+from everycell.fair_ranking.policies import Policy, list_outliers, outlier_probability
 from everycell.metrics.attribution import (
     attribution_confidence,
     paired_difference,
@@ -44,8 +43,8 @@ HERE = "truth/test_statistical_functions"
 R = "truth/r/test_against_r"
 #: Modules of the public library that compute no statistic, and some whose measures are not public.
 OTHERS = {
-    *("explain.attributed_lists", "explain.forests", "explain.listwise", "explain.training"),
-    *("explain.single_documents", "metrics.ir_measures_provider", "metrics.run_measure"),
+    *("explain.attributed_lists", "explain.forests", "explain.training"),
+    *("metrics.ir_measures_provider", "metrics.run_measure"),
     *("metrics.term_counts", "metrics.word_lists", "rag.citations", "trec.conversion"),
     *("public.pyterrier",),
 }
@@ -54,7 +53,7 @@ FURTHER = ("retrieval.significance", "retrieval.reproducibility", "retrieval.eva
 HELPERS = {
     *("checked_weights", "checked_ideal", "checked_gains", "checked_merits", "checked_lists"),
     *("check_lists", "checked_target", "checked_counts", "check_tau", "check_attribute_sets"),
-    *("ranked_counts", "arrange"),
+    *("ranked_counts", "arrange", "check_vectors", "masked_scores", "score_limit", "split_rows"),
     *(
         "checked_rank_weights",
         "checked_scores",
@@ -111,12 +110,12 @@ COMPARED = {
         "unit/explain/test_forests",
         "test_pointwise_values_are_those_of_the_tree_explainer",
     ): "tree_shapley_values",
-    ("unit/explain/test_listwise", "test_pointwise_values_of_a_linear_model_have_a_closed_form"): (
+    ("unit/explain/test_games", "test_pointwise_values_of_a_linear_model_have_a_closed_form"): (
         "pointwise_shapley_values"
     ),
-    ("unit/explain/test_listwise", "test_ranks_are_those_of_scipy_with_ties_by_place"): "ranks_of",
-    ("unit/explain/test_listwise", "test_kendall_is_that_of_scipy"): "kendall",
-    ("unit/explain/test_listwise", "test_value_functions_by_hand"): (
+    ("unit/explain/test_games", "test_ranks_are_those_of_scipy_with_ties_by_place"): "ranks_of",
+    ("unit/explain/test_games", "test_kendall_is_that_of_scipy"): "kendall",
+    ("unit/explain/test_games", "test_value_functions_by_hand"): (
         "exposure exposures weighted_rank_difference negative_rank exposure_difference"
     ),
     ("unit/explain/test_shapley", "test_values_are_mean_gains_over_all_orders"): (
@@ -141,17 +140,15 @@ COMPARED = {
         "unit/fair_ranking/test_decomposition",
         "test_felix_keeps_probabilities_and_never_shows_more_outliers",
     ): "resample",
-    ("unit/fair_ranking/test_exposure", "test_a_linear_program_finds_the_same_exposures"): (
+    ("unit/fair_ranking/test_fair_exposure", "test_a_linear_program_finds_the_same_exposures"): (
         "fair_exposure"
     ),
-    ("unit/fair_ranking/test_exposure", "test_by_hand"): (
+    ("unit/fair_ranking/test_fair_exposure", "test_by_hand"): (
         "exposure_blocks logarithmic_rank_weights"
     ),
-    ("unit/fair_ranking/test_exposure_measures", "test_exposure_error_by_hand"): "exposure_error",
-    ("unit/fair_ranking/test_exposure_measures", "test_ndcg_is_that_of_pytrec_eval"): (
-        "policy_ndcg"
-    ),
-    ("unit/fair_ranking/test_exposure_measures", "test_outliers_by_hand"): (
+    ("unit/fair_ranking/test_policy_measures", "test_exposure_error_by_hand"): "exposure_error",
+    ("unit/fair_ranking/test_policy_measures", "test_ndcg_is_that_of_pytrec_eval"): ("policy_ndcg"),
+    ("unit/fair_ranking/test_policy_measures", "test_outliers_by_hand"): (
         "z_scores holds_outlier outlierness_published outlierness_released"
     ),
     ("unit/fair_ranking/test_fa_ir", "test_the_printed_table"): "minimum_protected",
@@ -182,14 +179,14 @@ COMPARED = {
     ("unit/fair_ranking/test_policies", "test_omit_without_outliers_has_the_fair_exposures"): (
         "omit"
     ),
-    ("unit/fair_ranking/test_uncertainty", "test_scores_are_those_of_the_algorithm"): (
+    ("unit/fair_ranking/test_pufr", "test_scores_are_those_of_the_algorithm"): (
         "moved_scores pufr"
     ),
     (
-        "unit/fair_ranking/test_uncertainty",
+        "unit/fair_ranking/test_pufr",
         "test_ties_are_broken_by_the_mean_then_by_the_place",
     ): "sort_by_moved_scores",
-    ("unit/fair_ranking/test_uncertainty", "test_intervals_are_counted_pair_by_pair"): (
+    ("unit/fair_ranking/test_pufr", "test_intervals_are_counted_pair_by_pair"): (
         "count_crossing_intervals"
     ),
     ("unit/metrics/test_attribution", "test_precision_and_recall_are_scikit_learns"): (
@@ -272,6 +269,17 @@ COMPARED = {
     ),
     ("unit/statistics/test_agreement", "test_kappa_is_that_of_statsmodels"): "cohens_kappa",
     ("unit/statistics/test_anova", "test_design_support"): "design_support",
+    ("unit/statistics/test_anova", "test_anova_cells_and_supported_cells_in_long_format"): (
+        "anova_cells supported_cells"
+    ),
+    (
+        "unit/statistics/test_repeated_ratings",
+        "test_intraclass_correlation_of_the_example_of_shrout_and_fleiss",
+    ): "intraclass_correlation",
+    (
+        "unit/statistics/test_repeated_ratings",
+        "test_a_mixed_model_of_a_balanced_study_is_the_anova_of_the_means",
+    ): "random_intercept_p cluster_means_anova",
     ("unit/statistics/test_laplace", "test_fisher_is_the_sum_of_squared_gradients"): (
         "fisher_diagonal"
     ),

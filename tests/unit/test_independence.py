@@ -17,8 +17,7 @@ import everycell
 from everycell.fair_ranking.reranked_runs import rerank_run
 from everycell.public.pyterrier import FaIR, Felix, Pufr
 from everycell.retrieval.fusion import fuse
-from everycell.trec.qrels import write_qrels
-from everycell.trec.runs import trec_order, write_run
+from everycell.trec.runs import trec_order, write_qrels, write_run
 
 from .test_public import MEASURES
 

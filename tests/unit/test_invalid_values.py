@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from everycell.dialogue.satisfaction import fitting_confusions
-from everycell.fair_ranking.exposure_measures import exposure_error
 from everycell.fair_ranking.fa_ir import fa_ir, failure_probability
-from everycell.fair_ranking.uncertainty import pufr
+from everycell.fair_ranking.policies import exposure_error
+from everycell.fair_ranking.pufr import pufr
 from everycell.metrics.attribution import attribution_confidence
 from everycell.metrics.gfrc import achieved_distributions, combine, position_weight
 from everycell.metrics.rbo import rbo

@@ -19,8 +19,7 @@ from everycell.public import NAMES
 from everycell.retrieval.any_measure import evaluate_measures, parse_measure
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.reproducibility import compare_runs, ranking_agreement
-from everycell.trec.qrels import write_qrels
-from everycell.trec.runs import write_run
+from everycell.trec.runs import write_qrels, write_run
 
 
 @pytest.fixture(scope="module")

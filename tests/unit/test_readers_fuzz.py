@@ -239,7 +239,7 @@ def _readers() -> dict[str, Reader]:
             call=lambda read, path: read(path, ranks="error")),
         "trec.runs.read_run#gzip": Reader(gzip.compress(b"q1 Q0 d1 1 12.5 bm25\n", mtime=0),
             "bm25.run.gz"),
-        "trec.qrels.read_qrels": Reader(b"q1 0 d1 1\nq1 0 d2 0\n",
+        "trec.runs.read_qrels": Reader(b"q1 0 d1 1\nq1 0 d2 0\n",
             call=lambda read, path: read(path, scale=(0, 4))),
         "retrieval.query_files.read_encoded_queries": Reader(
             b'{"id": "q", "contents": "red bee", "vector": {"red": 1}}\n',
@@ -293,7 +293,6 @@ NOT_HERE = {
         collections.answerability.read_sentence_scores collections.cacm.read_cacm_issues
         collections.cacm.read_cacm_links collections.cast_passages.read_cast_passages
         collections.cast_turns.read_rewrites collections.cast_turns.read_turns
-        collections.fair_ranking_lists.read_fair_lists
         collections.ginger.read_nugget_labels collections.ginger.read_responses
         collections.grepbias.read_grepbias collections.msmarco.read_annotated_queries
         collections.msmarco.read_query_set collections.nq_open.read_nq_open
@@ -307,7 +306,7 @@ NOT_HERE = {
         papers.abolghasemi2026.ch3_data.read_dialogues
         papers.abolghasemi2026.ch3_data.read_samples papers.abolghasemi2026.ch3_data.read_split
         papers.sakai2023.data.read_levels papers.sakai2023.data.read_memberships
-        papers.sakai2023.data.read_target""",
+        papers.sakai2023.data.read_target papers.heuss2025.data.read_fair_lists""",
     "reads the project's own files": """
         records.full_runs.load_full_tier records.publications.read_publication
         records.registry.load_registry records.registry.read_part""",
@@ -421,7 +420,7 @@ TEXTS = [
     name
     for name in READERS
     if name.startswith(
-        ("trec.runs.read_run", "trec.qrels", "collections.letor", "metrics.word",
+        ("trec.runs.read_run", "trec.runs", "collections.letor", "metrics.word",
          "metrics.term_counts.read_documents", "collections.cited_questions",
          "collections.msmarco.read_queries", "base.csv_files",
          "collections.trec_rag.read_topics", "retrieval.query_files", "rag.prompts", "rag.cite",

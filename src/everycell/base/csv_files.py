@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.base.errors import DataError
-from everycell.base.text_files import check_regular, describe_misplaced_mark
+from everycell.base.text_files import check_regular, misplaced_mark
 from everycell.base.untrusted import in_quotes
 
 
@@ -42,7 +42,7 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:
     if len(table.columns) and len(table):
         has_mark = table.iloc[:, 0].str.startswith("\ufeff").to_numpy()
         if has_mark.any():
-            raise ValueError(describe_misplaced_mark(row_in_file(path, int(has_mark.argmax()))))
+            raise misplaced_mark(path, f"row {row_number(path, int(has_mark.argmax()))}")
     for column in columns:
         if column not in table:
             names = in_quotes(list(table.columns[:20]), 300)

@@ -35,29 +35,39 @@ def detect_other_format(start: bytes) -> str | None:
     return next((description for magic, description in formats if start.startswith(magic)), None)
 
 
-def check_regular(path: Path, error: type[Exception] = ValueError) -> None:
+def check_regular(path: Path, error: type[Exception] | None = None) -> None:
     """Refuse pipes and devices, which might never end and can be read only once."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise error(
-            f"{path} is a pipe or device, such as a process substitution; write its content to a "
-            "regular file first."
+        fault = DataError(
+            path,
+            fault="is a pipe or device, such as a process substitution",
+            fix="write its content to a regular file first",
         )
+        raise _as(error, fault)
 
 
-def describe_misplaced_mark(where: object) -> str:
-    """Error message for a byte order mark that is not at the start of a file."""
-    return (
-        f"{where} has a byte order mark, which may only be at the start of a file: remove it. "
-        "Several files that begin with one were probably joined."
+def _as(error: type[Exception] | None, fault: DataError) -> Exception:
+    """The error itself, or another class with its sentence."""
+    return error(str(fault)) if error else fault
+
+
+def misplaced_mark(path: object, row: int | str) -> DataError:
+    """Error for a byte order mark that is not at the start of a file."""
+    return DataError(
+        path,
+        row,
+        fault="has a byte order mark, which may only be at the start of a file",
+        fix="remove it; several files that begin with one were probably joined",
     )
 
 
-def text_lines(path: Path, error: type[Exception] = ValueError) -> Iterator[tuple[int, str]]:
+def text_lines(path: Path, error: type[Exception] | None = None) -> Iterator[tuple[int, str]]:
     """Iterate over the lines of a file with their numbers; only a line feed ends a line.
 
     A byte order mark at the start of the file is skipped. At the start of another line it is an
-    error; within a line, where it may be part of the text, it is kept.
+    error; within a line, where it may be part of the text, it is kept. Errors are a `DataError`, or
+    have the class `error`.
     """
     check_regular(path, error)
     limit = max_unpacked_size(path)
@@ -66,30 +76,30 @@ def text_lines(path: Path, error: type[Exception] = ValueError) -> Iterator[tupl
         with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
             # Check before reading a line: in a binary file, that may be the complete content.
             if description := detect_other_format(file.peek(8)):
-                raise error(f"{path} is {description}.")
+                raise _as(error, DataError(path, fault=f"is {description}"))
             for number, raw in enumerate(iter(partial(file.readline, limit + 1), b""), 1):
                 line = cast(bytes, raw)
                 if number == 1:
                     line = line.removeprefix(MARK)
                 if len(line) > limit:
-                    raise error(
-                        f"Line {number} of {path} has more than {limit:,} bytes: replace the file."
-                    )
+                    text = f"has more than {limit:,} bytes"
+                    raise _as(error, DataError(path, number, fault=text, fix="replace the file"))
                 if line.startswith(MARK):
-                    raise error(describe_misplaced_mark(f"Line {number} of {path}"))
+                    raise _as(error, misplaced_mark(path, number))
                 yield number, line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError:
-        raise error(
-            f"Line {number} of {path} is not UTF-8 text: convert the file to UTF-8."
-        ) from None
+        fault = DataError(path, number, fault="is not UTF-8 text", fix="convert the file to UTF-8")
+        raise _as(error, fault) from None
     except (gzip.BadGzipFile, zlib.error, EOFError):
-        raise error(
-            f"{path} is damaged or not a gzip file: replace it, or remove .gz from its name if it "
-            "is not compressed."
-        ) from None
+        fault = DataError(
+            path,
+            fault="is damaged or not a gzip file",
+            fix="replace it, or remove .gz from its name if it is not compressed",
+        )
+        raise _as(error, fault) from None
 
 
-def read_text_file(path: Path, error: type[Exception] = ValueError) -> str:
+def read_text_file(path: Path, error: type[Exception] | None = None) -> str:
     """Read a text file with the checks of `text_lines`; lines are separated by line feeds."""
     return "\n".join(line for _, line in text_lines(path, error))
 

@@ -334,8 +334,7 @@ def _require_all_cells(cells: pd.DataFrame, column: str, measure_column: str, ta
 
 def _notes_on_queries(runs: Sequence[Path], qrels: Path) -> list[str]:
     """Notes on runs that lack some judged queries; an error if a run lacks all of them."""
-    from everycell.trec.qrels import read_qrels
-    from everycell.trec.runs import read_run
+    from everycell.trec.runs import read_qrels, read_run
 
     judged = read_qrels(qrels)["query"].unique()
     notes = []

@@ -125,15 +125,13 @@ def lexical_probabilities(
     return model.predict_proba(features(pairs))[:, 1]
 
 
-def mcnemar_test(
-    truth: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, *, exact: bool = True
-) -> McNemar:
-    """Test whether two systems decide the same cases equally well (McNemar's test)."""
+def mcnemar_test(truth: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike) -> McNemar:
+    """Test whether two systems decide the same cases equally well (McNemar's exact test)."""
     correct = [np.asarray(array) == np.asarray(truth) for array in (first, second)]
     only_first = int(np.count_nonzero(correct[0] & ~correct[1]))
     only_second = int(np.count_nonzero(correct[1] & ~correct[0]))
     if only_first + only_second == 0:
         return McNemar(0, 0, 1.0)
     table = [[0, only_first], [only_second, 0]]
-    result = mcnemar(table, exact=exact, correction=True)
+    result = mcnemar(table, exact=True)
     return McNemar(only_first, only_second, float(result.pvalue))

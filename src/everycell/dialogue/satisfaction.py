@@ -75,12 +75,12 @@ def scores(counts: Confusion) -> Scores:
 
 
 def fitting_confusions(
-    published: Mapping[str, float], satisfied: int, dissatisfied: int, *, within: float = UNIT
+    published: Mapping[str, float], satisfied: int, dissatisfied: int
 ) -> list[Confusion]:
     """All counts of correct and wrong predictions that fit measures in percent.
 
-    A measure fits if it differs by less than `within`; the default allows both rounded and
-    truncated values. Accuracy must be among the measures. The counts are sorted by the number of
+    A measure fits if it differs by less than `UNIT`, which allows both rounded and truncated
+    values. Accuracy must be among the measures. The counts are sorted by the number of
     correct predictions, then by that of correctly predicted dissatisfied samples.
     """
     if not all(map(math.isfinite, published.values())):
@@ -88,14 +88,14 @@ def fitting_confusions(
     total = satisfied + dissatisfied
     fitting = []
     for correct in range(total + 1):
-        if abs(100 * correct / total - published["accuracy"]) >= within:
+        if abs(100 * correct / total - published["accuracy"]) >= UNIT:
             continue
         for count in range(max(0, correct - satisfied), min(correct, dissatisfied) + 1):
             counts = Confusion(
                 correct - count, satisfied - correct + count, count, dissatisfied - count
             )
             measured = scores(counts)._asdict()
-            if all(abs(measured[name] - value) < within for name, value in published.items()):
+            if all(abs(measured[name] - value) < UNIT for name, value in published.items()):
                 fitting.append(counts)
     return fitting
 

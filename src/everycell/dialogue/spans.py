@@ -103,14 +103,11 @@ def reference_similarity(
     workers: npt.ArrayLike,
     experts: npt.ArrayLike,
     aggregation: Aggregation = "mean",
-    *,
-    majority: int | None = None,
 ) -> Overlap:
     """Overlap of workers' marks with experts' marks in a text, in both directions."""
     workers, experts = np.asarray(workers), np.asarray(experts)
     if aggregation == "majority":
-        needed = len(workers) // 2 + 1 if majority is None else majority
-        workers = (workers.sum(axis=0) >= needed)[None]
+        workers = (2 * workers.sum(axis=0) > len(workers))[None]
     elif aggregation == "similarity":
         workers = workers[[most_similar(workers)]]
     return Overlap(*(float(values.mean()) for values in _overlaps(workers, experts)))

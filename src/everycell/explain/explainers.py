@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from everycell.base.arrays import FloatArray, IntArray
 from everycell.explain.forests import Forest
-from everycell.explain.kernel_shap import kernel_shapley_values
+from everycell.explain.games import ListwiseGame, RankGame, tree_shapley_values
 from everycell.explain.lime import listwise_lime, pointwise_lime
-from everycell.explain.listwise import ListwiseGame
-from everycell.explain.pointwise import tree_shapley_values
-from everycell.explain.selection import greedy_selection
-from everycell.explain.single_documents import RankGame
+from everycell.explain.shapley import Game, greedy_selection, kernel_shapley_values
 from everycell.explain.value_functions import ValueFunction, kendall, ranks_of
 
 #: Number of top documents whose pointwise attributions are averaged (heuss2025, section 4.6).
@@ -175,3 +174,28 @@ def mean_listwise_lime(
         rng=rng,
     )
     return ranking.expand_to_all_features(weights.mean(axis=0))
+
+
+class Checks(NamedTuple):
+    """Values of rankings per explanation and size, shape (e, sizes) or (e, sizes, k)."""
+
+    preservation: FloatArray  #: with only the features of the explanation
+    deletion: FloatArray  #: with all other features
+
+
+def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks:
+    """Values of rankings with only the features of an explanation, or all others.
+
+    Source: heuss2025, section 4.6, Preservation(e) and Deletion(e). An explanation consists of the
+    features with the highest attributions; ties go to the first feature. The background of the game
+    should differ from that of the explanation.
+    """
+    if not np.isfinite(attributions).all():
+        raise ValueError("An attribution is not finite, so it has no rank: give finite numbers.")
+    attributions = np.atleast_2d(attributions)
+    positions = np.argsort(np.argsort(-attributions, kind="stable"), kind="stable")
+    in_explanation = positions[:, None] < np.array(sizes)[:, None]
+    coalitions = np.array([in_explanation, ~in_explanation])
+    # A single call, since games are faster with many coalitions per call.
+    worth = game(coalitions.reshape(-1, attributions.shape[1]))
+    return Checks(*worth.reshape(*coalitions.shape[:-1], *worth.shape[1:]))

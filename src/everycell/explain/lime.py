@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from everycell.base.arrays import BoolArray, FloatArray
-from everycell.explain.listwise import Model
+from everycell.explain.games import Model
 from everycell.explain.value_functions import ValueFunction, ranks_of
 
 #: Width of the kernel, relative to the square root of the number of features (Ribeiro et al.).

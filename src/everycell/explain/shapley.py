@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import factorial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -166,3 +166,60 @@ def sampled_shapley_values(
         if errors.max() <= tolerance:
             break
     return Attribution(samples.mean(axis=0), errors, len(samples))
+
+
+def kernel_shapley_values(
+    game: Game,
+    players: int,
+    *,
+    rng: np.random.Generator,
+    coalitions: int | Literal["auto"] = "auto",
+    select: bool = False,
+) -> FloatArray:
+    """Shapley values by KernelSHAP, which samples coalitions with their complements.
+
+    By default, it samples 2 * players + 2048 coalitions; if there are no more than that, all are
+    used, and the values are exact. With `select`, a lasso (AIC) sets small values to 0, as in the
+    released code of heuss2025 with the defaults of its version of shap. The package receives the
+    game as its model, ones to explain and zeros as the background, so that masked vectors are the
+    indicator vectors of coalitions.
+    """
+    # The import takes seconds.
+    import shap
+
+    def worth(rows: FloatArray) -> FloatArray:
+        return game(np.asarray(rows) > 0.5)
+
+    explainer = shap.KernelExplainer(worth, np.zeros((1, players)))
+    # The package uses the global random generator.
+    global_state = np.random.get_state()
+    np.random.seed(int(rng.integers(2**32)))
+    try:
+        values = explainer.shap_values(
+            np.ones((1, players)), nsamples=coalitions, l1_reg="aic" if select else 0, silent=True
+        )
+    finally:
+        np.random.set_state(global_state)
+    return np.asarray(values)[0]
+
+
+def greedy_selection(game: Game, players: int, limit: int) -> list[int]:
+    """Select the feature with the largest gain repeatedly, while gains are positive.
+
+    Source: heuss2025, section 4.5.2, after Singh et al. Ties go to the first feature.
+    """
+    selected = np.zeros(players, dtype=bool)
+    worth = game(selected[None])[0]
+    order: list[int] = []
+    while len(order) < min(limit, players):
+        candidates = np.flatnonzero(~selected)
+        coalitions = np.repeat(selected[None], len(candidates), axis=0)
+        coalitions[np.arange(len(candidates)), candidates] = True
+        values = game(coalitions)
+        best = int(np.argmax(values))
+        if not values[best] > worth:
+            break
+        worth = values[best]
+        selected = coalitions[best]
+        order.append(int(candidates[best]))
+    return order

@@ -1,7 +1,7 @@
 """Maximum-utility rankings under a fairness constraint: an exact and a fast method.
 
 Utility is the discounted sum of scores. Fairness is the sum of neutrality over rank
-(`everycell.fair_ranking.neutral_exposure`), and its minimum is set as a share of the largest
+(`everycell.fair_ranking.constrained`), and its minimum is set as a share of the largest
 fairness that the list allows.
 """
 
@@ -135,3 +135,36 @@ def _checked_inputs(
     exposures = 1 / ranks
     required_fairness = share * float(-np.sort(-neutrality) @ exposures) * (1 - TOLERANCE)
     return values, neutrality, 1 / np.log2(1 + ranks), exposures, required_fairness
+
+
+def reciprocal_fairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
+    """FaiRR with the discount 1/rank up to a cut-off (heuss2025, equation 3.10)."""
+    if cutoff < 1:
+        raise ValueError(f"The cut-off is {cutoff}: give 1 or more.")
+    values = _checked_neutralities(neutralities)[:cutoff]
+    return float((values / np.arange(1, len(values) + 1)).sum())
+
+
+def reciprocal_nfairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
+    """`reciprocal_fairr`, normalised by its value for the best order of the same list.
+
+    It is NaN if all neutralities are 0. They are those of all candidates of the query, also below
+    the cut-off (heuss2025, section 3.4.2); in the released code, 1 for protected documents, else 0.
+    """
+    best = reciprocal_fairr(-np.sort(-_checked_neutralities(neutralities)), cutoff)
+    return reciprocal_fairr(neutralities, cutoff) / best if best > 0 else float("nan")
+
+
+def _checked_neutralities(neutralities: npt.ArrayLike) -> FloatArray:
+    values = np.asarray(neutralities, dtype=float)
+    if values.ndim != 1:
+        raise ValueError(
+            f"The neutralities have the shape {values.shape}: give a list with one per rank."
+        )
+    invalid = np.flatnonzero(~((values >= 0) & (values <= 1)))
+    if invalid.size:
+        raise ValueError(
+            f"The neutrality at rank {invalid[0] + 1} is {values[invalid[0]]}: give numbers "
+            "between 0 and 1."
+        )
+    return values

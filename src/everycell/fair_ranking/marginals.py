@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.base.arrays import FloatArray
-from everycell.fair_ranking.exposure import exposure_blocks
+from everycell.fair_ranking.fair_exposure import exposure_blocks
 
 #: Largest error of a sum of probabilities or of an exposure on convergence.
 PRECISION = 1e-11

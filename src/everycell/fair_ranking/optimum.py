@@ -26,8 +26,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from everycell.base.arrays import FloatArray, IntArray
-from everycell.fair_ranking.decomposition import AvoidanceTest, checked_marginals, resample
-from everycell.fair_ranking.exposure import checked_rank_weights
+from everycell.fair_ranking.fair_exposure import checked_rank_weights
+from everycell.fair_ranking.felix import AvoidanceTest, checked_marginals, resample
 from everycell.fair_ranking.policies import Policy
 
 #: Largest number of sets of items that are all examined.

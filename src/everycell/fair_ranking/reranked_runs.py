@@ -17,11 +17,11 @@ from everycell.base.untrusted import in_quotes
 from everycell.fair_ranking.constrained import (
     best_by_assignment,
     best_by_integer_program,
+    reciprocal_nfairr,
     scale_scores,
 )
 from everycell.fair_ranking.fa_ir import adjusted_significance, fa_ir, minimum_protected
-from everycell.fair_ranking.neutral_exposure import reciprocal_nfairr
-from everycell.fair_ranking.uncertainty import pufr
+from everycell.fair_ranking.pufr import pufr
 from everycell.render.figure_files import COLOURS, DASHES, MARKERS, style
 from everycell.render.marks import common_legend
 from everycell.retrieval.evaluation import evaluate

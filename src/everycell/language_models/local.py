@@ -266,28 +266,23 @@ class LocalModel:
 
 
 def load_language_model(
-    source: Path | str,
-    *,
-    name: str | None = None,
-    revision: str | None = None,
-    dtype: Dtype = "float32",
-    network: bool = False,
+    folder: Path, *, name: str | None = None, dtype: Dtype = "float32"
 ) -> LocalModel:
-    """Load a language model from a folder or from the hub."""
-    folder = model_folder(source, network=network, revision=revision)
-    identity = folder_identity(folder, name=name or str(source), dtype=dtype)
+    """Load a language model from a folder."""
+    folder = model_folder(folder)
+    identity = folder_identity(folder, name=name or str(folder), dtype=dtype)
     with quiet():
         model, missing = load_weights(
             AutoModelForCausalLM,
             folder,
-            str(source),
+            str(folder),
             dtype=getattr(torch, dtype),
             device_map="auto" if torch.cuda.is_available() else None,
         )
-        tokenizer = read_tokenizer(folder, str(source))
+        tokenizer = read_tokenizer(folder, str(folder))
     if missing:
         raise ModelError(
-            f"The model {source} cannot generate: its weights lack "
+            f"The model {folder} cannot generate: its weights lack "
             f"{', '.join(missing[:3])}; use a model with a language-model head."
         )
     # The attribute exists only if the model is spread over several devices.
@@ -295,7 +290,7 @@ def load_language_model(
     if torch.cuda.is_available() and {"cpu", "disk"} & set(map(str, devices)):
         size = model.get_memory_footprint() / 1e9
         raise ModelError(
-            f"The model {source} takes {size:.0f} GB, more than the GPUs of this job have; request "
+            f"The model {folder} takes {size:.0f} GB, more than the GPUs of this job have; request "
             "more or larger GPUs, or serve the model elsewhere and configure it under "
             "`endpoints`."
         )

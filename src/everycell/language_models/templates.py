@@ -11,15 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
+from everycell.base.errors import DataError
 from everycell.base.text_files import read_text_file
 from everycell.language_models.generation import Message
 
 #: Slots of a kind of template: name -> content, and whether the slot is required.
 Slots = Mapping[str, tuple[str, bool]]
-
-
-class TemplateError(Exception):
-    """A prompt template cannot be used; the message names the file and, if any, the slot."""
 
 
 def read_template(path: Path, slots: Slots, *, last: str) -> Template:
@@ -34,9 +31,11 @@ def parse_template(text: str, path: Path, slots: Slots, *, last: str) -> Templat
     final = _messages(template.template)[-1]
     if final.role != "user" or last not in Template(final.content).get_identifiers():
         problem = f"lacks ${last}" if final.role == "user" else f"has the role {final.role}"
-        raise TemplateError(
-            f"{path}: the last message {problem}; end the template with a user message that "
-            f"contains ${last}."
+        raise DataError(
+            path,
+            column="last message",
+            fault=problem,
+            fix=f"end the template with a user message that contains ${last}",
         )
     return template
 
@@ -44,10 +43,12 @@ def parse_template(text: str, path: Path, slots: Slots, *, last: str) -> Templat
 def template_text(path: Path) -> str:
     """Text of a template file."""
     try:
-        return read_text_file(path, TemplateError)
+        return read_text_file(path)
     except OSError as error:
-        raise TemplateError(
-            f"{path} cannot be read ({error.strerror}); give the path of a template, or omit it."
+        raise DataError(
+            path,
+            fault=f"cannot be read ({error.strerror})",
+            fix="give the path of a template, or omit it",
         ) from None
 
 
@@ -55,17 +56,22 @@ def check_slots(template: Template, path: Path, slots: Slots) -> None:
     """Reject a template with an unknown slot, or without a required one."""
     allowed = ", ".join(f"${name}" for name in slots)
     if not template.is_valid():
-        raise TemplateError(
-            f"{path}: a dollar sign does not start a slot; write $$ for a dollar sign. The slots "
-            f"are {allowed}."
+        raise DataError(
+            path,
+            column="dollar sign",
+            fault="does not start a slot",
+            expected=f"one of {allowed}",
+            fix="write $$ for a dollar sign",
         )
     identifiers = template.get_identifiers()
     for name in identifiers:
         if name not in slots:
-            raise TemplateError(f"{path} has the unknown slot ${name[:60]}; expected {allowed}.")
+            raise DataError(
+                path, column="slot", value=f"${name}", fault="which is unknown", expected=allowed
+            )
     for name, (meaning, needed) in slots.items():
         if needed and name not in identifiers:
-            raise TemplateError(f"{path} lacks the slot ${name} ({meaning}); add it.")
+            raise DataError(path, fault=f"lacks the slot ${name} ({meaning})", fix="add it")
 
 
 def _messages(text: str) -> tuple[Message, ...]:

@@ -41,9 +41,8 @@ _NAMES_BY_MODULE: dict[str, tuple[str, ...]] = {
     "metrics.gfrc": ("gfrc",),
     "metrics.gfr": ("gfr",),
     # heuss2025, chapters 2 to 4
-    "fair_ranking.decomposition": ("decompose",),
-    "fair_ranking.felix": ("felix",),
-    "fair_ranking.uncertainty": ("pufr",),
+    "fair_ranking.felix": ("decompose", "felix"),
+    "fair_ranking.pufr": ("pufr",),
     "fair_ranking.fa_ir": ("fa_ir", "minimum_protected"),
     "explain.explainers": ("ExplainedList", "ranking_shap"),
     "explain.forests": ("read_forest",),
@@ -59,18 +58,14 @@ PACKAGES = ("explain", "fair_ranking", "metrics", "statistics")
 #: Modules of these packages that only studies and commands use.
 INTERNAL = {
     "everycell.explain.compiled",
-    "everycell.explain.feature_numbers",
-    "everycell.explain.forest_texts",
     "everycell.fair_ranking.matchings",
     "everycell.fair_ranking.reranked_runs",
     "everycell.metrics.fairness_differences",
-    "everycell.statistics.anova_frames",
     "everycell.statistics.cluster_relations",
     "everycell.statistics.designs",
     "everycell.statistics.discrimination",
     "everycell.statistics.fast_anova",
     "everycell.statistics.paired_summaries",
-    "everycell.statistics.repeated_ratings",
     "everycell.statistics.simulation",
 }
 

@@ -17,7 +17,7 @@ import pyterrier as pt
 from everycell.base.arrays import IntArray
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
 from everycell.fair_ranking.felix import felix
-from everycell.fair_ranking.uncertainty import pufr
+from everycell.fair_ranking.pufr import pufr
 
 
 class _Reranker(pt.Transformer):
@@ -75,7 +75,7 @@ class Pufr(_Reranker):
     Parameters
     ----------
     alpha : float
-        Number of standard deviations, as for :func:`~everycell.fair_ranking.uncertainty.pufr`.
+        Number of standard deviations, as for :func:`~everycell.fair_ranking.pufr.pufr`.
     deviation, protected : str
         Column with the standard deviation of each score, and Boolean column of protected documents.
 

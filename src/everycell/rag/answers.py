@@ -36,7 +36,6 @@ _SYMBOLS = re.compile(r"[^\w\s]")
 #: Ways to match a gold answer: its characters anywhere, its words, the complete answer, or its
 #: words as SQuAD normalises them.
 Match = Literal["substring", "words", "whole", "squad"]
-MATCHES = ("substring", "words", "whole", "squad")
 
 _DIGIT = re.compile(r"\d")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")

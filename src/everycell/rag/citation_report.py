@@ -72,7 +72,7 @@ class _Line(BaseModel):
         return self.answer or ""
 
 
-class CitedAnswer(NamedTuple):
+class AnswerCitations(NamedTuple):
     """Citations of one answer."""
 
     question: str
@@ -90,9 +90,9 @@ class CitedAnswer(NamedTuple):
     cut: str = ""
 
 
-def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]:
+def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[AnswerCitations]:
     """Read answers from a file of JSON lines, with their citations."""
-    answers: dict[tuple[str, str], CitedAnswer] = {}
+    answers: dict[tuple[str, str], AnswerCitations] = {}
     for number, line in read_json_lines(path, _Line, "docs/attribution.md"):
         key = (line.arm, line.question)
         if key in answers:
@@ -119,7 +119,7 @@ def _document_names(line: _Line, path: Path, number: int) -> Sequence[str | int]
     return line.documents
 
 
-def _parse_line(line: _Line, path: Path, number: int, forms: Forms) -> CitedAnswer:
+def _parse_line(line: _Line, path: Path, number: int, forms: Forms) -> AnswerCitations:
     names = _document_names(line, path, number)
     k = len(names)
     unknown = [document for document in line.relevant if document not in names]
@@ -160,7 +160,7 @@ def _parse_line(line: _Line, path: Path, number: int, forms: Forms) -> CitedAnsw
         cites_relevant = tuple(citation.number in relevant for citation in written)
     unread = tuple(unread_marks(line.text, forms=forms))
     ended = Answer(text=line.text, finish=normalise_finish(line.finish))
-    return CitedAnswer(
+    return AnswerCitations(
         line.question,
         line.arm,
         relevant,
@@ -175,7 +175,7 @@ def _parse_line(line: _Line, path: Path, number: int, forms: Forms) -> CitedAnsw
     )
 
 
-def answer_frame(answers: Iterable[CitedAnswer], *, strays: Strays = "ignored") -> pd.DataFrame:
+def answer_frame(answers: Iterable[AnswerCitations], *, strays: Strays = "ignored") -> pd.DataFrame:
     """Precision, recall and numbers of citations, one row per answer."""
     rows = [
         {
@@ -195,7 +195,7 @@ def answer_frame(answers: Iterable[CitedAnswer], *, strays: Strays = "ignored") 
 
 
 def citation_report(
-    answers: Sequence[CitedAnswer], *, strays: Strays = "ignored", seed: int = 0
+    answers: Sequence[AnswerCitations], *, strays: Strays = "ignored", seed: int = 0
 ) -> pd.DataFrame:
     """Quality of the citations, one row per arm."""
     frame = answer_frame(answers, strays=strays)
@@ -225,7 +225,7 @@ def citation_report(
 
 
 def arm_differences(
-    answers: Sequence[CitedAnswer],
+    answers: Sequence[AnswerCitations],
     pairs: Iterable[tuple[str, str]],
     *,
     strays: Strays = "ignored",

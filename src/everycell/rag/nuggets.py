@@ -175,15 +175,12 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(stems(text))
 
 
-def covered_share(
-    facts: Sequence[str], other_facts: Sequence[str], *, minimum: float = 0.5
-) -> float:
-    """Share of facts with at least a share `minimum` of their words in one other fact."""
+def covered_share(facts: Sequence[str], other_facts: Sequence[str]) -> float:
+    """Share of facts with at least half of their words in one other fact."""
     candidates = [_words(text) for text in other_facts]
     stems_by_fact = [words for words in map(_words, facts) if words]
     if not stems_by_fact:
         return float("nan")
     return sum(
-        any(len(words & other) >= minimum * len(words) for other in candidates)
-        for words in stems_by_fact
+        any(2 * len(words & other) >= len(words) for other in candidates) for words in stems_by_fact
     ) / len(stems_by_fact)

@@ -40,8 +40,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from everycell.base.arrays import FloatArray, IntArray
-from everycell.trec.qrels import check_qrels
-from everycell.trec.runs import check_run, id_order, warn_of_collapse
+from everycell.trec.runs import check_qrels, check_run, id_order, warn_of_collapse
 
 if TYPE_CHECKING:
     from ir_measures import Measure

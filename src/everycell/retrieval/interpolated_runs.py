@@ -26,8 +26,7 @@ from everycell.retrieval.interpolation import (
 )
 from everycell.retrieval.judged_lists import JudgedLists, judge
 from everycell.statistics.hypothesis_tests import t_tests
-from everycell.trec.qrels import check_qrels
-from everycell.trec.runs import check_run
+from everycell.trec.runs import check_qrels, check_run
 
 Candidates = Literal["either", "both"]
 #: Score of a document that only the other run has: the run's lowest for the topic, or a number.

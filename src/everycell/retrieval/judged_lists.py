@@ -18,8 +18,7 @@ from everycell.retrieval.evaluation import (
     parse_measures,
     select_topics,
 )
-from everycell.trec.qrels import check_qrels
-from everycell.trec.runs import Outside, check_candidates, id_order, restrict_run
+from everycell.trec.runs import Outside, check_candidates, check_qrels, id_order, restrict_run
 
 
 @dataclass(frozen=True)

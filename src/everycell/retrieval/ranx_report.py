@@ -15,8 +15,7 @@ from tabulate import tabulate
 
 from everycell.retrieval.evaluation import parse_measure
 from everycell.retrieval.fusion import ranx_run, uncompiled_ranx
-from everycell.trec.qrels import check_qrels
-from everycell.trec.runs import trec_order
+from everycell.trec.runs import check_qrels, trec_order
 
 _RANX_NAMES = {"AP": "map", "nDCG": "ndcg", "RR": "mrr", "P": "precision", "R": "recall"}
 # In ranx's list of superscripts, the 17th letter is wrongly a Persian digit.

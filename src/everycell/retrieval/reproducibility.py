@@ -27,8 +27,7 @@ from everycell.metrics.rbo import PERSISTENCE, Variant, crbo
 from everycell.retrieval.any_measure import evaluate_measures
 from everycell.retrieval.evaluation import Choice
 from everycell.retrieval.significance import compare_paired_and_unpaired
-from everycell.trec.qrels import check_qrels
-from everycell.trec.runs import check_run, trec_order
+from everycell.trec.runs import check_qrels, check_run, trec_order
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure

@@ -27,22 +27,30 @@ on the coding.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import patsy
+import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from scipy import stats
 from statsmodels.stats.anova import anova_lm
+from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
 from everycell.statistics.designs import (
     Interactions,
+    RankDeficientDesignWarning,
+    check_factors,
     check_response,
     factor_frame,
     model_formula,
     model_terms,
     rounding_error,
 )
+from everycell.statistics.effect_size import EffectScale
 from everycell.statistics.fast_anova import AnovaResults, FastAnova
 
 
@@ -155,3 +163,129 @@ def design_support(
             index=pd.Index(fast_anova.terms, name="term"),
         ),
     )
+
+
+#: Separator between the factors of an interaction, as in the papers.
+TIMES = " x "
+COLUMNS = ["dependent_variable", "independent_variable", "metric", "value"]
+
+
+def anova_cells(
+    data: pd.DataFrame,
+    responses: Sequence[str],
+    factors: Sequence[str],
+    scale: EffectScale,
+    *,
+    containing: str | None = None,
+) -> pd.DataFrame:
+    """Type II ANOVA of several responses in long format: p-value and effect size per term.
+
+    Designs with empty cells get statsmodels' minimum-norm solution, as in the papers;
+    `supported_cells` compares nested models instead.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankDeficientDesignWarning)
+        tables = {response: anova(data, response, factors) for response in responses}
+    cells = [
+        (*key, measure, value)
+        for key, row in _term_rows(tables, factors, containing)
+        for measure, value in (
+            ("p_value", float(row["p"])),
+            ("effect_size", scale.label(row["omega_sq"])),
+        )
+    ]
+    return pd.DataFrame(cells, columns=COLUMNS)
+
+
+def supported_cells(
+    data: pd.DataFrame,
+    responses: Sequence[str],
+    factors: Sequence[str],
+    scale: EffectScale,
+    *,
+    containing: str | None = None,
+) -> pd.DataFrame:
+    """Type II ANOVA by nested models, also valid for designs with empty cells."""
+    values = [check_response(data, response, factors) for response in responses]
+    results = FastAnova(data, factors, solution="supported").fit(np.column_stack(values))
+    tables = {response: results.table(column) for column, response in enumerate(responses)}
+    cells: list[tuple[object, ...]] = []
+    for key, row in _term_rows(tables, factors, containing):
+        cells.append((*key, "df", int(row["df"])))
+        if row["df"]:
+            cells.append((*key, "F", float(row["F"])))
+            cells.append((*key, "p_value", float(row["p"])))
+            cells.append((*key, "omega_squared", float(row["omega_sq"])))
+            cells.append((*key, "effect_size", scale.label(row["omega_sq"])))
+    return pd.DataFrame(cells, columns=COLUMNS)
+
+
+def _term_rows(
+    tables: Mapping[str, pd.DataFrame], factors: Sequence[str], containing: str | None
+) -> Iterator[tuple[tuple[str, str], pd.Series]]:
+    """Key (response, term) and row of each term, or of each term that contains a factor."""
+    if containing is not None and containing not in factors:
+        raise ValueError(
+            f"containing is {containing!r}, which is not a factor: choose from {list(factors)}."
+        )
+    for response, table in tables.items():
+        for term, row in table.iterrows():
+            if containing is None or containing in str(term).split(":"):
+                yield (response, str(term).replace(":", TIMES)), row
+
+
+def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
+    """Intraclass correlation ICC(1): similarity of the values within a group.
+
+    NaN if all values are the same. For groups of unequal size, the formula uses the mean size,
+    corrected for the spread of the sizes.
+    """
+    grouped = values.astype(float).groupby(groups.to_numpy())
+    sizes = grouped.size()
+    n, k = int(sizes.sum()), len(sizes)
+    if k < 2 or n <= k:
+        raise ValueError(
+            f"There are {n} values in {k} groups; give two groups or more, with two values or more "
+            "in at least one of them."
+        )
+    within_groups = float(((values - grouped.transform("mean")) ** 2).sum()) / (n - k)
+    weighted_squares = sizes * (grouped.mean() - values.mean()) ** 2
+    between_groups = float(weighted_squares.sum()) / (k - 1)
+    size = (n - float((sizes**2).sum()) / n) / (k - 1)
+    total = between_groups + (size - 1) * within_groups
+    return (between_groups - within_groups) / total if total else float("nan")
+
+
+def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster: str) -> pd.Series:
+    """One-way ANOVA of a factor over the means of clusters, such as workers."""
+    check_factors(data, [factor])
+    check_response(data, response, [factor])
+    levels = data.groupby(cluster)[factor].nunique()
+    if (levels > 1).any():
+        raise ValueError(
+            f"The {cluster} {levels.idxmax()!r} has {levels.max()} levels of {factor!r}: choose a "
+            f"factor with one level per {cluster}, or a mixed model."
+        )
+    means = data.groupby(cluster).agg({response: "mean", factor: "first"})
+    return anova(means, response, [factor]).loc[factor]
+
+
+def random_intercept_p(data: pd.DataFrame, response: str, factor: str, cluster: str) -> float:
+    """P-value of a factor's Wald test in a mixed model with a random intercept per cluster.
+
+    NaN if the model cannot be fitted because the ratings within each cluster are identical.
+    """
+    check_factors(data, [factor])
+    values = check_response(data, response, [factor])
+    design = np.asarray(patsy.dmatrix("C(f0)", factor_frame(data, [factor])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            model = sm.MixedLM(values, design, groups=data[cluster].to_numpy()).fit(reml=True)
+            effects = model.fe_params[1:]
+            covariance = np.asarray(model.cov_params())[1 : len(design.T), 1 : len(design.T)]
+            statistic = float(effects @ np.linalg.solve(covariance, effects))
+        except np.linalg.LinAlgError:
+            return float("nan")
+    return float(stats.chi2.sf(statistic, len(effects)))

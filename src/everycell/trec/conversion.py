@@ -26,10 +26,10 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.base.errors import DataError
 from everycell.base.untrusted import in_quotes
 from everycell.trec.lines import QRELS, RUN, Kind
-from everycell.trec.qrels import check_qrels, read_qrels
-from everycell.trec.runs import check_run, read_run
+from everycell.trec.runs import check_qrels, check_run, read_qrels, read_run
 
 #: Column names of the supported frames, in the order of everycell's columns.
 _RUN_COLUMNS = (
@@ -121,10 +121,10 @@ def as_run_and_qrels(run: Any, qrels: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
         and all(isinstance(score, Integral) for score in scores)
         and not any(isinstance(label, Integral) for label in labels)
     ):
-        raise ValueError(
-            "The run has only whole numbers and the qrels have only decimals, such as "
-            f"{scores[0]} and {labels[0]}, so they seem to be swapped: give the run first; if they "
-            "are right, convert the labels to int."
+        raise DataError(
+            fault="The run has only whole numbers and the qrels have only decimals, such as "
+            f"{scores[0]} and {labels[0]}, so they seem to be swapped",
+            fix="give the run first; if they are right, convert the labels to int",
         )
     return frames
 
@@ -190,14 +190,16 @@ def _rename_columns(frame: pd.DataFrame, kind: Kind) -> pd.DataFrame:
         choices = " or ".join(f"({', '.join(columns)})" for columns in matches or column_sets)
         other = _QRELS_COLUMNS if kind is RUN else _RUN_COLUMNS
         if not matches and any(set(columns) <= set(frame.columns) for columns in other):
-            raise ValueError(
-                f"The {kind.name} frame has the columns {in_quotes(list(frame.columns), 300)} of "
-                f"{'qrels' if kind is RUN else 'a run'}, so run and qrels seem to be swapped: give "
-                f"the run first, and a frame with {choices} as the {kind.name}."
+            raise DataError(
+                f"the {kind.name} frame",
+                fault=f"has the columns {in_quotes(list(frame.columns), 300)} of "
+                f"{'qrels' if kind is RUN else 'a run'}, so run and qrels seem to be swapped",
+                fix=f"give the run first, and a frame with {choices} as the {kind.name}",
             )
-        raise ValueError(
-            f"The {kind.name} frame has the columns {in_quotes(list(frame.columns), 300)}; it must "
-            f"have {'only ' if matches else ''}one of the sets {choices}."
+        raise DataError(
+            f"the {kind.name} frame",
+            fault=f"has the columns {in_quotes(list(frame.columns), 300)}",
+            expected=f"{'only ' if matches else ''}one of the sets {choices}",
         )
     (columns,) = matches
     selected = frame.loc[:, list(columns)]

@@ -15,18 +15,21 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.errors import DataError
 from everycell.base.file_kinds import KINDS, recognise_text
 from everycell.base.files import write_atomically
 from everycell.base.frames import check_columns
 from everycell.base.text_files import (
     MARK,
     check_regular,
-    describe_misplaced_mark,
     detect_other_format,
+    misplaced_mark,
 )
 from everycell.base.untrusted import in_quotes, unpack
 
 Ranks = Literal["ignore", "error"]
+#: File and line of a row, or the words for a row of a frame, as the first arguments of a DataError.
+Locate = Callable[[int], tuple[object, int | str]]
 
 # Characters that an id must not contain: C code such as trec_eval would end the id there.
 ID_DELIMITER = r"[\s\x0b\x00]"
@@ -83,43 +86,39 @@ def _text(raw: bytes) -> str:
 
 
 def _describe_failure(
-    data: bytes, kind: Kind, path: Path, row_name: Callable[[int], str], cause: Exception
-) -> ValueError:
+    data: bytes, kind: Kind, path: Path, locate: Locate, cause: Exception
+) -> DataError:
     """Describe the first invalid line; slow, so only called after reading has failed."""
     other = recognise_text(data)
     if other is not None and other != kind.name:
-        return ValueError(
-            f"The {kind.name} file {path} contains {KINDS[other]}; check the order of the files, "
-            f"or give {KINDS[kind.name]}."
+        return DataError(
+            path,
+            fault=f"contains {KINDS[other]}",
+            expected=KINDS[kind.name],
+            fix="check the order of the files",
         )
     for row, line in enumerate(data.split(b"\n")):
-        line_name = row_name(row)
         fields = line.split()
         if len(fields) != len(kind.fields):
-            hint = (
-                "remove the extra fields, or spaces within ids"
+            return DataError(
+                *locate(row),
+                fault=f"has {len(fields)} fields",
+                expected=f"{len(kind.fields)} ({' '.join(kind.fields)})",
+                fix="remove the extra fields, or spaces within ids"
                 if len(fields) > len(kind.fields)
-                else "add the missing fields, or delete the line"
-            )
-            return ValueError(
-                f"{line_name} has {len(fields)} fields: a line of a {kind.name} file has "
-                f"{len(kind.fields)} ({' '.join(kind.fields)}); {hint}."
+                else "add the missing fields, or delete the line",
             )
         try:
             line.decode("utf-8")
         except UnicodeDecodeError:
-            return ValueError(
-                f"{line_name} is not UTF-8 text: {in_quotes(_text(line))}; convert the file to "
-                "UTF-8."
-            )
+            fault, fix = "which is not UTF-8 text", "convert the file to UTF-8"
+            return DataError(*locate(row), value=_text(line), fault=fault, fix=fix)
         if kind.number:
             number = fields[kind.fields.index(kind.number)]
             if not re.fullmatch(kind.pattern, number):
-                return ValueError(
-                    f"{line_name} has the {kind.number} {in_quotes(_text(number))}: it must be "
-                    f"{kind.allowed}; correct the line."
-                )
-    return ValueError(f"{path} is not a {kind.name} file: {cause}; correct it.")
+                value = _text(number)
+                return DataError(*locate(row), kind.number, value, expected=kind.allowed)
+    return DataError(path, fault=f"is not a {kind.name} file ({cause})", fix="correct it")
 
 
 def read_lines(
@@ -147,21 +146,19 @@ def read_lines(
         ) from None
     except (OSError, ValueError) as error:
         rename = ", or remove .gz from its name if it is not compressed"
-        raise ValueError(
-            f"The {kind.name} file {path} cannot be read or is damaged ({error}): create it again"
-            f"{rename if path.suffix == '.gz' else ''}."
+        raise DataError(
+            path,
+            fault=f"cannot be read or is damaged ({error})",
+            fix=f"create it again{rename if path.suffix == '.gz' else ''}",
         ) from None
     if other_format:
-        raise ValueError(f"The {kind.name} file {path} is {other_format}.")
+        raise DataError(path, fault=f"is {other_format}")
     data = data.removeprefix(MARK)
-    data, row_name = _remove_comments(_normalise_space(data.rstrip()), path)
+    data, locate = _remove_comments(_normalise_space(data.rstrip()), path)
     if (position := data.find(MARK)) >= 0:
-        raise ValueError(describe_misplaced_mark(row_name(data.count(b"\n", 0, position))))
+        raise misplaced_mark(*locate(data.count(b"\n", 0, position)))
     if not data:
-        raise ValueError(
-            f"The {kind.name} file {path} is empty: it must have at least one line; create it "
-            "again."
-        )
+        raise DataError(path, fault="is empty", expected="at least one line", fix="create it again")
     column_types = dict.fromkeys(("query", "document", "rank"), pa.string())
     try:
         table = pa.csv.read_csv(
@@ -178,33 +175,30 @@ def read_lines(
             ),
         )
     except pa.ArrowInvalid as error:
-        raise _describe_failure(data, kind, path, row_name, error) from error
+        raise _describe_failure(data, kind, path, locate, error) from error
     frame = table.to_pandas()
     if kind.number and (is_infinite := np.isinf(frame[kind.number].to_numpy(dtype=float))).any():
         # Quote the file, since the number may be too large for 64 bits.
         row = int(np.argmax(is_infinite))
         field = data.split(b"\n", row + 1)[row].split(b" ")[kind.fields.index(kind.number)]
-        raise ValueError(
-            f"{row_name(row)} has the {kind.number} {in_quotes(field.decode())}: it must be a "
-            "finite number; check how it was computed."
-        )
+        raise DataError(*locate(row), kind.number, field.decode(), expected="a finite number")
     ids_are_valid = not any(byte in data for byte in _DELIMITER_BYTES)
-    frame = check_frame(frame, kind, row_name, ids_are_valid=ids_are_valid)
+    frame = check_frame(frame, kind, locate, ids_are_valid=ids_are_valid)
     if ranks:
-        _check_ranks(frame, table["rank"], row_name)
-    check_queries(frame, queries, row_name)
-    check_scale(frame, scale, row_name)
+        _check_ranks(frame, table["rank"], locate)
+    _check_queries(frame, queries, locate)
+    _check_scale(frame, scale, locate)
     return frame
 
 
-def _remove_comments(data: bytes, path: Path) -> tuple[bytes, Callable[[int], str]]:
-    """Text without lines that begin with #, as in trec_eval 10, and a function that names a row."""
+def _remove_comments(data: bytes, path: Path) -> tuple[bytes, Locate]:
+    """Text without lines that begin with #, as in trec_eval 10, and a function that finds a row."""
     if not data.startswith(b"#") and b"\n#" not in data:
-        return data, lambda row: f"Line {row + 1} of {path}"
+        return data, lambda row: (path, row + 1)
     lines = data.split(b"\n")
     numbers = [number for number, line in enumerate(lines, 1) if not line.startswith(b"#")]
     data = b"\n".join(lines[number - 1] for number in numbers)
-    return data, lambda row: f"Line {numbers[row]} of {path}"
+    return data, lambda row: (path, numbers[row])
 
 
 def _normalise_space(data: bytes) -> bytes:
@@ -221,24 +215,31 @@ def _normalise_space(data: bytes) -> bytes:
 
 
 def check_frame(
-    frame: pd.DataFrame, kind: Kind, row_name: Callable[[int], str], *, ids_are_valid: bool = False
+    frame: pd.DataFrame, kind: Kind, locate: Locate | None = None, *, ids_are_valid: bool = False
 ) -> pd.DataFrame:
-    """Check a frame, and return the columns of its kind; `row_name` names a row in messages."""
+    """Check a frame, and return the columns of its kind; `locate` finds a row of a file."""
+    frame_name = f"the {kind.name} frame"
+    locate = locate or (lambda row: (None, f"row {row} of the {kind.name}"))
     check_columns(f"The {kind.name} frame", frame.columns, kind.columns)
     if frame.empty:
-        raise ValueError(f"The {kind.name} frame has no rows: it must have at least one.")
+        raise DataError(frame_name, fault="has no rows", expected="at least one")
     frame = frame[list(kind.columns)]
     for column in ("query", "document"):
         ids = frame[column]
         if ids.hasnans:
-            raise ValueError(
-                f"The column {column!r} of the {kind.name} frame has missing values: add the "
-                "missing ids, or drop their rows."
+            raise DataError(
+                frame_name,
+                column=column,
+                fault="has missing values",
+                fix="add the missing ids, or drop their rows",
             )
         if not pd.api.types.is_string_dtype(ids) or isinstance(ids.dtype, pd.CategoricalDtype):
-            raise ValueError(
-                f"The column {column!r} of the {kind.name} frame has the type {ids.dtype}: ids "
-                "must be strings, so convert it with astype(str)."
+            raise DataError(
+                frame_name,
+                column=column,
+                fault=f"has the type {ids.dtype}",
+                expected="strings",
+                fix="convert the ids with astype(str)",
             )
     query, names = pd.factorize(frame["query"])
     documents = pa.Table.from_pandas(frame[["document"]], preserve_index=False)["document"]
@@ -251,20 +252,24 @@ def check_frame(
             row = is_invalid.index(True).as_py()
             if column == "query":
                 row = int(np.argmax(query == row))
-            raise ValueError(
-                f"{row_name(row)} has the {column} id {in_quotes(frame[column].iloc[row])}: "
-                "an id must have at least one character and no white space; replace it."
+            raise DataError(
+                *locate(row),
+                column,
+                frame[column].iloc[row],
+                expected="an id with at least one character and no white space",
             )
     row = _first_duplicate(query, documents)
     if row is not None:
-        raise ValueError(
-            f"{row_name(row)} repeats the document {in_quotes(frame['document'].iloc[row])} of "
-            f"query {in_quotes(frame['query'].iloc[row])}: a document must occur only once per "
-            "query; remove the duplicate."
+        raise DataError(
+            *locate(row),
+            "document",
+            frame["document"].iloc[row],
+            f"which occurs twice for query {in_quotes(frame['query'].iloc[row])}",
+            fix="remove the duplicate",
         )
     if kind.number is None or kind.type is None:
         return frame
-    values = _check_number(frame, kind, row_name)
+    values = _check_number(frame, kind, locate)
     return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
 
 
@@ -288,18 +293,22 @@ def _first_duplicate(query: IntArray, documents: pa.ChunkedArray) -> int | None:
     return int(np.argmax(is_duplicate)) if is_duplicate.any() else None
 
 
-def _check_number(frame: pd.DataFrame, kind: Kind, row_name: Callable[[int], str]) -> FloatArray:
+def _check_number(frame: pd.DataFrame, kind: Kind, locate: Locate) -> FloatArray:
     column = frame[kind.number]
     is_real = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
     if not is_real:
-        raise ValueError(
-            f"The column {kind.number!r} of the {kind.name} frame has the type {column.dtype}: it "
-            "must contain real numbers."
+        raise DataError(
+            f"the {kind.name} frame",
+            column=kind.number,
+            fault=f"has the type {column.dtype}",
+            expected="real numbers",
         )
     if column.hasnans and kind is QRELS:
-        raise ValueError(
-            f"The column {kind.number!r} of the {kind.name} frame has missing values: add the "
-            "missing labels, or drop their rows."
+        raise DataError(
+            f"the {kind.name} frame",
+            column=kind.number,
+            fault="has missing values",
+            fix="add the missing labels, or drop their rows",
         )
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if kind is RUN:
@@ -311,24 +320,33 @@ def _check_number(frame: pd.DataFrame, kind: Kind, row_name: Callable[[int], str
         allowed = QRELS.allowed
     if is_invalid.any():
         row = int(np.argmax(is_invalid))
-        raise ValueError(
-            f"{row_name(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
-            f"{in_quotes(frame['document'].iloc[row])}) has the {kind.number} {values[row]}: it "
-            f"must be {allowed}; check how it was computed."
+        raise DataError(
+            *locate(row),
+            kind.number,
+            float(values[row]),
+            _of_pair(frame, row),
+            expected=allowed,
+            fix="check how it was computed",
         )
     return values
 
 
-def _check_ranks(
-    frame: pd.DataFrame, ranks: pa.ChunkedArray, row_name: Callable[[int], str]
-) -> None:
+def _of_pair(frame: pd.DataFrame, row: int) -> str:
+    document, query = (in_quotes(frame[column].iloc[row]) for column in ("document", "query"))
+    return f"for document {document} of query {query}"
+
+
+def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, locate: Locate) -> None:
     """Check that, within each query, no document is ranked above one with a higher score."""
     is_whole = pc.match_substring_regex(ranks, r"^\d{1,9}$")
     if not pc.all(is_whole).as_py():
         row = is_whole.index(False).as_py()
-        raise ValueError(
-            f"{row_name(row)} has the rank {in_quotes(ranks[row].as_py())}: it must be a whole "
-            "number of at most nine digits; correct it, or ignore the ranks."
+        raise DataError(
+            *locate(row),
+            "rank",
+            ranks[row].as_py(),
+            expected="a whole number of at most nine digits",
+            fix="correct it, or ignore the ranks",
         )
     rank = pc.cast(ranks, pa.int64()).to_numpy()
     query, _ = pd.factorize(frame["query"])
@@ -340,47 +358,51 @@ def _check_ranks(
     if is_wrong.any():
         first = int(np.argmax(is_wrong))
         query_count = len(np.unique(query[upper[is_wrong]]))
-        higher_rank, row = rank[upper[first]], lower[first]
-        raise ValueError(
-            f"{row_name(row)} has the rank {rank[row]} and the score {frame['score'].iloc[row]}, "
-            f"higher than that of rank {higher_rank} of the same query (queries with such ranks: "
-            f"{query_count}): as in trec_eval, scores determine the ranking, so negate them if "
-            "they are distances, or ignore the ranks if the scores are correct."
+        higher_rank, row = rank[upper[first]], int(lower[first])
+        raise DataError(
+            *locate(row),
+            "rank",
+            int(rank[row]),
+            f"with the score {frame['score'].iloc[row]}, higher than that of rank {higher_rank} of "
+            f"the same query (queries with such ranks: {query_count})",
+            fix="scores determine the ranking as in trec_eval, so negate them if they are "
+            "distances, or ignore the ranks if the scores are correct",
         )
 
 
-def check_scale(
-    frame: pd.DataFrame, scale: tuple[int, int] | None, row_name: Callable[[int], str]
-) -> None:
-    """Raise an error if a label is outside the scale; `row_name` names a row in messages."""
+def _check_scale(frame: pd.DataFrame, scale: tuple[int, int] | None, locate: Locate) -> None:
+    """Raise an error if a label is outside the scale."""
     if scale is None:
         return
     low, high = scale
     if low > high:
-        raise ValueError(f"The scale is {scale}: give its lowest label, then its highest.")
+        raise DataError(column="scale", value=scale, expected="the lowest label, then the highest")
     is_outside = ~frame["relevance"].between(low, high).to_numpy()
     if is_outside.any():
         row = int(np.argmax(is_outside))
-        raise ValueError(
-            f"{row_name(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
-            f"{in_quotes(frame['document'].iloc[row])}) has the relevance "
-            f"{frame['relevance'].iloc[row]}: the scale goes from {low} to {high}; correct the "
-            "label or the scale."
+        raise DataError(
+            *locate(row),
+            "relevance",
+            int(frame["relevance"].iloc[row]),
+            _of_pair(frame, row),
+            expected=f"a label from {low} to {high}",
+            fix="correct the label or the scale",
         )
 
 
-def check_queries(
-    frame: pd.DataFrame, queries: Iterable[str] | None, row_name: Callable[[int], str]
-) -> None:
-    """Raise an error if a query is not in `queries`; `row_name` names a row in messages."""
+def _check_queries(frame: pd.DataFrame, queries: Iterable[str] | None, locate: Locate) -> None:
+    """Raise an error if a query is not in `queries`."""
     if queries is None:
         return
     is_unknown = ~frame["query"].isin(list(queries)).to_numpy()
     if is_unknown.any():
         row = int(np.argmax(is_unknown))
-        raise ValueError(
-            f"{row_name(row)} has the unknown query {in_quotes(frame['query'].iloc[row])}: delete "
-            "the line, or add the query."
+        raise DataError(
+            *locate(row),
+            "query",
+            frame["query"].iloc[row],
+            "which is unknown",
+            fix="delete the line, or add the query",
         )
 
 
@@ -388,9 +410,11 @@ def write_lines(fields: Iterable[object], path: Path | str) -> None:
     """Write one line per row; `fields` are columns or constants, with the query ids first."""
     fields = list(fields)
     if fields[0].str.startswith("#").any():  # type: ignore[attr-defined]
-        raise ValueError(
-            f"A query id for {path} begins with '#', and trec_eval 10 treats such lines as "
-            "comments: rename the query."
+        raise DataError(
+            path,
+            column="query",
+            fault="has an id that begins with '#', as comments do in trec_eval 10",
+            fix="rename the query",
         )
     # pyarrow's CSV writer rejects ids with quotation marks.
     columns = [

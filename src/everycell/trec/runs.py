@@ -1,4 +1,4 @@
-"""Runs in TREC format: scored documents per query, in trec_eval's order.
+"""Runs and relevance judgements (qrels) in TREC format, and trec_eval's order of documents.
 
 The ranks and the order of the lines are ignored, as in trec_eval: documents are ordered by score,
 and ties by descending id (`trec_order`). Scores are compared as 32-bit floats, as in trec_eval 9
@@ -21,11 +21,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from everycell.base.arrays import IntArray
+from everycell.base.errors import DataError
 from everycell.base.text_files import text_lines
 from everycell.base.untrusted import in_quotes
 from everycell.trec.lines import (
     CANDIDATES,
     ID_DELIMITER,
+    QRELS,
     RUN,
     Ranks,
     check_frame,
@@ -43,18 +45,28 @@ def read_run(
 ) -> pd.DataFrame:
     """Read a run in TREC format."""
     if ranks not in ("ignore", "error"):
-        raise ValueError(f"ranks is {ranks!r}: it must be 'ignore' or 'error'.")
+        raise DataError(column="ranks", value=ranks, expected="'ignore' or 'error'")
     return read_lines(path, RUN, ranks=ranks == "error", queries=queries)
+
+
+def read_qrels(path: Path | str, *, scale: tuple[int, int] | None = None) -> pd.DataFrame:
+    """Read relevance judgements in TREC format."""
+    return read_lines(path, QRELS, scale=scale)
 
 
 def check_run(run: pd.DataFrame) -> pd.DataFrame:
     """Check a frame of scored documents as :func:`read_run` checks a file."""
-    return check_frame(run, RUN, lambda row: f"Row {row} of the run")
+    return check_frame(run, RUN)
+
+
+def check_qrels(qrels: pd.DataFrame) -> pd.DataFrame:
+    """Check a frame of relevance judgements as :func:`read_qrels` checks a file."""
+    return check_frame(qrels, QRELS)
 
 
 def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
     """Check a frame of the documents that a re-ranker scores for each query."""
-    return check_frame(candidates, CANDIDATES, lambda row: f"Row {row} of the candidates")
+    return check_frame(candidates, CANDIDATES)
 
 
 def system_name(path: Path | str) -> str:
@@ -98,8 +110,9 @@ def check_tags(runs: Sequence[tuple[Path, str | None]]) -> None:
                 f"{runs[other][0]} (tag {in_quotes(other_tag)})"
             )
             if normalise_name(other_tag) != normalised:
-                raise ValueError(
-                    f"{sentence}: the files may be swapped; rename one of them, or correct its tag."
+                raise DataError(
+                    fault=sentence,
+                    fix="the files may be swapped; rename one of them, or correct its tag",
                 )
             warnings.warn(f"{sentence}; systems are named after files, not tags.", stacklevel=2)
 
@@ -107,13 +120,18 @@ def check_tags(runs: Sequence[tuple[Path, str | None]]) -> None:
 def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:
     """Write a run in TREC format, in trec_eval's order, with ranks from 1."""
     if not tag or re.search(ID_DELIMITER, tag):
-        raise ValueError(
-            f"The tag of the run for {path} is {tag!r}: it must have at least one character and "
-            "no white space."
+        raise DataError(
+            path, column="tag", value=tag, expected="one character or more, without white space"
         )
     ordered = trec_order(run)
     rank = ordered.groupby("query", sort=False).cumcount() + 1
     write_lines((ordered["query"], "Q0", ordered["document"], rank, ordered["score"], tag), path)
+
+
+def write_qrels(qrels: pd.DataFrame, path: Path | str) -> None:
+    """Write relevance judgements in TREC format, in the order of the rows."""
+    frame = check_qrels(qrels)
+    write_lines((frame["query"], "0", frame["document"], frame["relevance"]), path)
 
 
 def restrict_run(
@@ -125,27 +143,32 @@ def restrict_run(
 ) -> pd.DataFrame:
     """Restrict a run to the candidates, with the score `missing` for candidates it lacks."""
     if outside not in ("error", "drop"):
-        raise ValueError(f"outside is {outside!r}: it must be 'error' or 'drop'.")
+        raise DataError(column="outside", value=outside, expected="'error' or 'drop'")
     if missing is not None and not np.isfinite(np.float32(missing)):
-        raise ValueError(f"missing is {missing!r}: it must be a finite score or None.")
+        raise DataError(column="missing", value=missing, expected="a finite score or None")
     run, candidates = check_run(run), check_candidates(candidates)
     merged = candidates.merge(run, on=["query", "document"], how="left")
     is_missing = merged["score"].isna().to_numpy()
     if outside == "error" and len(merged) - is_missing.sum() < len(run):
         pairs = pd.MultiIndex.from_frame(candidates)
         row = int(np.argmin(pd.MultiIndex.from_frame(run[["query", "document"]]).isin(pairs)))
-        raise ValueError(
-            f"Row {row} of the run scores the document {run['document'].iloc[row]!r}, which is not "
-            f"a candidate of query {run['query'].iloc[row]!r}: add it to the candidates, or drop "
-            "such documents with outside='drop'."
+        raise DataError(
+            row=f"row {row} of the run",
+            column="document",
+            value=run["document"].iloc[row],
+            fault=f"which is not a candidate of query {run['query'].iloc[row]!r}",
+            fix="add it to the candidates, or drop such documents with outside='drop'",
         )
     if is_missing.any():
         if missing is None:
             row = int(np.argmax(is_missing))
-            raise ValueError(
-                f"The run has no score for the candidate {merged['document'].iloc[row]!r} of query "
-                f"{merged['query'].iloc[row]!r} ({is_missing.sum()} of {len(merged)} candidates): "
-                "score it, or set a score for missing candidates with missing=."
+            raise DataError(
+                "the run",
+                column="document",
+                value=merged["document"].iloc[row],
+                fault=f"a candidate of query {merged['query'].iloc[row]!r} without a score "
+                f"({is_missing.sum()} of {len(merged)} candidates)",
+                fix="score it, or set a score for missing candidates with missing=",
             )
         merged["score"] = merged["score"].fillna(float(missing))
     return merged

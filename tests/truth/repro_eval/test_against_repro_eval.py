@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from everycell.retrieval.reproducibility import compare_runs, ranking_agreement
-from everycell.trec.qrels import read_qrels
-from everycell.trec.runs import read_run
+from everycell.trec.runs import read_qrels, read_run
 
 FOLDER = Path(__file__).parent
 #: Documents of each list, and the persistence of RBO.

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 from everycell.retrieval.reproducibility import compare_runs
-from everycell.trec.qrels import read_qrels
-from everycell.trec.runs import read_run
+from everycell.trec.runs import read_qrels, read_run
 
 RUNS = {
     "a.run": ["q1 d1 d2 d3", "q2 d4 d5", "q3 d6 d7"],
@@ -142,7 +141,7 @@ def test_ranks_that_disagree_with_the_scores(files):
     turned = re.sub(r"(\d) (\d+) t\n", r"\1 -\2 t\n", trec(RUNS["b.run"]))
     Path("turned.run").write_text(turned)
     message = refused("a.run", "turned.run", "qrels")
-    assert "Line 2 of turned.run has the rank 2 and the score -8.0, higher than" in message
+    assert "turned.run, line 2: rank is 2, with the score -8.0, higher than" in message
     _, out, _ = call(
         "a.run", "turned.run", "qrels", "--ranks", "ignore", "--format", "json", "--k", 2
     )
@@ -153,12 +152,12 @@ def test_ranks_that_disagree_with_the_scores(files):
 @pytest.mark.parametrize(
     ("run", "says"),
     [
-        ("", "The run file bad.run is empty"),
+        ("", "bad.run is empty"),
         (trec(["81_1 d1 d2"]), "The reproduced run has no topic of the qrels: it begins with"),
         (trec(["q1 MARCO_1-3 MARCO_2-0"]), "No document of the reproduced run is judged"),
-        ("q1 Q0 d1 1 nan t\n", "Line 1 of bad.run (query 'q1', document 'd1') has the score nan"),
-        (trec(["q1 d1 d2 d1"]), "Line 3 of bad.run repeats the document 'd1' of query 'q1'"),
-        (trec(["q1 d1"])[:-3], "Line 1 of bad.run has 5 fields"),
+        ("q1 Q0 d1 1 nan t\n", "bad.run, line 1: score is nan, for document 'd1' of query 'q1'"),
+        (trec(["q1 d1 d2 d1"]), "bad.run, line 3: document is 'd1', which occurs twice"),
+        (trec(["q1 d1"])[:-3], "bad.run, line 1 has 5 fields"),
     ],
 )
 def test_invalid_runs_are_refused(files, run, says):
@@ -171,9 +170,9 @@ def test_invalid_runs_are_refused(files, run, says):
     [
         (QRELS.replace("q", "81_"), [], "The original run has no topic of the qrels"),
         (QRELS, ["--level", "3"], "No document of the qrels has a relevance of 3 or more"),
-        (QRELS, ["--scale", "0,1"], "Line 1 of bad (query 'q1', document 'd1') has the relevance"),
-        (QRELS + "q1 0 d1 0\n", [], "Line 6 of bad repeats the document 'd1' of query 'q1'"),
-        ("q1 0 d1 high\n", [], "Line 1 of bad has the relevance 'high'"),
+        (QRELS, ["--scale", "0,1"], "bad, line 1: relevance is"),
+        (QRELS + "q1 0 d1 0\n", [], "bad, line 6: document is 'd1'"),
+        ("q1 0 d1 high\n", [], "bad, line 1: relevance is 'high'"),
         ("q1 0 d1 1\n", [], "1 of 1 topics of the qrels can be compared"),
     ],
 )
@@ -187,11 +186,11 @@ def test_invalid_judgements_are_refused(files, qrels, options, says):
     [
         (["--measure", "MRRR"], "The measure 'MRRR' cannot be parsed"),
         (["--scale", "4"], "--scale is '4'; expected the lowest and the highest grade"),
-        (["--scale", "4,0"], "The scale is (4, 0)"),
+        (["--scale", "4,0"], "scale is (4, 0)"),
         (["--level", "0"], "relevance_level is 0"),
-        (["--k", "0"], "The depth is 0"),
+        (["--k", "0"], "depth is 0"),
         (["--k", "5", "--k", "5"], "The depths are [5, 5]"),
-        (["--p", "1"], "The persistence p is 1"),
+        (["--p", "1"], "p is 1.0"),
         (["--baseline", "base.run"], "needs both --baseline and --reproduced-baseline"),
         (["--reproduced-baseline", "base.run"], "needs both --baseline and"),
     ],

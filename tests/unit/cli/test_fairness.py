@@ -211,7 +211,7 @@ def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
         ("", "words.txt: word list is empty"),
         ("she\n", "words.txt, line 1: 'she'"),
         ("mother in law,f\nhe,m\n", "'mother in law', which becomes ['mother', 'in', 'law']"),
-        (b"s\xffe,f\n", "words.txt is not UTF-8 text"),
+        (b"s\xffe,f\n", "words.txt, line 1 is not UTF-8 text"),
         ("she,length\nhe,m\n", "name of a group is 'length'"),
     ],
 )
@@ -237,7 +237,7 @@ def test_a_term_in_two_groups_of_two_lists_is_refused(files):
         ("a.csv", "d1,she\n", "a.csv: extension is 'csv'"),
         ("a.tsv", "", "x.parquet would have no documents"),
         ("a.tsv", "\tshe\n", "document 0 (counted from 0): id and text is ('', 'she')"),
-        ("a.tsv", b"d1\tsh\xe9\n", "Line 1 of a.tsv is not UTF-8"),
+        ("a.tsv", b"d1\tsh\xe9\n", "a.tsv, line 1 is not UTF-8"),
         ("a.tsv", "d1\tshe\nd2\t\n", "document 'd2': text is '', which has no word"),
         (
             "a.tsv",
@@ -300,14 +300,14 @@ def test_invalid_options_are_refused(files, options, says):
 @pytest.mark.parametrize(
     ("run", "says"),
     [
-        ("", "The run file bad.run is empty"),
-        (RUN + "q1 Q0 d2 4 0.5 t\n", "Line 6 of bad.run repeats the document 'd2' of query 'q1'"),
+        ("", "bad.run is empty"),
+        (RUN + "q1 Q0 d2 4 0.5 t\n", "bad.run, line 6: document is 'd2'"),
         (
             RUN.replace("d2", "d9"),
             "document of the run is 'd9', which has no counts, like 1 of 4 documents",
         ),
-        ("q1 Q0 d1 1 high t\n", "Line 1 of bad.run has the score 'high'"),
-        ("q1 Q0 my doc 1 3 t\n", "Line 1 of bad.run has 7 fields"),
+        ("q1 Q0 d1 1 high t\n", "bad.run, line 1: score is 'high'"),
+        ("q1 Q0 my doc 1 3 t\n", "bad.run, line 1 has 7 fields"),
     ],
 )
 def test_invalid_runs_are_refused(files, run, says):
@@ -543,7 +543,7 @@ def test_accents_are_composed_and_terms_that_occur_nowhere_are_listed(files):
 def test_concatenated_word_lists_are_refused_with_the_line(files):
     (files / "words.txt").write_text("\ufeffshe,f\n\ufeffhe,m\n")
     arguments = ("docs.tsv", "--words", "words.txt", "--out", "d.parquet")
-    assert "Line 2 of words.txt has a byte order mark" in refused("count-terms", *arguments)
+    assert "words.txt, line 2 has a byte order mark" in refused("count-terms", *arguments)
 
 
 def test_a_header_that_is_not_recognised_is_pointed_out(files):

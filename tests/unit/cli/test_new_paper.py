@@ -24,8 +24,7 @@ from everycell.retrieval.evaluation import evaluate
 from everycell.sources.additions import add_file
 from everycell.sources.download import DownloadError
 from everycell.sources.fetch import OWN_DATA
-from everycell.trec.qrels import read_qrels
-from everycell.trec.runs import read_run
+from everycell.trec.runs import read_qrels, read_run
 from everycell.verdicts.card_checks import check_cards
 
 REPOSITORY = Path(__file__).parents[3]

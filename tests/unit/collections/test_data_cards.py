@@ -7,7 +7,6 @@ import everycell
 from everycell.collections import (
     answerability,
     cast_turns,
-    fair_ranking_lists,
     ginger,
     user_studies,
 )
@@ -15,6 +14,7 @@ from everycell.records.registry import load_registry
 from everycell.sources import fetch
 from everycell.trec.runs import read_run
 from papers.abolghasemi2026.ch3_planted import plant_dialogues
+from papers.heuss2025 import data as fair_ranking_lists
 from papers.sakai2023 import data as fairweb
 
 #: What fetched sets without a card are: weights, which docs/data.md describes; and what no chapter

@@ -18,7 +18,7 @@ from everycell.collections.scidocs import (
     read_scidocs,
 )
 from everycell.retrieval.evaluation import evaluate
-from everycell.trec.qrels import check_qrels
+from everycell.trec.runs import check_qrels
 
 #: Queries of each file; a query has two relevant documents, of its own subject, and three others.
 QUERIES = {"test": 4, "val": 20}

@@ -76,13 +76,6 @@ def test_mcnemar_test_binomial(cases):
     assert mirrored == (result.only_second, result.only_first, pytest.approx(result.p))
 
 
-def test_mcnemar_test_chi_square():
-    truth = [True] * 30
-    first, second = [True] * 20 + [False] * 10, [False] * 20 + [True] * 10
-    # (|20 - 10| - 1)^2 / 30 = 2.7 with one degree of freedom.
-    assert mcnemar_test(truth, first, second, exact=False).p == pytest.approx(0.1003, abs=1e-4)
-
-
 def test_read_passage_labels_both_halves(tmp_path):
     path, other = tmp_path / "file.csv", tmp_path / "other.csv"
     path.write_text(

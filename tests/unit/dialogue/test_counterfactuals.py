@@ -44,7 +44,6 @@ from everycell.dialogue.judging import (
 from everycell.language_models.generation import Answer, Request, prompt_hash
 from everycell.language_models.records import read_record
 from everycell.language_models.settings import Decoding
-from everycell.language_models.templates import TemplateError
 from papers.abolghasemi2026.ch3_planted import plant_dialogues
 
 SAMPLE = Sample(
@@ -70,22 +69,22 @@ def template(tmp_path: Path, text: str | bytes):
 @pytest.mark.parametrize(
     ("text", "expected_message"),
     [
-        ("Turn it round:\n$dialog", r"has the unknown slot \$dialog; expected \$dialogue, "),
-        ("Turn it round.", r"lacks the slot \$dialogue .*; add it"),
+        ("Turn it round:\n$dialog", r"slot is '\$dialog', which is unknown; expected \$dialogue, "),
+        ("Turn it round.", r"lacks the slot \$dialogue .*: add it"),
         ("Turn $wanted round.", r"lacks the slot \$dialogue"),
-        ("It costs $5:\n$dialogue", r"a dollar sign does not start a slot; write \$\$"),
-        ("### user\n$dialogue\n### assistant\nDone.", "the last message has the role assistant"),
-        ("### system\n$dialogue\n### user\nGo.", r"the last message lacks \$dialogue"),
+        ("It costs $5:\n$dialogue", r"dollar sign does not start a slot; .*: write \$\$"),
+        ("### user\n$dialogue\n### assistant\nDone.", "last message has the role assistant"),
+        ("### system\n$dialogue\n### user\nGo.", r"last message lacks \$dialogue"),
         (b"caf\xe9 $dialogue", "is not UTF-8 text"),
     ],
 )
 def test_read_template_invalid(tmp_path: Path, text: str, expected_message: str) -> None:
-    with pytest.raises(TemplateError, match=f"mine.txt:? .*{expected_message}"):
+    with pytest.raises(ValueError, match=f"mine.txt:? .*{expected_message}"):
         template(tmp_path, text)
 
 
 def test_read_template_missing(tmp_path: Path) -> None:
-    with pytest.raises(TemplateError, match="none.txt cannot be read"):
+    with pytest.raises(DataError, match="none.txt cannot be read"):
         read_template(tmp_path / "none.txt")
 
 

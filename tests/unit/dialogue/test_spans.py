@@ -119,13 +119,6 @@ def test_most_similar_tie():
     assert most_similar(mark_characters([[], [], []], 4)) == 0
 
 
-def test_reference_similarity_stricter_majority():
-    workers = mark_characters([[(0, 4)], [(0, 3)], [(0, 2)]], 8)
-    expert = mark_characters([[(0, 4)]], 8)
-    recalls = [reference_similarity(workers, expert, "majority", majority=n).recall for n in (1, 3)]
-    assert recalls == [1.0, 0.5]
-
-
 SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9)), max_size=4).map(
     lambda lengths_by_start: [(start, start + length) for start, length in lengths_by_start]
 )

@@ -4,9 +4,9 @@ import lightgbm
 import numpy as np
 import pytest
 
-from everycell.explain.checks import checks
 from everycell.explain.explainers import (
     ExplainedList,
+    checks,
     greedy,
     mean_listwise_lime,
     mean_pointwise_lime,
@@ -15,12 +15,9 @@ from everycell.explain.explainers import (
     sharp,
 )
 from everycell.explain.forests import read_forest
-from everycell.explain.kernel_shap import kernel_shapley_values
+from everycell.explain.games import RankGame, masked_scores, tree_shapley_values
 from everycell.explain.lime import listwise_lime, pointwise_lime
-from everycell.explain.listwise import masked_scores
-from everycell.explain.pointwise import tree_shapley_values
-from everycell.explain.shapley import all_coalitions, shapley_values
-from everycell.explain.single_documents import RankGame
+from everycell.explain.shapley import all_coalitions, kernel_shapley_values, shapley_values
 from everycell.explain.value_functions import kendall, ranks_of
 
 #: Weights of the features that the labels come from; the others are noise.

@@ -7,8 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.explain.forests import forest_of, read_forest
-from everycell.explain.listwise import ListwiseGame, masked_scores
-from everycell.explain.pointwise import pointwise_shapley_values, tree_shapley_values
+from everycell.explain.games import (
+    ListwiseGame,
+    masked_scores,
+    pointwise_shapley_values,
+    tree_shapley_values,
+)
 from everycell.explain.shapley import all_coalitions
 from everycell.explain.value_functions import kendall, ranks_of
 

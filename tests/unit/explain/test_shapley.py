@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from everycell.explain.selection import greedy_selection
 from everycell.explain.shapley import (
     MAX_PLAYERS,
     all_coalitions,
+    greedy_selection,
     sampled_shapley_values,
     shapley_values,
 )

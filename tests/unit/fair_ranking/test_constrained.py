@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from everycell.fair_ranking.constrained import (
     best_by_assignment,
     best_by_integer_program,
+    reciprocal_fairr,
+    reciprocal_nfairr,
     scale_scores,
 )
-from everycell.fair_ranking.neutral_exposure import reciprocal_fairr, reciprocal_nfairr
 
 LISTS = st.lists(
     st.tuples(st.integers(0, 20).map(lambda n: n / 20), st.sampled_from([0, 0.5, 1])),

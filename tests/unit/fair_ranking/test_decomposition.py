@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.base import compiling
-from everycell.fair_ranking.decomposition import decompose, resample
-from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
-from everycell.fair_ranking.exposure_measures import holds_outlier, outlier_probability
+from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.felix import decompose, resample
 from everycell.fair_ranking.marginals import entropy_marginals
 from everycell.fair_ranking.matchings import compile_if_possible, split_by_rows
+from everycell.fair_ranking.policies import holds_outlier, outlier_probability
 
 RULES = ["row_first", "column_first", "assignment"]
 

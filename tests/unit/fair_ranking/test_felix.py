@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
-from everycell.fair_ranking.exposure_measures import outlier_probability
+from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.felix import felix
+from everycell.fair_ranking.policies import outlier_probability
 
 
 @pytest.mark.parametrize("items", [6, 40])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from everycell.fair_ranking.exposure import (
+from everycell.fair_ranking.fair_exposure import (
     exposure_blocks,
     fair_exposure,
     logarithmic_rank_weights,

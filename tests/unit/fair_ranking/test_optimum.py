@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import everycell.fair_ranking.optimum as optimum
-from everycell.fair_ranking.decomposition import resample
-from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
-from everycell.fair_ranking.exposure_measures import holds_outlier
+from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.felix import resample
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
 from everycell.fair_ranking.optimum import generate_rankings, lowest_probability, pool_rankings
-from everycell.fair_ranking.policies import Policy
+from everycell.fair_ranking.policies import Policy, holds_outlier
 
 
 def problem(n, k, seed):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.policies import deterministic, omit, plackett_luce, uniform
 
 

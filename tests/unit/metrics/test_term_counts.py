@@ -267,7 +267,7 @@ LINES = {"tsv": "d1\tshe\nd2\the\n", "jsonl": '{"id": "d1", "text": "she"}\n'}
 def test_a_mark_at_the_start_of_another_line_is_refused(tmp_path, kind):
     path = tmp_path / f"passages.{kind}"
     path.write_bytes(2 * ("\ufeff" + LINES[kind].rstrip("\n") + "\n").encode())
-    with pytest.raises(ValueError, match="Line .* has a byte order mark"):
+    with pytest.raises(ValueError, match="line [0-9] has a byte order mark"):
         list(read_documents(path))
 
 

@@ -406,8 +406,8 @@ RUN = run_frame(("q", "d1", 1.0))
     [
         (RUN.drop(columns="score"), {}, "no column 'score'"),
         (RUN.iloc[:0], {}, "no rows"),
-        (RUN.assign(score=np.inf), {}, "Row 0 of the run .* has the score inf"),
-        (pd.concat([RUN, RUN]), {}, "Row 1 of the run repeats the document 'd1'"),
+        (RUN.assign(score=np.inf), {}, "row 0 of the run: score is inf"),
+        (pd.concat([RUN, RUN]), {}, "row 1 of the run: document is 'd1'"),
         (RUN, {"depth": 0}, "depth is 0"),
         (RUN, {"unknown": "skip"}, "unknown is 'skip'"),
     ],

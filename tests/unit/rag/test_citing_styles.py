@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.base.errors import DataError
-from everycell.language_models.templates import TemplateError
 from everycell.rag.citing_styles import (
     citing_style,
     grounded_prompt,
@@ -139,7 +138,7 @@ def test_citing_style_invalid(tmp_path) -> None:
         citing_style("own template", mine)
     assert caught.value.path == mine
     mine.write_text("$documents")
-    with pytest.raises(TemplateError, match="lacks"):
+    with pytest.raises(DataError, match="lacks"):
         citing_style("spans", mine)
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from everycell.base.errors import DataError
-from everycell.language_models.templates import TemplateError
 from everycell.rag.citations import find_citations
 from everycell.rag.prompts import (
     AUTHORS_TEMPLATE,
@@ -120,23 +119,23 @@ def test_document_lines_empty_document():
     ("text", "expected_message"),
     [
         ("Question: $question", r"lacks the slot \$documents"),
-        ("$documents $question $author", r"unknown slot \$author"),
+        ("$documents $question $author", r"slot is '\$author'"),
         (
             "### user\n$question\n$documents\n### assistant\nOK",
-            "the last message has the role assis",
+            "last message has the role assis",
         ),
         ("$documents $question costs $5", r"write \$\$ for a dollar sign"),
         ("### document\n[$number]\n### user\n$documents $question", r"lacks the slot \$text"),
         (
             "### document\n$number $text $question\n### user\n$documents $question",
-            r"unknown slot \$question",
+            r"slot is '\$question'",
         ),
     ],
 )
 def test_read_template_invalid(tmp_path: Path, text, expected_message):
     path = tmp_path / "mine.txt"
     path.write_text(text)
-    with pytest.raises(TemplateError, match=f"mine.txt:? .*{expected_message}"):
+    with pytest.raises(DataError, match=f"mine.txt:? .*{expected_message}"):
         read_template(path)
 
 

@@ -206,9 +206,9 @@ def test_nothing_is_left():
         evaluate(run, qrels, without_relevant="drop")
     with pytest.raises(ValueError, match=r"None of the 1 topics.*\['q'\].*\['r'\]"):
         evaluate(frame([("r", "d", 1)], "score"), qrels)
-    with pytest.raises(ValueError, match="The run frame has no rows"):
+    with pytest.raises(ValueError, match="the run frame has no rows"):
         evaluate(run[:0], qrels)
-    with pytest.raises(ValueError, match="The candidates frame has no rows"):
+    with pytest.raises(ValueError, match="the candidates frame has no rows"):
         judge(run[:0], qrels)
 
 

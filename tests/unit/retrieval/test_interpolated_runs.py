@@ -16,8 +16,7 @@ from everycell.retrieval.evaluation import evaluate, parse_measure
 from everycell.retrieval.interpolated_runs import interpolate_runs
 from everycell.retrieval.interpolation import ALPHAS, sweep
 from everycell.retrieval.judged_lists import judge
-from everycell.trec.qrels import write_qrels
-from everycell.trec.runs import read_run, write_run
+from everycell.trec.runs import read_run, write_qrels, write_run
 
 #: All measures of the grid of weights, with and without a cut-off.
 MEASURES = ["AP", "AP@2", "nDCG", "nDCG@3", "RR", "RR@2", "P@1", "P@10", "R@2", "R@10"]

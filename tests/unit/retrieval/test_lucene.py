@@ -369,7 +369,7 @@ def test_the_longest_term_is_indexed(tmp_path):
         ({"q": ["w0"]}, [("q", "d1"), ("q", "lost")], "The candidate 'lost' of query 'q' is not"),
         ({"q": ["w0"]}, [("p", "d1")], "The pairs contain the query 'p', which is not among the 1"),
         ({"q": ["w 0"]}, [("q", "d1")], "The terms of query 'q' include 'w 0'"),
-        ({"q": ["w0"]}, [("q", "d1"), ("q", "d1")], "repeats the document 'd1' of query 'q'"),
+        ({"q": ["w0"]}, [("q", "d1"), ("q", "d1")], "document is 'd1', which occurs twice"),
         ({"q": ["w0"]}, [("q", "d1\u2003d2")], "A document has the id"),
         ({"q\u2003": ["w0"]}, [("q\u2003", "d1")], "A query has the id"),
     ],

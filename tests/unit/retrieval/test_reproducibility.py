@@ -193,7 +193,10 @@ def test_invariants_of_the_effects(scores, gain, scale):
             "union is 'score': it must be 'original' or 'ids'.",
         ),
         (lambda: ranking_agreement(run(q="ab"), run(q="ab"), depth=0), "depth is 0"),
-        (lambda: ranking_agreement(run(q="aa"), run(q="ab")), "repeats the document"),
+        (
+            lambda: ranking_agreement(run(q="aa"), run(q="ab")),
+            "document is 'a', which occurs twice",
+        ),
         (
             lambda: score_agreement(values(MAP=[0.1, 0.2]), values(MAP=[0.1, 0.2, 0.3])),
             "The topic 'q2' is only in the reproduced values",
@@ -338,7 +341,13 @@ PAIR = {"q": "ab", "r": "xy"}
         (PAIR, PAIR, PAIR, {"depths": []}, "The depths are []"),
         (PAIR, PAIR, PAIR, {"missing_topics": "skip"}, "missing_topics is 'skip'"),
         (PAIR, PAIR, PAIR, {"measures": ["MRRR"]}, "The measure 'MRRR' cannot be parsed"),
-        ({"q": "aa", "r": "xy"}, PAIR, PAIR, {}, "the document 'a' of query 'q'"),
+        (
+            {"q": "aa", "r": "xy"},
+            PAIR,
+            PAIR,
+            {},
+            "document is 'a', which occurs twice for query 'q'",
+        ),
     ],
 )
 def test_runs_that_cannot_be_compared(first, second, judged, choices, message):

@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.anova import anova_lm
 
-from everycell.statistics.anova import anova, design_support, supported_anova
-from everycell.statistics.anova_frames import anova_cells, supported_cells
+from everycell.statistics.anova import (
+    anova,
+    anova_cells,
+    design_support,
+    supported_anova,
+    supported_cells,
+)
 from everycell.statistics.designs import RankDeficientDesignWarning
 from everycell.statistics.effect_size import CULPEPPER
 from everycell.statistics.fast_anova import FastAnova

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.statistics.anova import anova
-from everycell.statistics.repeated_ratings import (
+from everycell.statistics.anova import (
+    anova,
     cluster_means_anova,
     intraclass_correlation,
     random_intercept_p,

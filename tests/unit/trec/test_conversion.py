@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import everycell
 from everycell.retrieval.fusion import uncompiled_ranx
 from everycell.trec.conversion import as_qrels, as_run, as_run_and_qrels
-from everycell.trec.qrels import write_qrels
-from everycell.trec.runs import trec_order, write_run
+from everycell.trec.runs import trec_order, write_qrels, write_run
 
 SCORES = {"q2": {"d1": 0.5, "d3": 2.0}, "q1": {"d2": 12.5, "d1": -1.0}}
 LABELS = {"q2": {"d1": 1, "d3": 0}, "q1": {"d2": 2}}
@@ -111,11 +110,11 @@ def test_a_run_that_ir_measures_reads_is_ours(tmp_path):
         (b"a.run", TypeError, "^The run is of type bytes; "),
         ([("q", "d", 1.0)], TypeError, "^The run is of type list of tuple; "),
         (LABELS["q2"], TypeError, "^The run has 1 for the query 'd1'; use a dict of dicts"),
-        (RUN.drop(columns="score"), ValueError, "has the columns .*; it must have one of the sets"),
+        (RUN.drop(columns="score"), ValueError, "has the columns .*; expected one of the sets"),
         (RUN.assign(qid="q", docno="d"), ValueError, "only one of the sets .query, document, sc"),
-        (RUN.assign(query=1), ValueError, "ids must be strings, so convert it with astype"),
-        ({1: {"d": 1.0}}, ValueError, "ids must be strings, so convert it"),
-        ({"q": {"d": float("nan")}}, ValueError, "score nan: it must be a number"),
+        (RUN.assign(query=1), ValueError, "query has the type int64"),
+        ({1: {"d": 1.0}}, ValueError, "query has the type int64"),
+        ({"q": {"d": float("nan")}}, ValueError, "score is nan"),
         ({}, ValueError, "has no rows"),
         ("no.run", FileNotFoundError, "no.run does not exist"),
     ],

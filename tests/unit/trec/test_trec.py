@@ -9,16 +9,19 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.trec.qrels import check_qrels, read_qrels, write_qrels
+from everycell.base.errors import DataError
 from everycell.trec.runs import (
     check_candidates,
+    check_qrels,
     check_run,
     id_order,
     rank_run,
+    read_qrels,
     read_run,
     restrict_run,
     system_name,
     trec_order,
+    write_qrels,
     write_run,
 )
 
@@ -75,38 +78,45 @@ def test_ids_are_text_as_they_stand(tmp_path):
     assert read_run(path)[["query", "document"]].values.tolist() == [[n, f"#{n}"] for n in odd]
 
 
+def fields_of(error: DataError) -> tuple:
+    return error.row, error.column, error.value
+
+
 @pytest.mark.parametrize(
-    ("kind", "text", "words"),
+    ("kind", "text", "fields"),
     [
-        ("run", "", "run file .* is empty"),
-        ("qrels", " \n\n", "qrels file .* is empty"),
-        (
-            "run",
-            "q Q0 d 1 2 t\nq Q0 my doc 2 1 t\n",
-            "Line 2 of .* has 7 fields.*within ids",
-        ),
-        ("run", "q Q0 d 1 2\n", "Line 1 of .* has 5 fields: a line of a run file has 6"),
-        ("run", "q Q0 d 1 2 t\n\nq Q0 e 1 2 t\n", "Line 2 of .* has 0 fields"),
-        ("run", "# bm25\nq Q0 d 1 2 t\n#\nq Q0 e 1 2\n", "Line 4 of .* has 5 fields"),
-        ("run", "# bm25\nq Q0 d 1 2 t\n#\nq Q0 d 1 1 t\n", "Line 4 of .* repeats the document"),
-        ("qrels", "# nothing else\n", "is empty"),
-        ("run", "q Q0 d 1 2 t\nq Q0 e 2 high t\n", "Line 2 of .* the score 'high': .* a plain"),
-        ("run", "q Q0 d 1 2 t\nq Q0 e 2 nan t\n", r"Line 2 of .*'e'\) has the score nan"),
-        ("run", "q Q0 d 1 -inf t\n", "Line 1 of .* has the score '-inf': .* finite"),
-        ("run", "q Q0 d 1 1e39 t\n", r"Line 1 of .* has the score 1e\+39"),
-        ("run", "q Q0 d 1 2 t\nr Q0 d 1 2 t\nq Q0 d 2 1 t\n", "Line 3 of .* 'd' of query 'q':"),
-        ("qrels", "q 0 d 1\nq 0 e 1.5\n", "Line 2 of .* the relevance '1.5': .* whole number"),
-        ("qrels", "q 0 d 12345678901\n", "Line 1 of .* the relevance '12345678901'"),
-        ("qrels", "q 0 d 1\nq 0 d 0\n", "Line 2 of .* repeats the document"),
-        ("qrels", "q 0 my doc 1\n", "Line 1 of .* has 5 fields"),
-        ("qrels", "q 0 a\x0bb 1\n", "Line 1 of .* has .*fields|Line 1 of .*document id"),
+        ("run", "", (None, None, ...)),
+        ("qrels", " \n\n", (None, None, ...)),
+        ("run", "q Q0 d 1 2 t\nq Q0 my doc 1 2 t\n", (2, None, ...)),
+        ("run", "q Q0 d 1 2\n", (1, None, ...)),
+        ("run", "q Q0 d 1 2 t\n\nq Q0 e 1 2 t\n", (2, None, ...)),
+        ("run", "# bm25\nq Q0 d 1 2 t\n#\nq Q0 e 1 2\n", (4, None, ...)),
+        ("run", "# bm25\nq Q0 d 1 2 t\n#\nq Q0 d 1 1 t\n", (4, "document", "d")),
+        ("qrels", "# nothing else\n", (None, None, ...)),
+        ("run", "q Q0 d 1 2 t\nq Q0 e 2 high t\n", (2, "score", "high")),
+        ("run", "q Q0 d 1 -inf t\n", (1, "score", "-inf")),
+        ("run", "q Q0 d 1 1e39 t\n", (1, "score", 1e39)),
+        ("run", "q Q0 d 1 2 t\nr Q0 d 1 2 t\nq Q0 d 2 1 t\n", (3, "document", "d")),
+        ("qrels", "q 0 d 1\nq 0 e 1.5\n", (2, "relevance", "1.5")),
+        ("qrels", "q 0 d 12345678901\n", (1, "relevance", "12345678901")),
+        ("qrels", "q 0 d 1\nq 0 d 0\n", (2, "document", "d")),
+        ("qrels", "q 0 my doc 1\n", (1, None, ...)),
+        ("qrels", "q 0 a\x0bb 1\n", (1, "document", "a\x0bb")),
     ],
 )
-def test_a_bad_file_is_refused_with_its_line(tmp_path, kind, text, words):
+def test_read_run_and_qrels_invalid_file(tmp_path, kind, text, fields):
     path = tmp_path / "file"
     path.write_text(text, newline="")
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(DataError) as caught:
         READERS[kind][0](path)
+    assert (caught.value.path, *fields_of(caught.value)) == (path, *fields)
+
+
+def test_read_run_nan_score(tmp_path):
+    (tmp_path / "run").write_text("q Q0 d 1 2 t\nq Q0 e 2 nan t\n")
+    with pytest.raises(DataError, match="document 'e' of query 'q'") as caught:
+        read_run(tmp_path / "run")
+    assert (caught.value.row, caught.value.column) == (2, "score")
 
 
 def lines_of(topics: int, documents: int) -> list[str]:
@@ -119,15 +129,16 @@ def lines_of(topics: int, documents: int) -> list[str]:
 
 @pytest.mark.parametrize("documents", [2, 200], ids=["short_lists", "long_lists"])
 @pytest.mark.parametrize("scattered", [False, True])
-def test_a_document_twice_is_found_in_lists_of_any_length(tmp_path, documents, scattered):
+def test_read_run_repeated_document(tmp_path, documents, scattered):
     lines = lines_of(5, documents)
     if scattered:
         np.random.default_rng(1).shuffle(lines)
     (tmp_path / "run").write_text("".join(lines))
     assert len(read_run(tmp_path / "run")) == len(lines)
     (tmp_path / "run").write_text("".join([*lines, "q3 Q0 d1 9 -9 t\n", "q1 Q0 d0 9 -9 t\n"]))
-    with pytest.raises(ValueError, match=f"Line {len(lines) + 1} of .*'d1' of query 'q3'"):
+    with pytest.raises(DataError, match="query 'q3'") as caught:
         read_run(tmp_path / "run")
+    assert fields_of(caught.value) == (len(lines) + 1, "document", "d1")
 
 
 @pytest.mark.parametrize(
@@ -142,101 +153,115 @@ def test_a_document_twice_is_found_in_lists_of_any_length(tmp_path, documents, s
         ["q Q0 c 7 1 t", "q Q0 a 1 3 t", "q Q0 b 2 2 t"],
     ],
 )
-def test_ranks_that_agree_with_the_scores(tmp_path, lines):
+def test_read_run_ranks_that_agree_with_scores(tmp_path, lines):
     (tmp_path / "run").write_text("\n".join(lines))
     read = read_run(tmp_path / "run", ranks="error")
     pd.testing.assert_frame_equal(read, read_run(tmp_path / "run"))
 
 
 @pytest.mark.parametrize(
-    ("lines", "words"),
+    ("lines", "row", "value"),
     [
         # Distances, best first, and the second query as it should be.
-        (
-            ["q Q0 a 1 0.5 t", "q Q0 b 2 0.75 t", "r Q0 a 1 2 t", "r Q0 b 2 1 t"],
-            r"Line 2 of .* has the rank 2 and the score 0.75, higher than that of rank 1 of the "
-            r"same query \(queries with such ranks: 1\).* distances",
-        ),
+        (["q Q0 a 1 0.5 t", "q Q0 b 2 0.75 t", "r Q0 a 1 2 t", "r Q0 b 2 1 t"], 2, 2),
         # The wrong rank need not be in an adjacent line.
-        (["q Q0 a 1 2 t", "q Q0 c 9 3 t", "q Q0 b 2 1 t"], "Line 2 of .* the rank 9"),
-        (["q Q0 a first 2 t"], "Line 1 of .* has the rank 'first': it must be a whole number"),
-        (["q Q0 a 1 2 t", "q Q0 b 1.5 1 t"], "Line 2 of .* has the rank '1.5'"),
-        (["q Q0 a -1 2 t"], "Line 1 of .* has the rank '-1'"),
+        (["q Q0 a 1 2 t", "q Q0 c 9 3 t", "q Q0 b 2 1 t"], 2, 9),
+        (["q Q0 a first 2 t"], 1, "first"),
+        (["q Q0 a 1 2 t", "q Q0 b 1.5 1 t"], 2, "1.5"),
+        (["q Q0 a -1 2 t"], 1, "-1"),
     ],
 )
-def test_ranks_that_disagree_are_refused_on_request(tmp_path, lines, words):
+def test_read_run_contradictory_ranks(tmp_path, lines, row, value):
     (tmp_path / "run").write_text("\n".join(lines))
     # By default the ranks are ignored.
     assert read_run(tmp_path / "run")["score"].tolist() == [float(x.split()[4]) for x in lines]
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(DataError) as caught:
         read_run(tmp_path / "run", ranks="error")
+    assert fields_of(caught.value) == (row, "rank", value)
+    if len(lines) == 4:
+        assert "queries with such ranks: 1" in str(caught.value)
 
 
-def test_choices_of_the_readers_that_are_refused(tmp_path):
+def test_read_run_and_qrels_invalid_option(tmp_path):
     (tmp_path / "run").write_text("q Q0 a 1 2 t")
-    with pytest.raises(ValueError, match="ranks is 'warn': it must be 'ignore' or 'error'."):
-        read_run(tmp_path / "run", ranks="warn")
     (tmp_path / "qrels").write_text("q 0 a 1")
-    with pytest.raises(ValueError, match=r"The scale is \(4, 0\): give its lowest label"):
+    with pytest.raises(DataError) as caught:
+        read_run(tmp_path / "run", ranks="warn")
+    assert fields_of(caught.value) == (None, "ranks", "warn")
+    with pytest.raises(DataError) as caught:
         read_qrels(tmp_path / "qrels", scale=(4, 0))
+    assert fields_of(caught.value) == (None, "scale", (4, 0))
 
 
-def test_labels_outside_the_scale(tmp_path):
+def test_read_qrels_scale(tmp_path):
     (tmp_path / "qrels").write_text("q 0 a 4\nq 0 b -1\nq 0 c 9\n")
     assert read_qrels(tmp_path / "qrels")["relevance"].tolist() == [4, -1, 9]
     assert len(read_qrels(tmp_path / "qrels", scale=(-1, 9))) == 3
-    with pytest.raises(ValueError, match=r"Line 2 of .*'b'\) has the relevance -1: the scale goes"):
-        read_qrels(tmp_path / "qrels", scale=(0, 9))
-    with pytest.raises(ValueError, match="Line 3 of .* the relevance 9: .* from -1 to 4; correct"):
-        read_qrels(tmp_path / "qrels", scale=(-1, 4))
+    for scale, row, value in (((0, 9), 2, -1), ((-1, 4), 3, 9)):
+        with pytest.raises(DataError) as caught:
+            read_qrels(tmp_path / "qrels", scale=scale)
+        assert fields_of(caught.value) == (row, "relevance", value)
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_a_missing_file_and_one_that_is_no_text(tmp_path, kind):
+def test_read_run_and_qrels_missing_file_and_encoding(tmp_path, kind):
     read, text = READERS[kind]
     with pytest.raises(FileNotFoundError, match="does not exist: check the path"):
         read(tmp_path / "file")
     (tmp_path / "file").write_bytes(text.encode() + text.replace("d1", "dé").encode("latin-1"))
-    with pytest.raises(ValueError, match="Line 3 of .* not UTF-8"):
+    with pytest.raises(ValueError, match="line 3.* not UTF-8"):
         read(tmp_path / "file")
 
 
-def test_a_line_for_an_unknown_query_is_refused(tmp_path):
+def test_read_run_unknown_query(tmp_path):
     _, text = READERS["run"]
     (tmp_path / "file").write_text("#\n" + text + text.replace("q1", "q7"))
     assert len(read_run(tmp_path / "file", queries=["q1", "q7", "q9"])) == 4
-    with pytest.raises(ValueError, match="Line 4 of .* has the unknown query 'q7'"):
+    with pytest.raises(DataError) as caught:
         read_run(tmp_path / "file", queries=["q1"])
+    assert fields_of(caught.value) == (4, "query", "q7")
 
 
 @pytest.mark.parametrize("bad", ["", "my doc", "a\tb", "a\nb", "a\x00b", "a\x0bb"])
 @pytest.mark.parametrize("column", ["query", "document"])
-def test_an_id_that_a_file_cannot_hold_is_refused(column, bad):
+def test_check_run_invalid_id(column, bad):
     run = pd.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "score": [1.0, 2.0]})
     run.loc[1, column] = bad
-    with pytest.raises(ValueError, match=f"Row 1 of the run has the {column} id"):
+    with pytest.raises(DataError) as caught:
         check_run(run)
+    assert fields_of(caught.value) == ("row 1 of the run", column, bad)
 
 
 @pytest.mark.parametrize(
-    ("run", "words"),
+    ("run", "column"),
     [
-        (make_run(["a"], [1.0]).drop(columns="score"), "no column 'score'"),
-        (make_run([1, 2], [1.0, 2.0]), "'document' of the run frame has the type int64"),
-        (make_run(["a", None], [1.0, 2.0]), "'document' of the run frame has missing values"),
-        (make_run(["a"], ["1.0"]), "'score' of the run frame has the type str"),
-        (make_run(["a", "b"], [1.0, np.nan]), r"Row 1 of the run \(query 'q', document 'b'\)"),
+        (make_run([1, 2], [1.0, 2.0]), "document"),
+        (make_run(["a", None], [1.0, 2.0]), "document"),
+        (make_run(["a"], ["1.0"]), "score"),
+        (make_run(["a", "b"], [1.0, np.nan]), "score"),
+        (make_run(["a"], [1 + 2j]), "score"),
+        (make_run(["a"], [1.0]).astype({"document": "category"}), "document"),
+        (make_run(["a"], [1.0]).astype({"query": "category"}), "query"),
+        (make_run(["a", "b", "a"], [1.0, 2.0, 3.0]), "document"),
+        (make_run([], []), None),
     ],
 )
-def test_a_bad_frame_is_refused(run, words):
-    with pytest.raises(ValueError, match=words):
+def test_check_run_invalid(run, column):
+    with pytest.raises(DataError) as caught:
         check_run(run)
+    assert caught.value.column == column
 
 
-def test_relevance_in_memory_is_a_whole_number():
+def test_check_run_missing_column():
+    with pytest.raises(ValueError, match="no column 'score'"):
+        check_run(make_run(["a"], [1.0]).drop(columns="score"))
+
+
+def test_check_qrels_whole_number():
     qrels = pd.DataFrame({"query": "q", "document": ["a", "b"], "relevance": [1.0, 0.5]})
-    with pytest.raises(ValueError, match="Row 1 of the qrels .* has the relevance 0.5"):
+    with pytest.raises(DataError) as caught:
         check_qrels(qrels)
+    assert fields_of(caught.value) == ("row 1 of the qrels", "relevance", 0.5)
     assert check_qrels(qrels[:1])["relevance"].dtype == np.int32
 
 
@@ -248,7 +273,7 @@ def test_relevance_in_memory_is_a_whole_number():
     ],
     ids=["run", "qrels"],
 )
-def test_nothing_to_write_and_queries_like_comments_are_refused(tmp_path, write, frame):
+def test_write_run_and_qrels_empty_and_comment(tmp_path, write, frame):
     write(frame, tmp_path / "file")
     assert len((tmp_path / "file").read_text().splitlines()) == 1
     for refused, words in ((frame[:0], "no rows"), (frame.assign(query="#1"), "begins with '#'")):
@@ -258,9 +283,10 @@ def test_nothing_to_write_and_queries_like_comments_are_refused(tmp_path, write,
 
 
 @pytest.mark.parametrize("tag", ["", "two words"])
-def test_a_tag_is_one_word(tmp_path, tag):
-    with pytest.raises(ValueError, match="The tag of the run"):
+def test_write_run_invalid_tag(tmp_path, tag):
+    with pytest.raises(DataError) as caught:
         write_run(make_run(["a"], [1.0]), tmp_path / "file", tag=tag)
+    assert fields_of(caught.value) == (None, "tag", tag)
 
 
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -270,7 +296,7 @@ ids = ids.filter(lambda name: not name.startswith("#"))
 
 @settings(max_examples=40, deadline=None)
 @given(st.dictionaries(st.tuples(ids, ids), finite | st.floats(-1e30, 1e30), min_size=1))
-def test_a_run_that_is_written_and_read_is_the_same(tmp_path_factory, scores):
+def test_write_run_round_trip(tmp_path_factory, scores):
     keys = pd.DataFrame(scores.keys(), columns=["query", "document"]).astype("str")
     run = keys.assign(score=list(scores.values()))
     path = tmp_path_factory.mktemp("runs") / "file"
@@ -281,13 +307,13 @@ def test_a_run_that_is_written_and_read_is_the_same(tmp_path_factory, scores):
     assert ranks == (result.groupby("query", sort=False).cumcount() + 1).tolist()
 
 
-def test_qrels_that_are_written_and_read_are_the_same(tmp_path):
+def test_write_qrels_round_trip(tmp_path):
     qrels = pd.DataFrame({"query": ["b", "a"], "document": "é", "relevance": [-1, 3]})
     write_qrels(qrels, tmp_path / "qrels")
     pd.testing.assert_frame_equal(read_qrels(tmp_path / "qrels"), check_qrels(qrels))
 
 
-def test_the_rank_column_and_the_order_of_lines_mean_nothing(tmp_path):
+def test_trec_order_ignores_ranks_and_lines(tmp_path):
     (tmp_path / "a").write_text("q Q0 low 1 1 t\nq Q0 high 2 2 t\n")
     (tmp_path / "b").write_text("q Q0 high 99 2 u\nq Q0 low 0 1 u\n")
     a, b = (trec_order(read_run(tmp_path / name)) for name in "ab")
@@ -300,7 +326,7 @@ names = st.lists(st.text("aAzZ019é~ß中𝄞", min_size=1, max_size=3), min_siz
 
 @settings(max_examples=40, deadline=None)
 @given(names, st.data())
-def test_the_order_is_that_of_pytrec_eval(documents, data):
+def test_trec_order_as_pytrec_eval(documents, data):
     """Found out from outside: with one relevant document, 1 / RR is its rank."""
     near = st.sampled_from([0.0, -0.0, 1.0, 1 + 1e-9, 1 + 1e-6, -2.0])
     scores = data.draw(st.lists(near, min_size=len(documents), max_size=len(documents)))
@@ -313,63 +339,52 @@ def test_the_order_is_that_of_pytrec_eval(documents, data):
     assert ordered.tolist() == sorted(ranks, key=ranks.get)
 
 
-def test_ids_are_ordered_by_their_bytes():
+def test_id_order_bytes():
     expected = ["𝄞", "中", "é", "~", "b", "ab", "a", "Z", "9", "10"]
     positions = id_order(pd.Index(sorted(expected)))
     assert [expected[position] for position in positions] == sorted(expected)
 
 
-def test_a_run_over_exactly_the_candidates():
+def test_restrict_run_candidates():
     run = make_run(["a", "b", "c"], [3.0, 2.0, 1.0])
     candidates = make_run(["c", "x", "a"], 0)[["query", "document"]]
     result = restrict_run(run, candidates, missing=-1, outside="drop")
     assert result["document"].tolist() == ["c", "x", "a"]
     assert result["score"].tolist() == [1.0, -1.0, 3.0]
-    with pytest.raises(ValueError, match="Row 1 .* 'b'.* 'q'"):
+    with pytest.raises(DataError, match="query 'q'") as caught:
         restrict_run(run, candidates, missing=-1)
-    with pytest.raises(ValueError, match="no score for the candidate 'x' of query 'q' .1 of 3 "):
+    assert fields_of(caught.value) == ("row 1 of the run", "document", "b")
+    with pytest.raises(DataError, match="query 'q'.*1 of 3") as caught:
         restrict_run(run, candidates, outside="drop")
+    assert fields_of(caught.value) == (None, "document", "x")
 
 
 @pytest.mark.parametrize(
-    ("choice", "words"),
-    [
-        ({"outside": "keep"}, "outside is 'keep'"),
-        ({"missing": np.nan}, "missing is nan"),
-        ({"missing": np.inf}, "missing is inf"),
-    ],
+    ("column", "value"), [("outside", "keep"), ("missing", np.nan), ("missing", np.inf)]
 )
-def test_unknown_choices_of_candidates_are_refused(choice, words):
+def test_restrict_run_invalid_option(column, value):
     run = make_run(["a"], [1.0])
-    with pytest.raises(ValueError, match=words):
-        restrict_run(run, run, **choice)
+    with pytest.raises(DataError) as caught:
+        restrict_run(run, run, **{column: value})
+    assert caught.value.column == column
 
 
 @pytest.mark.parametrize("column", ["query", "document", "score"])
-def test_a_doubled_column_is_refused(column):
+def test_check_run_repeated_column(column):
     run = make_run(["a", "b"], [1.0, 2.0])
     with pytest.raises(ValueError, match=f"run frame has 2 columns named '{column}'"):
         check_run(pd.concat([run, run[[column]]], axis=1))
 
 
-@pytest.mark.parametrize("column", ["query", "document"])
-def test_categorical_ids_are_refused_in_a_sentence(column):
-    run = make_run(["a", "b"], [1.0, 2.0]).astype({column: "category"})
-    with pytest.raises(ValueError, match=rf"{column!r} of the run frame has the type category"):
-        check_run(run)
-
-
-def test_complex_numbers_do_not_lose_their_imaginary_part():
-    run = make_run(["a", "b"], [1 + 2j, 2])
-    with pytest.raises(ValueError, match=r"'score' of the run frame has the type complex128"):
-        check_run(run)
-    qrels = run.rename(columns={"score": "relevance"})
-    with pytest.raises(ValueError, match=r"'relevance' of the qrels frame has the type complex128"):
+def test_check_qrels_complex_numbers():
+    qrels = make_run(["a", "b"], [1 + 2j, 2]).rename(columns={"score": "relevance"})
+    with pytest.raises(DataError) as caught:
         check_qrels(qrels)
+    assert caught.value.column == "relevance"
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_a_gzip_file_that_its_name_hides_and_one_that_is_none(tmp_path, kind):
+def test_read_run_and_qrels_gzip(tmp_path, kind):
     read, path = READERS[kind][0], tmp_path / "packed.txt"
     path.write_bytes(gzip.compress(b"q d"))
     with pytest.raises(ValueError, match=r"its name does not end in .gz: rename"):
@@ -381,19 +396,19 @@ def test_a_gzip_file_that_its_name_hides_and_one_that_is_none(tmp_path, kind):
 
 
 @pytest.mark.parametrize("join", ["\n", ""])
-def test_a_byte_order_mark_is_skipped_at_the_start_and_refused_elsewhere(tmp_path, join):
+def test_read_run_byte_order_mark(tmp_path, join):
     path = tmp_path / "joined.run"
     path.write_text("\ufeffq Q0 d 1 2 t", encoding="utf-8")
     assert read_run(path).to_numpy().tolist() == [["q", "d", 2.0]]
     path.write_text(f"\ufeffq Q0 d 1 2 t{join}\ufeffr Q0 d 1 2 t\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=f"Line {2 if join else 1} of .* byte order mark"):
+    with pytest.raises(ValueError, match=f"line {2 if join else 1} has a byte order mark"):
         read_run(path)
 
 
 @pytest.mark.parametrize(
     ("start", "words"), [(b"\xfd7zXZ\x00", "xz"), (b"PK\x03\x04", "zip"), (b"\xff\xfe", "UTF-16")]
 )
-def test_a_file_of_another_kind_is_called_what_it_is(tmp_path, start, words):
+def test_read_run_other_format(tmp_path, start, words):
     path = tmp_path / "a.run"
     path.write_bytes(start + b"abc")
     with pytest.raises(ValueError, match=words):
@@ -401,15 +416,16 @@ def test_a_file_of_another_kind_is_called_what_it_is(tmp_path, start, words):
 
 
 @pytest.mark.parametrize("text", ["1e309", "-1e400", "inf", "-Infinity"])
-def test_a_number_that_is_too_large_is_named_as_the_file_has_it(tmp_path, text):
+def test_read_run_infinite_number(tmp_path, text):
     path = tmp_path / "a.run"
     path.write_text(f"q Q0 c 1 3 t\nq  Q0 d 2 {text} t\n")
-    with pytest.raises(ValueError, match=f"Line 2 of .* score '{text}'"):
+    with pytest.raises(DataError) as caught:
         read_run(path)
+    assert fields_of(caught.value) == (2, "score", text)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_relevance_in_memory_has_at_most_nine_digits(sign):
+def test_check_qrels_nine_digits(sign):
     frame = pd.DataFrame({"query": ["q"], "document": ["d"], "relevance": [sign * 999_999_999]})
     assert check_qrels(frame)["relevance"].tolist() == [sign * 999_999_999]
     with pytest.raises(ValueError, match="relevance"):
@@ -426,7 +442,7 @@ def test_restrict_run_missing_score_has_32_bits():
 
 
 def test_check_candidates_repeated_document():
-    with pytest.raises(ValueError, match="Row 1 .*'d' of query 'q'"):
+    with pytest.raises(DataError, match="row 1 .*'d'.* query 'q'"):
         check_candidates(pd.DataFrame({"query": ["q", "q"], "document": ["d", "d"]}))
 
 

@@ -23,7 +23,7 @@ from everycell.collections.user_studies import (
 from everycell.jobs.result_job import ResultJob
 from everycell.render.panels import box_panels
 from everycell.statistics.anova import anova as anova_table
-from everycell.statistics.anova_frames import anova_cells, supported_cells
+from everycell.statistics.anova import anova_cells, supported_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
 from everycell.statistics.hypothesis_tests import pearson
 from everycell.statistics.power import power_from_f

@@ -21,7 +21,7 @@ def columns_of_model(
     path: Path, table: pd.DataFrame, forest: Forest, first: int | None
 ) -> tuple[pd.DataFrame, int]:
     """Table with one column per feature of the model, and the first feature's file number."""
-    from everycell.explain.feature_numbers import first_number
+    from everycell.explain.forests import first_number
 
     columns = len(forest.names)
     if first is None:

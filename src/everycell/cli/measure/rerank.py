@@ -71,8 +71,7 @@ def rerank(
         trade_off_plot,
     )
     from everycell.render.figure_files import save_figure
-    from everycell.trec.qrels import read_qrels
-    from everycell.trec.runs import write_run
+    from everycell.trec.runs import read_qrels, write_run
 
     if not alpha:
         raise CardError("--alpha is missing; give at least one value.")

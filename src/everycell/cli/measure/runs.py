@@ -61,8 +61,7 @@ def compare(
     default measures are MAP and nDCG.
     """
     from everycell.retrieval.reproducibility import compare_runs
-    from everycell.trec.qrels import read_qrels
-    from everycell.trec.runs import read_run
+    from everycell.trec.runs import read_qrels, read_run
 
     if (baseline is None) != (reproduced_baseline is None):
         raise CardError(
@@ -168,8 +167,7 @@ def interpolate(
     oracle, which interpolates the better run with random scores.
     """
     from everycell.retrieval.interpolated_runs import interpolate_runs
-    from everycell.trec.qrels import read_qrels
-    from everycell.trec.runs import write_run
+    from everycell.trec.runs import read_qrels, write_run
 
     interpolated = interpolate_runs(
         read_run_file(first),

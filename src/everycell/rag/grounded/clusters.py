@@ -29,7 +29,7 @@ def stems(text: str) -> list[str]:
     return Stemmer.Stemmer("english").stemWords(_WORD.findall(text.lower()))
 
 
-def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> IntArray:
+def lsa_clusters(texts: Sequence[str], *, seed: int) -> IntArray:
     """Clusters by latent semantic analysis, with half as many topics as nuggets.
 
     Each nugget is in its strongest topic. The released code uses lemmas; this function uses stems,
@@ -40,7 +40,7 @@ def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> In
         return np.arange(len(texts))
     if len(terms) == 1:
         return np.zeros(len(texts), dtype=int)
-    weights = TfidfVectorizer(analyzer=stems, max_features=features).fit_transform(texts)
+    weights = TfidfVectorizer(analyzer=stems, max_features=1000).fit_transform(texts)
     topics = min(len(texts) // 2, weights.shape[1])
     svd = TruncatedSVD(n_components=topics, n_iter=10, random_state=seed)
     # Explained variance is not used; for equal nuggets it is undefined.

@@ -27,11 +27,9 @@ from everycell.learning.models import (
 LABELS = ("entailment", "contradiction", "neutral")
 
 
-def load_inference(
-    source: Path | str, *, network: bool = False, revision: str | None = None
-) -> tuple[Any, Any]:
+def load_inference(source: Path | str) -> tuple[Any, Any]:
     """Load an NLI model with its tokenizer, from safetensors."""
-    folder = model_folder(source, network=network, revision=revision)
+    folder = model_folder(source, network=False)
     kind = AutoModelForSequenceClassification
     model, missing = load_weights(kind, folder, str(source), dtype="auto")
     if missing:

@@ -150,10 +150,8 @@ def first_words(text: str, limit: int) -> str:
     return " ".join(words) if len(words) <= limit else f"{' '.join(words[:limit])} …"
 
 
-def trace_sentences(
-    text: str, sources: Mapping[int, str], *, minimum: float = 0.5
-) -> tuple[Sentence, ...]:
-    """Sentences of a generated text, each with the nuggets whose words it contains."""
+def trace_sentences(text: str, sources: Mapping[int, str]) -> tuple[Sentence, ...]:
+    """Sentences of a generated text, each with the nuggets of whose words it contains half."""
     words = {number: set(stems(source)) for number, source in sources.items()}
     sentences = []
     for start, end in sentence_spans(text):
@@ -161,7 +159,7 @@ def trace_sentences(
         nuggets = tuple(
             number
             for number, words_of_source in words.items()
-            if words_of_source and len(words_of_source & own) >= minimum * len(words_of_source)
+            if words_of_source and 2 * len(words_of_source & own) >= len(words_of_source)
         )
         sentences.append(Sentence(" ".join(text[start:end].split()), nuggets))
     return tuple(sentences)

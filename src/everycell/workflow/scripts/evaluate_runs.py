@@ -4,8 +4,7 @@ import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
 from everycell.retrieval.any_measure import evaluate_measures, parse_measure
-from everycell.trec.qrels import read_qrels
-from everycell.trec.runs import read_run
+from everycell.trec.runs import read_qrels, read_run
 
 
 def aggregate(measure, values):

@@ -13,8 +13,7 @@ from everycell.records.published_cells import read_cells
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.reproducibility import compare_runs, ranking_agreement
 from everycell.studies.lajewska2025.ch3.measures import metric_names, row_keys
-from everycell.trec.qrels import read_qrels
-from everycell.trec.runs import read_run, trec_order
+from everycell.trec.runs import read_qrels, read_run, trec_order
 
 #: Printed measure -> ours, as the rules of the chapter have it.
 MEASURES = {"R@500": "R@500", "MAP": "MAP@500", "MRR": "RR@500", "NDCG": "nDCG@500"}

@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 from everycell.collections.user_studies import TRANSPARENCY_FACTORS
-from everycell.statistics.anova import anova
+from everycell.statistics.anova import anova, cluster_means_anova
 from everycell.statistics.effect_size import CULPEPPER
-from everycell.statistics.repeated_ratings import cluster_means_anova
 from everycell.studies.lajewska2025.ch7.anova_tables import (
     interactions,
     one_way_table,

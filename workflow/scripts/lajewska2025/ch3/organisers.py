@@ -5,8 +5,7 @@ import pandas as pd
 from everycell.jobs.result_job import ResultJob
 from everycell.retrieval.evaluation import evaluate
 from everycell.studies.lajewska2025.ch3.measures import organisers_readings
-from everycell.trec.qrels import read_qrels
-from everycell.trec.runs import read_run
+from everycell.trec.runs import read_qrels, read_run
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params

@@ -10,8 +10,7 @@ from everycell.studies.lajewska2025.ch3.measures import (
     mean_cells,
     melt_tests,
 )
-from everycell.trec.qrels import read_qrels
-from everycell.trec.runs import read_run
+from everycell.trec.runs import read_qrels, read_run
 
 with ResultJob(snakemake) as job:
     number, settings = snakemake.wildcards.number, snakemake.params

@@ -7,7 +7,7 @@ per vote.
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.statistics.anova_frames import anova_cells
+from everycell.statistics.anova import anova_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
 
 with ResultJob(snakemake) as job:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from everycell.base.arrays import IntArray
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
-from everycell.fair_ranking.uncertainty import count_crossing_intervals, moved_scores, pufr
+from everycell.fair_ranking.pufr import count_crossing_intervals, moved_scores, pufr
 from everycell.studies.heuss2025.ch3.settings import TRAINED
 from everycell.studies.heuss2025.ch3.trade_offs import RankedList, constrained_order
 

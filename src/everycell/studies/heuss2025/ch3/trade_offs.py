@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import FloatArray, IntArray
-from everycell.fair_ranking.constrained import best_by_assignment, scale_scores
+from everycell.fair_ranking.constrained import best_by_assignment, reciprocal_nfairr, scale_scores
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
-from everycell.fair_ranking.neutral_exposure import reciprocal_nfairr
-from everycell.fair_ranking.uncertainty import pufr
+from everycell.fair_ranking.pufr import pufr
 
 #: Strengths of each method, as in the released code.
 ALPHAS: dict[str, list[float]] = {

@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import FloatArray, IntArray
-from everycell.explain.listwise import ListwiseGame
-from everycell.explain.pointwise import pointwise_shapley_values
-from everycell.explain.selection import greedy_selection
-from everycell.explain.shapley import all_coalitions, shapley_values
+from everycell.explain.games import ListwiseGame, pointwise_shapley_values
+from everycell.explain.shapley import all_coalitions, greedy_selection, shapley_values
 from everycell.explain.value_functions import Ties, exposures, kendall, ranks_of
 from everycell.studies.heuss2025.ch4.talent_search import FEATURES, QUERIES, TalentModel
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import FloatArray, IntArray
-from everycell.explain.checks import checks
 from everycell.explain.explainers import (
     ExplainedList,
+    checks,
     greedy,
     mean_listwise_lime,
     mean_pointwise_lime,

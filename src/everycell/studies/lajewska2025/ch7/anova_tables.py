@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from everycell.collections.user_studies import EXPLANATION_RATINGS, TRANSPARENCY_FACTORS
-from everycell.statistics.anova import anova
-from everycell.statistics.anova_frames import TIMES, anova_cells
-from everycell.statistics.effect_size import EffectScale
-from everycell.statistics.repeated_ratings import (
+from everycell.statistics.anova import (
+    TIMES,
+    anova,
+    anova_cells,
     cluster_means_anova,
     intraclass_correlation,
     random_intercept_p,
 )
+from everycell.statistics.effect_size import EffectScale
 
 #: Factors that the tables report again, for the conditions with explanations only.
 WITH_EXPLANATION = ("Explanation Quality", "Presentation Mode")

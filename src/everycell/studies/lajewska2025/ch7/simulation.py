@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.user_studies import RESPONSE_RATINGS
-from everycell.statistics.anova_frames import anova_cells
+from everycell.statistics.anova import anova_cells
 from everycell.statistics.effect_size import EffectScale
 from everycell.statistics.simulation import rejection_rates, simulate_ratings
 from papers.lajewska2025.designs import transparency_study

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from everycell.collections.fair_ranking_lists import (
+from papers.heuss2025.data import (
     fill_lists,
     keep_long_lists,
     split_lists,

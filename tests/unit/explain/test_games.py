@@ -6,12 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.explain import listwise
+import everycell.explain.games as module
 from everycell.explain.compiled import put_ranks
-from everycell.explain.listwise import _COUNTED, ListwiseGame, _ranks
-from everycell.explain.pointwise import pointwise_shapley_values
+from everycell.explain.games import (
+    _COUNTED,
+    ListwiseGame,
+    RankGame,
+    _ranks,
+    pointwise_shapley_values,
+)
 from everycell.explain.shapley import all_coalitions, shapley_values
-from everycell.explain.single_documents import RankGame
 from everycell.explain.value_functions import (
     exposure_difference,
     exposures,
@@ -115,13 +119,13 @@ def test_batches_change_nothing(monkeypatch):
     full = [game(all_coalitions(3)) for game in games]
     # One sample of all 8 coalitions has 32 vectors; then also the coalitions are divided.
     for vectors in (100, 45, 3):
-        monkeypatch.setattr(listwise, "_VECTORS", vectors)
+        monkeypatch.setattr(module, "_VECTORS", vectors)
         for game, expected in zip(games, full, strict=True):
             np.testing.assert_array_equal(game(all_coalitions(3)), expected)
 
 
 def test_what_is_held_at_once_does_not_grow_with_coalitions_and_samples(monkeypatch):
-    monkeypatch.setattr(listwise, "_VECTORS", 60)
+    monkeypatch.setattr(module, "_VECTORS", 60)
     documents, background = np.eye(3), np.zeros((10, 3))
     calls = []
 

@@ -3,19 +3,19 @@
 import numpy as np
 import pandas as pd
 import pytest
+from chapter_jobs import FunctionJob
 
-from everycell.studies.heuss2025.ch2.simulation import (
+from papers.heuss2025.ch2_figures import outlier_reductions
+from papers.heuss2025.ch2_simulation import (
     DISTRIBUTIONS,
+    chances,
+    compare_with_optimum,
+    matrices_and_rules,
     melt_bounds,
     outliers_by_iteration,
     reductions,
     sensitivity_analysis,
     simulated_list,
-)
-from everycell.studies.heuss2025.ch2.simulation_figure import outlier_reductions
-from everycell.studies.heuss2025.ch2.simulation_sensitivity import (
-    compare_with_optimum,
-    matrices_and_rules,
 )
 
 
@@ -163,3 +163,10 @@ def test_a_mark_that_cannot_be_drawn_is_refused():
 def test_ends_stand_below_each_other():
     frame = pd.DataFrame({"a": ["x", "y"], "value": [2, 5], "low": [1, 4], "high": [3, 6]})
     assert melt_bounds(frame)["value"].tolist() == [2, 1, 3, 5, 4, 6]
+
+
+def test_chances_of_seven_items():
+    """Among seven items, none can deviate by 2.5 standard deviations."""
+    job = FunctionJob(params={"lists": 100, "length": 7, "seed": 1})
+    chances(job)
+    assert job.tables[""]["value"].tolist() == job.tables["errors"]["value"].tolist() == [0.0] * 4

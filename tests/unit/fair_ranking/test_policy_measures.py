@@ -8,17 +8,19 @@ import pytrec_eval
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from everycell.fair_ranking.exposure_measures import (
+from everycell.fair_ranking.policies import (
+    Policy,
+    deterministic,
     exposure_error,
     holds_outlier,
     list_outliers,
     outlier_probability,
     outlierness_published,
     outlierness_released,
+    plackett_luce,
     policy_ndcg,
     z_scores,
 )
-from everycell.fair_ranking.policies import Policy, deterministic, plackett_luce
 
 
 def test_exposure_error_by_hand():

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from everycell.collections.fair_ranking_lists import (
+from everycell.fair_ranking.policies import (
+    holds_outlier,
+    list_outliers,
+    outlier_probability,
+    uniform,
+)
+from papers.heuss2025.ch2_training import planted_lists
+from papers.heuss2025.data import (
     OUTLIER_FEATURE,
     read_fair_lists,
     split_lists,
     write_fair_lists,
 )
-from everycell.fair_ranking.exposure_measures import (
-    holds_outlier,
-    list_outliers,
-    outlier_probability,
-)
-from everycell.fair_ranking.policies import uniform
-from everycell.studies.heuss2025.ch2.planted_lists import planted_lists
 
 
 @pytest.fixture(scope="module")

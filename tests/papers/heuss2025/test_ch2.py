@@ -3,29 +3,29 @@
 import numpy as np
 import pandas as pd
 import pytest
+from chapter_jobs import FunctionJob
 
-from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
-from everycell.fair_ranking.exposure_measures import holds_outlier
-from everycell.fair_ranking.policies import Policy
-from everycell.studies.heuss2025.ch2.list_counts import count_lists_by_size, list_statistics
-from everycell.studies.heuss2025.ch2.outlier_chances import outlier_chances
-from everycell.studies.heuss2025.ch2.policy_tables import (
+from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.policies import Policy, holds_outlier
+from papers.heuss2025.ch2 import (
     PUBLISHED_METRICS,
     ROWS,
+    count_lists_by_size,
+    list_statistics,
     mark_cells,
     mean_cells,
     select_readings,
     significance_cells,
 )
-from everycell.studies.heuss2025.ch2.ranked_lists import (
+from papers.heuss2025.ch2_policies import (
     METRICS,
     Setup,
     best_items,
     measure_policies,
     measures,
     policies,
+    policies_of,
 )
-from everycell.studies.heuss2025.ch2.scored_lists import ranked_lists
 
 
 def a_list(seed, items=20):
@@ -39,7 +39,7 @@ def test_policies_of_fair_marginals_have_the_fair_exposures(ranks):
     setup = Setup(ranks=ranks)
     weights = logarithmic_rank_weights(ranks or 20)
     expected = fair_exposure(items.scores, weights)
-    result = dict(policies(items, setup, np.random.default_rng(1)))
+    result = dict(policies_of(items, setup, np.random.default_rng(1)))
     for row in ("FELIX_iter=20", "FELIX_iter=1"):
         np.testing.assert_allclose(result[row].exposures(20, weights), expected, atol=1e-6)
     # OMIT may give fairness with other exposures; none falls behind its merit.
@@ -61,7 +61,7 @@ def test_felix_shows_outliers_more_seldom_and_gives_the_same_utility_and_fairnes
 def test_felix_keeps_what_the_first_decomposition_may_show():
     # As in the authors' code, it is the one of FELIX_iter=1, in the order of scores.
     items = a_list(1)
-    result = dict(policies(items, Setup(ranks=10), np.random.default_rng(1)))
+    result = dict(policies_of(items, Setup(ranks=10), np.random.default_rng(1)))
     once, often = result["FELIX_iter=1"], result["FELIX_iter=20"]
     good = ~holds_outlier(items.outlying)(once.rankings)
     assert 0 < good.sum() < len(good)
@@ -140,19 +140,23 @@ def test_short_lists_do_not_count_after_pre_processing():
     assert numbers["more than 20 items"] == 1
 
 
-def test_outlier_chances_of_seven_items():
-    """Among seven items, none can deviate by 2.5 standard deviations."""
-    assert outlier_chances(100, 7, seed=1)["value"].tolist() == [0.0] * 4
-
-
 def test_measures_without_a_relevant_ranked_item():
     items = best_items([3.0, 1.0, 2.0], [0, 1, 0], [0.0, 0.0, 0.0], items=2)
     result = measures(Policy(np.array([[0, 1]]), np.ones(1)), items, outlier_ranks=2)
     assert result["NDCG@5"] == 0 and np.isnan(result["EE-L"])
 
 
-def test_ranked_lists_per_training_run():
-    frame = pd.DataFrame({"epochs": "10", "run": 0, "query": [0, 0], "score": [1.0, 2.0]})
-    [(key, lists)] = ranked_lists(frame.assign(relevance=1, outlying=5.0), items=60)
-    assert key == {"epochs": "10", "run": 0}
-    assert [items.scores.tolist() for items in lists] == [[1.0, 0.0001]]
+def test_policies_per_training_run(tmp_path):
+    lists = pd.DataFrame({"query": 0, "score": [1.0, 2.0], "relevance": 1, "outlying": 5.0})
+    runs = [lists.assign(epochs="10", run=run) for run in (0, 1)]
+    pd.concat(runs).to_parquet(tmp_path / "scores.parquet")
+    frames = {}
+    job = FunctionJob(
+        input={"scores": tmp_path / "scores.parquet"},
+        params={"setup": {"samples": 10}, "seed": 1},
+        wildcards={"dataset": "TREC20"},
+    )
+    job.write_frame = lambda frame, name: frames.update({name: frame})
+    policies(job)
+    keys = frames["measures"].groupby(["dataset", "epochs", "run"])["row"].nunique()
+    assert keys.to_dict() == {("TREC20", "10", 0): 6, ("TREC20", "10", 1): 6}

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.base.arrays import BoolArray, FloatArray, IntArray
+from everycell.explain.forests import Forest
+from everycell.explain.shapley import all_coalitions, shapley_values
 from everycell.explain.value_functions import Ties, ValueFunction, ranks_of
 
 #: Function of feature vectors, shape (m, f), that returns m scores. If a model has a method
@@ -167,3 +169,68 @@ def check_vectors(name: str, values: FloatArray, *, accepts_missing: bool = Fals
             f"Feature {column + 1} in row {row + 1} of the {name} is {array[row, column]}: give "
             "finite numbers."
         )
+
+
+@dataclass(frozen=True)
+class RankGame:
+    """Rank of each document when features outside a coalition are masked in that document only.
+
+    The documents are n separate games. Ties are broken in favour of the earlier document.
+
+    Source: heuss2025, section 4.6, after Pliatsika et al. (ShaRP, with the rank as the quantity of
+    interest). Requires numba, which is not part of a light installation.
+    """
+
+    model: Model
+    documents: FloatArray
+    background: FloatArray
+
+    def __call__(self, coalitions: BoolArray) -> FloatArray:
+        """Values of coalitions (c, n): negative ranks, so that higher values are better."""
+        # numba takes a second to import.
+        from everycell.explain.compiled import add_ranks
+
+        own_scores = np.asarray(self.model(self.documents), dtype=float)
+        sums = np.zeros((len(coalitions), len(own_scores)))
+        limit = score_limit(self.model) // max(1, sums.size)
+        for samples in split_rows(self.background, limit):
+            scores = masked_scores(self.model, self.documents, samples, coalitions)
+            add_ranks(scores, own_scores, sums)
+        return -sums / len(self.background)
+
+
+def pointwise_shapley_values(
+    model: Model, documents: FloatArray, background: FloatArray
+) -> FloatArray:
+    """Shapley values (n, f) of each document's score, by enumeration of coalitions.
+
+    Source: heuss2025, definition 4.3.1. Each row sums to the document's score minus the mean score
+    of the background.
+    """
+    scores = masked_scores(model, documents, background, all_coalitions(documents.shape[1]))
+    return shapley_values(scores.mean(axis=0)).T
+
+
+def tree_shapley_values(
+    forest: Forest, documents: FloatArray, background: FloatArray
+) -> FloatArray:
+    """Exact Shapley values (n, f) of each document's score by a forest.
+
+    They are the interventional values of the package `shap`, which does not follow LightGBM where
+    0 is missing: such forests are an error. Each row sums to the document's score minus the mean
+    score of the background.
+    """
+    check_vectors("documents", documents)
+    check_vectors("background", background)
+    if (forest.zeros_left != (forest.thresholds >= 0)).any():
+        raise ValueError(
+            "The forest treats 0 as missing, which the tree explainer does not support: use "
+            "another explainer, or train without `zero_as_missing`."
+        )
+    # The imports take seconds.
+    import lightgbm
+    import shap
+
+    model = lightgbm.Booster(model_str=forest.text)
+    explainer = shap.TreeExplainer(model, background, feature_perturbation="interventional")
+    return np.asarray(explainer.shap_values(documents, check_additivity=False))

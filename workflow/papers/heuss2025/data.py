@@ -23,6 +23,8 @@ FILES = {
 FEATURES = [f"feature_{number}" for number in range(1, 26)]
 #: Feature in which papers may be outliers: the number of citations.
 OUTLIER_FEATURE = FEATURES[-1]
+#: Minimum size of a test list, by data set (section 2.5).
+MIN_ITEMS = {"TREC20": 20, "TREC19": 10}
 _COLUMNS = ["sensitive_attribute", "session", "score", *FEATURES]
 
 
@@ -45,6 +47,16 @@ def write_fair_lists(lists: pd.DataFrame, path: Path | str) -> None:
 def keep_long_lists(lists: pd.DataFrame, items: int) -> pd.DataFrame:
     """Keep the lists with at least this many items."""
     return lists[lists.groupby("query")["query"].transform("size") >= items]
+
+
+def select_test_lists(lists: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Test lists of at least the minimum size."""
+    return keep_long_lists(lists, MIN_ITEMS[dataset])
+
+
+def select_training_lists(lists: pd.DataFrame) -> pd.DataFrame:
+    """Training lists with relevant items."""
+    return lists[lists.groupby("query")["relevance"].transform("sum") > 0]
 
 
 def split_lists(lists: pd.DataFrame) -> list[pd.DataFrame]:

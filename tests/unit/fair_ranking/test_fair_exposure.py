@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from everycell.fair_ranking.exposure import (
+from everycell.fair_ranking.fair_exposure import (
     exposure_blocks,
     fair_exposure,
     logarithmic_rank_weights,

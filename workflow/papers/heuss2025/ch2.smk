@@ -1,9 +1,60 @@
 # heuss2025, chapter 2: fair exposure when exposure is partly unknown (FELIX).
 # Lists (released, or simulated with planted outliers) -> ListNet with several seeds -> policies for
 # each list -> measures -> tables.
+from papers.heuss2025.data import DATASETS as FAIR_DATASETS
+from papers.heuss2025.data import FILES as FAIR_FILES
+
+FAIR_EXPOSURE = SETTINGS.fair_exposure
 
 
-include: "ch2_inputs.smk"
+def fair_lists(*datasets):
+    """Released lists of data sets, as `DATASET_part`."""
+    return {
+        f"{dataset}_{part}": resource(key)
+        for (dataset, part), key in FAIR_FILES.items()
+        if dataset in datasets
+    }
+
+
+def lists_of_dataset(part):
+    """Lists of the wildcards' data set: released ones, or simulated ones in the embedded tier."""
+
+    def lists(wildcards):
+        if wildcards.tier == "embedded":
+            return f"work/heuss2025/ch2/planted/{wildcards.dataset}_{part}.csv"
+        return resource(FAIR_FILES[wildcards.dataset, part])
+
+    return lists
+
+
+FETCHED_TOGETHER["felix-trec-fair-lists"] = list(fair_lists(*FAIR_DATASETS).values())
+
+#: Number of the table -> ranks of a ranking; None for all.
+RANKS = {"2": 10, "3": None}
+
+
+def number_of_trainings(wildcards):
+    """Number of training runs; two show the effect of seeds on surrogate data."""
+    return 2 if wildcards.tier == "embedded" else FAIR_EXPOSURE.seeds
+
+
+def readings_of_tier(wildcards):
+    """Training as in the text and as in the code; on simulated lists only the first."""
+    both = list(FAIR_EXPOSURE.readings)
+    return both[:1] if wildcards.tier == "embedded" else both
+
+
+def policy_setup(wildcards):
+    """Options of the policies of a table."""
+    return {
+        "ranks": RANKS[wildcards.number],
+        "samples": FAIR_EXPOSURE.samples,
+        "marginals": FAIR_EXPOSURE.marginals,
+        # As in the text or in the authors' code.
+        "items": 60,
+        "outlier_ranks": 10,
+        "iterations": 20,
+    }
 
 
 # Table 2.1: lengths of lists and numbers of relevant items.
@@ -15,7 +66,7 @@ use rule table as heuss2025_ch2_lists with:
     pathvars:
         result="released/heuss2025/table_2_1",
     params:
-        **runs("heuss2025/ch2/list_counts"),
+        **runs("heuss2025/ch2:lists"),
     message:
         "Lists of TREC Fair Ranking (Table 2.1)"
 
@@ -27,7 +78,7 @@ use rule table as heuss2025_ch2_list_numbers with:
     pathvars:
         result="released/heuss2025/text_2_5",
     params:
-        **runs("heuss2025/ch2/list_numbers"),
+        **runs("heuss2025/ch2:list_numbers"),
     message:
         "Numbers of lists of TREC Fair Ranking (section 2.5)"
 
@@ -42,7 +93,7 @@ use rule step as heuss2025_ch2_planted with:
     wildcard_constraints:
         dataset="|".join(FAIR_DATASETS),
     params:
-        **runs("heuss2025/ch2/planted"),
+        **runs("heuss2025/ch2_training:planted"),
         lists=FAIR_EXPOSURE.planted_lists,
         seed=SETTINGS.seed,
     message:
@@ -65,7 +116,7 @@ use rule cached_step as heuss2025_ch2_train with:
     resources:
         **needs(700, 10),
     params:
-        **runs("heuss2025/ch2/train"),
+        **runs("heuss2025/ch2_training:train"),
         readings=FAIR_EXPOSURE.readings,
         seeds=number_of_trainings,
         seed=SETTINGS.seed,
@@ -90,7 +141,7 @@ use rule step as heuss2025_ch2_policies with:
     resources:
         **needs(600, 30),
     params:
-        **runs("heuss2025/ch2/policies"),
+        **runs("heuss2025/ch2_policies:policies"),
         setup=policy_setup,
         seed=SETTINGS.seed,
     message:
@@ -112,7 +163,7 @@ use rule table as heuss2025_ch2_tables with:
         tier="embedded|released",
         number="|".join(RANKS),
     params:
-        **runs("heuss2025/ch2/policy_tables"),
+        **runs("heuss2025/ch2:tables"),
         readings=readings_of_tier,
         alpha=0.05,
     message:
@@ -126,9 +177,52 @@ use rule table as heuss2025_ch2_chances with:
     pathvars:
         result="embedded/heuss2025/text_2_7",
     params:
-        **runs("heuss2025/ch2/outlier_chances"),
+        **runs("heuss2025/ch2_simulation:chances"),
         lists=1_000_000,
         length=10,
         seed=SETTINGS.seed,
     message:
         "Probability of an outlier among ten random items (section 2.7)"
+
+
+# Figure 2.2, with supplements on the choice of matrix and matching, and on the distance from the
+# optimum.
+use rule figure as heuss2025_ch2_simulation with:
+    output:
+        **figure_files(tables=["changes", "choices", "bounds"]),
+    pathvars:
+        result="embedded/heuss2025/figure_2_2",
+    resources:
+        **needs(600, 10),
+    params:
+        **runs("heuss2025/ch2_simulation:simulation"),
+        seed=SETTINGS.seed,
+        # From the text (L790-798); the numbers of items and of iterations are from the code.
+        analysis=dict(
+            candidates=[10, 15, 20, 40, 60, 80, 100, 140, 200],
+            iterations=[1, 2, 3, 5, 9, 17, 33],
+            at_candidates=100,
+            at_iterations=20,
+            lists=FAIR_EXPOSURE.simulated_lists,
+            ranks=10,
+            steps={
+                "candidates": [(10, 40), (40, 100), (100, 200)],
+                "iterations": [(1, 5), (5, 17), (17, 33)],
+            },
+        ),
+        choices=dict(
+            items=40,
+            lists=FAIR_EXPOSURE.compared_lists,
+            ranks=10,
+            iterations=[1, 5, 20],
+            rules=["row_first", "column_first", "assignment"],
+        ),
+        # Numbers of items and ranks; the first is small enough to enumerate all sets of items.
+        bounds=dict(
+            sizes=[(11, 8), (15, 10), (20, 10), (40, 10), (100, 10)],
+            lists=FAIR_EXPOSURE.compared_lists,
+            iterations=20,
+        ),
+        bootstrap=2000,
+    message:
+        "Outliers by number of items and of iterations (Figure 2.2)"

@@ -1,4 +1,4 @@
-"""Policies of Tables 2.2 and 2.3 for one list, and their measures."""
+"""Policies of Tables 2.2 and 2.3, and their measures: minutes per data set."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ import numpy.typing as npt
 import pandas as pd
 
 from everycell.base.arrays import FloatArray
-from everycell.fair_ranking.decomposition import TINY, AvoidanceTest, decompose, resample
-from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
-from everycell.fair_ranking.exposure_measures import (
-    exposure_error,
-    holds_outlier,
-    list_outliers,
-    outlier_probability,
-    outlierness_published,
-    outlierness_released,
-    policy_ndcg,
-)
+from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.felix import TINY, AvoidanceTest, decompose, resample
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
 from everycell.fair_ranking.policies import (
     Policy,
     deterministic,
+    exposure_error,
+    holds_outlier,
+    list_outliers,
     omit,
+    outlier_probability,
+    outlierness_published,
+    outlierness_released,
     plackett_luce,
+    policy_ndcg,
     uniform,
 )
+from everycell.jobs.job import Job
 
 Marginals = Literal["entropy", "centre"]
 
@@ -57,6 +56,22 @@ class RankedList(NamedTuple):
     outlying: FloatArray  #: shape (n,), the feature in which items may be outliers
 
 
+def policies(job: Job) -> None:
+    """Compute and evaluate the policies of a table for the scored lists of a data set."""
+    setup = Setup(**job.params.setup)
+    scores = pd.read_parquet(job.input.scores)
+    frames = []
+    for (epochs, run), part in scores.groupby(["epochs", "run"], sort=False):
+        lists = [
+            best_items(rows["score"], rows["relevance"], rows["outlying"], setup.items)
+            for _, rows in part.groupby("query", sort=False)
+        ]
+        rng = np.random.default_rng([job.params.seed, int(run)])
+        frames.append(measure_policies(lists, setup, rng).assign(epochs=epochs, run=int(run)))
+    measures = pd.concat(frames, ignore_index=True).assign(dataset=job.wildcards.dataset)
+    job.write_frame(measures, "measures")
+
+
 def best_items(
     scores: npt.ArrayLike, relevance: npt.ArrayLike, outlying: npt.ArrayLike, items: int
 ) -> RankedList:
@@ -80,7 +95,7 @@ def best_items(
     )
 
 
-def policies(
+def policies_of(
     items: RankedList, setup: Setup, rng: np.random.Generator
 ) -> Iterator[tuple[str, Policy]]:
     """Policies by row of a table, without the suffix `@10` of the top-k tables.
@@ -163,6 +178,6 @@ def measure_policies(
         [
             {"query": query, "row": row} | measures(policy, items, setup.outlier_ranks)
             for query, items in enumerate(lists)
-            for row, policy in policies(items, setup, rng)
+            for row, policy in policies_of(items, setup, rng)
         ]
     )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.fair_ranking.uncertainty import (
+from everycell.fair_ranking.pufr import (
     count_crossing_intervals,
     moved_scores,
     pufr,

@@ -1,14 +1,26 @@
-"""Tables 2.2 and 2.3 and their supplementary tables, from measures of policies."""
+"""Chapter 2 of heuss2025: fair exposure when exposure is partly unknown (FELIX).
+
+Tables of the released lists, and Tables 2.2 and 2.3 from measures of policies.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from everycell.jobs.result_job import ResultJob
+from everycell.records.spread import SEEDS, summarise_seeds
 from everycell.statistics.hypothesis_tests import t_tests
-from everycell.studies.heuss2025.ch2.ranked_lists import METRICS
+from papers.heuss2025.ch2_policies import METRICS
+from papers.heuss2025.data import (
+    DATASETS,
+    FILES,
+    keep_long_lists,
+    read_fair_lists,
+    select_test_lists,
+)
 
 #: Number of a table -> policy -> its row.
 ROWS = {
@@ -36,6 +48,95 @@ REFERENCE = "FELIX_iter=20"
 #: Metrics of the published tables.
 PUBLISHED_METRICS = METRICS[:5]
 _KEY = ["row", "dataset", "optimizing_fairness"]
+#: Numbers of lists in section 2.5.
+STATED = [
+    ("TREC2020", "train", "lists"),
+    ("TREC2020", "test", "lists"),
+    ("TREC2020", "test", "20 items or more"),
+    ("TREC2019", "train", "lists"),
+    ("TREC2019", "test", "lists"),
+    ("TREC2019", "test", "more than 20 items"),
+    ("TREC2019", "test", "10 items or more"),
+]
+
+
+def released_lists(job: ResultJob) -> dict[tuple[str, str], pd.DataFrame]:
+    """Lists of each input, by data set and part."""
+    return {key: read_fair_lists(job.input["_".join(key)]) for key in FILES}
+
+
+def lists(job: ResultJob) -> None:
+    """Table 2.1: list sizes and relevant items; a supplement counts the lists by size."""
+    parts = released_lists(job)
+    job.write_table(list_statistics(parts))
+    decimals = {
+        "all": 0,
+        "share below 40 items": 3,
+        "relevant items per list of 20 items or more": 2,
+    }
+    job.write_supplement(count_lists_by_size(parts), "lists", decimals)
+
+
+def list_numbers(job: ResultJob) -> None:
+    """Section 2.5: numbers of lists stated in the text."""
+    numbers = count_lists_by_size(released_lists(job)).set_index(["dataset", "split", "metric"])
+    job.write_table(numbers.loc[STATED].reset_index())
+
+
+def list_statistics(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
+    """Mean list size and mean number of relevant items, before and after pre-processing.
+
+    Pre-processing drops short test lists. Training lists without relevant items are counted,
+    although no ranker can be trained on them.
+    """
+    rows = []
+    for (dataset, split), lists in parts.items():
+        for version, version_lists in (
+            ("original", lists),
+            ("preprocessed", lists if split == "train" else select_test_lists(lists, dataset)),
+        ):
+            key = (DATASETS[dataset], split, version)
+            by_query = version_lists.groupby("query")["relevance"]
+            rows.append((*key, "avg_list_size", by_query.size().mean()))
+            rows.append((*key, "avg_relevant_items_per_list", by_query.sum().mean()))
+    return pd.DataFrame(rows, columns=["dataset", "split", "version", "metric", "value"])
+
+
+def count_lists_by_size(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
+    """Numbers of lists by their size, and the relevant items of long ones."""
+    rows = []
+    for (dataset, split), lists in parts.items():
+        sizes = lists.groupby("query").size()
+        counts = {
+            "lists": len(sizes),
+            "10 items or more": (sizes >= 10).sum(),
+            "20 items or more": (sizes >= 20).sum(),
+            "more than 20 items": (sizes > 20).sum(),
+            "share below 40 items": (sizes < 40).mean(),
+        }
+        if counts["20 items or more"]:
+            relevant = keep_long_lists(lists, 20).groupby("query")["relevance"].sum().mean()
+            counts["relevant items per list of 20 items or more"] = relevant
+        rows += [(DATASETS[dataset], split, name, float(value)) for name, value in counts.items()]
+    return pd.DataFrame(rows, columns=["dataset", "split", "metric", "value"])
+
+
+def tables(job: ResultJob) -> None:
+    """Tables 2.2 and 2.3: policies for the top ten ranks and for full rankings."""
+    params, number = job.params, job.wildcards.number
+    measures = pd.concat(map(pd.read_parquet, job.input), ignore_index=True)
+    tests = significance_cells(measures, number)
+    values = mean_cells(measures, number, PUBLISHED_METRICS)
+    paired = mark_cells(values, tests, "p paired", params.alpha)
+    job.write_table(select_readings(paired, params.readings))
+    unpaired = mark_cells(values, tests, "p unpaired", params.alpha)
+    job.write_supplement(unpaired, "epochs", {"all": 3, "EE-L": 2})
+    job.write_supplement(tests, "tests", {"all": 4})
+    runs = select_readings(run_cells(measures, number, PUBLISHED_METRICS), params.readings)
+    keys = [column for column in runs if column not in ("run", "value")]
+    job.write_supplement(summarise_seeds(runs, keys), SEEDS, {"all": 4})
+    formula = mean_cells(measures, number, METRICS[5:])
+    job.write_supplement(formula, "formula", {"all": 3})
 
 
 def mean_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> pd.DataFrame:
