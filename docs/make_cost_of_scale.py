@@ -13,7 +13,7 @@ CHAPTERS = {
         "abolghasemi2026, chapter 3: estimators of user satisfaction",
         ("zephyr", "mistral-if"),
     ),
-    "everycell.studies.abolghasemi2026.ch5.scale": (
+    "papers.abolghasemi2026.ch5_scale": (
         "abolghasemi2026, chapter 5: attribution bias",
         ("llama-3-8b-instruct", "mistral-7b-instruct", "gpt-4o"),
     ),

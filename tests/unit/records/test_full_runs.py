@@ -163,11 +163,11 @@ COUNTED = {
     "abolghasemi2026_ch3_few_shot": ("papers.abolghasemi2026.ch3_scale", {"labels": 1}),
     # A benchmark each; paraphrases are counted for one of the two.
     "abolghasemi2026_ch5_answers": (
-        "everycell.studies.abolghasemi2026.ch5.scale",
+        "papers.abolghasemi2026.ch5_scale",
         {"answers to Natural Questions": 1, "answers to MS MARCO QA": 1},
     ),
     "abolghasemi2026_ch5_paraphrases": (
-        "everycell.studies.abolghasemi2026.ch5.scale",
+        "papers.abolghasemi2026.ch5_scale",
         {"paraphrases (each benchmark, first attempts)": 2},
     ),
     "heuss2025_ch5_citations": ("everycell.studies.heuss2025.ch5.scale", {"cited answers": 1}),
