@@ -17,11 +17,11 @@ CHAPTERS = {
         "abolghasemi2026, chapter 5: attribution bias",
         ("llama-3-8b-instruct", "mistral-7b-instruct", "gpt-4o"),
     ),
-    "everycell.studies.heuss2025.ch5.scale": (
+    "papers.heuss2025.ch5_scale": (
         "heuss2025, chapter 5: citation faithfulness",
         ("command-r-plus", "llama-3-8b-instruct"),
     ),
-    "everycell.studies.lajewska2025.ch6.scale": (
+    "papers.lajewska2025.ch6_scale": (
         "lajewska2025, chapter 6: responses from nuggets",
         ("gpt-5-5", "gpt-4o", "claude-haiku", "gemini-flash", "llama-3-8b-instruct"),
     ),

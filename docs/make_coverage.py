@@ -94,7 +94,7 @@ def _outcome(claim: str, verdicts: Mapping[str, str], artefact: Artefact, tier: 
             f"{EXPECTED} has no outcome of {artefact.id}, {name}. Reproduce the results, then run "
             f"`everycell check-verdicts {EXPECTED} --update`."
         )
-    return verdicts.get(name, "undecided")
+    return verdicts.get(name, "inconclusive")
 
 
 def _cell(
@@ -109,7 +109,7 @@ def _cell(
             f"{EXPECTED} has no verdict of the cell {name}. Reproduce the results, then run "
             f"`everycell check-verdicts {EXPECTED} --update`."
         )
-    judged = cell_class.with_verdict(verdicts[name].split(" ")[0])
+    judged = cell_class.with_verdict(verdicts[name].split(" (")[0])
     names = ("kind", "origin", "flag", "verdict")
     fields = {name: getattr(judged, name) or None for name in names}
     return JudgedCell(key=key, published=row["value"], reproduced=None, why=None, **fields)
@@ -163,7 +163,7 @@ def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts
         if counts.states["drawing"] == counts.artefacts:
             continue
         verdicts = counts.verdicts(origin=("data", "published inputs"))
-        names = ("equal", "close", "too_noisy", "explained", "differs")
+        names = ("equal", "within tolerance", "too noisy to judge", "explained", "different")
         cells = [
             f"`{paper}_ch{chapter}`",
             papers[paper].chapters[chapter],
@@ -181,8 +181,11 @@ def _claims(counts: Counts, *bases: str) -> str:
     outcomes = counts.outcomes(*bases)
     if not sum(outcomes.values()):
         return ""
-    numbers = "/".join(str(outcomes[name]) for name in ("holds", "fails", "undecided"))
-    return f"{numbers} + {outcomes['varies']}" if outcomes["varies"] else numbers
+    numbers = "/".join(
+        str(outcomes[name]) for name in ("supported", "contradicted", "inconclusive")
+    )
+    varying = outcomes["dependent on the machine"]
+    return f"{numbers} + {varying}" if varying else numbers
 
 
 def update_page(page: str, papers: Mapping[str, Paper], expected: pd.DataFrame) -> str:

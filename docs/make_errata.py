@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from everycell.records.artefacts import Artefact, Paper, load_papers
-from everycell.records.cards import Erratum, Where
+from everycell.records.cards import Cause, Erratum
 from everycell.render.site import escape_cell
 from everycell.studies.discovery import audits_of
 from everycell.verdicts.audits import finding_of
@@ -16,11 +16,11 @@ from everycell.verdicts.audits import finding_of
 TARGET = Path("docs/errata.md")
 PUBLISHED = Path("published")
 #: Headings of errata; only the first blames the paper.
-WHERE: dict[Where, str] = {
-    "print": "Error in print",
+WHERE: dict[Cause, str] = {
+    "published": "Error in print",
     "copy": "Transcription error of ours",
     "method": "Method",
-    "undecided": "Cause unknown",
+    "unknown": "Cause unknown",
 }
 HEAD = """\
 # Errata
@@ -46,7 +46,7 @@ L1110 is a line in our copy of the text.
 def render(papers: Mapping[str, Paper]) -> str:
     """Text of the file: sections per paper, headings per artefact, paragraphs per erratum."""
     errata = [e for p in papers.values() for a in p.artefacts.values() for e in a.card.errata]
-    distinct = Counter(erratum.where for erratum in errata if erratum.same_as is None)
+    distinct = Counter(erratum.cause for erratum in errata if erratum.same_as is None)
     counts = ", ".join(f"{WHERE[where].lower()} {distinct[where]}" for where in WHERE)
     parts = [HEAD.format(counts=counts)]
     for paper in papers.values():
@@ -58,7 +58,7 @@ def render(papers: Mapping[str, Paper]) -> str:
         parts[-1] += f" Errata: {count}.\n"
         for is_print in (True, False):
             for artefact in faulty:
-                own = [e for e in artefact.card.errata if (e.where == "print") == is_print]
+                own = [e for e in artefact.card.errata if (e.cause == "published") == is_print]
                 if own:
                     parts.append(f"### {artefact.name}: {_line(artefact.card.title)}\n")
                 parts += [_entry(artefact, erratum) for erratum in own]
@@ -68,7 +68,7 @@ def render(papers: Mapping[str, Paper]) -> str:
 def _entry(artefact: Artefact, erratum: Erratum) -> str:
     same = f"The same finding as in {_line(erratum.same_as)}. " if erratum.same_as else ""
     lines = [
-        f"**{WHERE[erratum.where]}** ({_line(erratum.id)}, "
+        f"**{WHERE[erratum.cause]}** ({_line(erratum.id)}, "
         f"{_line(erratum.source or artefact.card.source)}): "
         f"{same}{_line(erratum.finding)}\n",
         f"Evidence: {_line(erratum.evidence)}\n",

@@ -15,19 +15,19 @@ from harness import load_script, published
 from markdown import markdown
 
 from everycell.cli import app
-from everycell.collections.user_studies import (
-    EXPLANATION_RATINGS,
-    TRANSPARENCY_FACTORS,
-    VIEWPOINTS,
-    read_response_limitations,
-    read_transparency,
-)
 from everycell.config import parse_config
 from everycell.records.artefacts import all_artefacts
 from everycell.records.cards import RUNNABLE
 from everycell.records.published_cells import DESCRIPTION
 from everycell.sources import fetch
 from everycell.statistics.anova import anova, supported_anova
+from papers.lajewska2025.user_study_data import (
+    EXPLANATION_RATINGS,
+    TRANSPARENCY_FACTORS,
+    VIEWPOINTS,
+    read_response_limitations,
+    read_transparency,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = sorted(

@@ -96,7 +96,7 @@ def test_text_of_cards_cells_and_files_does_nothing(browser, tmp_path, name, scr
         title = page.title()
         if name == "index.html":
             page.fill("input[name=q]", "onerror")
-            page.select_option("select[name=verdict]", "differs")
+            page.select_option("select[name=verdict]", "different")
             page.fill("input[name=q]", toys.EVIL)
             page.click("button[type=reset]")
         for cell in page.locator("td.v").all():
@@ -168,9 +168,9 @@ def test_tier_state_and_verdict_must_come_together(overview):
     assert choose(tier="embedded", state="surrogate") == ["table_1"]
     assert choose(tier="released", state="surrogate") == []
     assert choose(tier="released", state="reproduced") == ["table_1", "figure_1"]
-    assert choose(tier="released", state="reproduced", verdict="differs") == ["table_1"]
-    assert choose(tier="embedded", verdict="differs") == []
-    assert choose(verdict="not_run") == ["table_1", "table_2"]
+    assert choose(tier="released", state="reproduced", verdict="different") == ["table_1"]
+    assert choose(tier="embedded", verdict="different") == []
+    assert choose(verdict="not-run") == ["table_1", "table_2"]
 
 
 def test_a_search_stands_in_the_address_and_the_back_button_undoes_it(browser, overview):
@@ -199,7 +199,7 @@ def test_a_search_that_was_typed_into_the_address_may_have_any_sign(browser, ove
 
 
 def test_a_number_of_the_chapters_lists_the_artefacts_that_have_such_cells(overview):
-    overview.locator(".matrix td.differs a").click()
+    overview.locator(".matrix td.different a").click()
     assert visible_results(overview) == ["toy2026/table_1"]
     expect(overview.locator("#hits .row")).to_be_in_viewport()
     overview.locator("#hits .row a").click()
@@ -215,7 +215,7 @@ def test_a_search_on_a_chapter_leads_to_the_overview(page):
 
 def test_a_link_of_what_does_not_stand_reaches_its_cell(overview):
     overview.locator("#failures a", has_text="b / x / MAP").click()
-    cell = overview.locator("td.differs")
+    cell = overview.locator("td.different")
     expect(cell).to_be_in_viewport(ratio=1)
     assert overview.url.endswith("#" + cell.get_attribute("id"))
 
@@ -248,7 +248,7 @@ def spoken(cell):
 
 
 def test_a_cell_opens_a_panel_with_all_that_is_known_of_it(page):
-    cell, panel = page.locator("td.differs").first, page.locator("#cell")
+    cell, panel = page.locator("td.different").first, page.locator("#cell")
     expect(panel).to_be_hidden()
     cell.click()
     text = " ".join(panel.inner_text().split())
@@ -355,7 +355,7 @@ def test_hover_shows_the_rebuilt_value(page):
     surrogate.hover()
     for message in ("surrogate data: ", "0.31234", "published: 0.301; not compared: other data"):
         assert message in after(surrogate)
-    marked = page.locator("td.v.close").first
+    marked = page.locator("td.v.within-tolerance").first
     aside = marked.locator(".aside").bounding_box()
     assert (aside["width"], aside["height"]) == (1, 1)  # only for those who cannot hover
     marked.hover()
@@ -466,15 +466,15 @@ def test_without_scripts_all_is_there(browser, url, overview_url):
     assert page.url == url
     assert [article.is_visible() for article in page.locator("article").all()] == [True] * 4
     assert not page.locator("#find").is_visible()
-    assert spoken(page.locator("td.differs")) == "published 0.250, reproduced 0.210 ✗"
+    assert spoken(page.locator("td.different")) == "published 0.250, reproduced 0.210 ✗"
     # Cells that do not stand are stops of the Tab key even so.
-    assert page.locator("td.differs").get_attribute("tabindex") == "0"
+    assert page.locator("td.different").get_attribute("tabindex") == "0"
     context.close()
 
 
 def test_print_shows_the_markers(page):
     page.emulate_media(media="print")
-    aside = page.locator("td.v.close .aside")
+    aside = page.locator("td.v.within-tolerance .aside")
     assert aside.inner_text().strip() == "(published marker: b<; reproduced marker: none)"
     assert aside.bounding_box()["height"] > 5
 

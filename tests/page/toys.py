@@ -57,7 +57,7 @@ artefacts:
     tiers:
       embedded: {state: surrogate, needs: nothing, name: made-up runs}
       released: {state: reproduced, needs: the runs}
-      full: {state: not_run, needs: a zeppelin}
+      full: {state: not run, needs: a zeppelin}
     layout: {rows: [run], columns: [set, metric]}
     decimals: {MAP: 3, size: text}
     supplements: {by_length: Scores by length}
@@ -65,12 +65,12 @@ artefacts:
       - {id: a_wins, claim: Run a is better than run b., source: "§ 1.1 from p. 4, L2",
          supported_if: [{cells: {run: a, set: x, metric: MAP}, op: ">", other: {run: b}}]}
     errata:
-      - {id: swapped, where: print, cells: [{run: b, set: y, metric: MAP}],
+      - {id: swapped, cause: published, cells: [{run: b, set: y, metric: MAP}],
          finding: The two values of the last row are swapped., evidence: Their sum is printed.}
   figure_1: {kind: figure, title: Bars of the two runs, source: L3,
     tiers: {released: {state: reproduced, needs: the runs}}}
   table_2: {kind: table, title: A table that needs too much, source: L4,
-    tiers: {full: {state: not_run, needs: ten thousand crowd workers}}}
+    tiers: {full: {state: not run, needs: ten thousand crowd workers}}}
   figure_2: {kind: drawing, title: A drawing of a duck, source: L5,
     tiers: {embedded: {state: drawing, needs: nothing}}}
 untested:
@@ -87,12 +87,12 @@ LINEAGE = {"rule": "runs", "outputs": ["work/toy2026/table_1.parquet"],
 CELLS = [
     ("a", "x", "MAP", "0.301", 0.30142, "equal", None),
     ("a", "x", "size", "S", "S", "equal", None),
-    ("a", "y", "MAP", "0.5", 0.5007, "close", "another version of the tool"),
+    ("a", "y", "MAP", "0.5", 0.5007, "within tolerance", "another version of the tool"),
     ("a", "y", "size", "12", None, "quoted", "taken from elsewhere"),
-    ("b", "x", "MAP", "0.250", 0.21, "differs", None),
-    ("b", "x", "size", "M", None, "not_run", "needs the lost runs"),
+    ("b", "x", "MAP", "0.250", 0.21, "different", None),
+    ("b", "x", "size", "M", None, "not run", "needs the lost runs"),
     ("b", "y", "MAP", "0.4", 0.1, "explained", "The two values of the last row are swapped."),
-    ("c", "x", "MAP", "0.2", 0.35, "too_noisy", "another seed"),
+    ("c", "x", "MAP", "0.2", 0.35, "too noisy to judge", "another seed"),
     ("c", "x", "size", "7", "7", "consistent", "the sum of two printed sizes"),
     ("c", "y", "size", "8", "9", "inconsistent", "the sum of two printed sizes"),
 ]  # fmt: skip
@@ -168,11 +168,11 @@ def report(artefact: Artefact, tier: str, state: str, **more: Any) -> Report:
     """The report of a toy, empty but for what `more` gives."""
     claims = [
         {"id": one.id, "claim": one.claim, "source": one.source, "test": None,
-         "on_published": "holds", "on_reproduced": "undecided", "detail": "printed: 1 of 1"}
+         "on_published": "supported", "on_reproduced": "inconclusive", "detail": "printed: 1 of 1"}
         for one in artefact.card.claims
     ]  # fmt: skip
     errata = [
-        {"id": one.id, "where": one.where, "finding": one.finding, "evidence": one.evidence,
+        {"id": one.id, "cause": one.cause, "finding": one.finding, "evidence": one.evidence,
          "source": None, "audit": {"name": "audit_sum", "holds": True, "detail": "0.5 = 0.1 + 0.4"}}
         for one in artefact.card.errata
     ]  # fmt: skip
@@ -194,10 +194,10 @@ def toy_results(folder: Path, results: Path) -> list[Toy]:
         for row in CELLS
     ]  # fmt: skip
     cells[4]["unit"] = 0.001
-    cells[6]["source"] = "print"
+    cells[6]["source"] = "published"
     cells[7]["tolerance"] = 0.2
     cells[2]["markers"] = {"published": "b<", "reproduced": ""}
-    failing = [one.model_copy(update={"on_reproduced": "fails", "detail": "0 of 1"})
+    failing = [one.model_copy(update={"on_reproduced": "contradicted", "detail": "0 of 1"})
                for one in report(table, "embedded", "surrogate").claims]  # fmt: skip
     home = results / "released" / "toy2026"
     home.mkdir(parents=True)
@@ -224,10 +224,10 @@ def toy_results(folder: Path, results: Path) -> list[Toy]:
                                       files=["table_1.csv"])),
         Toy(table, "released", report(table, "released", "reproduced", cells=cells,
                                       files=["table_1.by_length.csv", "table_1.csv"])),
-        Toy(table, "full", report(table, "full", "not_run")),
+        Toy(table, "full", report(table, "full", "not run")),
         Toy(figure, "released", report(figure, "released", "reproduced",
                                        files=["figure_1.csv", "figure_1.svg"])),
-        Toy(artefacts["table_2"], "full", report(artefacts["table_2"], "full", "not_run"),
+        Toy(artefacts["table_2"], "full", report(artefacts["table_2"], "full", "not run"),
             ("figure_9.csv differs from its hash in",)),
         Toy(artefacts["figure_2"], "embedded",
             report(artefacts["figure_2"], "embedded", "drawing")),

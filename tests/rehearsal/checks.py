@@ -43,7 +43,7 @@ def citations(project: Project, stage: Stage) -> None:
     result = shares[shares["kind"] == "random"].set_index("metric")["value"]
     assert result["statement removed"] == 100 and result["forged alone"] == 100
     report = project.verdicts("heuss2025/table_5_2", "full")
-    assert {cell["verdict"] for cell in report["cells"]} == {"differs"}
+    assert {cell["verdict"] for cell in report["cells"]} == {"different"}
     receipt = json.loads((results / "text_5_5.receipt.json").read_text())
     assert receipt["parameters"]["language_models"][0]["model"]["name"] == "gpt-9"
     # Each context is asked once.
@@ -73,7 +73,7 @@ def runs_of_two_years(project: Project, stage: Stage) -> None:
     verdicts: dict[str, set[str]] = {}
     for cell in project.verdicts("lajewska2025/table_3_4", "full")["cells"]:
         verdicts.setdefault(cell["key"]["cast_year"], set()).add(cell["verdict"])
-    assert verdicts["2021"] == {"equal"} and "differs" in verdicts["2020"]
+    assert verdicts["2021"] == {"equal"} and "different" in verdicts["2020"]
     # Nothing identifies the runs, which the verdict and the page say.
     message = "TREC CAsT 2020: no known facts"
     assert message in project.verdicts("lajewska2025/table_3_3", "full")["notes"][0]
@@ -96,7 +96,7 @@ def runs_of_two_years(project: Project, stage: Stage) -> None:
     assert cells["R@500"] == readings["file of documents", "R@500"]
     report = project.verdicts("lajewska2025/text_3_5", "full")
     assert {cell["key"]["row"]: cell["verdict"] for cell in report["cells"]} == {
-        "organisers’ run file": "differs",
+        "organisers’ run file": "different",
         "BaselineOrganizers@TREC’21": "quoted",
     }
 
@@ -119,7 +119,7 @@ def papers_as_queries(project: Project, stage: Stage) -> None:
 def group_fairness(project: Project, stage: Stage) -> None:
     report = project.verdicts("abolghasemi2024/table_1", "full")
     # Every published cell of eleven rankers on both query sets is reproduced.
-    assert len(report["cells"]) == 110 and report["verdicts"]["not_run"] == 0
+    assert len(report["cells"]) == 110 and report["verdicts"]["not run"] == 0
     # Each index is fetched once, by a job of its own, and its archive is not kept.
     requests = [path for kind, path, _ in stage.hub.asked if kind == "GET" and "/indexes/" in path]
     assert len(requests) == len(set(requests)) == 8

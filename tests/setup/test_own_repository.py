@@ -45,7 +45,7 @@ def different(repository: Path) -> list[dict[str, str]]:
     """Keys of the cells that the page's data call different."""
     cells = pd.read_csv(repository / "results" / "cells.csv")
     assert len(cells) == 4 and set(cells["paper"]) == {"smith2026"}
-    return [json.loads(key) for key in cells.loc[cells["verdict"] == "differs", "key"]]
+    return [json.loads(key) for key in cells.loc[cells["verdict"] == "different", "key"]]
 
 
 @pytest.mark.slow

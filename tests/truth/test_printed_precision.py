@@ -75,7 +75,7 @@ def test_a_count_that_is_off_by_one_differs(artefact: Artefact) -> None:
     cells = numbers(artefact)
     for row in cells[(cells["decimals"] == 0) & ~cells["measured"]].to_dict("records"):
         for step in (-1, 1):
-            assert judge(row["value"], float(row["value"]) + step, 0) == "differs"
+            assert judge(row["value"], float(row["value"]) + step, 0) == "different"
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_no_cell_stands_where_labels_are_inverted_or_counts_are_one_more(name, s
     table = artefact.cells[artefact.key_columns].assign(value=wrong)
     audits = audits_of(artefact.paper, artefact.chapter)
     result = report(artefact, "released", table, audits=audits)
-    assert result.verdicts["differs"] == len(artefact.cells) > 5
+    assert result.verdicts["different"] == len(artefact.cells) > 5

@@ -286,27 +286,30 @@ NOT_HERE = {
         studies.heuss2025.ch3.inputs.read_lists verdicts.reports.read_report
         records.sensitivity.read_sensitivity""",
     "reads a released file, whose sha256 the job has compared": """
-        base.csv_files.read_columns collections.answerability.read_passage_labels
-        collections.answerability.read_passage_predictions
-        collections.answerability.read_passage_sentences
-        collections.answerability.read_sentence_labels
-        collections.answerability.read_sentence_scores collections.cacm.read_cacm_issues
+        base.csv_files.read_columns collections.cacm.read_cacm_issues
         collections.cacm.read_cacm_links collections.cast_passages.read_cast_passages
-        collections.cast_turns.read_rewrites collections.cast_turns.read_turns
         collections.ginger.read_nugget_labels collections.ginger.read_responses
         collections.grepbias.read_grepbias collections.msmarco.read_annotated_queries
         collections.msmarco.read_query_set collections.nq_open.read_nq_open
         collections.smart.read_collection collections.snippets.read_annotations
-        collections.snippets.read_tasks collections.user_studies.read_answers
-        collections.user_studies.read_comment_counts
-        collections.user_studies.read_expert_scores collections.user_studies.read_pilot
-        collections.user_studies.read_queries collections.user_studies.read_response_limitations
-        collections.user_studies.read_transparency
-        studies.lajewska2025.ch5.confidence.read_released
-        papers.abolghasemi2026.ch3_data.read_dialogues
+        collections.snippets.read_tasks papers.abolghasemi2026.ch3_data.read_dialogues
         papers.abolghasemi2026.ch3_data.read_samples papers.abolghasemi2026.ch3_data.read_split
-        papers.sakai2023.data.read_levels papers.sakai2023.data.read_memberships
-        papers.sakai2023.data.read_target papers.heuss2025.data.read_fair_lists""",
+        papers.heuss2025.data.read_fair_lists
+        papers.lajewska2025.answerability_data.read_passage_labels
+        papers.lajewska2025.answerability_data.read_passage_predictions
+        papers.lajewska2025.answerability_data.read_passage_sentences
+        papers.lajewska2025.answerability_data.read_sentence_labels
+        papers.lajewska2025.answerability_data.read_sentence_scores
+        papers.lajewska2025.cast_data.read_rewrites papers.lajewska2025.cast_data.read_turns
+        papers.lajewska2025.ch5_confidence.read_released
+        papers.lajewska2025.user_study_data.read_answers
+        papers.lajewska2025.user_study_data.read_comment_counts
+        papers.lajewska2025.user_study_data.read_expert_scores
+        papers.lajewska2025.user_study_data.read_pilot
+        papers.lajewska2025.user_study_data.read_queries
+        papers.lajewska2025.user_study_data.read_response_limitations
+        papers.lajewska2025.user_study_data.read_transparency papers.sakai2023.data.read_levels
+        papers.sakai2023.data.read_memberships papers.sakai2023.data.read_target""",
     "reads the project's own files": """
         records.full_runs.load_full_tier records.publications.read_publication
         records.registry.load_registry records.registry.read_part""",
@@ -322,7 +325,7 @@ NOT_HERE = {
         base.yaml_files.read_model records.artefacts.load_paper trec.lines.read_lines
         base.text_files.read_lines collections.cited_questions.read_objects
         papers.lajewska2025.annotations.read_group
-        studies.lajewska2025.ch6.inputs.read_human_marks base.text_files.read_text_file
+        papers.lajewska2025.ch6_nuggets.read_human_marks base.text_files.read_text_file
         papers.lajewska2025.answerability_data.read_labels
         rag.grounded.responses.read_prompt rag.citing_styles.read_template
         rag.grounded.faithfulness.read_prompt rag.grounded.autonuggetizer.read_prompt""",

@@ -60,13 +60,13 @@ def test_from_the_labels_to_the_verdicts(configured_project, mirror):
         if tuple(key) in spread:
             assert float(value) == spread[tuple(key)].mean
     report = configured_project.verdicts("lajewska2025/table_5_6", "full")
-    message = {cell["why"] for cell in report["cells"] if cell["verdict"] == "differs"}
+    message = {cell["why"] for cell in report["cells"] if cell["verdict"] == "different"}
     assert any("1 training run, but a tolerance requires" in str(why) for why in message)
     verdicts = [cell["verdict"] for cell in report["cells"]]
-    assert len(verdicts) == 19 and verdicts.count("not_run") == 2
+    assert len(verdicts) == 19 and verdicts.count("not run") == 2
     assert verdicts.count("equal") >= 3
     outcomes = {claim["id"]: claim["on_reproduced"] for claim in report["claims"]}
-    undecided = [name for name, one in outcomes.items() if one in ("undecided", "not_run")]
+    undecided = [name for name, one in outcomes.items() if one in ("inconclusive", "not run")]
     # ChatGPT's decisions on whole rankings were never released.
     assert undecided == [
         "chatgpt_asked_for_rankings_is_worse_still",
@@ -90,7 +90,7 @@ def test_squad_is_counted_beside_the_other_sets(configured_project, mirror):
     assert cells.loc["# sent. w/ answers in ans. QPP"].tolist() == [6395, 0, 2]
     report = configured_project.verdicts("lajewska2025/table_B_1", "full")
     assert len(report["cells"]) == 27
-    assert "not_run" not in {cell["verdict"] for cell in report["cells"]}
+    assert "not run" not in {cell["verdict"] for cell in report["cells"]}
 
 
 def test_squad_needs_both_files_to_be_counted(configured_project):

@@ -217,7 +217,7 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
     # Every published cell is reproduced.
     for path, cells in zip(result, (110, 24), strict=True):
         verdicts = json.loads((configured_project.folder / path).read_text())["verdicts"]
-        assert sum(verdicts.values()) == cells and verdicts["not_run"] == 0
+        assert sum(verdicts.values()) == cells and verdicts["not run"] == 0
     output = (configured_project.folder / "results/full/abolghasemi2024/table_1.md").read_text()
     assert "QS1: 6 queries (4 judged)" in output
 

@@ -59,7 +59,7 @@ def test_an_endpoint_judges_again(
 
     verdicts = json.loads((clean.folder / f"{TABLE}.verdicts.json").read_text())
     states = pd.DataFrame(verdicts["cells"]).groupby("verdict").size()
-    assert states["not_run"] > 0
+    assert states["not run"] > 0
     receipt = json.loads((clean.folder / f"{TABLE}.receipt.json").read_text())
     assert receipt["parameters"]["language_models"][0]["model"]["name"] == "gpt-9"
     assert receipt["parameters"]["without_a_label"] == {"GPT4o": (labels["support"] == "").sum()}

@@ -18,7 +18,7 @@ def test_each_is_a_stand_in_on_which_conclusions_are_tested(built, name):
     # What was trained for some steps may have learned nothing, and then it says nothing.
     claims = report["claims"]
     assert claims and all(
-        claim["detail"] for claim in claims if claim["on_reproduced"] == "undecided"
+        claim["detail"] for claim in claims if claim["on_reproduced"] == "inconclusive"
     )
 
 

@@ -312,7 +312,7 @@ def _verdicts() -> dict[tuple[str, str, str], str]:
         if result.report.state in ("reproduced", "surrogate")
         for claim in result.report.claims
         # Trained models, and claims about them, may differ on another processor.
-        if claim.on_reproduced == "not_testable"
+        if claim.on_reproduced == "not testable"
         or not result.artefact.card.tiers[result.tier].varies
     }
 

@@ -37,7 +37,7 @@ FOLDERS = ("results/", "resources/", "work/")
 SUFFIXES = (".verdicts.json", ".csv", ".receipt.json")
 #: State without a rule -> reason.
 REASONS = {
-    "not_run": "no rule yet; needs {needs}",
+    "not run": "no rule yet; needs {needs}",
     "quoted": "quoted, so there is nothing to make.",
     "drawing": "a drawing, so there is nothing to make.",
 }

@@ -18,7 +18,6 @@ from rich.table import Table
 from everycell.base.untrusted import escape_controls
 from everycell.receipts.differences import Difference
 from everycell.receipts.lineage import NAME as LINEAGE
-from everycell.verdicts.claims import OUTCOME_NAMES
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -206,8 +205,6 @@ def difference_lines(result: Difference, first: Path, second: Path, limit: int) 
     ):
         for change in changes[:limit]:
             old, new = change.old, change.new
-            if what == "claim ":
-                old, new = OUTCOME_NAMES.get(old or "", old), OUTCOME_NAMES.get(new or "", new)
             lines.append(f"  {what}{change.key}: {shorten(old)} -> {shorten(new)}")
         if len(changes) > limit:
             lines.append(f"  ... and {len(changes) - limit} more (--format json has all)")

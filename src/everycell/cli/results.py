@@ -20,7 +20,6 @@ from everycell.records.artefacts import Artefact, all_artefacts
 from everycell.records.published_cells import CardError
 from everycell.records.tiers import Tier
 from everycell.studies.discovery import audits_of
-from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import (
     BASES,
     COMPUTED,
@@ -57,8 +56,8 @@ def list_results(
     """List artefacts and tiers with state, verdicts and claims."""
     papers = project.papers()
     state = state and state.replace("-", " ")
-    if state not in (None, *STATES.values()):
-        raise CardError(f"--state is {state!r}; expected one of {', '.join(STATES.values())}.")
+    if state not in (None, *STATES):
+        raise CardError(f"--state is {state!r}; expected one of {', '.join(STATES)}.")
     index = Names(papers)
     selections = [index.find(name) for name in names or ["all"]]
 
@@ -159,10 +158,7 @@ def _claims(name: str, counts: Counts) -> dict[str, Any]:
         "chapter": name,
         "found": counts.claimed,
         "tested": counts.tested,
-        **{
-            key: {OUTCOME_NAMES[name]: number for name, number in counts.outcomes(*bases).items()}
-            for key, bases in bases_by_key.items()
-        },
+        **{key: dict(counts.outcomes(*bases)) for key, bases in bases_by_key.items()},
         "not_run": counts.not_run,
         "untestable": counts.untestable,
     }
@@ -171,8 +167,7 @@ def _claims(name: str, counts: Counts) -> dict[str, Any]:
 def _claims_table(claims: Mapping[str, Counts]) -> Table:
     """Claims of each chapter, and their outcomes."""
     table = Table(box=None)
-    names = [OUTCOME_NAMES[outcome] for outcome in TESTED]
-    for column in ("chapter", "claims", "tested", *names, "not run", "untestable"):
+    for column in ("chapter", "claims", "tested", *TESTED, "not run", "untestable"):
         table.add_column(column, justify="left" if column == "chapter" else "right")
     for name, counts in claims.items():
         row = _claims(name, counts)

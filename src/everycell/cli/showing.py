@@ -25,12 +25,9 @@ from everycell.records.tiers import TIERS, Tier
 from everycell.render.page.tables import published_table, surrogate_table, verdict_table
 from everycell.render.page.verdict_tex import verdict_table_as_tex
 from everycell.studies.discovery import audits_of
-from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.reports import (
     CAUSE_NAMES,
-    STATES,
     UNEQUAL,
-    VERDICT_NAMES,
     JudgedCell,
     Verdict,
     explained_by_source,
@@ -41,14 +38,14 @@ from everycell.verdicts.results import Result, result_of, stem_of
 #: Symbol and colour of each verdict in the terminal; all symbols differ, for output without colour.
 SIGNS: dict[Verdict, tuple[str, str]] = {
     "equal": ("=", "green"),
-    "close": ("~", "yellow"),
-    "too_noisy": ("?", "yellow"),
-    "differs": ("x", "red"),
+    "within tolerance": ("~", "yellow"),
+    "too noisy to judge": ("?", "yellow"),
+    "different": ("x", "red"),
     "explained": ("!", "magenta"),
     "consistent": ("+", "cyan"),
     "inconsistent": ("/", "bright_red"),
     "quoted": ('"', "blue"),
-    "not_run": ("-", "bright_black"),
+    "not run": ("-", "bright_black"),
 }
 #: Maximum number of cells to list per cause.
 _MAX_CELLS = 10
@@ -174,9 +171,9 @@ def _row(artefact: Artefact, results: Sequence[Result]) -> dict[str, str]:
 def _state(result: Result) -> str:
     """State of a result; "no rule yet" if it could not be run at all."""
     declared_state = result.artefact.card.tiers[result.tier].state
-    if result.report.state == "not_run":
-        return "no rule yet" if declared_state == "not_run" else "not run"
-    return STATES[result.report.state]
+    if result.report.state == "not run":
+        return "no rule yet" if declared_state == "not run" else "not run"
+    return result.report.state
 
 
 def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
@@ -190,7 +187,7 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
         if _is_reproduced(result)
     }
     for tier, table in tables.items():
-        _print_heading(console, f"{tier}: {STATES['reproduced']}")
+        _print_heading(console, f"{tier}: reproduced")
         _print_grid(console, table, _lines_of_judged)
         _print_legend(console, table["cells"])
     if not tables and not artefact.cells.empty:
@@ -204,7 +201,7 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     notes = [artefact.card.explanation] if artefact.card.explanation else []
     notes += [f"{result.tier}: {note}." for result in results for note in result.report.notes]
     notes += [
-        f"Erratum ({CAUSE_NAMES[erratum.where]}): {erratum.finding}"
+        f"Erratum ({CAUSE_NAMES[erratum.cause]}): {erratum.finding}"
         for erratum in artefact.card.errata
     ]
     _print_list(console, "notes", notes)
@@ -241,9 +238,7 @@ def _print_legend(console: Console, cells: Sequence[Mapping[str, Any]]) -> None:
     for verdict, (sign, style) in SIGNS.items():
         if counts[verdict]:
             legend.append(f"  {sign}\u00a0", style=style)
-            legend.append(
-                f"{VERDICT_NAMES[verdict]} ({counts[verdict]})".replace(" ", "\u00a0"), style
-            )
+            legend.append(f"{verdict} ({counts[verdict]})".replace(" ", "\u00a0"), style)
     console.print(legend)
 
 
@@ -281,7 +276,7 @@ def _print_differences(console: Console, tier: str, cells: Sequence[Mapping[str,
         judged: JudgedCell = cell["judged"]
         if judged.verdict in UNEQUAL:
             source = judged.source
-            cause = "" if source is None or source == "undecided" else f"[{CAUSE_NAMES[source]}] "
+            cause = "" if source is None or source == "unknown" else f"[{CAUSE_NAMES[source]}] "
             cause += judged.why or f"Cause: {judged.cause}."
             by_cause.setdefault(cause, []).append(cell)
     lines = []
@@ -291,7 +286,7 @@ def _print_differences(console: Console, tier: str, cells: Sequence[Mapping[str,
             judged = cell["judged"]
             distance = judged.model_copy(update={"why": None}).difference_text.rstrip(".")
             lines.append(
-                f"  {cell['name']}: {judged.verdict_text}" + f", {distance}" * bool(distance)
+                f"  {cell['name']}: {judged.verdict_and_source}" + f", {distance}" * bool(distance)
             )
         if len(cells_of_cause) > _MAX_CELLS:
             number = len(cells_of_cause) - _MAX_CELLS
@@ -323,12 +318,12 @@ def _print_claims(console: Console, result: Result) -> None:
         return
     run_on = "surrogate data" if report.state == "surrogate" else "reproduced"
     lines = [
-        f"[published: {OUTCOME_NAMES[claim.on_published]}, "
-        f"{run_on}: {OUTCOME_NAMES[claim.on_reproduced]}] {claim.claim} ({claim.source})"
+        f"[published: {claim.on_published}, "
+        f"{run_on}: {claim.on_reproduced}] {claim.claim} ({claim.source})"
         for claim in report.claims
     ]
     reasons = dict.fromkeys(
-        claim.detail for claim in report.claims if claim.on_reproduced == "not_testable"
+        claim.detail for claim in report.claims if claim.on_reproduced == "not testable"
     )
     lines += [f"Not testable here: {reason}" for reason in reasons]
     _print_list(console, f"claims ({result.tier})", lines)
@@ -336,7 +331,7 @@ def _print_claims(console: Console, result: Result) -> None:
 
 def _print_state(console: Console, artefact: Artefact, result: Result) -> None:
     card = artefact.card.tiers[result.tier]
-    console.print(f"{result.tier}: {STATES[result.report.state]} (needs {card.needs})")
+    console.print(f"{result.tier}: {result.report.state} (needs {card.needs})")
     if card.state in RUNNABLE:
         console.print(
             f"  everycell make results/{result.tier}/{artefact.id}.verdicts.json", soft_wrap=True

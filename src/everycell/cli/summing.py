@@ -13,7 +13,6 @@ from everycell.cli.options import Form, Format
 from everycell.cli.printing import pluralise, print_for_programs
 from everycell.cli.project import can_be_run, collect_results
 from everycell.records.artefacts import Paper
-from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import (
     COMPUTED,
     Counts,
@@ -27,7 +26,7 @@ from everycell.verdicts.counting import (
 from everycell.verdicts.reports import VERDICTS
 
 #: Outcomes of tested claims in the rows for programs.
-OUTCOMES = ("holds", "fails", "undecided")
+OUTCOMES = ("supported", "contradicted", "inconclusive")
 #: Verdicts of cells that are not compared with values computed from data.
 OTHER = ("consistent", "inconsistent", "quoted")
 
@@ -78,14 +77,11 @@ def _row(counts: Counts) -> dict[str, Any]:
         **{
             verdict: (verdicts if verdict in OTHER else compared)[verdict]
             for verdict in VERDICTS
-            if verdict != "not_run"
+            if verdict != "not run"
         },
         "claims": counts.claimed,
-        **{f"{OUTCOME_NAMES[outcome]}_on_published": on_published[outcome] for outcome in OUTCOMES},
-        **{
-            f"{OUTCOME_NAMES[outcome]}_on_reproduced": on_reproduced[outcome]
-            for outcome in OUTCOMES
-        },
+        **{f"{outcome}_on_published": on_published[outcome] for outcome in OUTCOMES},
+        **{f"{outcome}_on_reproduced": on_reproduced[outcome] for outcome in OUTCOMES},
     }
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -94,7 +94,7 @@ def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:
     return float(np.count_nonzero(counts >= k) / marked_by_any) if marked_by_any else 1.0
 
 
-def mean_jaccard(texts: Mapping[object, npt.ArrayLike], k: int | None = None) -> float:
+def mean_jaccard(texts: Mapping[Any, npt.ArrayLike], k: int | None = None) -> float:
     """Mean of `jaccard` over texts of equally many people, each with the same weight."""
     return float(np.mean([jaccard(people, k) for people in texts.values()]))
 

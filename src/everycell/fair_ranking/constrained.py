@@ -15,6 +15,8 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
 from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.errors import DataError, require
+from everycell.fair_ranking.fair_exposure import check_numbers
 
 #: Relative tolerance for rounding of the required fairness.
 TOLERANCE = 1e-9
@@ -122,15 +124,12 @@ def _checked_inputs(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
     """Scores, neutralities, discounts of utility and of fairness, and the required fairness."""
     values, neutrality = np.asarray(scores, dtype=float), np.asarray(neutralities, dtype=float)
-    if values.ndim != 1 or values.shape != neutrality.shape or not values.size:
-        raise ValueError(
-            f"There are {values.size} scores and {neutrality.size} neutralities: give one of each "
-            "for every document, and at least one document."
-        )
-    if not ((values >= 0) & np.isfinite(values)).all():
-        raise ValueError("A score is negative or not a number: give scores of 0 or more.")
-    if not ((neutrality >= 0) & (neutrality <= 1)).all() or not 0 <= share <= 1:
-        raise ValueError(f"A neutrality, or the share {share}, is not between 0 and 1: correct it.")
+    sizes = values.size, neutrality.size
+    is_paired = values.ndim == 1 and values.shape == neutrality.shape and values.size
+    require(is_paired, "numbers of scores and neutralities", sizes, "one of each per document")
+    check_numbers("score", values)
+    _checked_neutralities(neutrality)
+    require(0 <= share <= 1, "share", share, "a number from 0 to 1")
     ranks = np.arange(1, len(values) + 1)
     exposures = 1 / ranks
     required_fairness = share * float(-np.sort(-neutrality) @ exposures) * (1 - TOLERANCE)
@@ -139,8 +138,7 @@ def _checked_inputs(
 
 def reciprocal_fairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
     """FaiRR with the discount 1/rank up to a cut-off (heuss2025, equation 3.10)."""
-    if cutoff < 1:
-        raise ValueError(f"The cut-off is {cutoff}: give 1 or more.")
+    require(cutoff >= 1, "cutoff", cutoff, "1 or more")
     values = _checked_neutralities(neutralities)[:cutoff]
     return float((values / np.arange(1, len(values) + 1)).sum())
 
@@ -157,14 +155,8 @@ def reciprocal_nfairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
 
 def _checked_neutralities(neutralities: npt.ArrayLike) -> FloatArray:
     values = np.asarray(neutralities, dtype=float)
-    if values.ndim != 1:
-        raise ValueError(
-            f"The neutralities have the shape {values.shape}: give a list with one per rank."
-        )
-    invalid = np.flatnonzero(~((values >= 0) & (values <= 1)))
-    if invalid.size:
-        raise ValueError(
-            f"The neutrality at rank {invalid[0] + 1} is {values[invalid[0]]}: give numbers "
-            "between 0 and 1."
-        )
+    require(values.ndim == 1, "shape of the neutralities", values.shape, "one per rank")
+    for index in np.flatnonzero(~((values >= 0) & (values <= 1))):
+        value = float(values[index])
+        raise DataError(None, f"rank {index + 1}", "neutrality", value, expected="0 to 1")
     return values

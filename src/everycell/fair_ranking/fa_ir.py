@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 from everycell.base.arrays import BoolArray, IntArray
+from everycell.base.errors import DataError, require
 
 
 def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> IntArray:
@@ -70,10 +71,8 @@ def failure_probability(minima: npt.ArrayLike, share: float) -> float:
     counts = np.asarray(minima, dtype=int)
     _check_arguments(len(counts), share, 0.5)
     if (np.diff(counts, prepend=0) < 0).any() or (counts > np.arange(1, len(counts) + 1)).any():
-        raise ValueError(
-            f"`minima` is {counts.tolist()}: give numbers that do not decrease and do not exceed "
-            "the length of the prefix."
-        )
+        expected = "numbers that do not decrease and do not exceed the length of the prefix"
+        raise DataError(column="minima", value=counts.tolist(), expected=expected)
     return float(_failure_probability(counts, share))
 
 
@@ -168,15 +167,12 @@ def fa_ir(scores: npt.ArrayLike, protected: npt.ArrayLike, minima: npt.ArrayLike
     """
     values, is_protected = np.asarray(scores, dtype=float), checked_flags(protected)
     counts = np.asarray(minima, dtype=int)
-    if values.ndim != 1 or values.shape != is_protected.shape or not np.isfinite(values).all():
-        raise ValueError(
-            f"There are {values.size} scores for {is_protected.size} documents, or a score is not "
-            "finite: give one finite score per document."
-        )
-    if len(counts) < len(values):
-        raise ValueError(
-            f"`minima` has {len(counts)} values for {len(values)} documents: give one per rank."
-        )
+    is_list = values.ndim == 1 and values.shape == is_protected.shape
+    require(is_list, "number of scores", values.size, f"{is_protected.size}, one per document")
+    for value in values[~np.isfinite(values)]:
+        raise DataError(column="score", value=float(value), expected="a finite number")
+    number, expected = len(counts), f"{len(values)}, one per document"
+    require(number >= len(values), "number of minima", number, expected)
     order = np.lexsort((~is_protected, -values))
     protected_documents = list(order[is_protected[order]][::-1])
     other_documents = list(order[~is_protected[order]][::-1])
@@ -204,15 +200,13 @@ def checked_flags(protected: npt.ArrayLike) -> BoolArray:
     except (TypeError, ValueError):
         flags = np.array([np.nan])
     if not np.isin(flags, (0, 1)).all():
-        raise ValueError(
-            "`protected` has a value that is neither true nor false: give one for every document."
-        )
+        expected = "true or false for every document"
+        value = np.asarray(protected, dtype=object).tolist()
+        raise DataError(column="protected", value=value, expected=expected)
     return flags.astype(bool)
 
 
 def _check_arguments(ranks: int, share: float, significance: float) -> None:
-    if ranks < 0:
-        raise ValueError(f"`ranks` is {ranks}; give 0 or more.")
-    for name, value in (("share", share), ("significance", significance)):
-        if not 0 < value < 1:
-            raise ValueError(f"The {name} is {value}: give a number above 0 and below 1.")
+    require(ranks >= 0, "ranks", ranks, "0 or more")
+    require(0 < share < 1, "share", share, "a number above 0 and below 1")
+    require(0 < significance < 1, "significance", significance, "a number above 0 and below 1")

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.errors import DataError, require
 
 #: Largest difference between cumulative sums, relative to total exposure, at which a block ends.
 BLOCK_TOLERANCE = 1e-9
@@ -78,11 +79,7 @@ def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatAr
     [1.0, 0.5, 0.5]
     """
     merits, weights = checked_merits(merits), checked_rank_weights(rank_weights)
-    if len(weights) > len(merits):
-        raise ValueError(
-            f"There are {len(weights)} ranks for {len(merits)} items: truncate the rank weights to "
-            f"{len(merits)} or add items."
-        )
+    check_ranks(len(merits), len(weights))
     order = np.argsort(-merits, kind="stable")
     exposures = np.zeros(len(merits))
     # Blocks as (merit, exposure, items); a block is merged with the previous one unless its slope
@@ -112,28 +109,23 @@ def exposure_blocks(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> li
     """
     exposures, weights = np.asarray(exposures, dtype=float), checked_rank_weights(rank_weights)
     n, k = len(exposures), len(weights)
-    if k > n:
-        raise ValueError(
-            f"There are {k} ranks for {n} items: truncate the rank weights to {n} or add items."
-        )
-    if not np.isfinite(exposures).all() or (exposures < 0).any():
-        raise ValueError("An exposure is negative or not finite: give numbers of 0 or more.")
+    check_ranks(n, k)
+    check_numbers("exposure", exposures)
     order = np.argsort(-exposures, kind="stable")
     padded = np.zeros(n)
     padded[:k] = weights
     slack = np.cumsum(padded) - np.cumsum(exposures[order])
     scale = max(weights.sum(), np.finfo(float).tiny)
     if abs(slack[-1]) > 1e-6 * scale:
-        raise ValueError(
-            f"The exposures sum to {exposures.sum():.6g} and the rank weights to "
-            f"{weights.sum():.6g}: the two sums must be equal."
-        )
+        expected = f"{weights.sum():.6g}, as of the rank weights"
+        raise DataError(column="sum of exposures", value=float(exposures.sum()), expected=expected)
     if slack.min() < -1e-6 * scale:
         count = int(slack.argmin()) + 1
-        raise ValueError(
-            f"The top {count} exposures sum to {exposures[order][:count].sum():.6g}, more than "
-            f"the top {count} rank weights ({padded[:count].sum():.6g}): no policy has these "
-            "exposures."
+        raise DataError(
+            column=f"sum of the top {count} exposures",
+            value=float(exposures[order][:count].sum()),
+            fault="which no policy has",
+            expected=f"at most {padded[:count].sum():.6g}, as of the rank weights",
         )
     ends = np.flatnonzero(slack[: k - 1] <= BLOCK_TOLERANCE * scale) + 1
     starts = [0, *ends.tolist()]
@@ -144,15 +136,14 @@ def exposure_blocks(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> li
 def checked_merits(merits: npt.ArrayLike) -> FloatArray:
     """Check that merits are finite and above 0, and return them as an array."""
     values = np.asarray(merits, dtype=float)
-    if values.ndim != 1 or len(values) == 0:
-        raise ValueError(
-            f"The merits have the shape {values.shape}: give a list of one number per item."
-        )
-    invalid = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
-    if len(invalid):
-        raise ValueError(
-            f"The merit of item {invalid[0]} is {values[invalid[0]]:g}: merits must be finite and "
-            "above 0; scale scores to a small positive minimum, such as 1e-4."
+    require(values.ndim == 1 and len(values), "shape of the merits", values.shape, "one per item")
+    for item in np.flatnonzero(~(np.isfinite(values) & (values > 0))):
+        raise DataError(
+            row=f"item {item}",
+            column="merit",
+            value=float(values[item]),
+            expected="a finite number above 0",
+            fix="scale scores to a small positive minimum, such as 1e-4",
         )
     return values
 
@@ -160,13 +151,19 @@ def checked_merits(merits: npt.ArrayLike) -> FloatArray:
 def checked_rank_weights(rank_weights: npt.ArrayLike) -> FloatArray:
     """Check that rank weights are neither negative nor increasing, and return them as an array."""
     values = np.asarray(rank_weights, dtype=float)
-    if values.ndim != 1 or len(values) == 0:
-        raise ValueError(
-            f"The rank weights have the shape {values.shape}: give a list of one number per rank."
-        )
-    if not np.isfinite(values).all() or (values < 0).any() or (np.diff(values) > 0).any():
-        raise ValueError(
-            "The rank weights are negative or increase: give weights of 0 or more that do not "
-            "increase."
-        )
+    is_list = values.ndim == 1 and len(values)
+    require(is_list, "shape of the rank weights", values.shape, "one per rank")
+    is_valid = np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) <= 0).all()
+    require(is_valid, "rank_weights", values.tolist(), "numbers of 0 or more that do not increase")
     return values
+
+
+def check_ranks(items: int, ranks: int) -> None:
+    """Check that there is a rank, and an item for each."""
+    require(0 < ranks <= items, "number of ranks", ranks, f"1 to {items}, the number of items")
+
+
+def check_numbers(name: str, values: FloatArray) -> None:
+    """Check that all numbers are finite, and 0 or more."""
+    for value in values[~(np.isfinite(values) & (values >= 0))]:
+        raise DataError(column=name, value=float(value), expected="a finite number of 0 or more")

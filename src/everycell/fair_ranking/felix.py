@@ -24,7 +24,12 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from everycell.base.arrays import BoolArray, FloatArray, IntArray
-from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
+from everycell.base.errors import DataError, require
+from everycell.fair_ranking.fair_exposure import (
+    check_ranks,
+    fair_exposure,
+    logarithmic_rank_weights,
+)
 from everycell.fair_ranking.marginals import entropy_marginals
 from everycell.fair_ranking.matchings import (
     compile_if_possible,
@@ -144,8 +149,7 @@ def resample(
     True
     """
     matrix = checked_marginals(marginals)
-    if iterations < 1:
-        raise ValueError(f"iterations is {iterations}: give 1 or more.")
+    require(iterations >= 1, "iterations", iterations, "1 or more")
     items, ranks = matrix.shape
     policies, avoided = [], np.zeros(iterations)
     total = 1.0
@@ -169,36 +173,21 @@ def resample(
 def checked_marginals(marginals: npt.ArrayLike) -> FloatArray:
     """Check a matrix of probabilities (item, rank); set tiny negative entries to 0."""
     matrix = np.array(marginals, dtype=float)
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ValueError(
-            f"The matrix has the shape {matrix.shape}: give one row per item and one column per "
-            "rank."
-        )
+    is_matrix = matrix.ndim == 2 and 0 not in matrix.shape
+    require(is_matrix, "shape of the matrix", matrix.shape, "one row per item, one column per rank")
     items, ranks = matrix.shape
-    if ranks > items:
-        raise ValueError(
-            f"The matrix has {ranks} ranks for {items} items: remove the ranks beyond {items}."
-        )
-    invalid = np.argwhere(~(np.isfinite(matrix) & (matrix >= -1e-8)))
-    if len(invalid):
-        item, rank = invalid[0]
-        raise ValueError(
-            f"The probability of item {item} at rank {rank + 1} is {matrix[item, rank]:g}: it must "
-            "be between 0 and 1."
-        )
+    check_ranks(items, ranks)
+    for item, rank in np.argwhere(~(np.isfinite(matrix) & (matrix >= -1e-8))):
+        where, value = f"item {item}, rank {rank + 1}", float(matrix[item, rank])
+        raise DataError(None, where, "probability", value, expected="a number from 0 to 1")
     columns, rows = matrix.sum(axis=0), matrix.sum(axis=1)
     if (errors := np.abs(columns - 1)).max() > 1e-6:
         rank = int(errors.argmax())
-        raise ValueError(
-            f"The probabilities at rank {rank + 1} sum to {columns[rank]:.7g}: each rank shows one "
-            "item, so they must sum to 1."
-        )
+        where, value = f"rank {rank + 1}", float(columns[rank])
+        raise DataError(None, where, "sum of probabilities", value, expected="1, for one item")
     if rows.max() > 1 + 1e-6:
-        item = int(rows.argmax())
-        raise ValueError(
-            f"The probabilities of item {item} sum to {rows[item]:.7g}: an item is shown at most "
-            "once, so they must not exceed 1."
-        )
+        where, value = f"item {rows.argmax()}", float(rows.max())
+        raise DataError(None, where, "sum of probabilities", value, expected="at most 1")
     return np.maximum(matrix, 0.0)
 
 
@@ -222,10 +211,8 @@ def _decompose(
             np.ascontiguousarray(residual), total, ranks, TINY * total
         )
     else:
-        raise ValueError(
-            f"The matching rule {matching!r} is unknown: choose row_first, column_first or "
-            "assignment."
-        )
+        choices = "'row_first', 'column_first' or 'assignment'"
+        raise DataError(column="matching", value=matching, expected=choices)
     if remainder > MAX_REMAINDER * total or not len(weights):
         raise ArithmeticError(
             f"A share of {remainder / total:.1g} of the probabilities could not be decomposed: the "
@@ -316,11 +303,8 @@ def felix(
     [0.4, 0.0]
     """
     values, displayed_values = np.asarray(merits, dtype=float), np.asarray(feature, dtype=float)
-    if values.shape != displayed_values.shape:
-        raise ValueError(
-            f"There are {values.size} merits and {displayed_values.size} values of the feature: "
-            "give one of each per item."
-        )
+    sizes = values.shape, displayed_values.shape
+    require(sizes[0] == sizes[1], "shapes of merits and feature", sizes, "one of each per item")
     weights = logarithmic_rank_weights(min(ranks, len(values)))
     matrix = entropy_marginals(fair_exposure(values, weights), weights)
     rng = np.random.default_rng(0) if rng is None else rng

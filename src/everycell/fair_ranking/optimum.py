@@ -26,6 +26,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.errors import require
 from everycell.fair_ranking.fair_exposure import checked_rank_weights
 from everycell.fair_ranking.felix import AvoidanceTest, checked_marginals, resample
 from everycell.fair_ranking.policies import Policy
@@ -54,11 +55,8 @@ def lowest_probability(marginals: npt.ArrayLike, is_avoided: AvoidanceTest) -> f
     """
     matrix = checked_marginals(marginals)
     n, k = matrix.shape
-    if comb(n, k) > 1000:
-        raise ValueError(
-            f"There are {comb(n, k)} sets of {k} of {n} items, more than 1000: use "
-            "generate_rankings."
-        )
+    number, limit = comb(n, k), "at most 1000; use generate_rankings"
+    require(number <= 1000, f"number of sets of {k} of {n} items", number, limit)
     sets = _sets(n, k)
     sets = sets[~is_avoided(sets)]
     if not len(sets):

@@ -16,7 +16,13 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from everycell.base.arrays import BoolArray, FloatArray, IntArray
-from everycell.fair_ranking.fair_exposure import checked_merits, checked_rank_weights
+from everycell.base.errors import DataError, require
+from everycell.fair_ranking.fair_exposure import (
+    check_numbers,
+    check_ranks,
+    checked_merits,
+    checked_rank_weights,
+)
 
 
 class Policy(NamedTuple):
@@ -42,7 +48,7 @@ class Policy(NamedTuple):
 def deterministic(scores: npt.ArrayLike, ranks: int) -> Policy:
     """The ranking by decreasing score as a policy; ties favour earlier items."""
     scores = np.asarray(scores, dtype=float)
-    _check_ranks(len(scores), ranks)
+    check_ranks(len(scores), ranks)
     return Policy(np.argsort(-scores, kind="stable")[None, :ranks], np.ones(1))
 
 
@@ -55,9 +61,8 @@ def plackett_luce(
     others, in random order. Identical rankings are not merged.
     """
     values = np.asarray(weights, dtype=float)
-    _check_ranks(len(values), ranks)
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError("A weight is negative or not finite: give numbers of 0 or more.")
+    check_ranks(len(values), ranks)
+    check_numbers("weight", values)
     noise = rng.gumbel(size=(samples, len(values)))
     with np.errstate(divide="ignore"):
         keys = np.log(values) + noise
@@ -87,10 +92,9 @@ def omit(
     """
     merits, weights = checked_merits(merits), checked_rank_weights(rank_weights)
     n, k = len(merits), len(weights)
-    _check_ranks(n, k)
+    check_ranks(n, k)
     costs = np.asarray(outliers, dtype=float)
-    if len(costs) != n:
-        raise ValueError(f"There are {len(costs)} outlier scores for {n} items: give one per item.")
+    require(len(costs) == n, "number of outlier scores", len(costs), f"{n}, one per item")
     gains = np.outer(merits, weights)
     gains[:, :outlier_ranks] -= costs[:, None]
     column_sums = sparse.kron(np.ones((1, n)), sparse.identity(k), format="csr")
@@ -114,13 +118,6 @@ def omit(
     if not solution.success:
         raise ArithmeticError(f"HiGHS found no solution for OMIT: {solution.message}")
     return np.maximum(solution.x, 0.0).reshape(n, k)
-
-
-def _check_ranks(items: int, ranks: int) -> None:
-    if not 0 < ranks <= items:
-        raise ValueError(
-            f"There are {ranks} ranks for {items} items: give at least 1 rank and at most {items}."
-        )
 
 
 #: Number of standard deviations from the mean beyond which an item is an outlier.
@@ -153,12 +150,11 @@ def exposure_error(exposures: npt.ArrayLike, relevance: npt.ArrayLike) -> float:
     0.125
     """
     values, grades = np.asarray(exposures, dtype=float), _checked_relevance(relevance)
-    if values.shape != grades.shape:
-        raise ValueError(
-            f"There are {values.size} exposures for {grades.size} items: give one per item."
-        )
-    if not np.isfinite(values).all():
-        raise ValueError("An exposure is not finite: give a number per item.")
+    sizes = values.shape, grades.shape
+    require(
+        sizes[0] == sizes[1], "number of exposures", values.size, f"{grades.size}, one per item"
+    )
+    require(np.isfinite(values).all(), "exposures", values.tolist(), "finite numbers")
     return float(((values - values.sum() * grades / grades.sum()) ** 2).sum())
 
 
@@ -187,11 +183,8 @@ def policy_ndcg(policy: Policy, relevance: npt.ArrayLike, cutoff: int) -> float:
     """
     gains = 2 ** _checked_relevance(relevance) - 1
     ranks = min(cutoff, len(gains))
-    if not 1 <= ranks <= policy.rankings.shape[1]:
-        raise ValueError(
-            f"The cut-off is {cutoff}, but the rankings have {policy.rankings.shape[1]} ranks: "
-            "give a cut-off from 1 to this number."
-        )
+    depth = policy.rankings.shape[1]
+    require(1 <= ranks <= depth, "cutoff", cutoff, f"a rank of the rankings, from 1 to {depth}")
     discounts = 1 / np.log2(np.arange(2, ranks + 2))
     best = np.sort(gains)[::-1][:ranks] @ discounts
     return float(policy.weights @ (gains[policy.rankings[:, :ranks]] @ discounts) / best)
@@ -208,8 +201,8 @@ def z_scores(values: npt.ArrayLike) -> FloatArray:
     [[-0.577, -0.577, -0.577, 1.732], [0.0, 0.0, 0.0, 0.0]]
     """
     scores = np.asarray(values, dtype=float)
-    if not np.isfinite(scores).all():
-        raise ValueError("A score is not finite, so outliers are undefined: give finite scores.")
+    for value in scores[~np.isfinite(scores)]:
+        raise DataError(column="score", value=float(value), expected="a finite number")
     deviations = scores - scores.mean(axis=-1, keepdims=True)
     # Squares of tiny values would be 0, so scale by a power of two, which does not round.
     exponents = np.frexp(np.abs(deviations).max(axis=-1, keepdims=True))[1]
@@ -349,13 +342,8 @@ def outlierness_released(
 
 def _checked_relevance(relevance: npt.ArrayLike) -> FloatArray:
     values = np.asarray(relevance, dtype=float)
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(
-            "The relevance of an item is negative or not finite: give numbers of 0 or more."
-        )
+    check_numbers("relevance", values)
     if not (values > 0).any():
-        raise ValueError(
-            f"None of the {values.size} items is relevant: leave the list out, since the fair "
-            "exposure of its items is undefined."
-        )
+        fault = f"of {values.size} items has no relevant item"
+        raise DataError(column="list", fault=fault, fix="leave the list out")
     return values

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.errors import DataError, require
 from everycell.fair_ranking.fa_ir import checked_flags
 
 
@@ -31,14 +32,9 @@ def moved_scores(
     centres, spreads, labels = checked_scores(means, deviations, groups)
     moved = centres.copy()
     for label in set(labels):
-        if label not in alphas:
-            raise ValueError(
-                f"The group {label!r} has no alpha: give one for each of "
-                f"{sorted(map(str, set(labels)))}."
-            )
+        require(label in alphas, "group", label, f"one of {list(alphas)}, which have an alpha")
         alpha = float(alphas[label])
-        if not np.isfinite(alpha):
-            raise ValueError(f"The alpha of group {label!r} is {alpha}: give a finite number.")
+        require(np.isfinite(alpha), f"alpha of group {label!r}", alpha, "a finite number")
         members = np.flatnonzero([document_label == label for document_label in labels])
         order = members[np.argsort(-centres[members], kind="stable")]
         shifted = centres[order] + alpha * spreads[order]
@@ -95,8 +91,7 @@ def pufr(
     >>> pufr([3.0, 2.0, 1.5], [0.1, 0.2, 0.2], [False, False, True], 2.0).tolist()
     [0, 2, 1]
     """
-    if not alpha >= 0:
-        raise ValueError(f"Alpha is {alpha}: give a number of standard deviations, 0 or more.")
+    require(alpha >= 0, "alpha", alpha, "a number of standard deviations, 0 or more")
     is_protected = checked_flags(protected).tolist()
     moved = moved_scores(means, deviations, is_protected, {True: alpha, False: -alpha})
     return sort_by_moved_scores(means, moved)
@@ -111,8 +106,7 @@ def count_crossing_intervals(
     document counts itself; here it does not.
     """
     centres, spreads, _ = checked_scores(means, deviations, [0] * np.size(means))
-    if not alpha >= 0:
-        raise ValueError(f"Alpha is {alpha}: give a number of standard deviations, 0 or more.")
+    require(alpha >= 0, "alpha", alpha, "a number of standard deviations, 0 or more")
     low, high = np.sort(centres - alpha * spreads), np.sort(centres + alpha * spreads)
     # Intervals overlap unless one of them ends before the other begins.
     starting_before_end = np.searchsorted(low, centres + alpha * spreads, side="right")
@@ -129,16 +123,12 @@ def checked_scores(
     centres = np.asarray(means, dtype=float)
     spreads = np.asarray(deviations, dtype=float)
     labels = list(groups)
-    if centres.ndim != 1 or centres.shape != spreads.shape or len(labels) != centres.size:
-        raise ValueError(
-            f"There are {centres.size} means, {spreads.size} standard deviations and "
-            f"{len(labels)} groups: give one of each for every document."
-        )
+    sizes = centres.size, spreads.size, len(labels)
+    is_list = centres.ndim == 1 and len(set(sizes)) == 1
+    require(is_list, "numbers of means, deviations and groups", sizes, "one of each per document")
     for name, values, lowest in (("mean", centres, -np.inf), ("standard deviation", spreads, 0.0)):
-        invalid = np.flatnonzero(~np.isfinite(values) | (values < lowest))
-        if invalid.size:
-            expected = "a finite number" if lowest < 0 else "a number of 0 or more"
-            raise ValueError(
-                f"The {name} of document {invalid[0]} is {values[invalid[0]]}: give {expected}."
-            )
+        for index in np.flatnonzero(~np.isfinite(values) | (values < lowest)):
+            expected = "a finite number" if lowest < 0 else "a finite number of 0 or more"
+            where, value = f"document {index}", float(values[index])
+            raise DataError(None, where, name, value, expected=expected)
     return centres, spreads, labels

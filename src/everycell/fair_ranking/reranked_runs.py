@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from everycell.base.arrays import FloatArray, IntArray
 from everycell.base.csv_files import read_table, row_in_file
+from everycell.base.errors import DataError, require
 from everycell.base.frames import Schema
 from everycell.base.untrusted import in_quotes
 from everycell.fair_ranking.constrained import (
@@ -60,21 +61,17 @@ def rerank_run(
     (fair), or the minimum share of the largest possible fairness (assignment and milp, which
     re-rank only the top `depth`).
     """
-    if method not in METHODS:
-        raise ValueError(f"The method {method!r} is unknown: choose from {', '.join(METHODS)}.")
+    require(method in METHODS, "method", method, f"one of {', '.join(METHODS)}")
     sorted_run = trec_order(run)
     lacks_neutrality = ~sorted_run["document"].isin(neutralities.keys())
     if lacks_neutrality.any():
         document = sorted_run["document"][lacks_neutrality].iloc[0]
-        raise ValueError(
-            f"The document {in_quotes(document)} of the run has no neutrality: give one for every "
-            "document of the run."
-        )
+        fault, fix = "which has no neutrality", "give one for every document of the run"
+        raise DataError(None, None, "document of the run", document, fault, fix=fix)
     if method == "pufr":
         if deviations is None:
-            raise ValueError(
-                "The method pufr needs the standard deviation of each score: pass `deviations`."
-            )
+            fault = "The method pufr needs the standard deviation of each score"
+            raise DataError(fault=fault, fix="pass `deviations`")
         sorted_run = add_deviations(sorted_run, deviations)
     reranked_lists = []
     for query, ranked_list in sorted_run.groupby("query", sort=False):
@@ -159,10 +156,9 @@ def add_deviations(run: pd.DataFrame, deviations: pd.DataFrame) -> pd.DataFrame:
     missing = table["deviation"].isna()
     if missing.any():
         pair = table[missing].iloc[0]
-        raise ValueError(
-            f"The document {in_quotes(pair['document'])} of query {in_quotes(pair['query'])} has "
-            "no standard deviation: give one for each query and document of the run."
-        )
+        row, fault = f"query {in_quotes(pair['query'])}", "which has no standard deviation"
+        fix = "give one for each query and document of the run"
+        raise DataError(None, row, "document", pair["document"], fault, fix=fix)
     return table
 
 
@@ -173,8 +169,7 @@ def _constrained_order(
     depth: int,
     method: str,
 ) -> IntArray:
-    if depth < 1:
-        raise ValueError(f"the depth is {depth}: give 1 or more.")
+    require(depth >= 1, "depth", depth, "1 or more")
     solve: Callable[..., object] = best_by_assignment
     if method == "milp":
         solve = best_by_integer_program

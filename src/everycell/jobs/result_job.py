@@ -16,6 +16,8 @@ from everycell.records.tiers import Tier
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from everycell.render.tables.layout import Decimals
+
 
 class ResultJob(Job):
     """Context of a script or function that makes results.
@@ -73,7 +75,7 @@ class ResultJob(Job):
         )
 
     def write_supplement(
-        self, table: pd.DataFrame, name: str, decimals: dict[str, int], artefact: str = ""
+        self, table: pd.DataFrame, name: str, decimals: Decimals, artefact: str = ""
     ) -> None:
         """Write a supplementary table of an artefact with the title from the record."""
         from everycell.render.tables.layout import VALUE_COLUMNS

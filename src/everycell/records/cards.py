@@ -16,10 +16,10 @@ from everycell.records.published_cells import Selector
 from everycell.records.spread import SEEDS
 from everycell.records.tiers import TIERS, Tier
 
-State = Literal["reproduced", "surrogate", "quoted", "not_run", "drawing"]
+State = Literal["reproduced", "surrogate", "quoted", "not run", "drawing"]
 #: Cause of an erratum: an error of the paper, a transcription error, another method than described,
 #: or unknown.
-Where = Literal["print", "copy", "method", "undecided"]
+Cause = Literal["published", "copy", "method", "unknown"]
 #: States of tiers that can be run.
 RUNNABLE: frozenset[State] = frozenset({"reproduced", "surrogate"})
 
@@ -219,10 +219,10 @@ class Erratum(CardFileModel):
     """A published value that is wrong or disputed, with the evidence."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$", description="Name of the erratum.")
-    where: Where = Field(
-        description="Cause. `print`: an error of the paper, shown by internal evidence; `copy`: a "
+    cause: Cause = Field(
+        description="`published`: an error of the paper, shown by internal evidence; `copy`: a "
         "transcription error; `method`: the value was computed differently from the paper's "
-        "description; `undecided`: unknown."
+        "description; `unknown`."
     )
     cells: list[Selector] = Field(
         [], description="Selectors of the cells that it explains; empty if the text is wrong."

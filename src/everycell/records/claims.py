@@ -300,8 +300,8 @@ class Claim(CardFileModel):
         description="Significance test, if the paper claims significance; at least one predicate "
         "must read its outcome.",
     )
-    on_published: Literal["holds", "fails", "undecided"] = Field(
-        "holds",
+    on_published: Literal["supported", "contradicted", "inconclusive"] = Field(
+        "supported",
         description="Outcome on the published values. A contradicted claim requires an erratum.",
     )
     vague: str | None = Field(

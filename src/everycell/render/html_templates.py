@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 @cache
 def html_environment(package: str) -> Environment:
     """Environment for the templates of a package, which escapes all values for HTML."""
-    return Environment(
+    environment = Environment(
         loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
@@ -18,3 +18,10 @@ def html_environment(package: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["css"] = css_class
+    return environment
+
+
+def css_class(name: str) -> str:
+    """Name of a verdict, outcome or state as a CSS class: "within-tolerance"."""
+    return name.replace(" ", "-")

@@ -17,8 +17,8 @@ from typing import Any
 from everycell.records.artefacts import Paper
 from everycell.records.cards import RUNNABLE
 from everycell.render.page.vocabulary import PageEntry, label
-from everycell.verdicts.claims import OUTCOME_NAMES, Outcome
-from everycell.verdicts.reports import CAUSE_NAMES, STATES, explained_by_source, format_counts
+from everycell.verdicts.claims import Outcome
+from everycell.verdicts.reports import CAUSE_NAMES, explained_by_source, format_counts
 
 
 def escape_cell(text: str) -> str:
@@ -102,12 +102,12 @@ def paper_results(paper: Paper, reports: Iterable[PageEntry], results: Path, ass
         rows = [
             [
                 escape_cell(label(artefact.name)),
-                CAUSE_NAMES[erratum.where],
+                CAUSE_NAMES[erratum.cause],
                 escape_cell(erratum.finding),
             ]
             for artefact, erratum in errata
         ]
-        parts.append(table(["artefact", "where", "finding"], rows) + "\n")
+        parts.append(table(["artefact", "cause", "finding"], rows) + "\n")
     return "\n".join(parts)
 
 
@@ -124,7 +124,7 @@ def _row(entry: PageEntry) -> list[str]:
         escape_cell(label(entry.artefact.name)),
         escape_cell(entry.artefact.card.title),
         entry.tier,
-        STATES[entry.report.state],
+        entry.report.state,
         format_counts(entry.report.verdicts, explained_by_source(entry.report.cells)).replace(
             "_", " "
         ),
@@ -135,7 +135,7 @@ def _row(entry: PageEntry) -> list[str]:
 
 
 def _format_outcomes(counts: Mapping[Outcome, int]) -> str:
-    return ", ".join(f"{count} {OUTCOME_NAMES[name]}" for name, count in counts.items() if count)
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
 
 def _folded_result(entry: PageEntry, results: Path, assets: str) -> Iterator[str]:
@@ -154,7 +154,7 @@ def _folded_result(entry: PageEntry, results: Path, assets: str) -> Iterator[str
         table_file = folder / f"{artefact.name}.md"
         text = embed_table(table_file.read_text(encoding="utf-8")) if table_file.is_file() else None
     if text is not None:
-        title = f"{label(artefact.name)} ({entry.tier}, {STATES[entry.report.state]})"
+        title = f"{label(artefact.name)} ({entry.tier}, {entry.report.state})"
         yield f'??? example "{title}"\n\n' + _indent(text) + "\n"
 
 

@@ -58,7 +58,7 @@ def add_file(
     if registry.with_name("sets.yaml").exists():
         raise SourceError(
             f"{registry} is generated from the sets.yaml in the same folder; describe the file "
-            "there, and run `python -m everycell.sources.generate` (docs/data.md)."
+            "there, and run `python tools/generate_registry.py` (docs/data.md)."
         )
     is_url = source.lower().startswith(("http://", "https://"))
     if is_url:

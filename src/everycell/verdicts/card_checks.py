@@ -262,7 +262,7 @@ def _check_contradictions(artefact: Artefact) -> Iterator[Fault]:
     except CardError:  # other checks report it
         return
     for number, claim in enumerate(judged):
-        if claim.on_published == "fails" and not artefact.card.errata:
+        if claim.on_published == "contradicted" and not artefact.card.errata:
             yield (
                 ("claims", number),
                 f"the published values contradict the claim {claim.id}; correct its predicate, or "

@@ -28,12 +28,12 @@ class CellClass(NamedTuple):
     kind: CellKind
     origin: CellOrigin
     flag: CellFlag | None = None
-    verdict: Verdict = "not_run"
+    verdict: Verdict = "not run"
     sensitivity: State = "not perturbed"
 
     def with_verdict(self, verdict: Verdict) -> CellClass:
         """Set the verdict, and the origin if the verdict means that no value was computed."""
-        uncomputed: dict[Verdict, CellOrigin] = {"quoted": "quoted", "not_run": "none"}
+        uncomputed: dict[Verdict, CellOrigin] = {"quoted": "quoted", "not run": "none"}
         return self._replace(origin=uncomputed.get(verdict, self.origin), verdict=verdict)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from everycell.records.artefacts import Artefact, CellPrecision
-from everycell.records.cards import Erratum, State, Where, Yields
+from everycell.records.cards import Cause, Erratum, State, Yields
 from everycell.records.published_cells import CardError, Selector, as_number
 from everycell.records.tiers import Tier
 from everycell.verdicts.cell_classes import classify_cells
@@ -26,7 +26,7 @@ class _Ruling(NamedTuple):
     verdict: Verdict
     why: str
     #: Cause, if an erratum explains the cell.
-    source: Where | None = None
+    source: Cause | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _check_exclusion(cell: _Cell) -> _Ruling | None:
 def _check_value(cell: _Cell) -> _Ruling | None:
     if cell.state == "quoted":
         return _Ruling("quoted", cell.needs)
-    return _Ruling("not_run", cell.needs) if cell.value is None else None
+    return _Ruling("not run", cell.needs) if cell.value is None else None
 
 
 def _check_erratum(cell: _Cell) -> _Ruling | None:
@@ -77,32 +77,35 @@ def _check_erratum(cell: _Cell) -> _Ruling | None:
     if cell.erratum is None or judged in ("equal", "consistent"):
         return None
     erratum, yielded = cell.erratum
-    known = erratum.where != "undecided"
+    known = erratum.cause != "unknown"
     if cell.derived:
         cause = "" if known else "Cause unknown; candidate: "
-        return _Ruling("inconsistent", cause + erratum.finding, erratum.where)
+        return _Ruling("inconsistent", cause + erratum.finding, erratum.cause)
     if known and yielded is not None and cell.compare(yielded) == "equal":
-        return _Ruling("explained", erratum.finding, erratum.where)
-    if judged != "differs":
+        return _Ruling("explained", erratum.finding, erratum.cause)
+    if judged != "different":
         return None
-    return _Ruling("differs", f"Cause unknown; candidate: {erratum.finding}", "undecided")
+    return _Ruling("different", f"Cause unknown; candidate: {erratum.finding}", "unknown")
 
 
 def _compare(cell: _Cell) -> _Ruling:
     verdict, tolerance = cell.compare(cell.value), cell.tolerance
-    why = tolerance.because if verdict == "close" or tolerance.derived else ""
-    if verdict == "differs" and cell.compare(cell.value, tolerance.within) == "close":
-        verdict, why = "close", tolerance.because
+    why = tolerance.because if verdict == "within tolerance" or tolerance.derived else ""
+    if verdict == "different" and cell.compare(cell.value, tolerance.within) == "within tolerance":
+        verdict, why = "within tolerance", tolerance.because
         if tolerance.one_sided:
-            verdict, why = "differs", f"{tolerance.one_sided} {tolerance.because}"
+            verdict, why = "different", f"{tolerance.one_sided} {tolerance.because}"
         elif tolerance.within > tolerance.limit * (1 + 1e-9):
-            verdict = "too_noisy"
+            verdict = "too noisy to judge"
             why = f"The tolerance exceeds {tolerance.limited_by}. {tolerance.because}"
     if verdict == "equal":
         why = ""
     if cell.derived:
         why = f"{cell.derived} {why}".strip()
-        derived: dict[Verdict, Verdict] = {"differs": "inconsistent", "too_noisy": "too_noisy"}
+        derived: dict[Verdict, Verdict] = {
+            "different": "inconsistent",
+            "too noisy to judge": "too noisy to judge",
+        }
         verdict = derived.get(verdict, "consistent")
     return _Ruling(verdict, why)
 
@@ -137,7 +140,7 @@ def judge_cells(
     judged_cells = []
     for key, cell, cell_class in cells:
         verdict, why, source = next(filter(None, (rule(cell) for rule in _RULES)))
-        value = None if verdict in ("quoted", "not_run") else cell.value
+        value = None if verdict in ("quoted", "not run") else cell.value
         yielded = None
         if value is not None:
             why = f"{reading} {why}".strip()
@@ -219,7 +222,7 @@ def _with_declarations(
                     f"{' / '.join(keys[row])}, which tier {tier} reproduces; exclude it from "
                     "`not_run`."
                 )
-            excluded[row] = _Ruling("not_run", entry.needs)
+            excluded[row] = _Ruling("not run", entry.needs)
     for quoted in card.quoted:
         for row in rows(quoted.cells) if tier in quoted.tiers else ():
             # A figure may repeat the published values from which it is drawn.

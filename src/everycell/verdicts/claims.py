@@ -13,17 +13,14 @@ from everycell.records.claims import Claim, DecisiveIf, Kind, Predicate
 from everycell.records.published_cells import key_columns
 from everycell.verdicts.comparisons import Cells, Key, compare
 
-Outcome = Literal["holds", "fails", "undecided", "not_testable", "not_run", "no_numbers"]
-#: Displayed names of the outcomes of a claim.
-OUTCOME_NAMES: dict[str, str] = {
-    "holds": "supported",
-    "fails": "contradicted",
-    "undecided": "inconclusive",
-    "varies": "dependent on the machine",
-    "not_testable": "not testable here",
-    "not_run": "not run",
-    "no_numbers": "without published numbers",
-}
+Outcome = Literal[
+    "supported",
+    "contradicted",
+    "inconclusive",
+    "not testable",
+    "not run",
+    "without published numbers",
+]
 
 #: Our interpretation of "almost all": supported if at least this share of the comparisons is true,
 #: contradicted at one half or less, inconclusive in between. We chose both limits when we already
@@ -64,7 +61,7 @@ def evaluate(
         ("published table", keys if published is None else published.columns, keys),
     ):
         if missing := [column for column in required if column not in columns]:
-            return Decision("not_run", _no_column(name, missing[0], columns))
+            return Decision("not run", _no_column(name, missing[0], columns))
     cells = Cells.of(table, keys)
     expected = [] if published is None else Cells.of(published, cells.keys).names
     unmet = [
@@ -75,33 +72,35 @@ def evaluate(
     ]
     for rule in unmet:
         if not rule.cells and not rule.claims:
-            return Decision("not_testable", rule.because)
+            return Decision("not testable", rule.because)
     parts = [
         _adapt_predicate(part, kind) for part in claim.supported_if if _is_tested_on(part, kind)
     ]
     if not parts and kind == "published":
-        return Decision("no_numbers", "the paper does not publish the numbers that it compares")
+        return Decision(
+            "without published numbers", "the paper does not publish the numbers that it compares"
+        )
     if not parts:
-        return Decision("not_run", "not tested on " + _TABLES[kind])
+        return Decision("not run", "not tested on " + _TABLES[kind])
     results = [
         _evaluate(part, _table_of(part, cells, expected, find_table), lacks or {}, unmet)
         for part in parts
     ]
-    decisive = next((result for result in results if result.outcome == "not_run"), None)
+    decisive = next((result for result in results if result.outcome == "not run"), None)
     if decisive and (claim.vague or claim.tests_must_agree):
         return decisive
     if claim.vague:
         details = "; ".join(dict.fromkeys(result.detail for result in results))
         why = f"{claim.vague!r} has no number in the paper"
-        return Decision("undecided", f"{why}; of our interpretation: {details}")
+        return Decision("inconclusive", f"{why}; of our interpretation: {details}")
     if claim.tests_must_agree and len({result.outcome for result in results}) > 1:
         details = "; ".join(
-            f"{' / '.join(map(str, part.cells.values()))}: {OUTCOME_NAMES[result.outcome]}"
+            f"{' / '.join(map(str, part.cells.values()))}: {result.outcome}"
             for part, result in zip(parts, results, strict=True)
         )
         why = "the paper does not specify which comparison it makes, and they disagree"
-        return Decision("undecided", f"{why} ({details})")
-    for outcome in ("fails", "not_run", "undecided"):
+        return Decision("inconclusive", f"{why} ({details})")
+    for outcome in ("contradicted", "not run", "inconclusive"):
         for result in results:
             if result.outcome == outcome:
                 return result
@@ -109,14 +108,14 @@ def evaluate(
     if len(parts) < len(claim.supported_if):
         detail += f"; {len(parts)} of {len(claim.supported_if)} predicates are tested on "
         detail += _TABLES[kind]
-    return Decision("holds", detail)
+    return Decision("supported", detail)
 
 
 def decide_on_published(artefact: Artefact) -> list[Decision]:
     """Test the claims of an artefact on its published values."""
     if artefact.cells.empty:
         # Claims of a figure without published numbers are tested on its reproduced values.
-        nothing = Decision("no_numbers", "the paper publishes no numbers for it")
+        nothing = Decision("without published numbers", "the paper publishes no numbers for it")
         return [nothing] * len(artefact.card.claims)
     published = artefact.drop_labels(artefact.cells)
     return [evaluate(claim, published) for claim in artefact.card.claims]
@@ -166,7 +165,7 @@ def _is_testable(rule: DecisiveIf, cells: Cells, kind: Kind, find_table: FindTab
         _evaluate(part, _table_of(part, cells, (), find_table), {}, ())
         for part in rule.supported_if
     ]
-    return all(result.outcome == "holds" for result in results)
+    return all(result.outcome == "supported" for result in results)
 
 
 def _evaluate(
@@ -176,7 +175,7 @@ def _evaluate(
     unmet: Sequence[DecisiveIf],
 ) -> Decision:
     if isinstance(table, str):
-        return Decision("not_run", table)
+        return Decision("not run", table)
     cells, expected = table
     selector, without = {}, ""
     for column, value in predicate.cells.items():
@@ -196,14 +195,14 @@ def _evaluate(
             if predicate.supplement is None
             else f"supplementary table {predicate.supplement!r}"
         )
-        return Decision("not_run", _no_column(name, absent[0], [*cells.keys, *cells.columns]))
+        return Decision("not run", _no_column(name, absent[0], [*cells.keys, *cells.columns]))
     selected = cells.select(selector, dict.fromkeys([*cells.names, *expected]))
     for column, names in selector.items():
         present_names = {key[cells.keys.index(column)] for key in selected}
         missing = [name for name in names if name not in present_names]
         # A claim must not be tested on only a part of its cells.
         if missing or not present_names:
-            return Decision("not_run", f"no cell has {column} = {(missing or names)[0]!r}")
+            return Decision("not run", f"no cell has {column} = {(missing or names)[0]!r}")
     true, false, unknown, reasons = [], [], [], {}
     absent_cells: list[Key] = []
     for key in selected:
@@ -215,14 +214,14 @@ def _evaluate(
         if why:
             reasons[why] = None
     outcome = _quantify(predicate.quantifier, len(true), len(false), len(unknown))
-    if outcome == "undecided" and absent_cells:
-        return Decision("not_run", f"the table has no cell {_format_key(absent_cells[0])}")
+    if outcome == "inconclusive" and absent_cells:
+        return Decision("not run", f"the table has no cell {_format_key(absent_cells[0])}")
     detail = f"{len(true)} of {len(selected)} comparisons true{without}"
     if predicate.quantifier == "almost all":
         detail += f"; 'almost all' means at least {ALMOST_ALL:.0%}, and half or less contradicts it"
     if unknown:
         detail += f", {len(unknown)} inconclusive"
-    if outcome == "fails":
+    if outcome == "contradicted":
         against = true if predicate.quantifier == "none" else false
         detail += f"; against it: {_format_key(against[0])}" if against else ""
     if reasons:
@@ -263,7 +262,7 @@ def _quantify(quantifier: str, true: int, false: int, unknown: int) -> Outcome:
         "all but one": (true >= total - 1, true + unknown >= total - 1),
         "almost all": (true >= ALMOST_ALL * total, true + unknown > total / 2),
     }[quantifier]
-    return "holds" if low else "undecided" if high else "fails"
+    return "supported" if low else "inconclusive" if high else "contradicted"
 
 
 def _format_key(key: Key) -> str:

@@ -15,12 +15,10 @@ from everycell.records.cards import RUNNABLE
 from everycell.records.tiers import TIERS, Tier
 from everycell.verdicts.cell_classes import CellClass, classify_cells
 from everycell.verdicts.claim_basis import BASES, bases_of_claims, basis_of_table
-from everycell.verdicts.claims import OUTCOME_NAMES, decide_on_published
+from everycell.verdicts.claims import decide_on_published
 from everycell.verdicts.reports import (
     ON_REPRODUCED,
-    STATES,
     UNCOUNTED,
-    VERDICT_NAMES,
     VERDICTS,
     Report,
     Verdict,
@@ -28,25 +26,27 @@ from everycell.verdicts.reports import (
 )
 
 #: Verdicts on cells that were not compared.
-UNCOMPARED: tuple[Verdict, ...] = ("quoted", "not_run")
+UNCOMPARED: tuple[Verdict, ...] = ("quoted", "not run")
 #: Bases of claims that were tested on reproduced values.
 COMPUTED = ("data", "published inputs")
 #: Bases of claims that were not tested.
-NOT_RUN, UNTESTABLE = "not run", "untestable"
-#: Outcomes of tests of claims; `varies` means that the outcome depends on the machine.
-TESTED = ("holds", "fails", "undecided", "varies")
+NOT_RUN, UNTESTABLE = "not run", "not testable"
+#: Outcomes of tests of claims; the last one means that the models are trained in the run.
+TESTED = ("supported", "contradicted", "inconclusive", "dependent on the machine")
+#: All outcomes of claims, in the order of the scoreboard.
+OUTCOMES = (*TESTED, UNTESTABLE, NOT_RUN, "without published numbers")
 
 
 class ClaimClass(NamedTuple):
     """Outcomes of a claim on reproduced and on published values, and the basis of the former."""
 
-    #: One of `BASES`, ``not run`` or ``untestable``.
+    #: One of `BASES`, ``not run`` or ``not testable``.
     basis: str
     #: Empty if the claim was not tested.
     outcome: str = ""
     #: Empty if the claim has no test.
     on_published: str = ""
-    #: Cause of a contradiction on the paper's own data: `Where` of the erratum, or ``undecided``
+    #: Cause of a contradiction on the paper's own data: `Cause` of the erratum, or ``unknown``
     #: without one.
     cause: str = ""
     #: ``quoted`` if computed values are compared with quoted ones.
@@ -192,7 +192,7 @@ def count_chapters(
             counts.claims.update(claims_of(artefact, entry))
             if entry is None:
                 states = {tier.state for tier in artefact.card.tiers.values()}
-                state = next((s for s in ("quoted", "drawing") if s in states), "not_run")
+                state = next((s for s in ("quoted", "drawing") if s in states), "not run")
                 counts.states[state] += 1
                 continue
             counts.states[entry.report.state] += 1
@@ -216,7 +216,7 @@ def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
             for cell in entry.report.cells
         ]
     quoted = any(tier.state == "quoted" for tier in artefact.card.tiers.values())
-    verdict = "quoted" if quoted and entry is None else "not_run"
+    verdict = "quoted" if quoted and entry is None else "not run"
     classes = [cell.with_verdict(verdict) for cell in classify_cells(artefact, None)]
     if entry and entry.report.state == "surrogate":
         return [cell._replace(origin="surrogate data") for cell in classes]
@@ -235,12 +235,12 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
         bases = bases_of_claims(artefact, report.state, report.cells, report.origin)
         classes = [
             ClaimClass(UNTESTABLE)
-            if claim.on_reproduced == "not_testable"
+            if claim.on_reproduced == "not testable"
             else ClaimClass(NOT_RUN)
-            if claim.on_reproduced == "not_run"
+            if claim.on_reproduced == "not run"
             else ClaimClass(
                 basis.name,
-                "varies" if varies else claim.on_reproduced,
+                "dependent on the machine" if varies else claim.on_reproduced,
                 flag="quoted" if basis.with_quoted and basis.name in COMPUTED else "",
             )
             for claim, basis in zip(judged, bases, strict=True)
@@ -250,9 +250,9 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
         claim._replace(on_published=outcome)
         for claim, outcome in zip(classes, on_published, strict=True)
     ]
-    causes = {erratum.id: erratum.where for erratum in artefact.card.errata}
+    causes = {erratum.id: erratum.cause for erratum in artefact.card.errata}
     return [
-        claim_class._replace(cause=causes.get(claim.erratum or "", "undecided"))
+        claim_class._replace(cause=causes.get(claim.erratum or "", "unknown"))
         if is_contradicted(claim_class)
         else claim_class
         for claim_class, claim in zip(classes, claims, strict=True)
@@ -261,8 +261,8 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
 
 def is_contradicted(claim: ClaimClass) -> bool:
     """Whether published or reproduced values of the paper's own data contradict a claim."""
-    on_own_data = claim.basis != "surrogate data" and claim.outcome == "fails"
-    return on_own_data or claim.on_published == "fails"
+    on_own_data = claim.basis != "surrogate data" and claim.outcome == "contradicted"
+    return on_own_data or claim.on_published == "contradicted"
 
 
 def best_entries(entries: Iterable[AnEntry]) -> dict[str, AnEntry]:
@@ -290,19 +290,14 @@ def total(counts: Iterable[Counts]) -> Counts:
 def summary_row(entry: Entry) -> dict[str, Any]:
     """Counts of a result for ``everycell list --format json``, with claims as in ``claims.csv``."""
     report = entry.report
-    names = {NOT_RUN: OUTCOME_NAMES["not_run"], UNTESTABLE: OUTCOME_NAMES["not_testable"]}
-    claims = Counter(
-        OUTCOME_NAMES.get(claim.outcome) or names[claim.basis]
-        for claim in claims_of(entry.artefact, entry)
-    )
-    outcomes = (*TESTED, "not_testable", "not_run")
+    claims = Counter(claim.outcome or claim.basis for claim in claims_of(entry.artefact, entry))
     return {
         "id": report.artefact,
         "tier": report.tier,
-        "state": STATES[report.state],
+        "state": report.state,
         "verdicts": report.verdicts,
         "explained": explained_by_source(report.cells),
-        "claims": {OUTCOME_NAMES[outcome]: claims[OUTCOME_NAMES[outcome]] for outcome in outcomes},
+        "claims": {outcome: claims[outcome] for outcome in (*TESTED, UNTESTABLE, NOT_RUN)},
     }
 
 
@@ -438,7 +433,7 @@ def count_claims(counts: Counts, line: ClaimLine) -> Counter[tuple[str, str]]:
     for claim, number in counts.claims.items():
         if all(getattr(claim, column) in values for column, values in line.where.items()):
             outcome = getattr(claim, line.column)
-            outcomes[outcome, claim.cause if outcome == "fails" else ""] += number
+            outcomes[outcome, claim.cause if outcome == "contradicted" else ""] += number
     return outcomes
 
 
@@ -461,14 +456,14 @@ def _describe_outcomes(outcomes: Mapping[tuple[str, str], int], line: ClaimLine)
     for (outcome, _), number in outcomes.items():
         numbers[outcome] += number
     parts = []
-    for outcome in OUTCOME_NAMES:
-        unknown = outcomes.get((outcome, "undecided"), 0)
-        if numbers[outcome] or (outcome == "fails" and numbers.keys() & set(TESTED)):
-            has_cause = numbers["fails"] and "surrogate data" not in line.where.get("basis", ())
-            cause = f" (of these {unknown} with unknown cause)" if has_cause else ""
-            parts.append(
-                f"{numbers[outcome]} {OUTCOME_NAMES[outcome]}{cause * (outcome == 'fails')}"
+    for outcome in OUTCOMES:
+        unknown = outcomes.get((outcome, "unknown"), 0)
+        if numbers[outcome] or (outcome == "contradicted" and numbers.keys() & set(TESTED)):
+            has_cause = numbers["contradicted"] and "surrogate data" not in line.where.get(
+                "basis", ()
             )
+            cause = f" (of these {unknown} with unknown cause)" if has_cause else ""
+            parts.append(f"{numbers[outcome]} {outcome}{cause * (outcome == 'contradicted')}")
     untested = {
         "on_published": "without a test",
         "on_reproduced": "not tested on reproduced values",
@@ -489,4 +484,4 @@ def as_query(where: Mapping[str, Any]) -> str:
 def describe_verdicts(verdicts: Mapping[Verdict, int]) -> str:
     """Format verdicts with their counts."""
     counts = ((verdict, verdicts.get(verdict)) for verdict in VERDICTS)
-    return ", ".join(f"{n:,} {VERDICT_NAMES[verdict]}" for verdict, n in counts if n) or "none"
+    return ", ".join(f"{n:,} {verdict}" for verdict, n in counts if n) or "none"

@@ -17,19 +17,19 @@ def judge(
     tolerance: float = 0.0,
     *,
     measured: bool = False,
-) -> Literal["equal", "close", "differs"]:
+) -> Literal["equal", "within tolerance", "different"]:
     """Compare a published value with a reproduced one."""
     if decimals == "text" or not is_number(published):
         same = str(reproduced).strip() == published.strip()
-        return "equal" if same else "differs"
+        return "equal" if same else "different"
     value = as_number(reproduced)
     if value is None:
-        return "differs"
+        return "different"
     distance = abs(value - float(published))
     unit = 10.0**-decimals
     is_rounded = decimals > 0 or measured
     if distance <= unit * (0.5 * is_rounded + _SLACK):
         return "equal"
     if distance <= max(unit * is_rounded, tolerance) + unit * _SLACK:
-        return "close"
-    return "differs"
+        return "within tolerance"
+    return "different"

@@ -17,21 +17,21 @@ from pydantic import (
 
 from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
-from everycell.records.cards import State, Where
+from everycell.records.cards import Cause, State
 from everycell.records.published_cells import is_number
 from everycell.records.tiers import Tier
 from everycell.verdicts.claims import Outcome
 
 Verdict = Literal[
     "equal",
-    "close",
-    "too_noisy",
-    "differs",
+    "within tolerance",
+    "too noisy to judge",
+    "different",
     "explained",
     "consistent",
     "inconsistent",
     "quoted",
-    "not_run",
+    "not run",
 ]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 CellKind = Literal["number", "category", "identifier", "check", "empty"]
@@ -48,33 +48,30 @@ CellOrigin = Literal[
     "none",
 ]
 CellFlag = Literal["effectiveness", "saturated"]
-#: Displayed names of verdicts.
-VERDICT_NAMES: dict[Verdict, str] = {
-    **{verdict: verdict for verdict in VERDICTS},
-    "close": "within tolerance",
-    "too_noisy": "too noisy to judge",
-    "differs": "different",
-    "not_run": "not run",
-}
 #: Verdicts on a reproduced value.
-ON_REPRODUCED: tuple[Verdict, ...] = ("equal", "close", "too_noisy", "differs", "explained")
+ON_REPRODUCED: tuple[Verdict, ...] = (
+    "equal",
+    "within tolerance",
+    "too noisy to judge",
+    "different",
+    "explained",
+)
 #: Verdicts on a value that differs from the published one.
-UNEQUAL: tuple[Verdict, ...] = ("close", "too_noisy", "differs", "explained", "inconsistent")
+UNEQUAL: tuple[Verdict, ...] = (
+    "within tolerance",
+    "too noisy to judge",
+    "different",
+    "explained",
+    "inconsistent",
+)
 #: Displayed names of the causes of errata. Only the first is an error of the paper.
-CAUSE_NAMES: dict[Where, str] = {
-    "print": "error in print",
+CAUSE_NAMES: dict[Cause, str] = {
+    "published": "error in print",
     "copy": "transcription error of ours, not an error of the paper",
     "method": "method: a cause in the data or the code, not visible in the paper alone",
-    "undecided": "cause unknown",
+    "unknown": "cause unknown",
 }
-#: Displayed names of the states of an artefact in a tier.
-STATES: dict[State, str] = {
-    "reproduced": "reproduced",
-    "surrogate": "surrogate data",
-    "quoted": "quoted",
-    "not_run": "not run",
-    "drawing": "drawing",
-}
+STATES: tuple[State, ...] = get_args(State)
 
 
 class _Part(BaseModel):
@@ -115,7 +112,7 @@ class JudgedCell(_Part):
     verdict: Verdict
     why: str | None
     #: Cause, if an erratum explains the cell.
-    source: Where | None = None
+    source: Cause | None = None
     kind: CellKind = "number"
     #: Origin of the reproduced value.
     origin: CellOrigin = "data"
@@ -132,13 +129,8 @@ class JudgedCell(_Part):
     @property
     def verdict_and_source(self) -> str:
         """``explained (copy)``, or the verdict alone."""
-        cause = self.source if self.source != "undecided" else None
+        cause = self.source if self.source != "unknown" else None
         return f"{self.verdict} ({cause})" if cause else self.verdict
-
-    @property
-    def verdict_text(self) -> str:
-        """Displayed name of the verdict, with the cause of an explained cell."""
-        return self.verdict_and_source.replace(self.verdict, VERDICT_NAMES[self.verdict])
 
     @property
     def difference(self) -> float | None:
@@ -153,8 +145,8 @@ class JudgedCell(_Part):
         if self.verdict not in UNEQUAL:
             return ""
         if self.source:
-            return "unknown" if self.source == "undecided" else self.source
-        if self.verdict == "close":
+            return self.source
+        if self.verdict == "within tolerance":
             return "tolerance" if self.tolerance else "last digit"
         return "unknown"
 
@@ -164,7 +156,7 @@ class JudgedCell(_Part):
         if self.verdict not in UNEQUAL or self.difference is None:
             return self.why or ""
         allowed = f"; tolerance {self.tolerance:.4g}" if self.tolerance else ""
-        if self.verdict == "close" and self.unit and not self.tolerance:
+        if self.verdict == "within tolerance" and self.unit and not self.tolerance:
             allowed = f"; tolerance {self.unit:.4g}, one unit of the last digit"
         if self.yielded is not None:
             allowed += f"; the cause yields {self.yielded_text}"
@@ -215,7 +207,7 @@ class JudgedErratum(_Part):
     """An erratum of the record, with the finding of its audit."""
 
     id: str
-    where: Where
+    cause: Cause
     finding: str
     evidence: str
     source: str | None
@@ -270,18 +262,18 @@ def read_report(path: Path) -> Report:
         raise ValueError(describe_fault(Report, error).rstrip(".")) from None
 
 
-def explained_by_source(cells: Iterable[JudgedCell]) -> dict[Where, int]:
+def explained_by_source(cells: Iterable[JudgedCell]) -> dict[Cause, int]:
     """Number of explained cells by cause, including causes without cells."""
     counts = Counter(cell.source for cell in cells if cell.verdict == "explained")
-    return {cause: counts[cause] for cause in CAUSE_NAMES if cause != "undecided"}
+    return {cause: counts[cause] for cause in CAUSE_NAMES if cause != "unknown"}
 
 
-def format_counts(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> str:
+def format_counts(verdicts: Mapping[Verdict, int], explained: Mapping[Cause, int]) -> str:
     """Format the verdicts that occur with their counts."""
     parts = []
     for verdict, number in verdicts.items():
         if number:
-            parts.append(f"{number} {VERDICT_NAMES[verdict]}")
+            parts.append(f"{number} {verdict}")
         if number and verdict == "explained":
             causes = ", ".join(f"{count} {cause}" for cause, count in explained.items() if count)
             parts[-1] += f" ({causes})"

@@ -100,7 +100,7 @@ def report(
     declared = artefact.card.tiers[tier]
     state = declared.state
     if reproduced is None and state in RUNNABLE:
-        state = "not_run"
+        state = "not run"
     values: dict[tuple[str, ...], Any] = {}
     markers: dict[tuple[str, ...], str] = {}
     reading = ""
@@ -170,9 +170,9 @@ def _ruling_on_marks(cell: JudgedCell, markers: Markers) -> dict[str, Any]:
     A value that is too noisy to judge stays so, as its mark is as noisy, but both marks are named.
     """
     unequal: dict[Verdict, Verdict] = {
-        "equal": "differs",
-        "close": "differs",
-        "too_noisy": "too_noisy",
+        "equal": "different",
+        "within tolerance": "different",
+        "too noisy to judge": "too noisy to judge",
         "consistent": "inconsistent",
     }
     if cell.verdict not in unequal or markers.agree:
@@ -220,7 +220,7 @@ def _claims(
     ):
         excluded: Outcome | None = None
         if reproduced is None or not basis.name:
-            on_reproduced = Decision("not_run", f"published: {on_published.detail}")
+            on_reproduced = Decision("not run", f"published: {on_published.detail}")
         else:
             on_reproduced = evaluate(
                 claim,
@@ -233,9 +233,9 @@ def _claims(
             )
             exclusion = None if declared.can_test(claim.id) else declared.not_testable
             # A reason that applies to the complete table takes precedence.
-            if on_reproduced.outcome != "not_testable" and exclusion is not None:
+            if on_reproduced.outcome != "not testable" and exclusion is not None:
                 excluded = on_reproduced.outcome
-                on_reproduced = Decision("not_testable", exclusion.because)
+                on_reproduced = Decision("not testable", exclusion.because)
             if basis.with_quoted:
                 detail = f"{on_reproduced.detail}; compared with quoted values"
                 on_reproduced = Decision(on_reproduced.outcome, detail)
@@ -262,6 +262,6 @@ def judge_errata(artefact: Artefact, audits: Mapping[str, Audit]) -> list[Judged
         audit = None
         if erratum.audit is not None and finding is not None:
             audit = AuditOutcome(name=erratum.audit, holds=finding.holds, detail=finding.detail)
-        fields = erratum.model_dump(include={"id", "where", "finding", "evidence", "source"})
+        fields = erratum.model_dump(include={"id", "cause", "finding", "evidence", "source"})
         errata.append(JudgedErratum(**fields, audit=audit))
     return errata

@@ -42,8 +42,8 @@ PAUSE = 0.01
 PREFIX, LOCK = "everycell-perturbed-", "lock"
 #: Parts of this package whose errors say nothing about the data of a job.
 ENGINE = ("everycell.jobs.", "everycell.receipts.", "everycell.workflow.")
-#: Parts of this package that read data; here, as in `data.py` of a chapter, a wrong number is an
-#: error of the data.
+#: Parts of this package that read data; here, as in modules of a paper whose names end with `data`,
+#: a wrong number is an error of the data.
 READERS = ("base", "collections", "records")
 
 
@@ -249,6 +249,6 @@ def is_refusal(error: BaseException) -> bool:
     file = Path(frame.filename).resolve()
     for folder in (Path(everycell.__file__).parent, Path(PAPERS).resolve()):
         if file.is_relative_to(folder):
-            is_reader = file.relative_to(folder).parts[0] in READERS or file.name == "data.py"
+            is_reader = file.relative_to(folder).parts[0] in READERS or file.stem.endswith("data")
             return is_reader or (frame.line or "").startswith("raise ")
     return False

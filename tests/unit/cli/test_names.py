@@ -143,7 +143,7 @@ def test_a_plan_names_targets_of_snakemake():
     ("tiers", "name", "message"),
     [
         (
-            "{released: {state: not_run, needs: Twenty people.}}",
+            "{released: {state: not run, needs: Twenty people.}}",
             "toy/table_1",
             "toy/table_1 cannot be made. released: no rule yet; needs twenty people.",
         ),
@@ -164,7 +164,7 @@ def test_a_plan_names_targets_of_snakemake():
             "toy/table_1 has no tier released; its record has embedded.",
         ),
         (
-            "{released: {state: not_run, needs: Twenty people.}}",
+            "{released: {state: not run, needs: Twenty people.}}",
             "toy ch1",
             "toy_ch1: none of its artefacts has a rule yet; `everycell show toy_ch1` lists what "
             "each of them needs.",

@@ -42,15 +42,15 @@ def test_an_artefact_of_two_tiers_counts_once(tmp_path):
         counts = count_chapters(papers, results)["toy", "1"]
         assert (counts.artefacts, counts.states) == (1, {"reproduced": 1})
         assert (counts.published, counts.reproduced, counts.claimed) == (4, 4, 1)
-        assert counts.verdicts(kind="number", origin="data") == {"equal": 3, "differs": 1}
-        assert counts.outcomes("data")["holds"] == counts.tested == 1
+        assert counts.verdicts(kind="number", origin="data") == {"equal": 3, "different": 1}
+        assert counts.outcomes("data")["supported"] == counts.tested == 1
 
 
 def test_surrogate_data_are_not_compared(tmp_path):
     papers, result = toy(tmp_path, "embedded")
     counts = count_chapters(papers, result)["toy", "1"]
     assert (counts.states, counts.reproduced) == ({"surrogate": 1}, 0)
-    assert counts.outcomes("surrogate data")["holds"] == 1 and not any(
+    assert counts.outcomes("surrogate data")["supported"] == 1 and not any(
         counts.outcomes("data").values()
     )
 
@@ -68,7 +68,7 @@ def test_counts_add_up_and_name_kinds_and_origins(tmp_path):
     # Cells without a run have their line too, so that the lines add up to all published cells.
     for entries, where in ([], ""), (toy(tmp_path / "2", "embedded")[1], " in tables run on"):
         [(name, verdicts)] = headlines(count_chapters(papers, entries)["toy", "1"]).items()
-        assert verdicts == {"not_run": 4} and headline(name, verdicts).startswith(
+        assert verdicts == {"not run": 4} and headline(name, verdicts).startswith(
             f"4 values{where}"
         )
 

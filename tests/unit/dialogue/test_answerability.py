@@ -10,15 +10,6 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from everycell.base.errors import DataError
-from everycell.collections.answerability import (
-    FILES,
-    join_scores,
-    read_passage_labels,
-    read_passage_predictions,
-    read_passage_sentences,
-    read_sentence_labels,
-    read_sentence_scores,
-)
 from everycell.collections.squad import read_squad
 from everycell.dialogue.answerability import (
     THRESHOLDS,
@@ -31,6 +22,15 @@ from everycell.dialogue.answerability import (
     rankings,
 )
 from everycell.sources import fetch
+from papers.lajewska2025.answerability_data import (
+    FILES,
+    join_scores,
+    read_passage_labels,
+    read_passage_predictions,
+    read_passage_sentences,
+    read_sentence_labels,
+    read_sentence_scores,
+)
 
 SCORES = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=1, max_size=6)
 

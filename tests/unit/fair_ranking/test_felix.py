@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from data_errors import refused
 
 from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.felix import felix
@@ -20,8 +21,8 @@ def test_the_policy_has_fair_exposures_and_the_fewest_outliers(items):
     np.testing.assert_array_equal(felix(merits, citations).rankings, policy.rankings)
 
 
-def test_each_item_needs_both_values():
-    with pytest.raises(ValueError, match="2 merits and 3 values"):
+def test_felix_invalid_values():
+    with refused("shapes of merits and feature", ((2,), (3,))):
         felix([1.0, 2.0], [1, 2, 3])
-    with pytest.raises(ValueError, match="merit"):
+    with refused("merit", 0, row="item 1"):
         felix([1.0, 0.0], [1, 2])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from data_errors import refused
 
 from everycell.fair_ranking.fair_exposure import (
     exposure_blocks,
@@ -113,5 +114,5 @@ def test_a_single_item(marginals):
 
 @BOTH
 def test_exposures_that_no_policy_has(marginals):
-    with pytest.raises(ValueError, match="no policy has these exposures"):
+    with refused("sum of the top 1 exposures", 1.4):
         marginals([1.4, 0.1, 0.0], [1.0, 0.5])

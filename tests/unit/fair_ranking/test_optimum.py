@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from data_errors import refused
 
 import everycell.fair_ranking.optimum as optimum
 from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
@@ -68,7 +69,7 @@ def test_nothing_may_be_shown():
 
 
 def test_a_list_that_is_too_long_is_refused():
-    with pytest.raises(ValueError, match="There are 184756 sets of 10 of 20 items"):
+    with refused("number of sets of 10 of 20 items", 184756):
         lowest_probability(np.full((20, 10), 0.05), lambda r: r[:, 0] < 0)
 
 

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from data_errors import refused
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everycell.base.errors import DataError
 from everycell.fair_ranking.pufr import (
     count_crossing_intervals,
     moved_scores,
@@ -102,28 +104,32 @@ def test_intervals_are_counted_pair_by_pair(given_list, alpha):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "row", "column", "value"),
     [
-        ({"deviations": [0.1, -0.1]}, "The standard deviation of document 1 is -0.1: give a numb"),
-        ({"deviations": [None, 0.1]}, "The standard deviation of document 0 is nan"),
-        ({"means": [np.inf, 1]}, "The mean of document 0 is inf: give a finite number"),
-        ({"protected": [True]}, "2 means, 2 standard deviations and 1 groups"),
-        ({"alpha": -1}, "Alpha is -1: give a number of standard deviations, 0 or more"),
-        ({"alpha": np.nan}, "Alpha is nan"),
-        ({"alpha": np.inf}, "The alpha of group"),
+        ({"deviations": [0.1, -0.1]}, "document 1", "standard deviation", -0.1),
+        ({"deviations": [None, 0.1]}, "document 0", "standard deviation", np.nan),
+        ({"means": [np.inf, 1]}, "document 0", "mean", np.inf),
+        ({"protected": [True]}, None, "numbers of means, deviations and groups", (2, 2, 1)),
+        ({"alpha": -1}, None, "alpha", -1),
+        ({"alpha": np.nan}, None, "alpha", np.nan),
     ],
 )
-def test_what_cannot_be_reranked(change, message):
+def test_pufr_invalid_values(change, row, column, value):
     usual = {"means": [2, 1], "deviations": [0.1, 0.1], "protected": [True, False], "alpha": 1}
-    with pytest.raises(ValueError, match=message):
+    with refused(column, value, row=row):
         pufr(**usual | change)
 
 
+def test_pufr_infinite_alpha():
+    with pytest.raises(DataError, match="^alpha of group (True|False) is -?inf"):
+        pufr([2, 1], [0.1, 0.1], [True, False], np.inf)
+
+
 def test_a_group_without_alpha_is_named():
-    with pytest.raises(ValueError, match="The group 'b' has no alpha: give one for each of"):
+    with refused("group", "b"):
         moved_scores([1, 2], [1, 1], ["a", "b"], {"a": 1})
 
 
 def test_intervals_have_a_width():
-    with pytest.raises(ValueError, match="Alpha is -1"):
+    with refused("alpha", -1):
         count_crossing_intervals([1.0], [0.1], -1)

@@ -78,19 +78,28 @@ def test_without_a_neutral_document_there_is_no_fairness():
     [
         (
             {"method": "cvxopt"},
-            "The method 'cvxopt' is unknown: choose from pufr, fair, assignment, milp",
+            "method is 'cvxopt'; expected one of pufr, fair, assignment, milp",
         ),
         ({"deviations": None}, "needs the standard deviation of each score"),
-        ({"deviations": SPREAD[1:]}, "document 'd0' of query 'q0' has no standard deviation"),
-        ({"deviations": SPREAD.assign(score=-1.0)}, "Query 'q0': The standard deviation of docum"),
-        ({"neutralities": {"d0": 1.0}}, "document 'd[0-9]+' of the run has no neutrality"),
-        ({"alpha": -1}, "Query 'q0': Alpha is -1"),
-        ({"method": "fair", "alpha": 1.0}, "Query 'q0': The share is 1.0"),
+        (
+            {"deviations": SPREAD[1:]},
+            "document is 'd0', which has no standard deviation",
+        ),
+        (
+            {"deviations": SPREAD.assign(score=-1.0)},
+            "Query 'q0': document 0: standard dev",
+        ),
+        (
+            {"neutralities": {"d0": 1.0}},
+            "document of the run is 'd[0-9]+', which has no neutrality",
+        ),
+        ({"alpha": -1}, "Query 'q0': alpha is -1"),
+        ({"method": "fair", "alpha": 1.0}, "Query 'q0': share is 1.0"),
         (
             {"method": "assignment", "alpha": 2.0},
-            "the share 2.0, is not between 0 and 1",
+            "Query 'q0': share is 2.0",
         ),
-        ({"method": "milp", "depth": 0}, "the depth is 0"),
+        ({"method": "milp", "depth": 0}, "depth is 0"),
     ],
 )
 def test_what_cannot_be_reranked(change, message):
@@ -156,7 +165,7 @@ def test_the_command_makes_runs_a_table_and_a_plot(files):
         (["--alpha", 1], "pufr needs --deviations"),
         (["--deviations", "deviations.run"], "--alpha is missing"),
         (["--method", "fair", "--alpha", 0.5, "--alpha", 0.5], "--alpha has the same value twice"),
-        (["--method", "fair", "--alpha", 1.5], "The share is 1.5"),
+        (["--method", "fair", "--alpha", 1.5], "share is 1.5"),
     ],
 )
 def test_the_command_says_what_is_wrong_and_leaves_nothing(files, arguments, expected_message):

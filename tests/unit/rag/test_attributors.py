@@ -8,11 +8,8 @@ import pytest
 
 from everycell.rag.attributors import OracleReader, VectorMatcher, WordMatcher
 from everycell.rag.interventions import outcomes
-from everycell.studies.heuss2025.ch5.known_attributors import (
-    RetrievedQuestion,
-    run_trials,
-    select_questions,
-)
+from papers.heuss2025.ch5_attributed import run_trials
+from papers.heuss2025.ch5_questions import RetrievedQuestion, select_questions
 
 QUESTIONS = [
     RetrievedQuestion(

@@ -21,13 +21,8 @@ from everycell.rag.interventions import (
     without_statement,
 )
 from everycell.rag.planted import PlantedReader, planted_question
-from everycell.studies.heuss2025.ch5.planted_citations import (
-    answer_sizes,
-    estimates,
-    experiment,
-    planted_questions,
-    selection_counts,
-)
+from papers.heuss2025.ch5_answers import answer_sizes, selection_counts
+from papers.heuss2025.ch5_planted import estimates, experiment, planted_questions
 
 DOCUMENTS = ["The owl hunts at night.", "Foxes hunt at dusk.", "Owls live in woods."]
 ANSWER = CitedAnswer(

@@ -85,9 +85,9 @@ def test_equal_runs_are_the_same_without_a_cause(pair):
 
 
 def test_a_seed_explains_a_moved_cell_and_its_verdict(pair):
-    result = only(pair({"a,m": "0.6", "b,m": "0.25"}, seed=8, verdict="differs"))
+    result = only(pair({"a,m": "0.6", "b,m": "0.25"}, seed=8, verdict="different"))
     assert result.cells == (Change(key="a / m", old="0.5", new="0.6"),)
-    assert result.verdicts == (Change(key="a / m", old="equal", new="differs"),)
+    assert result.verdicts == (Change(key="a / m", old="equal", new="different"),)
     assert result.claims == () and result.files == ("table_1.csv",)
     assert result.causes == (Cause(kind="seed", name="seed", old="7", new="8"),)
 
@@ -250,7 +250,7 @@ def card(folder: Path, **parts: str) -> None:
 
 
 def test_a_card_that_changed_alone_is_the_cause(pair):
-    folders = pair(verdict="differs")
+    folders = pair(verdict="different")
     card(folders[0])
     card(folders[1], published="0.6", finding="worse")
     result = only(folders)
@@ -314,7 +314,7 @@ def test_a_file_that_was_edited_by_hand_is_named_as_the_cause(pair):
 
 
 def test_a_folder_without_verdicts_has_no_other_ones(pair):
-    folders = pair(verdict="differs")
+    folders = pair(verdict="different")
     assert only(folders).verdicts
     (folders[1] / "released/toy/table_1.verdicts.json").unlink()
     assert only(folders).is_same
@@ -373,7 +373,7 @@ def test_exit_codes_are_those_of_diff(pair, tmp_path):
 
 
 def test_as_json_and_cut_to_a_number_of_cells(pair):
-    folders = pair({"a,m": "0.6", "b,m": "0.3"}, verdict="close")
+    folders = pair({"a,m": "0.6", "b,m": "0.3"}, verdict="within tolerance")
     code, out, _ = call(*folders, "--format", "json")
     [message] = json.loads(out)
     assert code == 1 and message["same"] is False and message["name"] == STEM

@@ -205,9 +205,9 @@ def test_adding_a_paper_touches_no_other(tmp_path, repository):
     assert papers["sakai2023"] == before["sakai2023"]
     assert check_cards(papers) == []
     added = find_artefact(papers, "toy/table_1")
-    assert evaluate(added.card.claims[0], added.cells).outcome == "holds"
+    assert evaluate(added.card.claims[0], added.cells).outcome == "supported"
     result = report(added, "embedded", added.cells.assign(value=["0.301", "12", "0.42", "8"]))
-    assert [cell.verdict for cell in result.cells] == ["equal", "equal", "differs", "differs"]
+    assert [cell.verdict for cell in result.cells] == ["equal", "equal", "different", "different"]
 
 
 def test_only_declared_inputs_are_handed_to_a_rebuild(tmp_path):

@@ -170,13 +170,13 @@ COUNTED = {
         "papers.abolghasemi2026.ch5_scale",
         {"paraphrases (each benchmark, first attempts)": 2},
     ),
-    "heuss2025_ch5_citations": ("everycell.studies.heuss2025.ch5.scale", {"cited answers": 1}),
+    "heuss2025_ch5_citations": ("papers.heuss2025.ch5_scale", {"cited answers": 1}),
     "lajewska2025_ch6_pipeline": (
-        "everycell.studies.lajewska2025.ch6.scale",
+        "papers.lajewska2025.ch6_scale",
         {"nuggets": 1, "responses": 1},
     ),
-    "lajewska2025_ch6_ragas": ("everycell.studies.lajewska2025.ch6.scale", {"ratings": 1}),
-    "lajewska2025_ch6_judges": ("everycell.studies.lajewska2025.ch6.scale", {"judgements": 1}),
+    "lajewska2025_ch6_ragas": ("papers.lajewska2025.ch6_scale", {"ratings": 1}),
+    "lajewska2025_ch6_judges": ("papers.lajewska2025.ch6_scale", {"judgements": 1}),
 }
 
 
@@ -204,7 +204,7 @@ artefacts:
      tiers: {full: {state: reproduced, needs: a corpus}}}
   table_2:
     {kind: table, title: A toy table, source: p. 1,
-     tiers: {full: {state: not_run, needs: a crowd}}}
+     tiers: {full: {state: not run, needs: a crowd}}}
 """
 RUN = {
     "title": "A training",

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import generate_registry
 import pytest
 import yaml
 from hypothesis import given
@@ -22,7 +23,6 @@ from everycell.records.registry_entries import (
     key_of,
     set_of,
 )
-from everycell.sources import generate
 
 HASH = "0" * 64
 STATES = ("mirror", "network", "wheel", "unavailable")
@@ -64,7 +64,7 @@ def test_a_changed_copy_keeps_both_hashes_and_says_what_was_changed():
 def test_sets_are_those_of_the_hand_written_files(repository):
     described = {
         name: facts
-        for content in generate.set_descriptions(repository).values()
+        for content in generate_registry.set_descriptions(repository).values()
         for name, facts in content["sets"].items()
     }
     for name, data_set in load_registry().sets.items():
@@ -243,7 +243,7 @@ def test_generator_pairs_a_compressed_copy_by_its_content(tmp_path):
         {"trec-cast/rank.test.gz": gzip.compress(content, mtime=0)},
         [origin_row("examples/rank.test", content), origin_row("examples/rank.big", None)],
     )
-    registry = Registry.model_validate(generate.build(mirror)[SHARED])
+    registry = Registry.model_validate(generate_registry.build(mirror)[SHARED])
     entry = registry.entry("trec-cast/rank.test")
     assert entry.origin.path == "examples/rank.test"
     assert entry.contents == (hashlib.sha256(content).hexdigest(),)
@@ -253,26 +253,26 @@ def test_generator_pairs_a_compressed_copy_by_its_content(tmp_path):
 def test_generator_refuses_a_file_that_nobody_explained(tmp_path):
     mirror = write_mirror(tmp_path, {"trec-cast/rank.test": b"2"}, [origin_row("rank.test", b"1")])
     with pytest.raises(SourceError, match="No file in ORIGINS.tsv has the content of"):
-        generate.build(mirror)
+        generate_registry.build(mirror)
 
 
 def test_generator_refuses_a_mirror_that_does_not_match_its_manifest(tmp_path):
     mirror = write_mirror(tmp_path, {"trec-cast/rank.test": b"1"}, [])
     (mirror / "trec-cast/rank.test").write_bytes(b"2")
     with pytest.raises(SourceError, match="MANIFEST.sha256 has"):
-        generate.build(mirror)
+        generate_registry.build(mirror)
 
 
 def test_generator_refuses_a_set_without_description(tmp_path):
     with pytest.raises(SourceError, match="No sets.yaml describes toy"):
-        generate.build(write_mirror(tmp_path, {"toy/data.csv": b"1"}, []))
+        generate_registry.build(write_mirror(tmp_path, {"toy/data.csv": b"1"}, []))
 
 
 def test_registry_is_what_the_generator_writes(mirror, repository):
-    result = generate.build(mirror, repository)
+    result = generate_registry.build(mirror, repository)
     assert set(result) == {SHARED, *(repository / "published").glob("*/registry.yaml")}
     for path, data in result.items():
-        assert generate.render(data) == path.read_text(encoding="utf-8"), path
+        assert generate_registry.render(data) == path.read_text(encoding="utf-8"), path
 
 
 def test_files_of_unknown_hash_are_listed_but_never_fetched(mirror):

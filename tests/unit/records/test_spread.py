@@ -152,10 +152,13 @@ def judged(toy, trainings: list[float], tier: str = "full", with_seeds: bool = T
 def test_the_spread_decides_and_is_told(toy):
     # Deviation 0.02: within 0.0994.
     verdict, why = judged(toy, [0.36, 0.38, 0.40])
-    assert verdict == "close" and "Spread over seeds: 3 training runs gave 0.3600 to 0.4000" in why
+    assert (
+        verdict == "within tolerance"
+        and "Spread over seeds: 3 training runs gave 0.3600 to 0.4000" in why
+    )
     assert "within 0.0994" in why and why.endswith("One training run.")
     verdict, why = judged(toy, [0.38, 0.40, 0.42])
-    assert verdict == "differs" and "within 0.0994" in why
+    assert verdict == "different" and "within 0.0994" in why
     # It rounds to the published value, so it is equal.
     assert judged(toy, [0.25, 0.30, 0.35]) == ("equal", None)
 
@@ -163,16 +166,17 @@ def test_the_spread_decides_and_is_told(toy):
 def test_judge_cells_too_noisy(toy):
     # Deviation 0.04: within 0.1987, more than half of 0.30.
     verdict, why = judged(toy, [0.36, 0.40, 0.44])
-    assert verdict == "too_noisy"
+    assert verdict == "too noisy to judge"
     assert "exceeds 0.15, half of the published value" in why and "within 0.1987" in why
     # Equal values and the last digit need no tolerance, and more than it is a difference.
     assert judged(toy, [0.22, 0.30, 0.38])[0] == "equal"
-    assert judged(toy, [0.269, 0.309, 0.349])[0] == "close"
-    assert judged(toy, [0.56, 0.60, 0.64])[0] == "differs"
+    assert judged(toy, [0.269, 0.309, 0.349])[0] == "within tolerance"
+    assert judged(toy, [0.56, 0.60, 0.64])[0] == "different"
 
 
 @pytest.mark.parametrize(
-    ("other", "expected"), [("0.32", "too_noisy"), ("0.60", "close"), ("0.30", "close")]
+    ("other", "expected"),
+    [("0.32", "too noisy to judge"), ("0.60", "within tolerance"), ("0.30", "within tolerance")],
 )
 def test_judge_cells_tolerance_above_a_compared_difference(tmp_path, other, expected):
     claim = (
@@ -184,7 +188,9 @@ def test_judge_cells_tolerance_above_a_compared_difference(tmp_path, other, expe
     toy = load_papers(write_paper(tmp_path, card, cells))["toy"].artefacts["table_1"]
     verdict, why = judged(toy, [0.36, 0.38, 0.40])
     assert verdict == expected
-    assert ("0.02, the smallest difference that a claim reads" in why) == (expected != "close")
+    assert ("0.02, the smallest difference that a claim reads" in why) == (
+        expected != "within tolerance"
+    )
 
 
 @pytest.mark.parametrize(
@@ -212,7 +218,8 @@ def test_describe_one_sided(residuals, is_one_sided):
 
 
 @pytest.mark.parametrize(
-    ("lower", "moved", "expected"), [(0, 6, "differs"), (1, 6, "close"), (1, 5, "differs")]
+    ("lower", "moved", "expected"),
+    [(0, 6, "different"), (1, 6, "within tolerance"), (1, 5, "different")],
 )
 def test_judge_cells_one_sided_block(tmp_path, lower, moved, expected):
     """Five of six values on one side are no evidence, unless seeds do not move the sixth."""
@@ -240,19 +247,19 @@ def test_judge_cells_one_sided_block(tmp_path, lower, moved, expected):
     result = report(toy, "full", means, find_table={"seeds": summarise_seeds(runs, keys)}.get)
     judged_cells = [cell for cell in result.cells if cell.key["row"] != "s0"]
     assert {cell.verdict for cell in judged_cells} == {expected}
-    assert ("sign test" in judged_cells[0].why) == (expected == "differs")
+    assert ("sign test" in judged_cells[0].why) == (expected == "different")
 
 
 def test_without_a_spread_the_last_digit_decides(toy):
     # Two trainings, or three that agree.
-    assert judged(toy, [0.28, 0.36])[0] == "differs"
+    assert judged(toy, [0.28, 0.36])[0] == "different"
     verdict, why = judged(toy, [0.32, 0.32, 0.32])
-    assert verdict == "differs" and "3 training runs gave the same value" in why
-    assert judged(toy, [0.309, 0.309, 0.309])[0] == "close"
+    assert verdict == "different" and "3 training runs gave the same value" in why
+    assert judged(toy, [0.309, 0.309, 0.309])[0] == "within tolerance"
 
 
 def test_other_tiers_have_no_such_tolerance(toy):
-    assert judged(toy, [0.36, 0.38, 0.40], "released", with_seeds=False) == ("differs", None)
+    assert judged(toy, [0.36, 0.38, 0.40], "released", with_seeds=False) == ("different", None)
 
 
 def test_a_table_of_seeds_that_is_not_there_is_an_error(toy):
@@ -288,7 +295,7 @@ def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cell
     result = report(toy, "full", means, find_table={"seeds": summarise_seeds(runs, keys)}.get)
     verdicts = {tuple(cell.key.values()): (cell.reproduced, cell.verdict) for cell in result.cells}
     # With 30 the first cell is nearer; the table decides, and no cell on its own.
-    assert verdicts["a", "AP"] == (pytest.approx(0.40), "close")
+    assert verdicts["a", "AP"] == (pytest.approx(0.40), "within tolerance")
     assert verdicts["b", "n"] == (7, "equal")
     assert all("10, with which 3 of 4 compared cells" in cell.why for cell in result.cells)
     assert "(2 with epochs = 30)" in result.cells[0].why
@@ -319,7 +326,7 @@ def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_table
     tests = pd.DataFrame([("a", 10, 0.01), ("a", 30, 0.5)], columns=["row", "epochs", "value"])
     result = report(toy, "full", table, find_table={"tests": tests}.get)
     assert result.cells[0].why.endswith("epochs = 10, with which 1 of 1 compared cells are equal.")
-    assert result.claims[0].on_reproduced == "holds"
+    assert result.claims[0].on_reproduced == "supported"
 
 
 def test_a_reading_is_no_key_of_the_print(tmp_path):
@@ -356,7 +363,7 @@ def test_where_it_cannot_be(tmp_path, cells, tier, message):
 def test_the_table_of_seeds_must_be_named(tmp_path):
     card = CARD.format(cells="{metric: AP}", tier="full").replace("seeds: Spr", "other: Spr")
     (fault,) = faults(tmp_path, card)
-    assert "`supplement` has no table 'seeds'" in fault
+    assert "`supplements` has no table 'seeds'" in fault
 
 
 @pytest.mark.parametrize("distance", ["", ", within: 0.1, from_spread: [full]"])

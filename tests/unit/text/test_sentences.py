@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.collections.answerability import FILES
 from everycell.sources import fetch
 from everycell.text.sentences import sentence_spans, sentences_with
+from papers.lajewska2025.answerability_data import FILES
 
 TEXT = st.text(st.sampled_from("aB .?!,'”“\n\u00a01é()"), max_size=40)
 

@@ -40,23 +40,23 @@ ADDED = {
         "no cell has row = 'c'",
     ),
     "unknown row of an erratum": (
-        "errata: [{id: e, where: print, cells: [{row: c}], finding: It is wrong., "
+        "errata: [{id: e, cause: published, cells: [{row: c}], finding: It is wrong., "
         "evidence: It cannot be.}]",
         "no cell has row = 'c'",
     ),
     "a value yielded for a cell that the erratum does not name": (
-        "errata: [{id: e, where: print, cells: [{row: a}], "
+        "errata: [{id: e, cause: published, cells: [{row: a}], "
         "yields: [{cells: {row: b}, at: {row: a}}], "
         "finding: It is wrong., evidence: It cannot be.}]",
         "erratum e yields a value for {'row': 'b'}, which its `cells` do not select",
     ),
     "a value yielded by an unknown column": (
-        "errata: [{id: e, where: print, cells: [{row: a}], yields: [{cells: {row: a}, "
+        "errata: [{id: e, cause: published, cells: [{row: a}], yields: [{cells: {row: a}, "
         "at: {system: b}}], finding: It is wrong., evidence: It cannot be.}]",
         "erratum e has the unknown column 'system' in `at`; the key columns are ['row', 'metric']",
     ),
     "a value yielded by an unknown table": (
-        "errata: [{id: e, where: print, cells: [{row: a}], yields: [{cells: {row: a}, "
+        "errata: [{id: e, cause: published, cells: [{row: a}], yields: [{cells: {row: a}, "
         "supplement: readings}], finding: It is wrong., evidence: It cannot be.}]",
         "an erratum reads the table 'readings', which no record of toy declares",
     ),
@@ -304,7 +304,7 @@ def test_cells_that_cannot_be_used(tmp_path, kind):
 
 def test_a_card_that_points_at_no_cells(tmp_path):
     card = CARD + "    unpublished: true\n"
-    card += "    errata: [{id: e, where: copy, cells: [{row: a}], finding: It is wrong., "
+    card += "    errata: [{id: e, cause: copy, cells: [{row: a}], finding: It is wrong., "
     card += "evidence: It cannot be.}]\n"
     faults = check(tmp_path, card, cells=None)
     assert faults == [

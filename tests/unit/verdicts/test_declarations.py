@@ -79,7 +79,7 @@ CLAIM = """\
 ERRATUM = """\
     errata:
       - id: a_loses
-        where: print
+        cause: published
         finding: The table contradicts the sentence.
         evidence: 0.30 is below 0.4.
 """
@@ -107,7 +107,7 @@ def verdict_with_marks(folder, published, reproduced):
 )
 def test_report_different_marks_are_a_difference(tmp_path, published, reproduced):
     verdict, why = verdict_with_marks(tmp_path, published, reproduced)
-    assert verdict == "differs" and "mark" in why
+    assert verdict == "different" and "mark" in why
 
 
 def test_ruling_on_marks_of_a_value_that_is_too_noisy():
@@ -118,11 +118,11 @@ def test_ruling_on_marks_of_a_value_that_is_too_noisy():
         origin="data",
         published="0.30",
         reproduced="0.35",
-        verdict="too_noisy",
+        verdict="too noisy to judge",
         why="Seeds vary.",
     )
     ruling = _ruling_on_marks(cell, Markers(published="*", reproduced=""))
-    assert ruling["verdict"] == "too_noisy"
+    assert ruling["verdict"] == "too noisy to judge"
     assert "the mark *" in ruling["why"] and ruling["why"].endswith("Seeds vary.")
     assert _ruling_on_marks(cell, Markers(published="*", reproduced="*")) == {}
 

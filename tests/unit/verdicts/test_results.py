@@ -73,7 +73,7 @@ def test_a_sealed_report_is_not_made_again(folder, monkeypatch, audits):
     monkeypatch.setattr(module, "report", None)
     actual = result(folder, audits)
     assert actual.faults == () and actual.report.verdicts["equal"] == 4
-    assert actual.report.claims[0].on_reproduced == "holds"
+    assert actual.report.claims[0].on_reproduced == "supported"
 
 
 CHANGED = {
@@ -82,7 +82,7 @@ CHANGED = {
     "results/embedded/toy/table_1.csv": ("0.30", "0.31"),
     "results/embedded/toy/table_1.tests.csv": ("0.01", "0.09"),
     "results/embedded/toy/table_1.receipt.json": ("table_1.md", "table_1.xy"),
-    "results/embedded/toy/table_1.verdicts.json": ('"equal"', '"differs"'),
+    "results/embedded/toy/table_1.verdicts.json": ('"equal"', '"different"'),
 }
 
 
@@ -91,7 +91,7 @@ def test_a_report_of_something_else_is_not_trusted(folder, name):
     path = folder / name
     path.write_text(path.read_text().replace(*CHANGED[name], 1))
     actual = result(folder)
-    assert len(actual.faults) == 1 and actual.report.state == "not_run"
+    assert len(actual.faults) == 1 and actual.report.state == "not run"
 
 
 def test_a_report_without_a_seal_or_of_other_code_is_made_again(folder, monkeypatch):
@@ -115,4 +115,4 @@ def test_a_sealed_report_of_another_tier_is_not_trusted(folder, audits):
         parameters={}, seed=None, code="", seconds=1, root=folder,
     )  # fmt: skip
     actual = result_of(toy(folder), "released", folder / "results", folder, audits=audits)
-    assert len(actual.faults) == 1 and actual.report.state == "not_run"
+    assert len(actual.faults) == 1 and actual.report.state == "not run"

@@ -42,7 +42,7 @@ from everycell.verdicts.verdicts import report
 PAPERS = published()
 DIGITS = st.integers(0, 6)
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
-ORDER = ("equal", "close", "differs")
+ORDER = ("equal", "within tolerance", "different")
 
 
 # One cell
@@ -76,14 +76,16 @@ def test_an_exact_half_may_go_either_way(steps, digits, up):
 def test_a_distance_in_units_of_the_last_digit_decides(steps, digits, shift):
     published_value = Decimal(steps).scaleb(-digits)
     reproduced = float(published_value + Decimal(shift).scaleb(-digits))
-    expected = "equal" if abs(shift) < 0.5 else "close" if abs(shift) < 1 else "differs"
+    expected = (
+        "equal" if abs(shift) < 0.5 else "within tolerance" if abs(shift) < 1 else "different"
+    )
     assert judge(str(published_value), reproduced, digits, measured=True) == expected
 
 
 @given(st.integers(-(10**6), 10**6), st.floats(-3, 3).filter(lambda shift: abs(shift) > 1e-3))
 def test_a_count_is_the_printed_one_or_differs(count, shift):
     assert judge(str(count), count, 0) == "equal"
-    assert judge(str(count), count + shift, 0) == "differs"
+    assert judge(str(count), count + shift, 0) == "different"
 
 
 @given(st.integers(-(10**4), 10**4), st.integers(-(10**4), 10**4), st.integers(0, 3))
@@ -107,41 +109,41 @@ def test_a_tolerance_never_makes_a_verdict_worse_or_a_cell_equal(
 @given(NUMBERS, NUMBERS, DIGITS)
 def test_a_distance_within_the_tolerance_is_close_at_least(published_value, reproduced, digits):
     text = f"{published_value:.{digits}f}"
-    assert judge(text, reproduced, digits, abs(float(text) - reproduced)) != "differs"
+    assert judge(text, reproduced, digits, abs(float(text) - reproduced)) != "different"
 
 
 @pytest.mark.parametrize(
     ("published_value", "reproduced", "decimals", "verdict"),
     [
         ("0.0", 0.0005, 3, "equal"),
-        ("0.0", 0.00051, 3, "close"),
-        ("0.0", 0.001, 3, "close"),
-        ("0.0", 0.00101, 3, "differs"),
-        ("0.5", 0.498, 3, "differs"),
+        ("0.0", 0.00051, 3, "within tolerance"),
+        ("0.0", 0.001, 3, "within tolerance"),
+        ("0.0", 0.00101, 3, "different"),
+        ("0.5", 0.498, 3, "different"),
         ("0.50", 0.504, 2, "equal"),
         ("8841823", 8841823.0, 0, "equal"),
-        ("8841823", 8841824, 0, "differs"),
-        ("1", 0, 0, "differs"),
-        ("1", 0.6, 0, "differs"),
+        ("8841823", 8841824, 0, "different"),
+        ("1", 0, 0, "different"),
+        ("1", 0.6, 0, "different"),
         ("1", "1.0", 0, "equal"),
         ("+8.0", 8.04, 1, "equal"),
-        ("-0.02", 0.02, 2, "differs"),
+        ("-0.02", 0.02, 2, "different"),
         ("2e-5", 0.00002, 5, "equal"),
         ("0.3", "0.3004", 3, "equal"),
         ("S", "S", "text", "equal"),
         ("S", " S ", "text", "equal"),
-        ("S", "M", "text", "differs"),
+        ("S", "M", "text", "different"),
         ("-", "-", "text", "equal"),
-        ("3", "3.0", "text", "differs"),
-        ("132_1", "1321", "text", "differs"),
-        ("1321", "132_1", 0, "differs"),
-        ("-", 0.0, 3, "differs"),
-        ("0.0", math.nan, 3, "differs"),
-        ("0.0", "nan", 3, "differs"),
-        ("0.0", math.inf, 3, "differs"),
-        ("0.0", "", 3, "differs"),
-        ("0.0", None, 3, "differs"),
-        ("0.0", "<0.001", 3, "differs"),
+        ("3", "3.0", "text", "different"),
+        ("132_1", "1321", "text", "different"),
+        ("1321", "132_1", 0, "different"),
+        ("-", 0.0, 3, "different"),
+        ("0.0", math.nan, 3, "different"),
+        ("0.0", "nan", 3, "different"),
+        ("0.0", math.inf, 3, "different"),
+        ("0.0", "", 3, "different"),
+        ("0.0", None, 3, "different"),
+        ("0.0", "<0.001", 3, "different"),
     ],
 )
 def test_single_cells(published_value, reproduced, decimals, verdict):
@@ -149,15 +151,15 @@ def test_single_cells(published_value, reproduced, decimals, verdict):
 
 
 def test_the_limit_of_a_tolerance_belongs_to_it():
-    assert judge("0.5", 0.502, 3, 0.002) == "close"
-    assert judge("0.5", 0.5021, 3, 0.002) == "differs"
+    assert judge("0.5", 0.502, 3, 0.002) == "within tolerance"
+    assert judge("0.5", 0.5021, 3, 0.002) == "different"
 
 
 def test_a_rounded_measurement_without_decimals_may_be_one_unit_off():
     assert judge("72", 72.4, 0, measured=True) == "equal"
-    assert judge("72", 73, 0, measured=True) == "close"
-    assert judge("72", 73, 0) == "differs"
-    assert judge("72", 73, 0, 1) == "close"  # where a card derives it
+    assert judge("72", 73, 0, measured=True) == "within tolerance"
+    assert judge("72", 73, 0) == "different"
+    assert judge("72", 73, 0, 1) == "within tolerance"  # where a card derives it
 
 
 # A whole artefact
@@ -186,7 +188,7 @@ def toy(folder: Path, state: str = "reproduced", **fields) -> Artefact:
         "kind": "table",
         "title": "A toy table",
         "source": "p. 1",
-        "tiers": {"embedded": tier, "full": {"state": "not_run", "needs": "a GPU"}},
+        "tiers": {"embedded": tier, "full": {"state": "not run", "needs": "a GPU"}},
         "decimals": {"AP": 2, "size": "text"},
     }
     return Artefact(
@@ -210,12 +212,12 @@ def test_each_cell_gets_the_verdict_of_its_metric(tmp_path):
         "equal",
         "equal",
         "equal",
-        "differs",
-        "differs",
+        "different",
+        "different",
     ]
     assert [cell.reproduced for cell in result.cells] == [0.301, "S", 0.396, "M", 0.52, "L"]
     assert result.state == "reproduced"
-    assert result.verdicts["equal"] == 4 and result.verdicts["differs"] == 2
+    assert result.verdicts["equal"] == 4 and result.verdicts["different"] == 2
 
 
 def test_the_order_of_rows_and_columns_does_not_matter(tmp_path):
@@ -229,7 +231,7 @@ def test_the_precision_of_a_block_is_not_that_of_its_metric(tmp_path):
     coarse = {"cells": {"row": "c", "metric": "AP"}, "decimals": 1}
     assert verdicts(toy(tmp_path, precision=[coarse]))[4] == "equal"
     full = {"cells": {"row": "c", "metric": "AP"}, "decimals": 0}
-    assert verdicts(toy(tmp_path, precision=[full]))[4] == "differs"
+    assert verdicts(toy(tmp_path, precision=[full]))[4] == "different"
     assert verdicts(toy(tmp_path, precision=[full | {"measured": True}]))[4] == "equal"
     with pytest.raises(ValueError, match="`measured` is for numbers without decimals"):
         toy(tmp_path, precision=[coarse | {"measured": True}])
@@ -242,7 +244,7 @@ def test_a_tolerance_gives_its_reason(tmp_path):
     result = report(
         toy(tmp_path, tolerances=[tolerance]), "embedded", CELLS.assign(value=REPRODUCED)
     )
-    assert result.cells[4].verdict == "close"
+    assert result.cells[4].verdict == "within tolerance"
     assert result.cells[4].why == "rounded inputs"
 
 
@@ -261,12 +263,12 @@ def test_a_quoted_artefact_is_quoted_in_every_cell(tmp_path):
     assert result.state == "quoted" and result.verdicts["quoted"] == 6
 
 
-def erratum(where="method", **fields) -> dict:
+def erratum(cause="method", **fields) -> dict:
     """An erratum of the cell (c, AP), published as 0.5, which row b is said to explain."""
     yielded = [{"cells": {"row": "c", "metric": "AP"}, "at": {"row": "b"}}]
     return {
         "id": "e",
-        "where": where,
+        "cause": cause,
         "cells": [{"row": "c"}],
         "yields": yielded,
         "finding": "Two values are swapped.",
@@ -289,12 +291,12 @@ def test_judge_cells_explained_only_by_the_published_value(tmp_path):
     # One unit of the last digit is not the published value, and neither is the reproduced one.
     for yielded in ("0.506", "0.52"):
         cell = cell_c(yielded)
-        assert (cell.verdict, cell.source) == ("differs", "undecided")
+        assert (cell.verdict, cell.source) == ("different", "unknown")
         assert "Cause unknown" in cell.why and f"the cause yields {yielded}" in cell.difference_text
     assert cell_c("0.496", "0.504").verdict == "equal"
     assert cell_c("0.496", "0.509").verdict == "explained"
-    assert cell_c("0.6", "0.509").verdict == "close"
-    assert cell_c("0.5", yields=[]).verdict == "differs"
+    assert cell_c("0.6", "0.509").verdict == "within tolerance"
+    assert cell_c("0.5", yields=[]).verdict == "different"
 
 
 def test_judge_cells_explained_by_a_supplementary_table(tmp_path):
@@ -312,8 +314,8 @@ def test_judge_cells_explained_by_a_supplementary_table(tmp_path):
         return report(artefact, "embedded", table, find_table=tables.get).cells[4].verdict
 
     assert cell_c("without fee", {"readings": supplement}) == "explained"
-    assert cell_c("with fee", {"readings": supplement}) == "differs"
-    assert cell_c("without fee", {}) == "differs"
+    assert cell_c("with fee", {"readings": supplement}) == "different"
+    assert cell_c("without fee", {}) == "different"
     for fee in ("half of the fee", None):
         with pytest.raises(CardError, match="'readings'"):
             cell_c(fee, {"readings": supplement})
@@ -324,32 +326,32 @@ def test_yields_the_cell_itself(tmp_path):
         toy(tmp_path, errata=[erratum(yields=[{"cells": {"row": "c", "metric": "AP"}}])])
 
 
-@pytest.mark.parametrize("where", ["print", "copy", "method", "undecided"])
+@pytest.mark.parametrize("where", ["published", "copy", "method", "unknown"])
 def test_an_explained_cell_says_where_the_cause_is(tmp_path, where):
     values = [*REPRODUCED[:2], "0.5", *REPRODUCED[3:]]
     artefact = toy(tmp_path, errata=[erratum(where)])
     result = report(artefact, "embedded", CELLS.assign(value=values))
     cell = result.cells[4]
-    unknown = where == "undecided"
+    unknown = where == "unknown"
     why = "Cause unknown; candidate: " * unknown + "Two values are swapped."
-    verdict = "differs" if unknown else "explained"
+    verdict = "different" if unknown else "explained"
     assert (cell.verdict, cell.source, cell.why) == (verdict, where, why)
     assert cell.model_dump()["source"] == where
     assert "source" not in result.cells[0].model_dump()
-    positions = dict.fromkeys(("print", "copy", "method"), 0)
+    positions = dict.fromkeys(("published", "copy", "method"), 0)
     row = summary_row(Result(toy(tmp_path), "embedded", result))
     assert row["explained"] == positions | ({} if unknown else {where: 1})
 
 
 def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path):
     derived = [{"cells": {"metric": "AP"}, "because": "the mean of two other columns"}]
-    artefact = toy(tmp_path, derived=derived, errata=[erratum("print")])
+    artefact = toy(tmp_path, derived=derived, errata=[erratum("published")])
     result = report(artefact, "embedded", CELLS.assign(value=REPRODUCED))
     assert [cell.verdict for cell in result.cells] == [
-        "consistent", "equal", "consistent", "equal", "inconsistent", "differs",
+        "consistent", "equal", "consistent", "equal", "inconsistent", "different",
     ]  # fmt: skip
     assert result.cells[0].why == "the mean of two other columns"
-    assert (result.cells[4].source, result.cells[4].why) == ("print", "Two values are swapped.")
+    assert (result.cells[4].source, result.cells[4].why) == ("published", "Two values are swapped.")
     assert result.verdicts["equal"] == 2 and result.verdicts["consistent"] == 2
     assert not reproduces_no_cell(result)
     elsewhere = toy(tmp_path, derived=[derived[0] | {"tiers": ["full"]}])
@@ -441,7 +443,7 @@ def test_cells_that_a_tier_cannot_reach(tmp_path):
     part = {"cells": {"row": "c"}, "tier": "embedded", "needs": "a crowd"}
     artefact = toy(tmp_path, not_run=[part])
     result = report(artefact, "embedded", CELLS.assign(value=REPRODUCED)[:4])
-    assert [cell.verdict for cell in result.cells[4:]] == ["not_run", "not_run"]
+    assert [cell.verdict for cell in result.cells[4:]] == ["not run", "not run"]
     assert {cell.why for cell in result.cells[4:]} == {"a crowd"}
     with pytest.raises(
         CardError, match=r"`not_run` of table_1 selects the cell c / AP, .* exclude it"
@@ -465,9 +467,9 @@ def test_a_run_may_leave_out_what_its_user_names(tmp_path):
     artefact = toy(tmp_path, tiers={"embedded": tier})
     table = CELLS.assign(value=REPRODUCED)
     result = report(artefact, "embedded", table[:4])
-    assert [cell.verdict for cell in result.cells] == ["equal"] * 4 + ["not_run"] * 2
+    assert [cell.verdict for cell in result.cells] == ["equal"] * 4 + ["not run"] * 2
     assert result.cells[5].why == "your own models"
-    assert report(artefact, "embedded", table).verdicts["not_run"] == 0
+    assert report(artefact, "embedded", table).verdicts["not run"] == 0
     with pytest.raises(CardError, match="lacks the published cell a / AP"):
         report(artefact, "embedded", table[2:])
     with pytest.raises(ValueError, match="`may_lack` requires the state reproduced"):
@@ -477,7 +479,7 @@ def test_a_run_may_leave_out_what_its_user_names(tmp_path):
 def test_without_a_run_every_cell_says_what_it_takes(tmp_path):
     for tier, needs in (("embedded", "nothing"), ("full", "a GPU")):
         result = report(toy(tmp_path), tier)
-        assert result.state == "not_run" and result.verdicts["not_run"] == 6
+        assert result.state == "not run" and result.verdicts["not run"] == 6
         assert {cell.why for cell in result.cells} == {needs}
 
 
@@ -505,7 +507,7 @@ def test_a_value_that_is_no_number_stays_readable_json(tmp_path):
     result = report(toy(tmp_path), "embedded", CELLS.assign(value=values))
     text = json.dumps(result.model_dump(), allow_nan=False)
     assert [cell["reproduced"] for cell in json.loads(text)["cells"]] == values
-    assert Counter(cell.verdict for cell in result.cells) == {"differs": 5, "equal": 1}
+    assert Counter(cell.verdict for cell in result.cells) == {"different": 5, "equal": 1}
 
 
 @pytest.mark.parametrize("text", ["0.3_0", "inf", "-inf", "nan", "1e999", "0x1", "٣", ""])
@@ -513,8 +515,8 @@ def test_what_is_no_number_is_none_wherever_a_number_is_read(text):
     table = pd.DataFrame({"system": ["a", "b"], "value": ["0.1", text]})
     claim = {"cells": {"system": "b"}, "op": ">", "value": 0}
     claim = Claim.model_validate(CLAIM | {"supported_if": [claim]})
-    assert judge("0.3", text, 1) == "differs"
-    assert evaluate(claim, table).outcome == "undecided"
+    assert judge("0.3", text, 1) == "different"
+    assert evaluate(claim, table).outcome == "inconclusive"
     with pytest.raises(ValueError, match="is not a number"):
         published_number(table, system="b")
 
@@ -543,12 +545,12 @@ def test_a_stand_in_has_no_cell_verdicts_but_its_conclusions(tmp_path):
     assert result.state == "surrogate" and result.cells == []
     assert set(result.verdicts.values()) == {0}
     [claim] = result.claims
-    assert (claim.on_published, claim.on_reproduced) == ("holds", "fails")
+    assert (claim.on_published, claim.on_reproduced) == ("supported", "contradicted")
 
 
 def test_a_stand_in_that_was_not_run_has_no_cell_verdicts_either(tmp_path):
     result = report(toy(tmp_path, state="surrogate"), "embedded")
-    assert result.state == "not_run" and result.cells == []
+    assert result.state == "not run" and result.cells == []
 
 
 def test_report_claim_on_a_reproduced_table_that_lacks_cells(tmp_path):
@@ -557,9 +559,9 @@ def test_report_claim_on_a_reproduced_table_that_lacks_cells(tmp_path):
     artefact = toy(tmp_path, claims=[claim], tiers={"embedded": tier})
     full = report(artefact, "embedded", CELLS.assign(value=REPRODUCED))
     part = report(artefact, "embedded", CELLS.assign(value=REPRODUCED)[:4])
-    assert full.claims[0].on_reproduced == "holds"
-    assert part.claims[0].on_reproduced == "not_run"
-    assert report(artefact, "embedded").claims[0].on_reproduced == "not_run"
+    assert full.claims[0].on_reproduced == "supported"
+    assert part.claims[0].on_reproduced == "not run"
+    assert report(artefact, "embedded").claims[0].on_reproduced == "not run"
 
 
 @pytest.mark.parametrize("is_input", [True, False])
@@ -568,25 +570,25 @@ def test_report_claim_against_quoted_cells(tmp_path, is_input):
     part = CELLS.assign(value=REPRODUCED)[:4]
     artefact = toy(tmp_path, claims=[CLAIM], quoted=[quoted])
     [result] = report(artefact, "embedded", part).claims
-    assert result.on_reproduced == "holds" and "quoted values" in result.detail
+    assert result.on_reproduced == "supported" and "quoted values" in result.detail
     part = CELLS.assign(value=["9", *REPRODUCED[1:]])[:4]
     [result] = report(artefact, "embedded", part).claims
-    assert result.on_reproduced == "fails" and "quoted values" in result.detail
+    assert result.on_reproduced == "contradicted" and "quoted values" in result.detail
 
 
-@pytest.mark.parametrize("where", [None, "print", "copy", "method", "undecided"])
+@pytest.mark.parametrize("where", [None, "published", "copy", "method", "unknown"])
 def test_report_contradicted_claim_stays_contradicted(tmp_path, where):
     """Whatever the cause of a contradiction, the outcome is what the test says."""
-    erratum = {"id": "e", "where": where, "finding": "Not so here.", "evidence": "The ratings."}
+    erratum = {"id": "e", "cause": where, "finding": "Not so here.", "evidence": "The ratings."}
     fields = {"erratum": "e"} if where else {}
     artefact = toy(
         tmp_path,
-        claims=[CLAIM | {"on_published": "fails"} | fields],
+        claims=[CLAIM | {"on_published": "contradicted"} | fields],
         errata=[erratum] if where else [],
     )
     values = ["0.9", *REPRODUCED[1:]]
     [result] = report(artefact, "embedded", CELLS.assign(value=values)).claims
-    assert (result.on_published, result.on_reproduced) == ("holds", "fails")
+    assert (result.on_published, result.on_reproduced) == ("supported", "contradicted")
 
 
 def test_report_claim_that_surrogate_data_cannot_decide(tmp_path):
@@ -594,16 +596,16 @@ def test_report_claim_that_surrogate_data_cannot_decide(tmp_path):
     declared = {"missing": missing, "because": "Toys have no size of their own."}
     tier = {"state": "surrogate", "needs": "nothing", "name": "toys", "not_testable": declared}
     artefact = toy(tmp_path, claims=[CLAIM], tiers={"embedded": tier})
-    for values, outcome in ((REPRODUCED, "holds"), (["0.9", *REPRODUCED[1:]], "fails")):
+    for values, outcome in ((REPRODUCED, "supported"), (["0.9", *REPRODUCED[1:]], "contradicted")):
         [result] = report(artefact, "embedded", CELLS.assign(value=values)).claims
-        assert (result.on_reproduced, result.excluded) == ("not_testable", outcome)
+        assert (result.on_reproduced, result.excluded) == ("not testable", outcome)
 
 
 def test_a_stand_in_does_not_mix_with_printed_inputs(tmp_path):
     quoted = {"cells": {"row": "c"}, "because": "counts of the paper", "is_input": True}
     artefact = toy(tmp_path, state="surrogate", claims=[CLAIM], quoted=[quoted])
     [result] = report(artefact, "embedded", CELLS.assign(value=REPRODUCED)[:4]).claims
-    assert result.on_reproduced == "not_run"
+    assert result.on_reproduced == "not run"
 
 
 LABELLED = pd.DataFrame(
@@ -623,10 +625,10 @@ def labelled(folder: Path, state: str, **fields) -> Artefact:
 
 def test_a_stand_in_decides_conclusions_whatever_its_labels_are(tmp_path):
     other = LABELLED.assign(model=["LM", "SPLADE-tiny"])
-    for values, outcome in ((["0.2", "0.3"], "holds"), (["0.3", "0.2"], "fails")):
+    for values, outcome in ((["0.2", "0.3"], "supported"), (["0.3", "0.2"], "contradicted")):
         result = report(labelled(tmp_path, "surrogate"), "embedded", other.assign(value=values))
         [claim] = result.claims
-        assert (claim.on_published, claim.on_reproduced) == ("holds", outcome)
+        assert (claim.on_published, claim.on_reproduced) == ("supported", outcome)
     unnamed = other.drop(columns="model")
     assert report(labelled(tmp_path, "surrogate"), "embedded", unnamed) == report(
         labelled(tmp_path, "surrogate"), "embedded", other
@@ -645,7 +647,7 @@ def test_a_stand_in_is_tested_without_the_rows_that_its_card_says_it_lacks(tmp_p
     artefact = toy(tmp_path, claims=[claim], tiers={"embedded": tier})
     part = CELLS.assign(value=REPRODUCED)
     [result] = report(artefact, "embedded", part[part["row"] != "a"]).claims
-    assert (result.on_published, result.on_reproduced) == ("holds", "holds")
+    assert (result.on_published, result.on_reproduced) == ("supported", "supported")
     assert result.detail == "1 of 1 comparisons true, without row a"
     with pytest.raises(CardError, match="`lacks` of table_1 has row = 'a'"):
         report(artefact, "embedded", part)
@@ -655,7 +657,7 @@ def test_a_verdict_needs_the_labels_of_the_print(tmp_path):
     artefact = labelled(tmp_path, "reproduced")
     result = report(artefact, "embedded", LABELLED)
     assert [cell.verdict for cell in result.cells] == ["equal", "equal"]
-    assert result.claims[0].on_reproduced == "holds"
+    assert result.claims[0].on_reproduced == "supported"
     with pytest.raises(CardError, match=r"\(b, SPLADE\), which table_1.csv"):
         report(artefact, "embedded", LABELLED.assign(model=["BM25", "SPLADE"]))
 
@@ -671,7 +673,7 @@ def test_report_markers(tmp_path):
     ]
     # Marks that differ make equal values different.
     assert {cell.verdict for cell in plain.cells} == {"equal"}
-    assert {cell.verdict for cell in result.cells} == {"differs"}
+    assert {cell.verdict for cell in result.cells} == {"different"}
     none = report(artefact, "embedded", LABELLED.assign(marker=["", None]))
     first, second = none.model_dump()["cells"]
     assert first["markers"] == {"published": "b", "reproduced": ""}
@@ -682,7 +684,7 @@ def test_a_cell_without_a_rebuilt_value_has_no_markers(tmp_path):
     part = {"cells": {"row": "a"}, "tier": "embedded", "needs": "a crowd"}
     artefact = labelled(tmp_path, "reproduced", not_run=[part])
     [first, second] = report(artefact, "embedded", LABELLED[1:]).cells
-    assert first.verdict == "not_run" and first.markers is None
+    assert first.verdict == "not run" and first.markers is None
     assert second.markers is None
 
 
@@ -693,7 +695,7 @@ def test_an_erratum_runs_its_audit_on_the_printed_cells(tmp_path):
     audits = {"audit_toy_rows": audit_toy_rows}
     erratum = {
         "id": "e",
-        "where": "print",
+        "cause": "published",
         "finding": "Something is off.",
         "evidence": "Count the rows.",
     }
@@ -741,7 +743,7 @@ def test_one_p_value_moved_by_0_002_changes_exactly_its_verdict(name):
             after = judged(artefact, "released", moved).cells
             changed = [at for at in range(len(before)) if before[at] != after[at]]
             assert changed == [index]
-            assert after[index].verdict in {"differs", "explained"}
+            assert after[index].verdict in {"different", "explained"}
 
 
 RUNS = [
@@ -775,7 +777,7 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
         assert sum(row["claims"].values()) == len(artefact.card.claims)
         if reproduced is not None:
             counted = {verdict for verdict, count in result.verdicts.items() if count}
-            assert counted <= {"equal", "consistent", "quoted", "not_run"}
+            assert counted <= {"equal", "consistent", "quoted", "not run"}
             derived = pd.Series(False, index=artefact.cells.index)
             for part in artefact.card.derived:
                 if tier in part.tiers:
@@ -791,14 +793,14 @@ def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):
         "id": "toy/table_1",
         "tier": "embedded",
         "state": "reproduced",
-        "verdicts": dict.fromkeys(VERDICTS, 0) | {"equal": 5, "differs": 1},
-        "explained": dict.fromkeys(("print", "copy", "method"), 0),
+        "verdicts": dict.fromkeys(VERDICTS, 0) | {"equal": 5, "different": 1},
+        "explained": dict.fromkeys(("published", "copy", "method"), 0),
         "claims": {
             "supported": 0,
             "contradicted": 1,
             "inconclusive": 0,
             "dependent on the machine": 0,
-            "not testable here": 0,
+            "not testable": 0,
             "not run": 0,
         },
     }
@@ -815,14 +817,14 @@ def test_a_moved_value_never_changes_the_verdict_of_another_cell(data):
     assume(abs(value - float(table.loc[index, "value"])) > 0.0002)
     moved = table.assign(value=table["value"].where(table.index != index, repr(value)))
     result = [cell.verdict for cell in judged(artefact, "embedded", moved).cells]
-    assert result == ["differs" if at == index else "equal" for at in range(len(table))]
+    assert result == ["different" if at == index else "equal" for at in range(len(table))]
 
 
 def test_explained_by_source_and_format_counts():
     cell = JudgedCell(
         key={"row": "a"}, published="1", reproduced=2.0, verdict="explained", why="", source="copy"
     )
-    assert explained_by_source([cell]) == {"print": 0, "copy": 1, "method": 0}
-    verdicts = {"equal": 3, "close": 0, "explained": 2}
-    counts = format_counts(verdicts, {"print": 1, "copy": 1, "method": 0})
+    assert explained_by_source([cell]) == {"published": 0, "copy": 1, "method": 0}
+    verdicts = {"equal": 3, "within tolerance": 0, "explained": 2}
+    counts = format_counts(verdicts, {"published": 1, "copy": 1, "method": 0})
     assert counts == "3 equal, 2 explained (1 print, 1 copy)"

@@ -1,16 +1,110 @@
-"""Labels and sentence pairs for answer-in-the-sentence classifiers."""
+"""CAsT-answerability: whether sentences and passages answer a question, and predictions of it.
+
+Source: Lajewska and Balog, "Towards Reliable and Factual Response Generation" (ECIR 2024);
+lajewska2025, section 5.5 and Appendix B.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from everycell.collections.answerability import read_passage_labels, read_sentence_labels
+from everycell.base.csv_files import read_columns
+from everycell.base.untrusted import parse_literal
 from everycell.text.sentences import sentence_spans
 
 Pair = tuple[str, str]
+#: Registry keys of the released files.
+FILES: Mapping[str, str] = {
+    "snippets": "cast-answerability/snippets_sentence_answerability.csv",
+    "unanswerable": "cast-answerability/unanswerable_passages.csv",
+    "snippets_sentences": "cast-answerability/snippets_sentences.csv",
+    "unanswerable_sentences": "cast-answerability/unanswerable_sentences.csv",
+    "chatgpt_passages": "cast-answerability/chatgpt_passage_zero_shot.csv",
+    "classifier": "cast-answerability/predictions_snippets_unanswerable_on_unanswerable.csv",
+    "augmented_classifier": (
+        "cast-answerability/predictions_squad_snippets_unanswerable_on_unanswerable.csv"
+    ),
+}
+#: Number of annotators per passage of CAsT-snippets.
+ANNOTATORS = 3
+
+
+def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
+    """Read the passages of CAsT-snippets and CAsT-unanswerable with their labels."""
+    columns = ["turn_id", "passage_id", "partition", "query", "passage"]
+    names = {"partition" if name == "partition" else f"Input.{name}": name for name in columns}
+    raw = read_columns(snippets, [*names, "no_answer_annotations"]).rename(columns=names)
+    parts = [
+        raw[columns].assign(
+            dataset="CAsT-snippets", answerable=raw["no_answer_annotations"] != str(ANNOTATORS)
+        ),
+        read_columns(unanswerable, columns).assign(dataset="CAsT-unanswerable", answerable=False),
+    ]
+    passages = pd.concat(parts, ignore_index=True)[["dataset", *columns, "answerable"]]
+    return passages.rename(columns={"query": "question"})
+
+
+def read_passage_sentences(path: Path) -> pd.DataFrame:
+    """Read the labelled sentences of the passages of CAsT-snippets, in the order of the text."""
+    labels = {"answerable_sentences": True, "unanswerable_sentences": False}
+    raw = read_columns(
+        path, ["Input.turn_id", "Input.passage_id", "Input.passage", "answerability", *labels]
+    )
+    rows = []
+    for turn, passage_id, passage, answerable, *parts in raw.itertuples(index=False, name=None):
+        sentences = [
+            (passage.find(sentence), len(sentence), answers)
+            for part, answers in zip(parts, labels.values(), strict=True)
+            for sentence in parse_literal(part)
+        ]
+        rows += [
+            (turn, passage_id, answerable == "1", position, answers)
+            for position, (_, _, answers) in enumerate(sorted(sentences), start=1)
+        ]
+    return pd.DataFrame(
+        rows, columns=["turn_id", "passage_id", "answerable", "sentence", "answers"]
+    )
+
+
+def read_sentence_labels(path: Path) -> pd.DataFrame:
+    """Read the question-sentence pairs on which a classifier is trained and tested."""
+    raw = read_columns(path, ["partition", "sentences", "labels"])
+    pairs = raw["sentences"].str.split(" [SEP] ", n=1, expand=True, regex=False)
+    return pd.DataFrame(
+        {
+            "partition": raw["partition"],
+            "question": pairs[0],
+            "sentence": pairs[1],
+            "answers": raw["labels"] == "1",
+        }
+    )
+
+
+def read_passage_predictions(path: Path) -> pd.DataFrame:
+    """Read a language model's predictions of whether passages are answerable."""
+    raw = read_columns(path, ["turn_id", "passage_id", "answerability", "predicted_value"])
+    return raw[["turn_id", "passage_id"]].assign(
+        answerable=raw["answerability"] == "1", predicted=raw["predicted_value"] == "1"
+    )
+
+
+def read_sentence_scores(path: Path) -> pd.DataFrame:
+    """Read a classifier's probabilities for the sentences of passages."""
+    keys, column = ["turn_id", "passage_id", "partition"], "sentence_probabilities"
+    raw = read_columns(path, [*keys, column])
+    scores = [tuple(float(answers) for _, answers in parse_literal(row)) for row in raw[column]]
+    return raw[keys].assign(scores=scores)
+
+
+def join_scores(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Join the scores of several classifiers, with one row per passage."""
+    keys = ["turn_id", "passage_id", "partition"]
+    columns = [part.set_index(keys)["scores"].rename(name) for name, part in scores.items()]
+    return pd.concat(columns, axis=1).reset_index()
 
 
 def read_labels(files: Any) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -11,15 +11,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.collections.user_studies import (
-    ANSWERABILITY,
-    VIEWPOINTS,
-    query_sha256,
-    read_comment_counts,
-    read_expert_scores,
-    read_queries,
-    read_response_limitations,
-)
 from everycell.jobs.result_job import ResultJob
 from everycell.render.panels import box_panels
 from everycell.statistics.anova import anova as anova_table
@@ -31,6 +22,15 @@ from everycell.statistics.simulation import rejection_rates, simulate_ratings
 from papers.lajewska2025.counts import exact_quotient
 from papers.lajewska2025.designs import answerability_study, viewpoints_study
 from papers.lajewska2025.rejection_figure import write_rejection_figure
+from papers.lajewska2025.user_study_data import (
+    ANSWERABILITY,
+    VIEWPOINTS,
+    query_sha256,
+    read_comment_counts,
+    read_expert_scores,
+    read_queries,
+    read_response_limitations,
+)
 
 STUDIES = {"answerability": ANSWERABILITY, "viewpoints": VIEWPOINTS}
 SATISFACTION = "Overall Satisfaction"

@@ -1,10 +1,10 @@
 # Data for rules of several chapters of lajewska2025.
-from everycell.collections.answerability import FILES as ANSWERABILITY_FILES
 from everycell.collections.snippets import (
     CONFIDENCE_FILE,
     FILES as ANNOTATION_FILES,
     SELECTION_FILES,
 )
+from papers.lajewska2025.answerability_data import FILES as ANSWERABILITY_FILES
 
 #: Data set of the user studies of chapter 4 in the registry, and ratings of all runs.
 LIMITATIONS = "cis-response-limitations"

@@ -13,7 +13,6 @@ from everycell.records.artefacts import Artefact, Paper, all_artefacts
 from everycell.records.cards import RUNNABLE
 from everycell.render.page.vocabulary import PageEntry
 from everycell.render.tables.layout import VALUE_COLUMNS
-from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import (
     UNTESTABLE,
     ClaimClass,
@@ -21,7 +20,7 @@ from everycell.verdicts.counting import (
     cells_of,
     claims_of,
 )
-from everycell.verdicts.reports import STATES, UNCOUNTED, VERDICT_NAMES
+from everycell.verdicts.reports import UNCOUNTED
 
 CELL_COLUMNS = [
     "paper",
@@ -115,12 +114,8 @@ def claims_frame(papers: Mapping[str, Paper], results: Sequence[PageEntry]) -> p
 
 def _outcomes(claim: ClaimClass) -> list[str]:
     """Columns of ``claims.csv`` from `basis` to `flag`."""
-    names = [
-        OUTCOME_NAMES.get(outcome, "")
-        for outcome in (claim.outcome, claim.on_published, claim.on_reproduced)
-    ]
-    cause = "unknown" if claim.cause == "undecided" else claim.cause
-    return [claim.basis, *names, cause, claim.flag]
+    outcomes = [claim.outcome, claim.on_published, claim.on_reproduced]
+    return [claim.basis, *outcomes, claim.cause, claim.flag]
 
 
 #: Columns of the table of claims that surrogate data cannot decide.
@@ -134,7 +129,7 @@ def excluded_frame(results: Sequence[PageEntry]) -> pd.DataFrame:
     """Claims that surrogate data cannot decide, with what the test of each gives there."""
     rows = [
         [entry.artefact.paper, entry.artefact.name, entry.tier, claim.id, claim.claim]
-        + [claim.detail, OUTCOME_NAMES[claim.on_published], OUTCOME_NAMES[claim.excluded]]
+        + [claim.detail, claim.on_published, claim.excluded]
         for entry in results
         for claim in entry.report.claims
         if claim.excluded is not None
@@ -180,7 +175,7 @@ def _rows_without_values(artefact: Artefact, entry: PageEntry | None) -> Iterato
                 artefact.paper,
                 artefact.name,
                 tier,
-                VERDICT_NAMES[cell.verdict],
+                cell.verdict,
                 "yes",
                 _json(dict(key)),
             ]
@@ -191,7 +186,7 @@ def _rows_without_values(artefact: Artefact, entry: PageEntry | None) -> Iterato
 def _rows(entry: PageEntry, folder: Path, *, counts: bool) -> Iterator[list[str]]:
     artefact, report = entry.artefact, entry.report
     counted = "yes" if counts and report.state == "reproduced" else ""
-    about = [artefact.paper, artefact.name, entry.tier, STATES[report.state], counted]
+    about = [artefact.paper, artefact.name, entry.tier, report.state, counted]
     if report.state == "surrogate":
         run_on = report.foreign or artefact.card.tiers[entry.tier].name
         name = f"surrogate data, not compared: {run_on}"

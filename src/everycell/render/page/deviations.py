@@ -14,17 +14,19 @@ from matplotlib.figure import Figure
 
 from everycell.records.published_cells import count_decimals
 from everycell.render.figure_files import INK, METADATA, STYLE, style
+from everycell.render.html_templates import css_class
 from everycell.verdicts.counting import describe_verdicts
-from everycell.verdicts.reports import UNCOUNTED, VERDICT_NAMES, JudgedCell, Verdict
+from everycell.verdicts.reports import UNCOUNTED, JudgedCell, Verdict
 
 #: Marker of each verdict, in addition to its colour.
 _MARKERS: dict[Verdict, str] = {
-    "equal": "o", "close": "s", "too_noisy": "P", "differs": "X", "explained": "D",
-    "consistent": "^", "inconsistent": "v",
+    "equal": "o", "within tolerance": "s", "too noisy to judge": "P", "different": "X",
+    "explained": "D", "consistent": "^", "inconsistent": "v",
 }  # fmt: skip
 #: Colours in the plot -> variables for the colours of the page, light or dark.
 _PLACEHOLDERS = {
-    f"#00000{number}": f"var(--bar-{verdict})" for number, verdict in enumerate(_MARKERS, 1)
+    f"#00000{number}": f"var(--bar-{css_class(verdict)})"
+    for number, verdict in enumerate(_MARKERS, 1)
 }
 _PAGE_COLOURS = {
     **_PLACEHOLDERS,
@@ -53,7 +55,7 @@ def deviation(cell: JudgedCell) -> float | None:
     """
     if cell.difference is None or not math.isfinite(cell.difference):
         return None
-    tolerance = (cell.verdict == "close" and cell.tolerance) or 0
+    tolerance = (cell.verdict == "within tolerance" and cell.tolerance) or 0
     unit = max(tolerance, 10.0 ** -count_decimals(cell.published))
     return round(cell.difference / unit, 9)
 
@@ -114,8 +116,8 @@ def _draw(points: list[Deviation]) -> Figure:
                 color=colours[verdict],
                 alpha=0.85,
                 linewidths=0,
-                label=f"{VERDICT_NAMES[verdict]} ({len(numbers)})",
-                gid=f"deviations-{verdict}",
+                label=f"{verdict} ({len(numbers)})",
+                gid=f"deviations-{css_class(verdict)}",
             )
             links = [points[number].link for number in numbers]
             markers.set_urls([f"#{link}" if link else None for link in links])

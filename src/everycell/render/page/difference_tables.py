@@ -11,7 +11,7 @@ from everycell.records.spread import without_spread
 from everycell.render.tables.latex import escape_tex, latex_document, latex_table
 from everycell.render.tables.markdown import escape_markdown, table_as_markdown
 from everycell.verdicts.counting import describe_verdicts
-from everycell.verdicts.reports import UNCOUNTED, VERDICT_NAMES
+from everycell.verdicts.reports import UNCOUNTED
 
 _NONE = "No reproduced value of this chapter differs from the published one."
 
@@ -62,7 +62,7 @@ def _row(cell: Mapping[str, Any], notes: dict[str, int]) -> dict[str, str]:
     return {
         "published": cell["published"],
         "reproduced": str(cell["reproduced"]),
-        "verdict": VERDICT_NAMES[judged.verdict],
+        "verdict": judged.verdict,
         "difference": difference,
         "tolerance": tolerance,
         "cause": judged.cause + note,

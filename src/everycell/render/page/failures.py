@@ -17,7 +17,8 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
     # Our transcription errors are not evidence against the paper, so they are listed separately.
     cells: dict[str, list[dict[str, Any]]] = {
-        name: [] for name in ("differs", "inconsistent", "explained", "copy", "too_noisy")
+        name: []
+        for name in ("different", "inconsistent", "explained", "copy", "too noisy to judge")
     }
     claims: dict[str, list[dict[str, Any]]] = {"reproduced": [], "published": [], "surrogate": []}
     errata, faults = [], []
@@ -59,7 +60,7 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             failed_tests = [
                 test
                 for test in claim["on"]
-                if test["outcome"] == "fails" and test["tier"] == artefact["claims_count_in"]
+                if test["outcome"] == "contradicted" and test["tier"] == artefact["claims_count_in"]
             ]
             for state in RUNNABLE:
                 claims[state] += [
@@ -68,7 +69,7 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                     if test["state"] == state
                 ]
             # Published values contradict the claim, and reproduced values do not.
-            if claim["published"] == "fails" and not any(
+            if claim["published"] == "contradicted" and not any(
                 test["state"] == "reproduced" for test in failed_tests
             ):
                 claims["published"].append({"artefact": artefact, "claim": claim})

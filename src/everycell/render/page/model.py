@@ -36,7 +36,6 @@ from everycell.render.page.vocabulary import (
     page_of_chapter,
 )
 from everycell.render.tables.names import shown_label
-from everycell.verdicts.claims import OUTCOME_NAMES
 from everycell.verdicts.counting import (
     Counts,
     claim_lines,
@@ -114,7 +113,6 @@ def build_model(
             "groups": GROUPS,
             "states": STATES,
             "outcomes": OUTCOMES,
-            "outcome_names": OUTCOME_NAMES,
             "places": CAUSE_NAMES,
             "tiers": TIERS,
             "max_unfolded": _MAX_UNFOLDED,
@@ -170,7 +168,7 @@ def _numbers_of_source(claim: Untested) -> list[int]:
 def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str, Any]:
     groups: Counter[str] = Counter(counts.verdicts())
     groups["surrogate"] = counts.verdicts(origin="surrogate data").total()
-    groups["not_run"] -= groups["surrogate"]
+    groups["not run"] -= groups["surrogate"]
     return {
         "total": counts.artefacts,
         "states": Counter(artefact["state"] for artefact in artefacts),
@@ -200,7 +198,7 @@ def _artefact(
     if reproduced_tiers:
         counts = reproduced_tiers[-1]["report"].verdicts
     else:
-        counts = {state if state in ("quoted", "surrogate") else "not_run": len(artefact.cells)}
+        counts = {state if state in ("quoted", "surrogate") else "not run": len(artefact.cells)}
     verdicts = sorted({verdict for verdict, count in counts.items() if count})
     for tier in tiers:
         tier_counts = tier["report"].verdicts if tier["state"] == "reproduced" else {}
@@ -220,7 +218,7 @@ def _artefact(
         "source": section_and_page(artefact.card.source),
         "explanation": section_and_page(artefact.card.explanation or ""),
         "state": state,
-        "folded": state in ("not_run", "drawing"),
+        "folded": state in ("not run", "drawing"),
         "tiers": tiers,
         "counts": counts,
         "explained": (
@@ -249,12 +247,12 @@ def _artefact(
             claim.detail
             for tier in [tier for tier in tiers if tier["state"] == "surrogate"][-1:]
             for claim in tier["report"].claims
-            if not reproduced_tiers and claim.on_reproduced == "not_testable"
+            if not reproduced_tiers and claim.on_reproduced == "not testable"
         ],
         "deepest": deepest,
         "claims_count_in": _claims_count_in(artefact, tiers),
         "failing": sum(
-            test["outcome"] == "fails" and test["tier"] == deepest
+            test["outcome"] == "contradicted" and test["tier"] == deepest
             for claim in claims
             for test in claim["on"]
         ),
@@ -352,7 +350,7 @@ def _not_testable(tiers: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     for tier in tiers:
         for claim in tier["report"].claims:
             names = reasons.setdefault(claim.detail, [])
-            if claim.on_reproduced == "not_testable" and tier["name"] not in names:
+            if claim.on_reproduced == "not testable" and tier["name"] not in names:
                 names.append(tier["name"])
     return {reason: names for reason, names in reasons.items() if names}
 
@@ -373,7 +371,7 @@ def _receipt(path: Path) -> dict[str, Any]:
 def _claims(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     by_tier = [(tier, {judged.id: judged for judged in tier["report"].claims}) for tier in tiers]
     claims = []
-    causes = {erratum.id: erratum.where for erratum in artefact.card.errata}
+    causes = {erratum.id: erratum.cause for erratum in artefact.card.errata}
     for number, claim in enumerate(artefact.card.claims):
         first = by_tier[0][1][claim.id]
         claims.append(

@@ -101,8 +101,8 @@ def _badge(model: Mapping[str, Any]) -> bytes:
     label = "everycell"
     message = f"{verdicts['equal']} of {verdicts.total() + not_run} numbers reproduced"
     message += f"; {not_run} not run" * bool(not_run)
-    if verdicts["too_noisy"]:
-        message += f"; {verdicts['too_noisy']} too noisy to judge"
+    if verdicts["too noisy to judge"]:
+        message += f"; {verdicts['too noisy to judge']} too noisy to judge"
     left, right = (12 + 7 * len(text) for text in (label, message))
     badge = html_environment("everycell.render.page").get_template("badge.svg.j2")
     return badge.render(label=label, message=message, left=left, right=right).encode()

@@ -56,7 +56,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 "judged": cell,
                 "kind": cell.kind,
                 "source": cell.source,
-                "verdict_text": cell.verdict_text,
+                "verdict_text": cell.verdict_and_source,
                 "why": cell.why,
                 "distance": cell.difference_text if is_different else None,
                 "yielded": cell.yielded_text,

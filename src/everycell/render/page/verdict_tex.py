@@ -12,13 +12,14 @@ from everycell.records.artefacts import Artefact
 from everycell.render.page.tables import verdict_table
 from everycell.render.page.vocabulary import VERDICTS, label
 from everycell.render.tables.latex import escape_tex, latex_document, latex_table
-from everycell.verdicts.reports import VERDICT_NAMES, Report, Verdict
+from everycell.verdicts.reports import Report, Verdict
 
 #: Light colours of cells, readable and easy to photocopy; all verdicts except `equal` have a sign.
 _COLOURS: dict[Verdict, str] = {
-    "equal": "D9EFE3", "close": "FFF0C2", "too_noisy": "E3DFC9", "differs": "F9C4BB",
+    "equal": "D9EFE3", "within tolerance": "FFF0C2", "too noisy to judge": "E3DFC9",
+    "different": "F9C4BB",
     "explained": "EAD2F2", "consistent": "CDEBF0", "inconsistent": "ECD6B4", "quoted": "D8E6F7",
-    "not_run": "E8EAED",
+    "not run": "E8EAED",
 }  # fmt: skip
 
 
@@ -69,7 +70,7 @@ def _legend(counts: Mapping[Verdict, int]) -> str:
     """Legend of the verdicts in the table: colour, sign and number of cells."""
     return r"\quad ".join(
         rf"\colorbox{{{_colour(verdict)}}}{{{escape_tex(_sign(verdict))}\strut}}"
-        rf"~{VERDICT_NAMES[verdict]} ({counts[verdict]})"
+        rf"~{verdict} ({counts[verdict]})"
         for verdict in VERDICTS
         if counts[verdict]
     )

@@ -8,57 +8,50 @@ from typing import Protocol
 from everycell.verdicts.counting import Entry
 from everycell.verdicts.reports import Verdict
 
-#: Verdict -> its mark next to a cell, its name and its meaning.
-VERDICTS: dict[Verdict, tuple[str, str, str]] = {
-    "equal": ("✓", "equal", "the reproduced value rounds to the published one"),
-    "close": (
+#: Verdict -> its mark next to a cell, and its meaning.
+VERDICTS: dict[Verdict, tuple[str, str]] = {
+    "equal": ("✓", "the reproduced value rounds to the published one"),
+    "within tolerance": (
         "≈",
-        "within tolerance",
         "one unit of the last decimal away, or within a tolerance with a stated cause; "
         "counts and ranks must be equal",
     ),
-    "too_noisy": (
+    "too noisy to judge": (
         "∿",
-        "too noisy to judge",
         "its tolerance exceeds half of the published value, or the smallest difference that the "
         "paper reads from it: no evidence for or against",
     ),
-    "differs": ("✗", "different", "the reproduced value is different; the cause is unknown"),
+    "different": ("✗", "the reproduced value is different; the cause is unknown"),
     "explained": (
         "!",
-        "explained",
         "different, and what the cause in an erratum yields equals the published value: an error "
         "in print, a transcription error of ours, or the way in which the number was computed",
     ),
-    "consistent": (
-        "↔",
-        "consistent",
-        "follows from other published values; nothing was computed from data",
-    ),
-    "inconsistent": (
-        "↮",
-        "inconsistent",
-        "contradicts the published values from which it should follow",
-    ),
-    "quoted": ("q", "quoted", "a setting, or a value from another paper: not compared"),
-    "not_run": ("–", "not run", "not computed here; each table and figure lists what a run needs"),
+    "consistent": ("↔", "follows from other published values; nothing was computed from data"),
+    "inconsistent": ("↮", "contradicts the published values from which it should follow"),
+    "quoted": ("q", "a setting, or a value from another paper: not compared"),
+    "not run": ("–", "not computed here; each table and figure lists what a run needs"),
 }
 #: Mark, name and meaning of the groups of published values: verdicts, and surrogate data.
-GROUPS = {verdict: words for verdict, words in VERDICTS.items() if verdict != "not_run"} | {
+GROUPS = {
+    verdict: (mark, verdict, meaning)
+    for verdict, (mark, meaning) in VERDICTS.items()
+    if verdict != "not run"
+} | {
     "surrogate": (
         "s",
         "surrogate data only",
         "the method was run on data other than the paper's, so the values are not compared",
     ),
-    "not_run": VERDICTS["not_run"],
+    "not run": (VERDICTS["not run"][0], "not run", VERDICTS["not run"][1]),
 }
 OUTCOMES = {
-    "holds": "✓",
-    "fails": "✗",
-    "undecided": "?",
-    "not_testable": "–",
-    "not_run": "–",
-    "no_numbers": "–",
+    "supported": "✓",
+    "contradicted": "✗",
+    "inconclusive": "?",
+    "not testable": "–",
+    "not run": "–",
+    "without published numbers": "–",
 }
 #: Suffix of a file -> name of its format.
 FORMAT_NAMES = {

@@ -22,7 +22,7 @@ with ResultJob(snakemake) as job:
                 "no audit" if finding is None else "holds" if finding.holds else "does not hold"
             )
             texts = {
-                "where": erratum.where,
+                "cause": erratum.cause,
                 "finding": erratum.finding,
                 "evidence": erratum.evidence,
                 "audit": outcome,

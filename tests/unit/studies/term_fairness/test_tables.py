@@ -96,11 +96,11 @@ def test_the_claims_hold_on_planted_rankers_with_effects_alone(name, effects, re
     artefact = artefact.model_copy(update={"card": artefact.card.model_copy(update={"errata": []})})
     message = report(artefact, "embedded", created.means, find_table={"tests": created.tests}.get)
     outcomes = {claim.id: claim.on_reproduced for claim in message.claims}
-    tested = [outcome for outcome in outcomes.values() if outcome != "not_testable"]
+    tested = [outcome for outcome in outcomes.values() if outcome != "not testable"]
     if effects:
-        assert tested == ["holds"] * 3
+        assert tested == ["supported"] * 3
     else:
-        assert tested == ["fails", "fails", "undecided"]
+        assert tested == ["contradicted", "contradicted", "inconclusive"]
         assert set(created.means["marker"]) == {""}
 
 

@@ -56,7 +56,7 @@
     const terms = [
       ["published", p ?? (on ? "no such value" : cell.firstChild.textContent)],
       [on ? "on surrogate data" : "reproduced", r],
-      ["verdict", on ? "not compared" : v ?? verdict.replace("_", " ")],
+      ["verdict", on ? "not compared" : v ?? verdict.replaceAll("-", " ")],
       ["difference", d],
       ["tolerance", t ?? (d && "none, since the value is a count or rank")],
       ["the cause yields", y],

@@ -1,1 +1,0 @@
-"""Chapter 7 of lajewska2025."""

@@ -1,1 +1,0 @@
-"""Chapter A of lajewska2025."""

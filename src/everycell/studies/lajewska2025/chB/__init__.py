@@ -1,1 +1,0 @@
-"""Chapter B of lajewska2025."""

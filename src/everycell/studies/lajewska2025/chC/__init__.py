@@ -1,1 +1,0 @@
-"""Chapter C of lajewska2025."""

@@ -1,0 +1,317 @@
+# heuss2025, chapter 5: faithfulness of citations to the source of an answer.
+# Questions with known claims -> answerers with known behaviour -> forged documents -> recovered
+# statements and their citations. Synthetic answerers are controls, since the model of the thesis needs
+# an 80 GB GPU.
+
+CITED = SETTINGS.citation_faithfulness
+
+#: Common behaviour of all synthetic answerers.
+READERS_BEHAVIOUR = {"matching": CITED.matching, "steady": CITED.steady}
+
+#: Counts in Figure 5.6.
+FORGED = {
+    "of": "instances",
+    "metrics": {"recovered": "recovered", "cites the forged document": "forged one cited"},
+}
+
+#: Tier -> figure -> panel -> title. Simulated readers write statements, not sentences.
+SIZE_TITLES = {
+    tier: {
+        "3": {
+            unit: f"{unit.capitalize()} of an answer",
+            "citations": "Citations of an answer",
+            "words": "Words of a cited statement",
+        },
+        "4": {
+            "documents": "Documents that an answer cites",
+            "places": "Position of a cited document",
+        },
+    }
+    for tier, unit in (("embedded", "statements"), ("full", "sentences"))
+}
+#: Claims that do not apply to models that are given the answer.
+CLAIMS_ON_OWN_ANSWERS = [
+    "random document: statements recovered",
+    "statements recovered, lowest share",
+    "statements recovered, highest share",
+    "answers that cite nothing",
+    "answers that cite what was not predicted to be cited",
+]
+
+#: Outputs of a job that runs one model of the full tier.
+FULL_OUTPUTS = ("selection", "sizes", "outcomes", "numbers", "answers")
+
+
+def choice_files(ending):
+    """Files of the language models that choose a document, one per model."""
+    return [f"work/heuss2025/ch5/chosen/{model}.{ending}" for model in CITED.released.models]
+
+
+def full_job_outputs(model):
+    """Outputs of a job that runs one model of the full tier, by name."""
+    folder = f"work/heuss2025/ch5/asked/{model}"
+    return {name: f"{folder}.{name}.parquet" for name in FULL_OUTPUTS} | {
+        "provenance": f"{folder}.provenance.json"
+    }
+
+
+def full_model_outputs(name):
+    """Input function: one output per model of the full tier."""
+
+    def files(wildcards):
+        models = named_by_user(
+            "citation_faithfulness.full.models",
+            "language models that answer and cite",
+            "citation-faithfulness.md",
+            kind="language models",
+        )
+        return [full_job_outputs(model)[name] for model in models]
+
+    return files
+
+
+def answerer_files(name):
+    """Input function: outputs of the answerers of a tier (planted, small models, the user's)."""
+
+    def files(wildcards):
+        if wildcards.tier == "embedded":
+            return [f"work/heuss2025/ch5/planted/{name}.parquet"]
+        if wildcards.tier == "released":
+            return [
+                f"work/heuss2025/ch5/attributed/{name}.parquet",
+                *choice_files(f"{name}.parquet"),
+            ]
+        return full_model_outputs(name)(wildcards)
+
+    return files
+
+
+def cited_data(wildcards):
+    """Questions, passages and a run from the configured folder."""
+    return files_named_by_user(
+        "citation_faithfulness.full.data",
+        ("questions.jsonl", "passages.jsonl", "retrieved.run"),
+        "questions, passages and retrieved.run",
+        "citation-faithfulness.md",
+    )
+
+
+use rule step as heuss2025_ch5_planted with:
+    output:
+        selection="work/heuss2025/ch5/planted/selection.parquet",
+        sizes="work/heuss2025/ch5/planted/sizes.parquet",
+        outcomes="work/heuss2025/ch5/planted/outcomes.parquet",
+        estimates="work/heuss2025/ch5/planted/estimates.parquet",
+    pathvars:
+        job="heuss2025/ch5/planted",
+    params:
+        **runs("heuss2025/ch5_planted:planted"),
+        questions=CITED.questions,
+        readers=CITED.readers,
+        memories=CITED.memories,
+        opens=CITED.opens,
+        behaviour=READERS_BEHAVIOUR,
+        seed=SETTINGS.seed,
+    message:
+        "Forged documents for answerers with known behaviour"
+
+
+# Table 5.2: citation of selected documents.
+use rule table as heuss2025_ch5_selection with:
+    input:
+        selection=answerer_files("selection"),
+    output:
+        **table_files(tables=["answerers"]),
+    pathvars:
+        result="{tier}/heuss2025/table_5_2",
+    wildcard_constraints:
+        tier="embedded|full",
+    params:
+        **runs("heuss2025/ch5:selection"),
+        shown=lambda wildcards: list(
+            CITED.readers if wildcards.tier == "embedded" else CITED.full.models
+        )[0],
+    message:
+        "Selected and cited documents (Table 5.2, {wildcards.tier})"
+
+
+# Figures 5.3 and 5.4: sizes of answers and positions of cited documents.
+use rule figure as heuss2025_ch5_sizes with:
+    input:
+        sizes=answerer_files("sizes"),
+    pathvars:
+        result="{tier}/heuss2025/figure_5_{number}",
+    wildcard_constraints:
+        tier="embedded|full",
+        number="3|4",
+    params:
+        **runs("heuss2025/ch5:sizes"),
+        titles=lambda wildcards: SIZE_TITLES[wildcards.tier][wildcards.number],
+    message:
+        "Sizes of answers and cited documents (Figure 5.{wildcards.number}, {wildcards.tier})"
+
+
+# Figure 5.6: citation of forged documents, with a supplementary figure of estimated planted effects.
+use rule figure as heuss2025_ch5_forged_planted with:
+    input:
+        outcomes=["work/heuss2025/ch5/planted/outcomes.parquet"],
+        estimates="work/heuss2025/ch5/planted/estimates.parquet",
+    output:
+        **figure_files(tables=["shares"], figures=["planted"]),
+    pathvars:
+        result="embedded/heuss2025/figure_5_6",
+    params:
+        **runs("heuss2025/ch5:forged"),
+        **FORGED,
+    message:
+        "Forged documents and their citations (Figure 5.6)"
+
+
+use rule figure as heuss2025_ch5_forged with:
+    input:
+        outcomes=answerer_files("outcomes"),
+    output:
+        **figure_files(tables=["shares"]),
+    pathvars:
+        result="{tier}/heuss2025/figure_5_6",
+    wildcard_constraints:
+        tier="released|full",
+    params:
+        **runs("heuss2025/ch5:forged"),
+        **FORGED,
+    message:
+        "Forged documents and their citations (Figure 5.6, {wildcards.tier})"
+
+
+# Figure 5.7: statements recovered from cited documents, or from the forged one alone.
+use rule figure as heuss2025_ch5_controls with:
+    input:
+        outcomes=answerer_files("outcomes"),
+    pathvars:
+        result="{tier}/heuss2025/figure_5_7",
+    wildcard_constraints:
+        tier="embedded|released|full",
+    params:
+        **runs("heuss2025/ch5:controls"),
+        of="forged one cited",
+        metrics={name: name for name in ("all cited", "one cited", "forged alone")},
+    message:
+        "Statements recovered from fewer documents (Figure 5.7, {wildcards.tier})"
+
+
+# The same experiment on Natural Questions, for attributors with a known mechanism.
+use rule torch_step as heuss2025_ch5_attributed with:
+    input:
+        questions="work/attribution/nq/questions.parquet",
+        relevant="work/attribution/nq/relevant.parquet",
+        passages="work/attribution/nq/passages.parquet",
+        run="work/attribution/nq/runs/bm25.run",
+        encoder=registered_encoder("minilm"),
+    output:
+        outcomes="work/heuss2025/ch5/attributed/outcomes.parquet",
+    pathvars:
+        job="heuss2025/ch5/attributed",
+    resources:
+        **needs(2000, 20),
+    params:
+        **runs("heuss2025/ch5_attributed:attributed"),
+        **CITED.released.model_dump(include={"questions", "depth", "length"}),
+        seed=SETTINGS.seed,
+    message:
+        "Forged documents on Natural Questions"
+
+
+# A language model that is given the answer, and chooses the document that the answer comes from.
+use rule asking_step as heuss2025_ch5_chosen with:
+    input:
+        questions="work/attribution/nq/questions.parquet",
+        relevant="work/attribution/nq/relevant.parquet",
+        passages="work/attribution/nq/passages.parquet",
+        run="work/attribution/nq/runs/bm25.run",
+        model=lambda wildcards: language_model_files(wildcards.model),
+        recorded="recorded/heuss2025_ch5.jsonl",
+    output:
+        outcomes="work/heuss2025/ch5/chosen/{model}.outcomes.parquet",
+        numbers="work/heuss2025/ch5/chosen/{model}.numbers.parquet",
+        answers="work/heuss2025/ch5/chosen/{model}.answers.parquet",
+        right="work/heuss2025/ch5/chosen/{model}.right.parquet",
+        provenance="work/heuss2025/ch5/chosen/{model}.provenance.json",
+        record="work/heuss2025/ch5/chosen/{model}.record.jsonl",
+    pathvars:
+        job="heuss2025/ch5/chosen/{model}",
+    resources:
+        **needs(2500, 30),
+    params:
+        **runs("heuss2025/ch5_generation:choices"),
+        **CITED.released.model_dump(include={"chosen", "depth"}),
+        name=lambda wildcards: CITED.released.models[wildcards.model],
+        record="heuss2025-ch5-released-{model}",
+        seed=SETTINGS.seed,
+    message:
+        "Documents that {wildcards.model} chooses for known answers"
+
+
+# Numbers in the text, from Table 5.2 and from other numbers in the text.
+use rule table as heuss2025_ch5_stated with:
+    input:
+        published=expand("published/heuss2025/{artefact}.csv", artefact=["table_5_2", "text_5_5"]),
+    pathvars:
+        result="embedded/heuss2025/text_5_5",
+    params:
+        **runs("heuss2025/ch5:stated"),
+        declared=declared_inputs("embedded", "heuss2025", "table_5_2", "text_5_5"),
+    message:
+        "Stated numbers derived from other published ones (section 5.5)"
+
+
+use rule table as heuss2025_ch5_reported_nq with:
+    input:
+        numbers=choice_files("numbers.parquet"),
+        answers=choice_files("answers.parquet"),
+        right=choice_files("right.parquet"),
+        provenance=choice_files("provenance.json"),
+    output:
+        **table_files(tables=["measured", "right"]),
+    pathvars:
+        result="released/heuss2025/text_5_5",
+    params:
+        **runs("heuss2025/ch5:reported"),
+        untold=CLAIMS_ON_OWN_ANSWERS,
+    message:
+        "Numbers of a small language model (section 5.5)"
+
+
+# Full tier: language models that answer and cite, again with forged documents.
+use rule asking_step as heuss2025_ch5_asked with:
+    input:
+        data=cited_data,
+        model=lambda wildcards: language_model_files(wildcards.model),
+        template=CITED.full.template or [],
+    output:
+        **full_job_outputs("{model}"),
+    pathvars:
+        job="heuss2025/ch5/asked/{model}",
+    params:
+        **runs("heuss2025/ch5_generation:model_answers"),
+        **CITED.full.model_dump(include={"questions", "depth", "longest", "max_tokens"}),
+        style=lambda wildcards: CITED.full.models[wildcards.model],
+        record="heuss2025-ch5-full-{model}",
+        seed=SETTINGS.seed,
+    message:
+        "Querying {wildcards.model} for answers with citations, with and without forged documents"
+
+
+use rule table as heuss2025_ch5_reported_full with:
+    input:
+        numbers=full_model_outputs("numbers"),
+        answers=full_model_outputs("answers"),
+        provenance=full_model_outputs("provenance"),
+    output:
+        **table_files(tables=["measured", "models"]),
+    pathvars:
+        result="full/heuss2025/text_5_5",
+    params:
+        **runs("heuss2025/ch5:reported"),
+        untold=[],
+    message:
+        "Numbers of configured models (section 5.5)"

@@ -1,0 +1,204 @@
+"""Stages of the pipeline of chapter 3 of lajewska2025: queries, first passes, re-ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+from everycell.base.arrays import FloatArray
+from everycell.dialogue.rewriting import prepend_history
+from everycell.jobs.job import Job
+from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded
+from everycell.retrieval.fusion import fuse
+from everycell.retrieval.ranking_functions import BM25, Rm3
+from everycell.retrieval.reranking import (
+    aggregate_preferences,
+    ordered_pairs,
+    rerank,
+    top_documents,
+)
+from everycell.text.tokenise import tokeniser
+from everycell.trec.runs import read_run, write_run
+from papers.lajewska2025.cast_data import read_rewrites, read_turns
+
+
+def cast_queries(job: Job) -> None:
+    """Queries for CAsT 2020 by rewriter, and unchanged queries of 2022 for training."""
+    turns = read_turns(Path(job.input.topics))
+    documents = pd.read_parquet(job.input.documents).set_index("document_id")["text"]
+    known = turns[turns["answer_id"].isin(documents.index)].set_index("query_id")["answer_id"]
+    answers = documents.loc[known].set_axis(known.index).to_dict()
+    job.log.write(f"{len(answers)} of {len(turns)} answers are passages of the collection\n")
+    rewritten = turns.set_index("query_id")[["utterance", "manual"]]
+    rewritten = rewritten.set_axis(["raw", "manual"], axis="columns").assign(
+        queries=prepend_history(turns),
+        context=prepend_history(turns, answers=answers, length=job.params.context),
+        **{name: read_rewrites(Path(job.input[name]), turns) for name in job.params.released},
+    )
+    collection = pd.read_parquet(job.input.collection)
+    # The rewriters saw all turns; only turns with judged passages are evaluated.
+    judged = collection["query_id"].isin(rewritten.index)
+    wide = rewritten.loc[collection["query_id"][judged]]
+    long = wide.reset_index().melt("query_id", var_name="rewriter", value_name="text")
+    training = collection.loc[~judged, ["query_id", "text"]].assign(rewriter="training")
+    job.write_frame(pd.concat([long, training])[["rewriter", "query_id", "text"]], "queries")
+
+
+def cast_search_lexically(job: Job) -> None:
+    """BM25 runs with and without feedback for the queries of each rewriter."""
+    from everycell.retrieval.lucene import Index
+
+    params = job.params
+    frame = pd.read_parquet(job.input.queries)
+    frame["terms"] = list(tokeniser(params.tokens, None)(list(frame["text"])))
+    queries = {
+        rewriter: dict(zip(part["query_id"], part["terms"], strict=True))
+        for rewriter, part in frame.groupby("rewriter")
+    }
+    with Index(Path(job.input.index)) as index:
+        for (rewriter, ranker), out in zip(params.runs, job.output.runs, strict=True):
+            feedback = Rm3(**params.rm3[ranker]) if ranker in params.rm3 else None
+            run = index.search(
+                queries[rewriter], BM25(**params.bm25[ranker]), params.hits, feedback=feedback
+            )
+            write_run(run, Path(out), tag=Path(out).stem)
+
+
+def cast_search_encoded(job: Job) -> None:
+    """Queries of each rewriter encoded by MiniLM and SPLADE, and the runs of both."""
+    from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
+    from everycell.learning.text_vectors import dense_vectors, splade_weights
+
+    use_one_thread()
+    set_gpu_precision(job.params.gpu_precision)
+    params = job.params
+    frame = pd.read_parquet(job.input.queries)
+    # A turn has one query per rewriter, so ids include the rewriter.
+    query_ids = list(frame["rewriter"] + ":" + frame["query_id"])
+    texts = list(frame["text"])
+    documents = pd.read_parquet(job.input.documents)
+    document_ids = list(documents["document_id"])
+
+    model, tokenizer = load_model(job.folder_of("dense"), "encoder")
+    vectors = dense_vectors(model.to(device()), tokenizer, texts, params.query)
+    passages = read_encoded(Path(job.input.vectors))
+    encoded_queries = {
+        "dense": Encoded("vectors", passages.documents, vectors, passages.document_ids, query_ids)
+    }
+
+    model, tokenizer = load_model(job.folder_of("splade"), "masked-lm")
+    model.to(device())
+    weights = splade_weights(model, tokenizer, texts, params.query)
+    columns = np.unique(weights.indices)
+    encoded_queries["splade"] = Encoded(
+        "term_weights",
+        splade_weights(model, tokenizer, list(documents["text"]), params.length, columns=columns),
+        weights[:, columns],
+        document_ids,
+        query_ids,
+    )
+    for encoded, out in zip(encoded_queries.values(), job.output.encoded, strict=True):
+        write_encoded(encoded, Path(out))
+    for (rewriter, encoder), out in zip(params.runs, job.output.runs, strict=True):
+        turns = frame.loc[frame["rewriter"] == rewriter, "query_id"]
+        run = encoded_queries[encoder].search([f"{rewriter}:{turn}" for turn in turns], params.hits)
+        run["query"] = run["query"].str.partition(":")[2]
+        write_run(run, Path(out), tag=Path(out).stem)
+
+
+class Scorer(Protocol):
+    """An encoder that scores pairs of a query and a document."""
+
+    def score(self, pairs: pd.DataFrame) -> pd.DataFrame:
+        """Add a column `score` to `pairs` (columns `query`, `document`), in the same order."""
+
+
+class PassageRerankers:
+    """A point-wise re-ranker of all candidates, and a pair-wise one of the top candidates.
+
+    They stand for monoT5 and duoT5: regressions on the MiniLM and SPLADE-tiny scores of a passage
+    for the rewritten query, trained on the turns of a different year.
+
+    Unjudged candidates count as not relevant, in CAsT and in `fit`.
+    """
+
+    def __init__(self, encoders: Sequence[Scorer], first: int) -> None:
+        self.encoders, self.first = encoders, first
+        self.mono = make_pipeline(StandardScaler(), LogisticRegression())
+        # A linear model gives one order of the passages, however preferences are aggregated.
+        # Products of the scores avoid this.
+        self.duo = make_pipeline(
+            StandardScaler(), PolynomialFeatures(2), LogisticRegression(max_iter=1000)
+        )
+
+    def fit(
+        self, run: pd.DataFrame, rewriter: str, qrels: pd.DataFrame, relevance_level: int
+    ) -> PassageRerankers:
+        """Train both re-rankers on a first-pass run and relevance judgements."""
+        levels = run.merge(qrels, how="left")["relevance"].fillna(0).to_numpy()
+        self.mono.fit(self._features(run, rewriter), levels >= relevance_level)
+        pairs, values = self._paired_features(self.pointwise(run, rewriter), rewriter)
+        level_of = pd.Series(levels, pd.MultiIndex.from_frame(run[["query", "document"]]))
+        first, second = (
+            level_of.loc[pd.MultiIndex.from_frame(pairs[["query", side]])].to_numpy()
+            for side in ("first", "second")
+        )
+        self.duo.fit(values[first != second], (first > second)[first != second])
+        return self
+
+    def pointwise(self, run: pd.DataFrame, rewriter: str) -> pd.DataFrame:
+        """Re-rank a run point-wise."""
+        scores = self.mono.decision_function(self._features(run, rewriter))
+        return rerank(run, run[["query", "document"]].assign(score=scores))
+
+    def pairwise(
+        self, run: pd.DataFrame, rewriter: str, options: Mapping[str, Any]
+    ) -> pd.DataFrame:
+        """Re-rank the top passages of a run pair-wise."""
+        pairs, values = self._paired_features(run, rewriter)
+        pairs["probability"] = self.duo.predict_proba(values)[:, 1]
+        return rerank(run, aggregate_preferences(pairs, **options))
+
+    def _features(self, pairs: pd.DataFrame, rewriter: str) -> FloatArray:
+        rewritten = pairs.assign(query=rewriter + ":" + pairs["query"])
+        return np.column_stack([encoder.score(rewritten)["score"] for encoder in self.encoders])
+
+    def _paired_features(self, run: pd.DataFrame, rewriter: str) -> tuple[pd.DataFrame, FloatArray]:
+        """All ordered pairs of top passages, with the features of both passages."""
+        first = top_documents(run, self.first)
+        pairs = ordered_pairs(first)
+        keys = pd.MultiIndex.from_frame(first[["query", "document"]])
+        values = self._features(first, rewriter)
+        sides = [
+            values[keys.get_indexer(pd.MultiIndex.from_frame(pairs[["query", side]]))]
+            for side in ("first", "second")
+        ]
+        return pairs, np.column_stack(sides)
+
+
+def cast_rerank(job: Job) -> None:
+    """Fuse runs, then re-rank point-wise (all candidates) and pair-wise (top candidates)."""
+    params = job.params
+    runs = {Path(path).stem: read_run(Path(path)) for path in job.input.runs}
+    for name, parts in params.fused.items():
+        fused = fuse([runs[part] for part in parts], "rrf", k=params.rrf)
+        runs[name] = top_documents(fused, params.candidates)
+
+    encoders = [read_encoded(Path(path)) for path in job.input.encoded]
+    qrels = pd.read_parquet(job.input.qrels)
+    rerankers = PassageRerankers(encoders, params.pairwise).fit(
+        runs["training.fused"], "training", qrels, params.relevance_level
+    )
+    for name, (stage, rewriter, options) in params.reranked.items():
+        runs[name] = rerankers.pointwise(runs[stage], rewriter)
+        if options is not None:
+            runs[name] = rerankers.pairwise(runs[name], rewriter, options)
+    for path in map(Path, job.output.runs):
+        write_run(runs[path.stem], path, tag=path.stem)

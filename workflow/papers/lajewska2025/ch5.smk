@@ -1,0 +1,358 @@
+# lajewska2025, chapter 5: snippets of passages that answer a question, and answerability.
+# Annotations of CAsT-snippets -> agreement of annotators; labels of CAsT-answerability -> counts
+# and accuracy; labelled sentences -> classifiers -> passages and rankings.
+
+
+#: Supplementary tables of Table 5.6 in both tiers, and thresholds on ChatGPT's scores (section 5.7).
+ACCURACY_TABLES = ["readings", "unanswerable", "classifiers", "tests"]
+CHATGPT_THRESHOLDS = [0.33, 0.66]
+
+
+def released_predictions():
+    """Released predictions for the passages of CAsT-answerability."""
+    return {
+        part: resource(ANSWERABILITY_FILES[part])
+        for part in ("chatgpt_passages", "classifier", "augmented_classifier")
+    }
+
+
+def classifier_settings(wildcards):
+    """Training options of a sentence classifier, as in `everycell.learning.training`."""
+    is_tiny = wildcards.classifier == "tiny"
+    settings = SETTINGS.answerability.tiny if is_tiny else SETTINGS.answerability.full
+    options = settings.model_dump(
+        exclude={"model", "revision", "seeds", "squad", "squad_dev", "batch"}
+    )
+    bf16 = not is_tiny and SETTINGS.gpu_precision == "bfloat16"
+    return options | {"batch_size": settings.batch, "bf16": bf16}
+
+
+def classifier_files(wildcards):
+    """Files of a classifier's initial encoder."""
+    if wildcards.classifier == "tiny":
+        return registered_encoder("splade-tiny")
+    return full_classifier_files()
+
+
+def full_classifier_files():
+    """Files of the encoder in the thesis."""
+    return named_model_files(
+        "answerability.full.model",
+        "papers/lajewska2025.md",
+        "a BERT in safetensors with its tokenizer",
+        revision=SETTINGS.answerability.full.revision,
+    )
+
+
+def classifier_squad(wildcards):
+    """File of SQuAD 2.0, for the classifier that is also trained on it."""
+    return squad_file() if wildcards.classifier == "squad" else []
+
+
+def classifier_scores(*classifiers):
+    """Answer probabilities of sentences by each classifier."""
+    return {name: f"work/answerability/{name}.scores.parquet" for name in classifiers}
+
+
+def full_classifier_scores(wildcards):
+    """Answer probabilities by the classifiers of the thesis, one file per training run.
+
+    User-provided files are checked here, since Snakemake would react to an error in an upstream rule
+    by trying another rule.
+    """
+    squad_file()
+    full_classifier_files()
+    seeds = range(SETTINGS.seed, SETTINGS.seed + SETTINGS.answerability.full.seeds)
+    return {
+        name: [f"work/answerability/{name}.seed-{seed}.scores.parquet" for seed in seeds]
+        for name in ("full", "squad")
+    }
+
+
+# Table 5.1: time, workers and cost per passage, as far as the released logs allow.
+use rule table as lajewska2025_ch5_tasks with:
+    input:
+        **annotations(
+            "paragraph_regular",
+            "paragraph_master",
+            "paragraph_prolific",
+            "paragraph_expert",
+            "sentence_regular",
+            "sentence_master",
+            "selection_regular",
+            "selection_master",
+        ),
+    output:
+        **table_files(tables=["readings"]),
+    pathvars:
+        result="released/lajewska2025/table_5_1",
+    params:
+        **runs("lajewska2025/ch5:tasks"),
+        # Fees of MTurk on top of a reward: 20 percent, and 5 more for master workers.
+        fees={"MTurk regular": 0.20, "MTurk master": 0.25},
+    message:
+        "Time and cost of annotating (Table 5.1)"
+
+
+# Table 5.2: agreement within each group of annotators.
+use rule table as lajewska2025_ch5_agreement with:
+    input:
+        **annotations(
+            "paragraph_regular",
+            "paragraph_master",
+            "paragraph_prolific",
+            "paragraph_expert",
+            "sentence_regular",
+            "sentence_master",
+        ),
+    output:
+        **table_files(tables=["gaps"]),
+    pathvars:
+        result="released/lajewska2025/table_5_2",
+    params:
+        **runs("lajewska2025/ch5:agreement"),
+    message:
+        "Agreement of annotators (Table 5.2)"
+
+
+# Table 5.3: each group compared with the experts; Table C.3 repeats two of the means.
+use rule table as lajewska2025_ch5_similarity with:
+    input:
+        **annotations(
+            "paragraph_regular",
+            "paragraph_master",
+            "paragraph_prolific",
+            "paragraph_expert",
+            "sentence_regular",
+            "sentence_master",
+        ),
+    output:
+        **table_files(tables=["sentences"]),
+        **table_files("released/lajewska2025/table_C_3"),
+    pathvars:
+        result="released/lajewska2025/table_5_3",
+    params:
+        **runs("lajewska2025/ch5:similarity"),
+        # Table C.3: row -> group.
+        workers={
+            "MTurk master workers": "MTurk master",
+            "MTurk regular workers": "MTurk regular",
+        },
+    message:
+        "Workers compared with experts (Table 5.3)"
+
+
+# Table 5.4: lengths of snippets.
+use rule table as lajewska2025_ch5_lengths with:
+    input:
+        **annotations("dataset"),
+    output:
+        **table_files(tables=["readings"]),
+    pathvars:
+        result="released/lajewska2025/table_5_4",
+    params:
+        **runs("lajewska2025/ch5:lengths"),
+    message:
+        "Lengths of snippets (Table 5.4)"
+
+
+# Section 5.4: numbers in the text.
+use rule table as lajewska2025_ch5_text with:
+    input:
+        **annotations(
+            "dataset",
+            "paragraph_regular",
+            "paragraph_master",
+            "paragraph_prolific",
+            "paragraph_expert",
+        ),
+    output:
+        **table_files(tables=["whole"]),
+    pathvars:
+        result="released/lajewska2025/text_5_4",
+    params:
+        **runs("lajewska2025/ch5:text"),
+    message:
+        "Numbers in the text of section 5.4"
+
+
+# Section 5.4.3: confidence and agreement.
+use rule table as lajewska2025_ch5_confidence with:
+    input:
+        **annotations("dataset"),
+        released=resource(CONFIDENCE_FILE),
+    output:
+        **table_files(tables=["readings", "spread"], figures=["relation"]),
+    pathvars:
+        result="released/lajewska2025/text_5_4_3",
+    params:
+        **runs("lajewska2025/ch5_confidence:confidence"),
+        alpha=0.05,
+        seed=SETTINGS.seed,
+        resamples=1000,
+    message:
+        "Confidence and agreement of annotators (section 5.4.3)"
+
+
+# Table 5.5: numbers of answerable pairs.
+use rule table as lajewska2025_ch5_labels with:
+    input:
+        **answerability_labels(),
+    output:
+        **table_files(tables=["readings"]),
+    pathvars:
+        result="released/lajewska2025/table_5_5",
+    params:
+        **runs("lajewska2025/ch5_answerability:labels"),
+    message:
+        "Answerable pairs (Table 5.5)"
+
+
+# Classifiers of sentences: a fine-tuned BERT, or a regression on a frozen encoder's vectors.
+use rule cached_step as answerability_train with:
+    input:
+        **answerability_labels(),
+        encoder=classifier_files,
+        squad=classifier_squad,
+    output:
+        model=directory("work/answerability/{classifier}.model"),
+    pathvars:
+        job="answerability/train_{classifier}",
+    wildcard_constraints:
+        classifier="tiny",
+    cache: True
+    resources:
+        **needs(3000, 60),
+    params:
+        **runs("lajewska2025/ch5_training:answerability_train"),
+        settings=classifier_settings,
+        seed=SETTINGS.seed,
+    message:
+        "Training a sentence classifier of answerability ({wildcards.classifier})"
+
+
+# The classifiers of the thesis, with several seeds.
+use rule cached_step as answerability_train_full with:
+    input:
+        **answerability_labels(),
+        encoder=classifier_files,
+        squad=classifier_squad,
+    output:
+        model=directory("work/answerability/{classifier}.seed-{seed}.model"),
+    pathvars:
+        job="answerability/train_{classifier}.seed-{seed}",
+    wildcard_constraints:
+        classifier="full|squad",
+        seed="[0-9]+",
+    cache: True
+    resources:
+        **ON_GPU,
+    params:
+        **runs("lajewska2025/ch5_training:answerability_train"),
+        settings=classifier_settings,
+        seed=lambda wildcards: int(wildcards.seed),
+    message:
+        "Training a sentence classifier of answerability ({wildcards.classifier}, seed {wildcards.seed})"
+
+
+use rule cached_step as answerability_score with:
+    input:
+        **answerability_labels(),
+        model="work/answerability/{classifier}.model",
+    output:
+        scores="work/answerability/{classifier}.scores.parquet",
+    pathvars:
+        job="answerability/score_{classifier}",
+    wildcard_constraints:
+        classifier="tiny",
+    cache: True
+    resources:
+        **needs(2000, 20),
+    params:
+        **runs("lajewska2025/ch5_training:answerability_score"),
+        gpu_precision=SETTINGS.gpu_precision,
+        length=lambda wildcards: classifier_settings(wildcards)["length"],
+    message:
+        "Answers in the sentences of test passages ({wildcards.classifier})"
+
+
+use rule cached_step as answerability_score_full with:
+    input:
+        **answerability_labels(),
+        model="work/answerability/{classifier}.seed-{seed}.model",
+    output:
+        scores="work/answerability/{classifier}.seed-{seed}.scores.parquet",
+    pathvars:
+        job="answerability/score_{classifier}.seed-{seed}",
+    wildcard_constraints:
+        classifier="full|squad",
+        seed="[0-9]+",
+    cache: True
+    resources:
+        **ON_GPU,
+    params:
+        **runs("lajewska2025/ch5_training:answerability_score"),
+        gpu_precision=SETTINGS.gpu_precision,
+        length=lambda wildcards: classifier_settings(wildcards)["length"],
+    message:
+        "Answers in the sentences of test passages ({wildcards.classifier}, seed {wildcards.seed})"
+
+
+use rule cached_step as answerability_frozen with:
+    input:
+        **answerability_labels(),
+        encoder=registered_encoder("minilm"),
+    output:
+        scores="work/answerability/frozen.scores.parquet",
+    pathvars:
+        job="answerability/frozen",
+    cache: True
+    resources:
+        **needs(3000, 20),
+    params:
+        **runs("lajewska2025/ch5_training:answerability_frozen"),
+        **SETTINGS.answerability.frozen.model_dump(),
+        gpu_precision=SETTINGS.gpu_precision,
+        # Weights of the penalty, selected on the validation partition.
+        strengths=[100.0, 1000.0, 10000.0, 100000.0],
+        seed=SETTINGS.seed,
+    message:
+        "Answers in the sentences of test passages (MiniLM, zero-shot)"
+
+
+# Table 5.6: accuracy of the released predictions, and of small classifiers trained here.
+use rule table as lajewska2025_ch5_accuracy with:
+    input:
+        **answerability_labels(),
+        **classifier_scores("tiny", "frozen"),
+        **released_predictions(),
+    output:
+        **table_files(tables=ACCURACY_TABLES),
+    pathvars:
+        result="released/lajewska2025/table_5_6",
+    resources:
+        **needs(800),
+    params:
+        **runs("lajewska2025/ch5_answerability:accuracy"),
+        chatgpt_thresholds=CHATGPT_THRESHOLDS,
+    message:
+        "Accuracy of answerability detection (Table 5.6)"
+
+
+# The same with the classifiers of the thesis, trained on a GPU with several seeds.
+use rule table as lajewska2025_ch5_accuracy_full with:
+    input:
+        unpack(full_classifier_scores),
+        **answerability_labels(),
+        **released_predictions(),
+    output:
+        **table_files(tables=[*ACCURACY_TABLES, "seeds"]),
+    pathvars:
+        result="full/lajewska2025/table_5_6",
+    resources:
+        **needs(800),
+    params:
+        **runs("lajewska2025/ch5_answerability:accuracy"),
+        chatgpt_thresholds=CHATGPT_THRESHOLDS,
+    message:
+        "Accuracy of answerability detection by the thesis' classifiers (Table 5.6)"

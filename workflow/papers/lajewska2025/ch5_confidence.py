@@ -1,0 +1,204 @@
+"""Section 5.4.3 of lajewska2025: relation between annotators' confidence and agreement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from everycell.base.csv_files import read_columns
+from everycell.base.untrusted import parse_literal
+from everycell.collections.snippets import read_annotations
+from everycell.dialogue.spans import mean_jaccard
+from everycell.jobs.result_job import ResultJob
+from everycell.render.figure_files import COLOURS, MARKERS, style
+from everycell.render.marks import check_intervals, check_numbers
+from everycell.statistics.cluster_relations import (
+    centre_within_groups,
+    clustered_correlation,
+    nested_variance_shares,
+)
+from everycell.statistics.hypothesis_tests import pearson
+from papers.lajewska2025.annotations import mark_texts, paths
+
+X, Y = "confidence", "agreement"
+#: Interpretation of the released file, with which the published sentence is compared.
+AS_RELEASED = "passages, as released"
+DECIMALS = {"n": 0, "r": 3, "p": 4, "low": 3, "high": 3, "single p < 0.05": 0, "of": 0}
+
+
+def read_released(path: Path) -> pd.DataFrame:
+    """Agreement and mean confidence of each passage, as computed by the authors."""
+    raw = read_columns(path, ["QueryPassage", "Jaccard", "Confidence"])
+    rows = [
+        (*parse_literal(name), float(jaccard), float(confidence))
+        for name, jaccard, confidence in raw.itertuples(index=False)
+    ]
+    return pd.DataFrame(rows, columns=["turn_id", "text_id", Y, X])
+
+
+def add_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
+    """Add the agreement on the passage, its team, and how many annotators marked no snippet."""
+    keys = ["turn_id", "text_id"]
+    texts = mark_texts(annotations)
+    passages = annotations.groupby(keys, sort=False)
+    names = pd.MultiIndex.from_frame(annotations[keys])
+    return annotations.assign(
+        agreement=names.map({name: mean_jaccard({name: people}) for name, people in texts.items()}),
+        without=names.map(
+            {name: int((~people.any(axis=1)).sum()) for name, people in texts.items()}
+        ),
+        team=passages["worker"].transform(lambda workers: " ".join(sorted(workers))),
+    )
+
+
+def mean_passages(annotations: pd.DataFrame) -> pd.DataFrame:
+    """Passages with their agreement and the mean confidence of their annotators."""
+    constants = {"agreement": "first", "batch": "first", "team": "first", "without": "first"}
+    passages = annotations.groupby(["turn_id", "text_id"], sort=False, as_index=False)
+    return passages.agg({X: "mean"} | constants)
+
+
+def confidence_relations(
+    annotations: pd.DataFrame, released: pd.DataFrame, *, resamples: int, seed: int
+) -> pd.DataFrame:
+    """Correlation of confidence and agreement for several units of observation."""
+    passages = mean_passages(annotations)
+    batches = passages[["turn_id", "text_id", "batch"]]
+    by_worker = annotations.groupby("worker", sort=False)[[X, Y]].mean()
+    with_snippet = passages[passages["without"] < passages["without"].max()]
+    observations = {
+        AS_RELEASED: (released.merge(batches, validate="one_to_one"), "batch"),
+        "passages": (passages, "batch"),
+        "passages with a snippet": (with_snippet, "batch"),
+        "passages marked by all three": (passages[passages["without"] == 0], "batch"),
+        "passages of one question": (centre_within_groups(passages, [X, Y], "turn_id"), "batch"),
+        "annotations of one worker": (centre_within_groups(annotations, [X, Y], "worker"), "batch"),
+        "means of questions": (_means(passages, ["turn_id", "batch"]), "batch"),
+        "means of batches": (_means(passages, ["batch"]), None),
+        "means of teams": (_means(passages, ["team"]), None),
+        "means of workers": (by_worker, None),
+    }
+    rows = []
+    for name, (data, cluster) in observations.items():
+        relation = clustered_correlation(data, X, Y, cluster, resamples=resamples, seed=seed)
+        rows += [(name, metric, value) for metric, value in relation.items()]
+    for name, data, group in (
+        ("each worker alone", annotations, "worker"),
+        ("each batch alone", passages, "batch"),
+    ):
+        p_values = [
+            pearson(part[[X, Y]], [(X, Y)])["p"].item()
+            for _, part in data.groupby(group, sort=False)
+        ]
+        rows += [
+            (name, "single p < 0.05", sum(p < 0.05 for p in p_values)),
+            (name, "of", len(p_values)),
+        ]
+    return pd.DataFrame(rows, columns=["reading", "metric", "value"])
+
+
+def _means(passages: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    return passages.groupby(by, sort=False)[[X, Y]].mean().reset_index()
+
+
+def confidence_spread(annotations: pd.DataFrame) -> pd.DataFrame:
+    """Spread of confidence by worker, batch, question and passage."""
+    levels = {
+        "worker": "between workers",
+        "batch": "between batches of a worker",
+        "turn_id": "between questions of a batch",
+        "rest": "between passages of a question",
+    }
+    shares = nested_variance_shares(annotations, X, [level for level in levels if level != "rest"])
+    rows = [(levels[level], "share of spread", share) for level, share in shares.items()]
+    return pd.DataFrame(rows, columns=["level", "metric", "value"])
+
+
+def figure_marks(annotations: pd.DataFrame) -> pd.DataFrame:
+    """Figure data: mean agreement per mean confidence, and means per worker."""
+    passages = mean_passages(annotations)
+    levels = passages.assign(level=passages[X].round(6)).groupby("level")[Y]
+    by_level = levels.agg(value="mean", sd="std", n="size").reset_index()
+    half_width = 1.96 * by_level["sd"].fillna(0) / by_level["n"] ** 0.5
+    workers = annotations.groupby("worker", sort=False)
+    means = pd.DataFrame(
+        {"level": workers[X].mean(), "value": workers[Y].mean(), "n": workers[Y].size()}
+    )
+    means = means.reset_index(names="name")
+    return pd.concat(
+        [
+            by_level.drop(columns="sd").assign(
+                part="passages",
+                low=(by_level["value"] - half_width).clip(0, 1),
+                high=(by_level["value"] + half_width).clip(0, 1),
+            ),
+            means.assign(part="workers", low=means["value"], high=means["value"]),
+        ],
+        ignore_index=True,
+    )[["part", "name", "level", "n", "value", "low", "high"]]
+
+
+def draw_relation(plotted: pd.DataFrame) -> Figure:
+    """Agreement on passages by their annotators' confidence, and by worker."""
+    check_numbers(plotted, ["level", "n"])
+    check_intervals(plotted)
+    parts = dict(iter(plotted.groupby("part")))
+    passages, workers = parts["passages"], parts["workers"]
+    with style():
+        figure = Figure(figsize=(8.4, 3.4), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True)
+        left.vlines(passages["level"], passages["low"], passages["high"], color=COLOURS[0])
+        left.scatter(
+            passages["level"],
+            passages["value"],
+            s=12 + 0.2 * passages["n"],
+            color=COLOURS[0],
+            marker=MARKERS[0],
+            zorder=3,
+        )
+        for _, mark in passages.iterrows():
+            left.annotate(
+                f"{mark['n']:.0f}",
+                (mark["level"], mark["high"]),
+                xytext=(0, 3),
+                textcoords="offset points",
+                ha="center",
+                fontsize=7,
+            )
+        left.set(
+            xlabel="mean confidence of the three annotators",
+            ylabel="mean agreement (J)",
+            ylim=(-0.04, 1.04),
+            title="Passages (number above, 95 % interval)",
+        )
+        right.scatter(
+            workers["level"], workers["value"], s=36, color=COLOURS[4], marker=MARKERS[1], zorder=3
+        )
+        right.set(xlabel="mean confidence of a worker", title="Workers (means of their passages)")
+        for axes in (left, right):
+            axes.set_xlim(0.9, 5.1)
+            axes.set_xticks(range(1, 6))
+    return figure
+
+
+def confidence(job: ResultJob) -> None:
+    """Section 5.4.3: confidence and agreement of annotators."""
+    params = job.params
+    batches = [
+        read_annotations([path]).assign(batch=f"{path.parent.name} {path.stem}")
+        for path in paths(job.input.dataset)
+    ]
+    annotations = add_agreement(pd.concat(batches, ignore_index=True))
+    released = read_released(Path(job.input.released))
+    results = confidence_relations(
+        annotations, released, resamples=params.resamples, seed=params.seed
+    )
+    p = results.set_index(["reading", "metric"])["value"][AS_RELEASED, "p"]
+    cell = ("confidence and agreement", "significant", "yes" if p < params.alpha else "no")
+    job.write_table(pd.DataFrame([cell], columns=["relation", "metric", "value"]))
+    job.write_supplement(results, "readings", DECIMALS)
+    job.write_supplement(confidence_spread(annotations), "spread", {"share of spread": 3})
+    marks = figure_marks(annotations)
+    job.write_figure(marks, draw_relation(marks), name="relation")

@@ -1,0 +1,283 @@
+# lajewska2025, chapter 6: responses generated from nuggets (GINGER).
+# Labels of nuggets by three judge models -> V_strict of each response -> means by judge.
+# Human marks, or sentences detected by a classifier -> nuggets -> ranked clusters -> one sentence per
+# top cluster -> share of human nuggets in a response.
+from everycell.collections.ginger import CONDENSED, RESPONSES as GINGER_RESPONSES, TABLES
+
+FETCHED_TOGETHER["ginger-tables"] = [resource(key) for key in TABLES]
+
+
+def nugget_labels():
+    """Labels of nuggets: one file if a mirror or the cache has it, otherwise the authors' tables.
+
+    Only the tables (83 MB) can be downloaded.
+    """
+    paths = [Path(resource(CONDENSED))]
+    mirror = SETTINGS.mirror_folder()
+    if mirror is not None:
+        paths += [mirror / CONDENSED, mirror / f"{CONDENSED}.gz"]
+    is_condensed = any(path.exists() for path in paths)
+    return [resource(key) for key in ([CONDENSED] if is_condensed else TABLES)]
+
+
+GINGER = SETTINGS.ginger
+
+FETCHED_TOGETHER["ginger-responses"] = [resource(key) for key in GINGER_RESPONSES]
+
+#: Sizes of responses.
+RESPONSE_SIZES = {
+    "clusters": GINGER.clusters,
+    "sentences": GINGER.sentences,
+    "words": GINGER.words,
+}
+
+
+#: Options for writing responses with a language model.
+WRITING = {
+    **RESPONSE_SIZES,
+    "max_tokens": GINGER.max_tokens,
+    "reasoning_tokens": GINGER.reasoning_tokens,
+    "prompts": GINGER.prompts,
+}
+
+
+def written_by(tier):
+    """Responses of the language models of a tier."""
+    models = getattr(GINGER, tier).models
+    return [f"work/ginger/{tier}/written/{model}.parquet" for model in models]
+
+
+def is_rag(wildcards):
+    """Whether nuggets come from passages of TREC RAG 2024."""
+    return wildcards.source.startswith("rag24")
+
+
+def passages_of(wildcards):
+    """Source passages of the wildcard's nuggets."""
+    return f"work/ginger/{'rag24' if is_rag(wildcards) else 'released'}/passages.parquet"
+
+
+def ginger_file_of_tier(ending):
+    """Input function: a file on the nuggets of a tier, by people or (full) by a language model."""
+
+    def file(wildcards):
+        if wildcards.tier == "full":
+            return full_ginger_files(ending)(wildcards)
+        return f"work/ginger/released/{ending}"
+
+    return file
+
+
+# Table 6.7: systems by judge; supplements describe the nuggets and the agreement of the judges.
+use rule table as lajewska2025_ch6_judges with:
+    input:
+        labels=nugget_labels(),
+    output:
+        **table_files(
+            tables=["agreement", "nuggets", "readings", "rewriting"], figures=["responses"]
+        ),
+    pathvars:
+        result="released/lajewska2025/table_6_7",
+    resources:
+        **needs(1000),
+    params:
+        **runs("lajewska2025/ch6:judges"),
+    message:
+        "Scores of three judges (Table 6.7)"
+
+
+# Table 6.8: scores by methods of clustering and ranking.
+use rule table as lajewska2025_ch6_parts with:
+    input:
+        labels=nugget_labels(),
+    output:
+        **table_files(tables=["tests", "changes"]),
+    pathvars:
+        result="released/lajewska2025/table_6_8",
+    resources:
+        **needs(1000),
+    params:
+        **runs("lajewska2025/ch6:parts"),
+    message:
+        "Scores by clustering and ranking (Table 6.8)"
+
+
+# Sources of nuggets: people and a classifier, or a language model that detects them in the same
+# passages or in those of TREC RAG 2024.
+wildcard_constraints:
+    source=r"released|(full|rag24)/[^/.]+",
+
+
+use rule step as lajewska2025_ch6_nuggets with:
+    input:
+        **annotations("dataset"),
+        **answerability_labels(),
+        scores="work/answerability/frozen.scores.parquet",
+    output:
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/released/nuggets.parquet",
+        agreement="work/ginger/released/agreement.parquet",
+    pathvars:
+        job="ginger/released/nuggets",
+    resources:
+        **needs(1000),
+    params:
+        **runs("lajewska2025/ch6_nuggets:nuggets"),
+        least=GINGER.annotators,
+        shortest=GINGER.shortest,
+    message:
+        "Nuggets by annotators and a classifier"
+
+
+use rule torch_step as lajewska2025_ch6_vectors with:
+    input:
+        passages=passages_of,
+        nuggets="work/ginger/{source}/nuggets.parquet",
+        encoder=registered_encoder("minilm"),
+    output:
+        vectors="work/ginger/{source}/vectors.parquet",
+    pathvars:
+        job="ginger/{source}/vectors",
+    resources:
+        **where(is_rag, needs(4000, 240), needs(2000)),
+    params:
+        **runs("lajewska2025/ch6_clusters:vectors"),
+        length=GINGER.length,
+    message:
+        "Embeddings of nuggets and questions ({wildcards.source})"
+
+
+use rule step as lajewska2025_ch6_clusters with:
+    input:
+        nuggets="work/ginger/{source}/nuggets.parquet",
+        vectors="work/ginger/{source}/vectors.parquet",
+    output:
+        clusters="work/ginger/{source}/clusters.parquet",
+    pathvars:
+        job="ginger/{source}/clusters",
+    resources:
+        **where(is_rag, needs(2500, 240), needs(1500)),
+    params:
+        **runs("lajewska2025/ch6_clusters:clusters"),
+        # The seed in the authors' code, for UMAP and for LSA.
+        cluster_seed=42,
+    message:
+        "Clusters of nuggets ({wildcards.source})"
+
+
+use rule step as lajewska2025_ch6_ranks with:
+    input:
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/released/nuggets.parquet",
+        clusters="work/ginger/released/clusters.parquet",
+        vectors="work/ginger/released/vectors.parquet",
+    output:
+        ranks="work/ginger/released/ranks.parquet",
+    pathvars:
+        job="ginger/released/ranks",
+    params:
+        **runs("lajewska2025/ch6_clusters:ranks"),
+    message:
+        "Ranking of clusters"
+
+
+use rule step as lajewska2025_ch6_extract with:
+    input:
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/released/nuggets.parquet",
+        clusters="work/ginger/released/clusters.parquet",
+        ranks="work/ginger/released/ranks.parquet",
+        vectors="work/ginger/released/vectors.parquet",
+    output:
+        responses="work/ginger/released/extracted.parquet",
+        json="work/ginger/released/responses.json",
+        page="work/ginger/released/responses.html",
+    pathvars:
+        job="ginger/released/extract",
+    params:
+        **runs("lajewska2025/ch6_responses:extract"),
+        **RESPONSE_SIZES,
+    message:
+        "Extractive responses from nuggets"
+
+
+use rule asking_step as lajewska2025_ch6_write with:
+    input:
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/released/nuggets.parquet",
+        clusters="work/ginger/released/clusters.parquet",
+        ranks="work/ginger/released/ranks.parquet",
+        model=lambda wildcards: language_model_files(wildcards.model),
+        prompts=list(GINGER.prompts.values()),
+    output:
+        responses="work/ginger/released/written/{model}.parquet",
+        provenance="work/ginger/released/written/{model}.provenance.json",
+    pathvars:
+        job="ginger/released/{model}",
+    resources:
+        **needs(2500, 60),
+    params:
+        **runs("lajewska2025/ch6_writing:write"),
+        **WRITING,
+        questions=GINGER.released.questions,
+        everything=False,
+        record="lajewska2025-ch6-released-{model}",
+    message:
+        "Responses by {wildcards.model}"
+
+
+# Table C.4: numbers of nuggets; a supplement shows the agreement with human nuggets.
+use rule table as lajewska2025_ch6_nugget_sizes with:
+    input:
+        nuggets="work/ginger/released/nuggets.parquet",
+        agreement="work/ginger/released/agreement.parquet",
+    output:
+        **table_files(tables=["agreement"]),
+    pathvars:
+        result="released/lajewska2025/table_C_4",
+    params:
+        **runs("lajewska2025/ch6_cast:nugget_sizes"),
+    message:
+        "Numbers of nuggets (Table C.4)"
+
+
+# Table C.5: numbers of clusters.
+use rule table as lajewska2025_ch6_cluster_sizes with:
+    input:
+        nuggets=ginger_file_of_tier("nuggets.parquet"),
+        clusters=ginger_file_of_tier("clusters.parquet"),
+    output:
+        **table_files(tables=["halves"]),
+    pathvars:
+        result="{tier}/lajewska2025/table_C_5",
+    wildcard_constraints:
+        tier="released|full",
+    params:
+        **runs("lajewska2025/ch6_cast:cluster_sizes"),
+    message:
+        "Numbers of clusters (Table C.5, {wildcards.tier})"
+
+
+# Table C.7: completeness of the variants on human nuggets.
+use rule table as lajewska2025_ch6_completeness with:
+    input:
+        labels=nugget_labels(),
+        responses=[resource(key) for key in GINGER_RESPONSES],
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/released/nuggets.parquet",
+        extracted="work/ginger/released/extracted.parquet",
+        written=written_by("released"),
+    output:
+        **table_files(tables=["tests", "judge", "writers"]),
+    pathvars:
+        result="released/lajewska2025/table_C_7",
+    resources:
+        **needs(1500),
+    params:
+        **runs("lajewska2025/ch6_completeness:completeness"),
+        models=list(GINGER.released.models.values()),
+        trained=GINGER.trained,
+        seed=SETTINGS.seed,
+        resamples=1000,
+    message:
+        "Completeness of responses (Table C.7)"

@@ -1,0 +1,233 @@
+"""Chapter 6 and appendix C of lajewska2025: tables of nuggets and responses on CAsT passages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.jobs.result_job import ResultJob
+from everycell.rag.grounded.detection import size_statistics
+from papers.lajewska2025.ch6_scores import compare_runs
+from papers.lajewska2025.ch6_systems import (
+    BASELINE,
+    COMPLETE,
+    CONTRADICTED,
+    ENTAILED,
+    FAITHFUL,
+    REASONED,
+    REFERENCES,
+    RELEVANCE,
+    RELEVANT,
+    drop_sparse_topics,
+)
+
+#: Name in `sizes` -> published column.
+_NUGGETS = {
+    "avg": "Nuggets Avg",
+    "med": "Nuggets Med",
+    "max": "Nuggets Max",
+    "length": "Avg len (chars)",
+}
+_CLUSTERS = {
+    "avg": "Clusters Avg",
+    "med": "Clusters Med",
+    "max": "Clusters Max",
+    "length": "Avg len (nuggets per cluster)",
+}
+#: Variant in Table C.7 -> its name in Table 6.6.
+ABLATION: Mapping[str, str] = {
+    "GINGER": "GINGER",
+    "GINGER -fluency": "-fluency",
+    "CAsT-snippets/BERTopic/DuoT5/GPT-4": "-fluency w/ GTnuggets",
+    "GPT-4/BERTopic/BM25/GPT-4": "-fluency w/ BM25",
+    "GINGER -fluency w/ LSA": "-fluency w/ LSA",
+    "GINGER -fluency w/ BM25+LSA": "-fluency w/ BM25+LSA",
+}
+#: Variant in Table C.7 -> its name in Table C.6, if different.
+NAMES_IN_C6: Mapping[str, str] = {
+    "CAsT-snippets/BERTopic/DuoT5/GPT-4": "GINGER -fluency w/ GTnugget",
+    "CAsT-snippets/LSA/BM25/GPT-4": "GINGER -fluency w/ GTnuggets+BM25+LSA",
+    "GPT-4/BERTopic/BM25/GPT-4": "GINGER -fluency w/ BM25",
+}
+#: Marker of a difference with p below 0.05.
+SIGNIFICANT = "*"
+#: Names in Table 6.1.
+SHORT = {ENTAILED: "Ent", CONTRADICTED: "Contr", COMPLETE: "Comp"}
+
+
+def nugget_table(nuggets: pd.DataFrame) -> pd.DataFrame:
+    """Table C.4: nuggets per question, and their lengths."""
+    rows = []
+    for (detection, kind), group in drop_sparse_topics(nuggets).groupby(["detection", "input"]):
+        summary = size_statistics(group.groupby("topic").size(), group["text"].str.len())
+        rows += [(kind, detection, _NUGGETS[name], value) for name, value in summary.items()]
+    return pd.DataFrame(rows, columns=["input", "nugget_detection", "metric", "value"])
+
+
+def nugget_sizes(job: ResultJob) -> None:
+    """Table C.4: numbers of nuggets, and agreement with human nuggets."""
+    job.write_table(nugget_table(pd.read_parquet(job.input.nuggets)))
+    agreed = pd.read_parquet(job.input.agreement)
+    keys = ["detection", "reference", "metric", "value"]
+    job.write_supplement(agreed[keys], "agreement", {"precision": 2, "recall": 2, "F1": 2})
+
+
+def detected(job: ResultJob) -> None:
+    """Tables C.3 and C.4: nuggets detected by a language model, compared with human nuggets."""
+    files = job.input
+    job.facts["language_models"] = [json.loads(Path(files.provenance).read_text())]
+    agreed = pd.read_parquet(files.agreement)
+    first_agreement = agreed[(agreed["reference"] == REFERENCES[0]) & (agreed["metric"] == "F1")]
+    first_agreement = first_agreement.assign(row="Detected by GPT-4", metric="ROUGE F1")
+    job.write_table(first_agreement[["row", "metric", "value"]])
+    job.write_table(nugget_table(pd.read_parquet(files.nuggets)), artefact="table_C_4")
+    keys = ["detection", "reference", "metric", "value"]
+    job.write_supplement(
+        agreed[keys], "agreement", {"precision": 2, "recall": 2, "F1": 2}, "table_C_4"
+    )
+
+
+def cluster_table(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame:
+    """Table C.5: clusters per question, and nuggets per cluster."""
+    keys = ["detection", "input", "topic"]
+    dense_clusters = clusters.merge(drop_sparse_topics(nuggets)[keys].drop_duplicates(), on=keys)
+    rows = []
+    for (detection, kind, clustering), group in dense_clusters.groupby(
+        ["detection", "input", "clustering"]
+    ):
+        summary = size_statistics(
+            group.groupby("topic")["cluster"].nunique(), group.groupby(["topic", "cluster"]).size()
+        )
+        rows += [
+            (kind, detection, clustering, _CLUSTERS[name], value) for name, value in summary.items()
+        ]
+    return pd.DataFrame(
+        rows, columns=["input", "nugget_detection", "clustering", "metric", "value"]
+    )
+
+
+def half_shares(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame:
+    """Number of clusters of a method, relative to half the number of nuggets (L2720)."""
+    keys = ["detection", "input", "topic"]
+    counts = nuggets.groupby(keys).size().rename("nuggets").reset_index()
+    counts = counts[counts["nuggets"] >= 4]
+    n_clusters = clusters.groupby([*keys, "clustering"])["cluster"].nunique().reset_index()
+    counts = n_clusters.merge(counts)
+    rows = []
+    for (detection, kind, name), group in counts.groupby(["detection", "input", "clustering"]):
+        half, mean = (group["nuggets"] // 2).mean(), group["cluster"].mean()
+        summary = {
+            "half of the nuggets": half,
+            "clusters": mean,
+            "clusters of half": mean / half,
+            "questions": len(group),
+        }
+        rows += [(kind, detection, name, metric, float(value)) for metric, value in summary.items()]
+    return pd.DataFrame(
+        rows, columns=["input", "nugget_detection", "clustering", "metric", "value"]
+    )
+
+
+def cluster_sizes(job: ResultJob) -> None:
+    """Table C.5: number of clusters of nuggets."""
+    nuggets = pd.read_parquet(job.input.nuggets)
+    clusters = pd.read_parquet(job.input.clusters)
+    job.write_table(cluster_table(nuggets, clusters))
+    job.write_supplement(
+        half_shares(nuggets, clusters),
+        "halves",
+        {"half of the nuggets": 2, "clusters": 2, "clusters of half": 2, "questions": 0},
+    )
+
+
+def mark_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Means over topics, marked if they differ from a reference (t-test, 0.05)."""
+    rows = []
+    for metric, rows_of_metric in scores.groupby("metric", sort=False):
+        means = rows_of_metric.groupby("system", sort=False)["value"].mean()
+        for name, value in means.items():
+            pair = rows_of_metric[rows_of_metric["system"].isin([name, reference])]
+            counts = pair.groupby("topic")["system"].nunique()
+            pair = pair[pair["topic"].isin(counts.index[counts == 2])]
+            marker = ""
+            if name != reference and pair["topic"].nunique() > 1:
+                test = compare_runs(
+                    pair.rename(columns={"system": "run"}), [(str(name), reference)]
+                )
+                marker = SIGNIFICANT if test["p_paired"].iloc[0] < 0.05 else ""
+            rows.append((name, metric, value, marker))
+    return pd.DataFrame(rows, columns=["row", "metric", "value", "marker"])
+
+
+def spread_cells(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Cells of `mark_means`, with mean and standard deviation over responses.
+
+    In the thesis, the deviation is over five runs of models that sample their answers; here
+    decoding is greedy.
+    """
+    means = mark_means(scores, reference)
+    with_deviation = means["metric"].isin([FAITHFUL, RELEVANCE])
+    deviations = scores.groupby(["system", "metric"])["value"].std()
+    rows = means[with_deviation]
+    values = [
+        float(deviations[row, metric])
+        for row, metric in zip(rows["row"], rows["metric"], strict=True)
+    ]
+    deviation_rows = rows.assign(metric=rows["metric"] + " sd", value=values, marker="")
+    means.loc[with_deviation, "metric"] += " mean"
+    return pd.concat([means, deviation_rows], ignore_index=True)
+
+
+def input_table(
+    scores: pd.DataFrame, systems: Sequence[str] = (BASELINE, "GINGER")
+) -> pd.DataFrame:
+    """Scores of some systems per kind of input (Table 6.4; Table 6.1 has only relevant input)."""
+    selected = scores[scores["system"].isin(systems)]
+    parts = [
+        spread_cells(rows, BASELINE).assign(input=str(kind).capitalize())
+        for kind, rows in selected.groupby("input", sort=False)
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    return table[["row", "input", "metric", "value", "marker"]]
+
+
+def variant_table(scores: pd.DataFrame) -> pd.DataFrame:
+    """Faithfulness and answer relevance of all variants per kind of input (Table C.6)."""
+    selected = scores[scores["metric"].isin([FAITHFUL, RELEVANCE])]
+    systems = selected["system"]
+    selected = selected[~systems.str.contains("(", regex=False) & (systems != REASONED)]
+    selected = selected.assign(system=selected["system"].replace(dict(NAMES_IN_C6)))
+    parts = [
+        spread_cells(rows, BASELINE).assign(input=kind)
+        for kind, rows in selected.groupby("input", sort=False)
+    ]
+    return pd.concat(parts, ignore_index=True)[["row", "input", "metric", "value"]]
+
+
+def inferred(job: ResultJob) -> None:
+    """Tables 6.1, 6.4, 6.6, C.6 and C.7: model-based scores of responses."""
+    job.facts["language_models"] = [
+        json.loads(Path(file).read_text()) for file in job.input.provenance
+    ]
+    scores = pd.concat(map(pd.read_parquet, job.input.scores), ignore_index=True)
+    inputs = input_table(scores)
+    first = inputs[(inputs["input"] == RELEVANT.capitalize()) & inputs["metric"].isin(SHORT)]
+    first = first.drop(columns="input")
+    job.write_table(first.assign(metric=first["metric"].map(SHORT)).reset_index(drop=True))
+    job.write_table(inputs, artefact="table_6_4")
+    reasoned = input_table(scores, (BASELINE, REASONED, "GINGER"))
+    decimals = dict.fromkeys(reasoned["metric"].unique(), 2)
+    job.write_supplement(reasoned, "reasoning", decimals, "table_6_4")
+    relevant = scores[(scores["input"] == RELEVANT) & scores["system"].isin(ABLATION)]
+    job.write_table(
+        spread_cells(relevant.assign(system=relevant["system"].map(ABLATION)), "GINGER"),
+        artefact="table_6_6",
+    )
+    complete = scores[(scores["metric"] == COMPLETE) & (scores["system"] != REASONED)]
+    means = complete.groupby(["system", "input"], sort=False, as_index=False)["value"].mean()
+    means = means.rename(columns={"system": "row"}).assign(metric="Completeness")
+    job.write_table(means[["row", "input", "metric", "value"]], artefact="table_C_7")
+    job.write_table(variant_table(scores), artefact="table_C_6")

@@ -1,0 +1,208 @@
+# lajewska2025, chapter 6 and appendix C, full tier: a language model detects nuggets and writes responses.
+# Passages -> marked spans -> ranked clusters -> responses -> entailment. The stages in between are
+# those of the released tier (ch6.smk).
+#: Notes on the sources of texts on a page of responses; the key is True for TREC RAG 2024.
+NOTES_ON_PAGES = {
+    False: "Questions and passages are from CAsT-snippets (Lajewska and Balog, CIKM 2023), which "
+    "are from TREC CAsT.",
+    True: "Topics are from TREC RAG 2024, and passages are segments of MS MARCO V2.1.",
+}
+
+
+def full_ginger_files(*endings):
+    """Input function: files of the language model of the full tier; a single path if only one."""
+
+    def files(wildcards):
+        model = named_by_user(
+            "ginger.full.model",
+            "a language model that detects nuggets and writes responses",
+            "grounded-responses.md",
+            kind="language model",
+        )
+        paths = [f"work/ginger/full/{model}/{ending}" for ending in endings]
+        return paths if len(paths) > 1 else paths[0]
+
+    return files
+
+
+def duo_files(wildcards):
+    """Files of duoT5, if configured."""
+    if GINGER.full.duo is None:
+        return []
+    return named_model_files("ginger.full.duo", "grounded-responses.md", "a T5 in safetensors")
+
+
+def inference_files(wildcards):
+    """Files of the inference model."""
+    return named_model_files(
+        "ginger.full.inference",
+        "grounded-responses.md",
+        "an inference model in safetensors",
+        revision=GINGER.full.inference_revision,
+    )
+
+
+use rule asking_step as lajewska2025_ch6_detect with:
+    input:
+        **annotations("dataset"),
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/released/nuggets.parquet",
+        model=lambda wildcards: language_model_files(wildcards.model),
+        template=GINGER.prompts.get("detection", []),
+    output:
+        nuggets="work/ginger/full/{model}/nuggets.parquet",
+        agreement="work/ginger/full/{model}/agreement.parquet",
+        provenance="work/ginger/full/{model}/detection.provenance.json",
+    pathvars:
+        job="ginger/full/{model}/detect",
+    params:
+        **runs("lajewska2025/ch6_nuggets:detect"),
+        questions=GINGER.full.questions,
+        max_tokens=GINGER.full.passage_tokens,
+        record="lajewska2025-ch6-detect-{model}",
+    message:
+        "Nuggets detected by {wildcards.model}"
+
+
+use rule torch_step as lajewska2025_ch6_ranks_full with:
+    input:
+        passages=passages_of,
+        nuggets="work/ginger/{source}/nuggets.parquet",
+        clusters="work/ginger/{source}/clusters.parquet",
+        vectors="work/ginger/{source}/vectors.parquet",
+        duo=duo_files,
+    output:
+        ranks="work/ginger/{source}/ranks.parquet",
+    pathvars:
+        job="ginger/{source}/ranks",
+    wildcard_constraints:
+        source="(full|rag24)/[^/.]+",
+    resources:
+        **needs(3000, 240),
+    params:
+        **runs("lajewska2025/ch6_clusters:ranks"),
+    message:
+        "Ranking of clusters ({wildcards.source})"
+
+
+use rule asking_step as lajewska2025_ch6_write_full with:
+    input:
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/full/{model}/nuggets.parquet",
+        clusters="work/ginger/full/{model}/clusters.parquet",
+        ranks="work/ginger/full/{model}/ranks.parquet",
+        model=lambda wildcards: language_model_files(wildcards.model),
+        prompts=list(GINGER.prompts.values()),
+    output:
+        responses="work/ginger/full/{model}/responses.parquet",
+        provenance="work/ginger/full/{model}/responses.provenance.json",
+    pathvars:
+        job="ginger/full/{model}/write",
+    params:
+        **runs("lajewska2025/ch6_writing:write"),
+        **WRITING,
+        questions=GINGER.full.questions,
+        everything=True,
+        record="lajewska2025-ch6-full-{model}",
+    message:
+        "Responses by {wildcards.model}"
+
+
+# Source spans of each sentence, as an HTML page and as JSON.
+use rule step as lajewska2025_ch6_show with:
+    input:
+        passages=passages_of,
+        nuggets="work/ginger/{source}/nuggets.parquet",
+        responses=lambda wildcards: "work/ginger/{}/{}.parquet".format(
+            wildcards.source, "sentences" if is_rag(wildcards) else "responses"
+        ),
+    output:
+        json="work/ginger/{source}/responses.json",
+        page="work/ginger/{source}/responses.html",
+    pathvars:
+        job="ginger/{source}/show",
+    wildcard_constraints:
+        source="(full|rag24)/[^/.]+",
+    params:
+        **runs("lajewska2025/ch6_responses:show"),
+        model=lambda wildcards: wildcards.source.partition("/")[2],
+        kind=lambda wildcards: "top20" if is_rag(wildcards) else "relevant",
+        system=lambda wildcards: "ginger-fluency_top_20" if is_rag(wildcards) else "GINGER",
+        note=lambda wildcards: NOTES_ON_PAGES[is_rag(wildcards)],
+    message:
+        "Page of the responses of {wildcards.source}"
+
+
+use rule torch_step as lajewska2025_ch6_infer with:
+    input:
+        nuggets="work/ginger/full/{model}/nuggets.parquet",
+        responses="work/ginger/full/{model}/responses.parquet",
+        inference=inference_files,
+    output:
+        scores="work/ginger/full/{model}/inferred.parquet",
+    pathvars:
+        job="ginger/full/{model}/infer",
+    wildcard_constraints:
+        model="[^/.]+",
+    resources:
+        **ON_GPU,
+    params:
+        **runs("lajewska2025/ch6_judging:infer"),
+    message:
+        "Entailment by responses of {wildcards.model}"
+
+
+use rule asking_step as lajewska2025_ch6_ragas with:
+    input:
+        passages="work/ginger/released/passages.parquet",
+        responses="work/ginger/full/{model}/responses.parquet",
+        encoder=registered_encoder("minilm"),
+        model=lambda wildcards: language_model_files(wildcards.model),
+    output:
+        scores="work/ginger/full/{model}/ragas.parquet",
+        provenance="work/ginger/full/{model}/ragas.provenance.json",
+    pathvars:
+        job="ginger/full/{model}/ragas",
+    params:
+        **runs("lajewska2025/ch6_judging:ragas"),
+        max_tokens=GINGER.full.passage_tokens,
+        length=GINGER.length,
+        record="lajewska2025-ch6-ragas-{model}",
+    message:
+        "Faithfulness of responses by {wildcards.model}"
+
+
+# Tables C.3 and C.4: detected nuggets compared with human nuggets.
+use rule table as lajewska2025_ch6_detected with:
+    input:
+        nuggets=full_ginger_files("nuggets.parquet"),
+        agreement=full_ginger_files("agreement.parquet"),
+        provenance=full_ginger_files("detection.provenance.json"),
+    output:
+        **table_files(),
+        **table_files("full/lajewska2025/table_C_4", tables=["agreement"]),
+    pathvars:
+        result="full/lajewska2025/table_C_3",
+    params:
+        **runs("lajewska2025/ch6_cast:detected"),
+    message:
+        "Detected nuggets (Tables C.3 and C.4)"
+
+
+# Tables 6.1, 6.4, 6.6, C.6 and C.7: scores by an inference model and by a language model.
+use rule table as lajewska2025_ch6_inferred with:
+    input:
+        scores=full_ginger_files("inferred.parquet", "ragas.parquet"),
+        provenance=full_ginger_files("responses.provenance.json", "ragas.provenance.json"),
+    output:
+        **table_files(),
+        **table_files("full/lajewska2025/table_6_4", tables=["reasoning"]),
+        **table_files("full/lajewska2025/table_6_6"),
+        **table_files("full/lajewska2025/table_C_6"),
+        **table_files("full/lajewska2025/table_C_7"),
+    pathvars:
+        result="full/lajewska2025/table_6_1",
+    params:
+        **runs("lajewska2025/ch6_cast:inferred"),
+    message:
+        "Scores of responses by models (Tables 6.1, 6.4, 6.6, C.6 and C.7)"

@@ -1,0 +1,254 @@
+"""Responses of chapter 6 of lajewska2025 that a language model writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from everycell.jobs.job import Job
+from everycell.language_models.answering import Recorded, model_of_job
+from everycell.language_models.generation import Message, Request
+from everycell.language_models.settings import Decoding
+from everycell.rag.grounded.responses import (
+    PROMPTS,
+    Response,
+    Sentence,
+    one_line,
+    prompt,
+    read_prompt,
+    responses_frame,
+    trace_sentences,
+    without_reasoning,
+)
+from papers.lajewska2025.ch6_systems import (
+    BASELINE,
+    GOLD,
+    IRRELEVANT,
+    REASONED,
+    RELEVANT,
+    STANDARD,
+    SYSTEMS,
+    Facets,
+    System,
+    facets,
+)
+
+#: Variants written by default: name -> system, and name of its fluent rewriting.
+WRITTEN: Mapping[str, tuple[System, str | None]] = {
+    STANDARD: (System(), "GINGER"),
+    "CAsT-snippets/BERTopic/DuoT5/GPT-4": (System(detection=GOLD), "GINGER w/ GTnuggets"),
+}
+#: All variants of Table C.7.
+ALL_WRITTEN: Mapping[str, tuple[System, str | None]] = {
+    name: WRITTEN.get(name, (system, None)) for name, system in SYSTEMS.items()
+}
+#: Variants on irrelevant passages, which have no human nuggets.
+WRITTEN_ON_OTHER_INPUT: Mapping[str, tuple[System, str | None]] = {STANDARD: WRITTEN[STANDARD]}
+
+#: Prompts whose answer is a complete response.
+_ONE_STEP_PROMPTS = ("one_step", "chain_of_thought")
+
+
+class Writer:
+    """A language model with the prompts of the pipeline."""
+
+    def __init__(
+        self,
+        model: Recorded,
+        decoding: Decoding,
+        reasoning: Decoding,
+        prompts: Mapping[str, Path],
+        *,
+        clusters: int,
+        sentences: int,
+        words: int,
+    ) -> None:
+        self.model, self.decoding, self.reasoning = model, decoding, reasoning
+        self.clusters, self.sentences, self.words = clusters, sentences, words
+        self._prompts = {name: read_prompt(name, prompts.get(name)) for name in PROMPTS}
+
+    def ask(self, name: str, values: Sequence[Mapping[str, str | Sequence[str]]]) -> list[str]:
+        """Answers to a prompt, one line per set of values."""
+        messages: list[tuple[Message, ...]] = []
+        for slots in values:
+            limits = {"words": str(self.words), "sentences": str(self.sentences)}
+            if name in _ONE_STEP_PROMPTS:
+                limits["words"] = str(self.words * self.sentences)
+            messages.append(prompt(self._prompts[name], **(limits | dict(slots))))
+        with_reasoning = name == "chain_of_thought"
+        decoding = self.reasoning if with_reasoning else self.decoding
+        answers = self.model.answer_all(
+            [Request(prompt=message, decoding=decoding) for message in messages]
+        )
+        parse = without_reasoning if with_reasoning else str
+        return [one_line(parse(answer.text)) for answer in answers]
+
+    def respond_in_one_step(
+        self, name: str, questions: Mapping[str, str], passages: Mapping[str, Sequence[str]]
+    ) -> list[Response]:
+        """Responses of a baseline to each topic of `passages`, not based on nuggets."""
+        answers = self.ask(
+            name,
+            [
+                {"question": questions[topic], "passages": texts}
+                for topic, texts in passages.items()
+            ],
+        )
+        return [
+            Response(topic, trace_sentences(answer, {}))
+            for topic, answer in zip(passages, answers, strict=True)
+        ]
+
+
+def write_responses(
+    writer: Writer,
+    passages: pd.DataFrame,
+    nuggets: pd.DataFrame,
+    clusters: pd.DataFrame,
+    ranks: pd.DataFrame,
+    topics: Sequence[str],
+    *,
+    kind: str = RELEVANT,
+    systems: Mapping[str, tuple[System, str | None]] = WRITTEN,
+    chain_of_thought: bool = False,
+) -> pd.DataFrame:
+    """Responses of the baselines and of several variants to some topics."""
+    selected_passages, *frames = [
+        frame[(frame["input"] == kind) & frame["topic"].isin(topics)]
+        for frame in (passages, nuggets, clusters, ranks)
+    ]
+    by_topic = selected_passages.groupby("topic", sort=False)
+    questions = by_topic["question"].first().to_dict()
+    texts = by_topic["text"].agg(list).to_dict()
+    inputs = {topic: texts[topic] for topic in topics}
+    responses = {BASELINE: writer.respond_in_one_step("one_step", questions, inputs)}
+    if chain_of_thought:
+        responses[REASONED] = writer.respond_in_one_step("chain_of_thought", questions, inputs)
+    for name, (system, fluent) in systems.items():
+        all_facets = list(facets(system, *frames, first=writer.clusters))
+        plain = _plain_responses(writer, all_facets, questions)
+        responses[name] = plain
+        if fluent is not None:
+            responses[fluent] = rewrite(writer, all_facets, plain, questions)
+    return responses_frame(responses).assign(input=kind)
+
+
+def summarise(
+    writer: Writer, all_facets: Sequence[Facets], questions: Mapping[str, str]
+) -> list[list[Sentence]]:
+    """One sentence per cluster of each topic, with its source nuggets."""
+    answers = iter(
+        writer.ask(
+            "summary",
+            [
+                {
+                    "question": questions[topic_facets.topic],
+                    "nuggets": [topic_facets.texts[nugget] for nugget in nuggets],
+                }
+                for topic_facets in all_facets
+                for nuggets in topic_facets.clusters
+            ],
+        )
+    )
+    return [
+        [Sentence(next(answers), tuple(nuggets)) for nuggets in topic_facets.clusters]
+        for topic_facets in all_facets
+    ]
+
+
+def _plain_responses(
+    writer: Writer, all_facets: Sequence[Facets], questions: Mapping[str, str]
+) -> list[Response]:
+    """Responses before rewriting: sentences on clusters, and an offer to continue."""
+    sentences_by_topic = summarise(writer, all_facets, questions)
+    offers = writer.ask(
+        "follow_up",
+        [
+            {
+                "question": questions[topic_facets.topic],
+                "nuggets": [topic_facets.texts[nugget] for nugget in topic_facets.next],
+            }
+            for topic_facets in all_facets
+        ],
+    )
+    return [
+        Response(topic_facets.topic, tuple(sentences), offer)
+        for topic_facets, sentences, offer in zip(
+            all_facets, sentences_by_topic, offers, strict=True
+        )
+    ]
+
+
+def rewrite(
+    writer: Writer,
+    all_facets: Sequence[Facets],
+    plain: Sequence[Response],
+    questions: Mapping[str, str],
+) -> list[Response]:
+    """Rewrite responses as fluent paragraphs, and trace each sentence to nuggets."""
+    texts = writer.ask(
+        "fluency",
+        [
+            {
+                "question": questions[response.topic],
+                "sentences": [sentence.text for sentence in response.sentences],
+            }
+            for response in plain
+        ],
+    )
+    paragraphs = []
+    for topic_facets, response, text in zip(all_facets, plain, texts, strict=True):
+        # A rewritten sentence may be based on any nugget of the original sentences.
+        used = {nugget for sentence in response.sentences for nugget in sentence.nuggets}
+        sources = {nugget: topic_facets.texts[nugget] for nugget in sorted(used)}
+        paragraphs.append(
+            Response(topic_facets.topic, trace_sentences(text, sources), response.follow_up)
+        )
+    return paragraphs
+
+
+def make_writer(model: Recorded, params: Any) -> Writer:
+    """The writer that the parameters of a rule describe."""
+    return Writer(
+        model,
+        Decoding(max_tokens=params.max_tokens),
+        Decoding(max_tokens=params.reasoning_tokens),
+        {name: Path(path) for name, path in params.prompts.items()},
+        clusters=params.clusters,
+        sentences=params.sentences,
+        words=params.words,
+    )
+
+
+def write(job: Job) -> None:
+    """Responses in one step, from clusters, and rewritten."""
+    files, params = job.input, job.params
+    passages, nuggets = pd.read_parquet(files.passages), pd.read_parquet(files.nuggets)
+    variants = {RELEVANT: ALL_WRITTEN if params.everything else WRITTEN}
+    if params.everything:
+        variants[IRRELEVANT] = WRITTEN_ON_OTHER_INPUT
+    with model_of_job(job.snakemake, job.log) as model:
+        writer = make_writer(model, params)
+        clusters, ranks = pd.read_parquet(files.clusters), pd.read_parquet(files.ranks)
+        frames = []
+        for kind, systems in variants.items():
+            topics = list(dict.fromkeys(nuggets.loc[nuggets["input"] == kind, "topic"]))
+            responses = write_responses(
+                writer,
+                passages,
+                nuggets,
+                clusters,
+                ranks,
+                topics[: params.questions],
+                kind=kind,
+                systems=systems,
+                chain_of_thought=params.everything,
+            )
+            frames.append(responses)
+    responses = pd.concat(frames, ignore_index=True)
+    unanswered = responses[(responses["system"] == REASONED) & (responses["sentence"] == 0)]
+    job.log.write(f"{len(unanswered)} chains of thought end without an answer.\n")
+    job.write_frame(responses, "responses")
