@@ -325,6 +325,7 @@ NOT_HERE = {
         base.yaml_files.read_model records.artefacts.load_paper trec.lines.read_lines
         base.text_files.read_lines collections.cited_questions.read_objects
         papers.lajewska2025.annotations.read_group
+        papers.abolghasemi2026.ch5_requests.read_runs
         papers.lajewska2025.ch6_nuggets.read_human_marks base.text_files.read_text_file
         papers.lajewska2025.answerability_data.read_labels
         rag.grounded.responses.read_prompt rag.citing_styles.read_template
