@@ -73,7 +73,7 @@ def main():
     query = sparse.csr_array(
         (list(counts.values()), list(counts), [0, TERMS]), shape=(1, VOCABULARY)
     )
-    candidates = rng.permutation(n)
+    candidates, query_rows = rng.permutation(n), np.zeros(n, dtype=np.int64)
     print(f"1 query of {TERMS} terms, {n} documents: dictionaries, flat arrays")
     values = np.log10(rng.random((n, VOCABULARY), dtype=np.float32) + 1e-6)
     for dtype in (np.float32, np.float16):
@@ -84,7 +84,7 @@ def main():
                 f"TILDE {dtype.__name__} {name}",
                 counts,
                 [dict(zip(counts, row, strict=True)) for row in query_values],
-                lambda array=array: likelihood_scores(array, query, 0, candidates),
+                lambda array=array: likelihood_scores(array, query, query_rows, candidates),
             )
     rows = [np.sort(draw_terms(rng)) for _ in range(n)]
     weights = sparse.csr_array(
@@ -100,7 +100,7 @@ def main():
         "TILDEv2 float32",
         counts,
         [dict(zip(rows[d].tolist(), lines[d].tolist(), strict=True)) for d in candidates],
-        lambda: term_weight_scores(weights, query, 0, candidates),
+        lambda: term_weight_scores(weights, query, query_rows, candidates),
     )
 
 

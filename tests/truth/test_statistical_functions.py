@@ -54,6 +54,7 @@ HELPERS = {
     *("checked_weights", "checked_ideal", "checked_gains", "checked_merits", "checked_lists"),
     *("check_lists", "checked_target", "checked_counts", "check_tau", "check_attribute_sets"),
     *("ranked_counts", "arrange", "check_vectors", "masked_scores", "score_limit", "split_rows"),
+    *("check_ranks", "check_numbers"),
     *(
         "checked_rank_weights",
         "checked_scores",

@@ -179,7 +179,7 @@ def _readers() -> dict[str, Reader]:
         "verdicts.results.read_result": Reader(CELLS),
         "cli.checks._read_expected": Reader(
             b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"),
-        "studies.heuss2025.ch3.inputs.read_uncertain_scores": Reader(
+        "papers.heuss2025.ch3_scores.read_uncertain_scores": Reader(
             b"qid,docid,mean_score,std_score\n7,31,-1.5,0.25\n", "scores.csv"),
         "base.csv_files.read_table": Reader(b"rating,level\n04,None\n"),
         "collections.squad.read_squad": Reader(json_of(SQUAD)),
@@ -233,7 +233,6 @@ def _readers() -> dict[str, Reader]:
         "language_models.records.Record#prompts": Reader(b'{"sha256":"ab","prompt":"1 + 1 ="}\n',
             call=lambda read, path: (read(path.with_name("r.jsonl"),
             prompts=path).__enter__().__exit__())),
-        "text.tokenise._read_vocabulary": Reader(b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nbee\n"),
         "trec.runs.read_run": Reader(b"q1 Q0 d1 1 12.5 bm25\nq1 Q0 d2 2 7 bm25\n"),
         "trec.runs.read_run#ranks": Reader(b"q1 Q0 d1 1 12.5 bm25\nq1 Q0 d2 2 7 bm25\n",
             call=lambda read, path: read(path, ranks="error")),
@@ -283,7 +282,7 @@ READERS = _readers()
 #: Functions of such names that read no foreign file of their own, by why.
 NOT_HERE = {
     "reads what jobs of the project wrote": """
-        studies.heuss2025.ch3.inputs.read_lists verdicts.reports.read_report
+        papers.heuss2025.ch3_trade_offs.read_lists verdicts.reports.read_report
         records.sensitivity.read_sensitivity""",
     "reads a released file, whose sha256 the job has compared": """
         base.csv_files.read_columns collections.cacm.read_cacm_issues
@@ -321,7 +320,7 @@ NOT_HERE = {
         rag.grounded.autonuggetizer.read_labels""",
     "reads with a function of the table, or one of the table with it": """
         trec.runs.read_tag
-        studies.heuss2025.ch3.inputs.read_trained records.artefacts.read_card_file
+        papers.heuss2025.ch3_trade_offs.read_trained records.artefacts.read_card_file
         base.yaml_files.read_model records.artefacts.load_paper trec.lines.read_lines
         base.text_files.read_lines collections.cited_questions.read_objects
         papers.lajewska2025.annotations.read_group
@@ -576,7 +575,6 @@ FOUND = [
     ("collections.msmarco.read_judgements", "361\t0\t7\t²\n".encode(), "line 1"),
     ("collections.msmarco.read_queries", "²\tbee\n".encode(), "line 1"),
     ("config.read_config", b"? " + b"x" * 5000 + b"\n: 1", "x{20}"),
-    ("text.tokenise._read_vocabulary", (b"x" * 5000 + b"\n") * 2, "line 1"),
     ("dialogue.counterfactual_prompts.read_template", b"$" + b"x" * 5000, "slot"),
     ("metrics.term_counts.read_counts",
      parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "length|number"),

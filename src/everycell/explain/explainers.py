@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.errors import DataError
 from everycell.explain.forests import Forest
 from everycell.explain.games import ListwiseGame, RankGame, tree_shapley_values
 from everycell.explain.lime import listwise_lime, pointwise_lime
@@ -190,8 +191,8 @@ def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks
     features with the highest attributions; ties go to the first feature. The background of the game
     should differ from that of the explanation.
     """
-    if not np.isfinite(attributions).all():
-        raise ValueError("An attribution is not finite, so it has no rank: give finite numbers.")
+    for value in attributions[~np.isfinite(attributions)]:
+        raise DataError(column="attribution", value=float(value), expected="a finite number")
     attributions = np.atleast_2d(attributions)
     positions = np.argsort(np.argsort(-attributions, kind="stable"), kind="stable")
     in_explanation = positions[:, None] < np.array(sizes)[:, None]

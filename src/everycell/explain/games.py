@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.base.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.errors import DataError, require
 from everycell.explain.forests import Forest
 from everycell.explain.shapley import all_coalitions, shapley_values
 from everycell.explain.value_functions import Ties, ValueFunction, ranks_of
@@ -78,11 +79,10 @@ class ListwiseGame:
         check_vectors("documents", self.documents, accepts_missing=accepts_missing)
         check_vectors("background", self.background, accepts_missing=accepts_missing)
         features = self.documents.shape[1], self.background.shape[1]
-        if features[0] != features[1]:
-            raise ValueError(
-                f"The documents have {features[0]} features and the background {features[1]}: use "
-                "the same features in both."
-            )
+        expected = "the same in both"
+        require(
+            features[0] == features[1], "features of documents and background", features, expected
+        )
 
     @property
     def features(self) -> int:
@@ -148,9 +148,10 @@ def masked_scores(
     shape = vectors.shape[:-1]
     scores = np.asarray(model(vectors.reshape(-1, documents.shape[1])), dtype=float)
     if scores.shape != (np.prod(shape),) or not np.isfinite(scores).all():
-        raise ValueError(
-            f"The model returned scores of shape {scores.shape} for {np.prod(shape)} vectors, or "
-            "scores that are not finite: it must return one finite number per vector."
+        raise DataError(
+            column="shape of the model's scores",
+            value=scores.shape,
+            expected=f"one finite number for each of {np.prod(shape)} vectors",
         )
     return scores.reshape(shape)
 
@@ -158,17 +159,11 @@ def masked_scores(
 def check_vectors(name: str, values: FloatArray, *, accepts_missing: bool = False) -> None:
     """Check feature vectors: their shape, and that they are finite or, if accepted, NaN."""
     array = np.asarray(values)
-    if array.ndim != 2 or not all(array.shape):
-        raise ValueError(
-            f"The shape of the {name} is {array.shape}: give rows of one or more features."
-        )
-    invalid = np.argwhere(np.isinf(array) if accepts_missing else ~np.isfinite(array))
-    if len(invalid):
-        row, column = invalid[0]
-        raise ValueError(
-            f"Feature {column + 1} in row {row + 1} of the {name} is {array[row, column]}: give "
-            "finite numbers."
-        )
+    is_table = array.ndim == 2 and all(array.shape)
+    require(is_table, f"shape of the {name}", array.shape, "rows of one or more features")
+    for row, column in np.argwhere(np.isinf(array) if accepts_missing else ~np.isfinite(array)):
+        where, value = f"row {row + 1}", float(array[row, column])
+        raise DataError(name, where, f"feature {column + 1}", value, expected="a finite number")
 
 
 @dataclass(frozen=True)
@@ -223,10 +218,9 @@ def tree_shapley_values(
     check_vectors("documents", documents)
     check_vectors("background", background)
     if (forest.zeros_left != (forest.thresholds >= 0)).any():
-        raise ValueError(
-            "The forest treats 0 as missing, which the tree explainer does not support: use "
-            "another explainer, or train without `zero_as_missing`."
-        )
+        fault = "The forest treats 0 as missing, which the tree explainer does not support"
+        fix = "use another explainer, or train without `zero_as_missing`"
+        raise DataError(fault=fault, fix=fix)
     # The imports take seconds.
     import lightgbm
     import shap

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.base.arrays import BoolArray, FloatArray
+from everycell.base.errors import require
 
 #: Function of coalitions, shape (c, f), that returns their values, shape (c,) or (c, k).
 Game = Callable[[BoolArray], FloatArray]
@@ -39,11 +40,8 @@ def all_coalitions(players: int) -> BoolArray:
     >>> all_coalitions(2).tolist()
     [[False, False], [True, False], [False, True], [True, True]]
     """
-    if not 1 <= players <= MAX_PLAYERS:
-        raise ValueError(
-            f"There are {players} features: enumeration supports 1 to {MAX_PLAYERS}; "
-            "sample permutations instead."
-        )
+    expected = f"1 to {MAX_PLAYERS}; for more, sample permutations"
+    require(1 <= players <= MAX_PLAYERS, "number of features", players, expected)
     return (np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool)
 
 
@@ -79,11 +77,9 @@ def shapley_values(worth: npt.ArrayLike) -> FloatArray:
     """
     values = np.asarray(worth, dtype=float)
     players = len(values).bit_length() - 1
-    if players < 1 or len(values) != 2**players:
-        raise ValueError(
-            f"{len(values)} values are given: f features have 2 ** f coalitions, so "
-            "give one value for each."
-        )
+    is_complete = players >= 1 and len(values) == 2**players
+    expected = "one for each of the 2 ** f coalitions of f features"
+    require(is_complete, "number of values", len(values), expected)
     coalitions = all_coalitions(players)
     sizes = coalitions.sum(axis=1)
     weights = np.array(
@@ -145,11 +141,10 @@ def sampled_shapley_values(
     >>> sampled_shapley_values(game, 3, tolerance=0.1, limit=100, rng=rng).values.tolist()
     [1.0, 2.0, 4.0]
     """
-    if players < 1 or limit < 2 or batch_size < 2 or not tolerance > 0:
-        raise ValueError(
-            f"players is {players}, limit is {limit}, batch_size is {batch_size} and tolerance is "
-            f"{tolerance}: give at least 1, 2 and 2, and a tolerance above 0."
-        )
+    require(players >= 1, "players", players, "1 or more")
+    require(limit >= 2, "limit", limit, "2 or more")
+    require(batch_size >= 2, "batch_size", batch_size, "2 or more")
+    require(tolerance > 0, "tolerance", tolerance, "a number above 0")
     samples = np.empty((0, players))
     while len(samples) < limit:
         pairs = min(batch_size, limit - len(samples))

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.errors import DataError, require
 
 ValueFunction = Callable[[IntArray], FloatArray]
 Ties = Literal["first", "last"]
@@ -48,7 +49,7 @@ def ranks_of(scores: npt.ArrayLike, ties: Ties = "first") -> IntArray:
     """
     values = np.asarray(scores, dtype=float)
     if np.isnan(values).any():
-        raise ValueError("A score is NaN, so it has no rank: give one number per document.")
+        raise DataError(column="score", value=float("nan"), expected="one number per document")
     if ties == "first":
         order = np.argsort(-values, axis=-1, kind="stable")
     else:
@@ -97,8 +98,8 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
     [1.0, 0.333, -1.0]
     """
     reference_ranks = _check_reference(reference)
-    if len(reference_ranks) < 2:
-        raise ValueError(f"The list has {len(reference_ranks)} document: give two or more.")
+    number = len(reference_ranks)
+    require(number >= 2, "number of documents", number, "two or more")
     order = np.argsort(reference_ranks)
     pairs = len(reference_ranks) * (len(reference_ranks) - 1) / 2
     firsts = range(0, len(reference_ranks), _BITS)
@@ -157,8 +158,7 @@ def exposure_difference(reference: npt.ArrayLike) -> ValueFunction:
 
 def _check_reference(ranks: npt.ArrayLike) -> IntArray:
     array = np.asarray(ranks)
-    if array.ndim != 1 or sorted(array.tolist()) != list(range(1, len(array) + 1)):
-        raise ValueError(
-            "The reference is not a ranking: give each rank from 1 to the number of documents once."
-        )
+    is_ranking = array.ndim == 1 and sorted(array.tolist()) == list(range(1, len(array) + 1))
+    expected = "each rank from 1 to the number of documents once"
+    require(is_ranking, "reference", array.tolist(), expected)
     return array.astype(np.int64)

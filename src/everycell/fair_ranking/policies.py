@@ -150,11 +150,10 @@ def exposure_error(exposures: npt.ArrayLike, relevance: npt.ArrayLike) -> float:
     0.125
     """
     values, grades = np.asarray(exposures, dtype=float), _checked_relevance(relevance)
-    sizes = values.shape, grades.shape
-    require(
-        sizes[0] == sizes[1], "number of exposures", values.size, f"{grades.size}, one per item"
-    )
-    require(np.isfinite(values).all(), "exposures", values.tolist(), "finite numbers")
+    is_paired, expected = values.shape == grades.shape, f"{grades.size}, one per item"
+    require(is_paired, "number of exposures", values.size, expected)
+    for value in values[~np.isfinite(values)]:
+        raise DataError(column="exposure", value=float(value), expected="a finite number")
     return float(((values - values.sum() * grades / grades.sum()) ** 2).sum())
 
 

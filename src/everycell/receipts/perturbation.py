@@ -16,6 +16,7 @@ import math
 import random
 import re
 import tarfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,7 +39,7 @@ KEYS = re.compile(
     r"|.*Id"
 )
 #: Names of columns whose values refer to the text of their row, such as spans of a passage.
-BOUND = re.compile(r"Answer\..*|.*text_spans.*|(not_)?chosen_sentences")
+BOUND = re.compile(r"Answer\..*|.*text_spans.*|(not_)?chosen_sentences|(un)?answerable_sentences")
 
 
 class PerturbationError(Exception):
@@ -248,6 +249,43 @@ def _drop(rows: Rows, generator: random.Random, share: float) -> list[list[Any]]
     return [list(row) for index, row in enumerate(rows.values) if index not in dropped]
 
 
+def relabelled(rows: Rows, generator: random.Random) -> list[list[Any]]:
+    """Replace each value of a column that has few by the next in frequency: totals stay whole."""
+    changed = [list(row) for row in rows.values]
+    for column in rows.columns:
+        counts = Counter(row[column] for row in changed if _has_value(row, column))
+        if column in rows.bound | rows.conditions or not _has_few(counts, changed):
+            continue
+        levels = sorted(counts, key=lambda value: (-counts[value], _sort_key(value)))
+        following = dict(zip(levels, [*levels[1:], levels[0]], strict=True))
+        for row in changed:
+            if _has_value(row, column):
+                row[column] = following[row[column]]
+    return changed
+
+
+def without_a_level(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Leave out all rows with one value of a key or condition, so that a design stays balanced."""
+    candidates = []
+    for column in sorted(rows.keys | rows.conditions):
+        counts = Counter(row[column] for row in rows.values if _has_value(row, column))
+        if _has_few(counts, rows.values):
+            imbalance = max(counts.values()) / min(counts.values())
+            candidates.append((imbalance, len(counts), column))
+    if not candidates or not rows.can_drop:
+        return None
+    column = min(candidates)[2]
+    levels = {row[column] for row in rows.values if _has_value(row, column)}
+    dropped = generator.choice(sorted(levels, key=_sort_key))
+    return [
+        list(row) for row in rows.values if not _has_value(row, column) or row[column] != dropped
+    ]
+
+
+def _has_few(counts: Counter[Any], rows: Sequence[Any]) -> bool:
+    return 1 < len(counts) <= len(rows) / ROWS_PER_CONDITION
+
+
 #: Perturbations, in the order in which they are tried.
 PERTURBATIONS: dict[str, Change] = {
     "permuted": permuted,
@@ -258,6 +296,8 @@ PERTURBATIONS: dict[str, Change] = {
     "resampled": resampled,
     "moved": moved,
     "halved": halved,
+    "relabelled": relabelled,
+    "without a level": without_a_level,
 }
 
 

@@ -124,7 +124,7 @@ class Precision(CardFileModel):
 
 
 class Tolerance(CardFileModel):
-    """A distance within which a cell counts as close, derived from a stated cause."""
+    """A distance within which a cell counts as within tolerance, derived from a stated cause."""
 
     cells: Selector = Field({}, description="Selector of the cells; by default all.")
     within: float | None = Field(
@@ -289,7 +289,7 @@ class Card(CardFileModel):
         "rounded to whole numbers.",
     )
     tolerances: list[Tolerance] = Field(
-        [], description="Distances within which a cell counts as close."
+        [], description="Distances within which a cell counts as within tolerance."
     )
     quoted: list[Quoted] = Field([], description="Cells that are inputs or quoted from elsewhere.")
     derived: list[Derived] = Field(

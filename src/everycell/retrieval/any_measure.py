@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from everycell.base.errors import DataError
 from everycell.retrieval.evaluation import check_level
 from everycell.trec.runs import order_run
 
@@ -102,12 +103,16 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
         _check_required(parsed)
         parsed.validate_params()
     except (ValueError, NameError, TypeError, AssertionError) as error:
-        raise ValueError(
-            f"The measure {measure!r} cannot be parsed ({error}): use the notation of ir_measures, "
-            "such as AP, nDCG@10, P(rel=2)@5 or RR."
+        raise DataError(
+            column="measure",
+            value=measure,
+            fault=f"which cannot be parsed ({error})",
+            expected="the notation of ir_measures, such as AP, nDCG@10, P(rel=2)@5 or RR",
         ) from None
     if (reason := _explain_unsupported(parsed)) is not None:
-        raise ValueError(f"The measure {str(measure)!r} cannot be computed: {reason}.")
+        raise DataError(
+            column="measure", value=str(measure), fault=f"which cannot be computed: {reason}"
+        )
     return parsed
 
 
@@ -141,18 +146,22 @@ def evaluate_measures(
     as RBP, read 1,000 documents per topic.
     """
     if isinstance(measures, str) or not measures:
-        raise ValueError(f"The measures are {measures!r}: give a list such as ['AP', 'nDCG@10'].")
+        raise DataError(
+            column="measures", value=measures, expected="a list such as ['AP', 'nDCG@10']"
+        )
     parsed = {str(m): parse_measure(m, relevance_level=relevance_level) for m in measures}
     if len(parsed) < len(measures) or len(set(parsed.values())) < len(parsed):
-        raise ValueError(f"The measures are {[str(m) for m in measures]}: give each only once.")
+        raise DataError(
+            column="measures", value=[str(m) for m in measures], expected="each measure only once"
+        )
     run = order_run(run)
     topics = pd.Index(qrels["query"].unique(), name="query")
     ranked = run[run["query"].isin(topics)]
     if ranked.empty:
-        raise ValueError(
-            f"None of the {len(topics)} topics in the qrels is in the run: the qrels begin with "
-            f"{list(topics[:3])}, the run with {list(run['query'].unique()[:3])}; use the same "
-            "topic ids in both."
+        raise DataError(
+            fault=f"None of the {len(topics)} topics in the qrels is in the run: the qrels begin "
+            f"with {list(topics[:3])}, the run with {list(run['query'].unique()[:3])}",
+            fix="use the same topic ids in both",
         )
     by_rank = ranked.assign(score=ranked.groupby("query").cumcount(ascending=False) + 1.0)
     judged, retrieved = _nest(qrels), _nest(by_rank)
@@ -211,10 +220,10 @@ def _compute(
         return list(ir_measures.iter_calc(measures, _add_grade_zero(qrels), run))
     except Exception as error:
         # The libraries do not document which errors they raise.
-        raise ValueError(
-            f"ir_measures cannot compute {', '.join(map(str, measures))} "
-            f"({type(error).__name__}: {error}); choose other measures, or install the package "
-            "that the error names."
+        raise DataError(
+            fault=f"ir_measures cannot compute {', '.join(map(str, measures))} "
+            f"({type(error).__name__}: {error})",
+            fix="choose other measures, or install the package that the error names",
         ) from error
 
 

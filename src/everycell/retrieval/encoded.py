@@ -33,75 +33,75 @@ from scipy import sparse
 
 from everycell.base.arrays import FloatArray, IntArray
 from everycell.base.compiling import compiled
+from everycell.base.errors import DataError
 from everycell.base.text_files import check_regular
 from everycell.base.untrusted import max_unpacked_size
 from everycell.trec.runs import id_order
+
+# Number of pairs whose vectors are in memory at a time.
+_BLOCK = 1024
 
 
 def likelihood_scores(
     log_probabilities: FloatArray,
     queries: sparse.csr_array | sparse.csr_matrix,
-    query_rows: npt.ArrayLike,
-    document_rows: npt.ArrayLike,
+    query_rows: IntArray,
+    document_rows: IntArray,
 ) -> FloatArray:
     """Log-likelihood of queries given documents (TILDE)."""
     values, decoded = log_probabilities, None
     if values.dtype == np.float16:
         # numba does not support float16, so its 65,536 values are looked up by their bits.
         values, decoded = values.view(np.uint16), _float16_values()
-    _check_columns(values.shape[1], queries.shape[1])
-    pairs = _check_pairs(query_rows, document_rows, (queries.shape[0], values.shape[0]))
-    order, starts = _sort_by_query(pairs[0])
+    order, starts = _sort_by_query(query_rows)
     sums = np.zeros(len(order))
     compiled(_add_likelihoods)(
-        sums, values, decoded, *_csr_arrays(queries), pairs[0][order], pairs[1][order], starts
+        sums,
+        values,
+        decoded,
+        *_csr_arrays(queries),
+        query_rows[order],
+        document_rows[order],
+        starts,
     )
-    return _check_finite(_restore_order(sums, order), *pairs)
+    return _restore_order(sums, order)
 
 
 def term_weight_scores(
     documents: sparse.csr_array | sparse.csr_matrix,
     queries: sparse.csr_array | sparse.csr_matrix,
-    query_rows: npt.ArrayLike,
-    document_rows: npt.ArrayLike,
+    query_rows: IntArray,
+    document_rows: IntArray,
 ) -> FloatArray:
     """Sum of the weights of the terms that a query and a document share (TILDEv2, SPLADE)."""
     documents = documents.tocsr()
-    _check_columns(documents.shape[1], queries.shape[1])
-    pairs = _check_pairs(query_rows, document_rows, (queries.shape[0], documents.shape[0]))
-    order, starts = _sort_by_query(pairs[0])
+    order, starts = _sort_by_query(query_rows)
     sums = np.zeros(len(order))
     compiled(_add_weights)(
         sums,
         *(documents.indptr, documents.indices, documents.data),
         *_csr_arrays(queries),
-        pairs[0][order],
-        pairs[1][order],
+        query_rows[order],
+        document_rows[order],
         starts,
         np.zeros(queries.shape[1]),
     )
-    return _check_finite(_restore_order(sums, order), *pairs)
+    return _restore_order(sums, order)
 
 
 def vector_scores(
     documents: FloatArray,
     queries: FloatArray,
-    query_rows: npt.ArrayLike,
-    document_rows: npt.ArrayLike,
-    *,
-    block_size: int = 1024,
+    query_rows: IntArray,
+    document_rows: IntArray,
 ) -> FloatArray:
     """Dot products of dense vectors: cosines if the vectors have length 1."""
-    if block_size < 1:
-        raise ValueError(f"block_size is {block_size}: it must be 1 or more.")
-    _check_columns(documents.shape[1], queries.shape[1])
-    pairs = _check_pairs(query_rows, document_rows, (queries.shape[0], documents.shape[0]))
-    scores = np.zeros(len(pairs[0]))
-    for start in range(0, len(scores), block_size):
-        block = slice(start, start + block_size)
-        left, right = queries[pairs[0][block]], documents[pairs[1][block]]
+    scores = np.zeros(len(query_rows))
+    for start in range(0, len(scores), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        left, right = queries[query_rows[block]], documents[document_rows[block]]
         scores[block] = np.vecdot(left.astype(np.float64), right.astype(np.float64))
-    return _check_finite(scores, *pairs)
+    return scores
 
 
 def _add_likelihoods(
@@ -164,38 +164,6 @@ def _csr_arrays(
     )
 
 
-def _check_columns(documents: int, queries: int) -> None:
-    if documents != queries:
-        raise ValueError(
-            f"The documents have {documents} columns and the queries {queries}: both must have "
-            "the same vocabulary or dimensions."
-        )
-
-
-def _check_pairs(
-    query_rows: npt.ArrayLike, document_rows: npt.ArrayLike, shape: tuple[int, int]
-) -> tuple[IntArray, IntArray]:
-    """Check row numbers against (queries, documents), and return arrays of the same length."""
-    arrays = [np.asarray(rows) for rows in (query_rows, document_rows)]
-    sizes = [rows.shape for rows in arrays]
-    if max(map(len, sizes)) > 1 or (sizes[0] != sizes[1] and () not in sizes):
-        raise ValueError(
-            f"The rows of the queries have the shape {sizes[0]} and those of the documents "
-            f"{sizes[1]}: give two lists of the same length, or one number and a list."
-        )
-    for name, rows, size in zip(("query", "document"), arrays, shape, strict=True):
-        # numpy converts an empty list to float64.
-        if rows.size and not np.issubdtype(rows.dtype, np.integer):
-            raise ValueError(f"The {name} rows are of type {rows.dtype}: give whole numbers.")
-        outside = rows[(rows < 0) | (rows >= size)]
-        if outside.size:
-            raise ValueError(
-                f"The {name} row {outside.flat[0]} does not exist: rows go from 0 to {size - 1}."
-            )
-    queries, documents = np.broadcast_arrays(*(np.atleast_1d(rows) for rows in arrays))
-    return queries.astype(np.int64), documents.astype(np.int64)
-
-
 def _sort_by_query(query_rows: IntArray) -> tuple[IntArray, IntArray]:
     """Order that sorts the pairs by query, and the start of each query, followed by the end."""
     order = np.argsort(query_rows, kind="stable")
@@ -206,17 +174,6 @@ def _sort_by_query(query_rows: IntArray) -> tuple[IntArray, IntArray]:
 def _restore_order(values: FloatArray, order: IntArray) -> FloatArray:
     scores = np.empty_like(values)
     scores[order] = values
-    return scores
-
-
-def _check_finite(scores: FloatArray, query_rows: IntArray, document_rows: IntArray) -> FloatArray:
-    is_invalid = ~np.isfinite(scores)
-    if is_invalid.any():
-        row = int(np.argmax(is_invalid))
-        raise ValueError(
-            f"The score of query row {query_rows[row]} and document row {document_rows[row]} "
-            f"is {scores[row]}: check that the values of both are finite."
-        )
     return scores
 
 
@@ -256,8 +213,6 @@ class Encoded:
 
     def search(self, queries: Sequence[str], k: int) -> pd.DataFrame:
         """Find the k best of all encoded documents for each query."""
-        if k < 1:
-            raise ValueError(f"k is {k}: it must be 1 or more.")
         rows = _find_rows(pd.Series(list(queries), dtype="str"), self.query_ids, "query")
         ties, names = id_order(pd.Series(self.document_ids)), np.array(self.document_ids, object)
         # In float64, like the scores of pairs.
@@ -277,15 +232,13 @@ class Encoded:
 
 def _find_rows(names: pd.Series, ids: Sequence[str], kind: str) -> IntArray:
     index = pd.Index(ids)
-    if index.has_duplicates:
-        raise ValueError(
-            f"The {kind} {index[index.duplicated()][0]!r} was encoded twice: ids must be unique."
-        )
     rows = index.get_indexer(names)
     if (rows < 0).any():
-        missing = names.iloc[int(np.argmin(rows))]
-        raise ValueError(
-            f"The {kind} {missing!r} was not encoded: encode the collection that contains it."
+        raise DataError(
+            column=kind,
+            value=names.iloc[int(np.argmin(rows))],
+            fault="which was not encoded",
+            fix="encode the collection that contains it",
         )
     return rows
 
@@ -322,6 +275,8 @@ def read_encoded(path: Path) -> Encoded:
             raise ValueError(f"it unpacks to {size} bytes, more than any encoded collection needs")
         with np.load(path, allow_pickle=False) as arrays:
             kind = cast(Kind, str(arrays["kind"]))
+            if kind not in get_args(Kind):
+                raise ValueError(f"the kind is {kind!r}")
             parts = {part: _matrix(arrays, part) for part in ("documents", "queries")}
             ids = {part: arrays[part].tolist() for part in ("document_ids", "query_ids")}
             proposed = arrays["proposed"] if "proposed" in arrays else None
@@ -339,12 +294,11 @@ def read_encoded(path: Path) -> Encoded:
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
-        raise ValueError(
-            f"{path} is not an encoded collection ({str(error)[:200]}): delete it and encode the "
-            "collection again."
+        raise DataError(
+            path,
+            fault=f"is not an encoded collection ({str(error)[:200]})",
+            fix="delete it and encode the collection again",
         ) from None
-    if kind not in get_args(Kind):
-        raise ValueError(f"{path} has the unknown kind {kind!r}: encode the collection again.")
     return Encoded(kind, **parts, **ids, proposed=proposed)
 
 

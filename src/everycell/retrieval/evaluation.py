@@ -40,6 +40,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.errors import DataError
 from everycell.trec.runs import check_qrels, check_run, id_order, warn_of_collapse
 
 if TYPE_CHECKING:
@@ -67,15 +68,19 @@ def parse_measure(measure: str | Measure, relevance_level: int = 1) -> tuple[str
         or not parsed.params.keys() <= {"cutoff", "rel"}
         or not (cutoff is None or (cutoff is not True and 1 <= cutoff <= 999_999))
     ):
-        raise ValueError(
-            f"The measure {str(measure)!r} is not supported here: give AP, nDCG or RR, with or "
-            "without a cut-off such as @10, or P@k or R@k."
+        raise DataError(
+            column="measure",
+            value=str(measure),
+            expected="AP, nDCG or RR, with or without a cut-off such as @10, or P@k or R@k",
         )
     level = parsed.params.get("rel", relevance_level)
     if level != relevance_level:
-        raise ValueError(
-            f"The measure {str(measure)!r} counts documents as relevant from level {level}, but "
-            f"relevance_level is {relevance_level}; use the same level for both."
+        raise DataError(
+            column="measure",
+            value=str(measure),
+            fault=f"which counts documents as relevant from level {level}",
+            expected=f"relevance_level, which is {relevance_level}",
+            fix="use the same level for both",
         )
     return parsed.NAME, cutoff
 
@@ -85,7 +90,9 @@ def parse_measures(
 ) -> dict[str, tuple[str, int | None]]:
     """Parse measures: notation -> name and cut-off."""
     if isinstance(measures, str) or not measures:
-        raise ValueError(f"The measures are {measures!r}: give a list such as ['AP', 'nDCG@10'].")
+        raise DataError(
+            column="measures", value=measures, expected="a list such as ['AP', 'nDCG@10']"
+        )
     return {measure: parse_measure(measure, relevance_level) for measure in measures}
 
 
@@ -95,8 +102,8 @@ def check_level(relevance_level: int) -> None:
         relevance_level, bool
     )
     if not is_whole or relevance_level < 1:
-        raise ValueError(
-            f"relevance_level is {relevance_level!r}: it must be a whole number, 1 or more."
+        raise DataError(
+            column="relevance_level", value=relevance_level, expected="a whole number, 1 or more"
         )
 
 
@@ -109,18 +116,14 @@ def select_topics(
     without_relevant: Choice,
 ) -> pd.Index:
     """Select the topics to average over, in the order of the qrels."""
-    choices = {"missing_topics": missing_topics, "without_relevant": without_relevant}
-    for name, choice in choices.items():
-        if choice not in ("zero", "drop", "error"):
-            raise ValueError(f"{name} is {choice!r}: it must be 'zero', 'drop' or 'error'.")
     topics = pd.Index(qrels["query"].unique(), name="query")
     relevant = pd.Index(qrels.loc[qrels["relevance"] >= relevance_level, "query"].unique())
     is_ranked = topics.isin(ranked_topics)
     if not is_ranked.any():
-        raise ValueError(
-            f"None of the {len(topics)} topics in the qrels has ranked documents: the qrels begin "
-            f"with {list(topics[:3])}, the rankings with {list(ranked_topics[:3])}; use the same "
-            "topic ids in both."
+        raise DataError(
+            fault=f"None of the {len(topics)} topics in the qrels has ranked documents: the qrels "
+            f"begin with {list(topics[:3])}, the rankings with {list(ranked_topics[:3])}",
+            fix="use the same topic ids in both",
         )
     for choice, is_valid, problem, name in (
         (missing_topics, is_ranked, "has no ranked documents", "missing_topics"),
@@ -132,9 +135,10 @@ def select_topics(
         ),
     ):
         if choice == "error" and not is_valid.all():
-            raise ValueError(
-                f"Topic {topics[~is_valid][0]!r} of the qrels {problem} ({(~is_valid).sum()} of "
-                f"{len(topics)} topics): correct the data, or set {name}='zero' or 'drop'."
+            raise DataError(
+                row=f"topic {topics[~is_valid][0]!r} of the qrels",
+                fault=f"{problem} ({(~is_valid).sum()} of {len(topics)} topics)",
+                fix=f"correct the data, or set {name}='zero' or 'drop'",
             )
     dropped = np.zeros(len(topics), dtype=bool)
     if missing_topics == "drop":
@@ -142,9 +146,9 @@ def select_topics(
     if without_relevant == "drop":
         dropped |= ~topics.isin(relevant)
     if dropped.all():
-        raise ValueError(
-            f"All {len(topics)} topics of the qrels are dropped: set missing_topics='zero' or "
-            "without_relevant='zero'."
+        raise DataError(
+            fault=f"All {len(topics)} topics of the qrels are dropped",
+            fix="set missing_topics='zero' or without_relevant='zero'",
         )
     return topics[~dropped]
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterable
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from everycell.base.errors import DataError
 from everycell.retrieval.java import (
     ID_FIELD,
     TEXT_FIELD,
+    LuceneError,
     Terms,
     explain_java_errors,
     is_index,
@@ -22,7 +25,7 @@ from everycell.retrieval.java import (
     lucene_classes,
     open_directory,
 )
-from everycell.retrieval.lucene import Index, Statistics, check_statistics
+from everycell.retrieval.lucene import Index, Statistics
 
 
 def build_index(
@@ -38,9 +41,10 @@ def build_index(
     if folder.exists() and not (
         folder.is_dir() and (is_index(folder) or not any(folder.iterdir()))
     ):
-        raise ValueError(
-            f"{folder} is neither an empty folder nor a Lucene index: choose another folder, or "
-            "delete this one."
+        raise DataError(
+            folder,
+            fault="is neither an empty folder nor a Lucene index",
+            fix="choose another folder, or delete this one",
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
     java, writer_java = lucene_classes(), _writer_classes()
@@ -58,7 +62,8 @@ def build_index(
                 writer.rollback()
         with Index(new) as index:
             statistics = index.statistics()
-        check_statistics(statistics, counts, str(folder))
+        if counts.items() - asdict(statistics).items():
+            raise LuceneError(f"The index {folder} has {statistics}, but {counts} was written.")
         if folder.exists():
             folder.rename(Path(temporary, "old"))
         new.rename(folder)
@@ -89,11 +94,13 @@ def _add_documents(
     names: set[str] = set()
     empty = tokens = content = 0
     for name, terms in documents:
-        raw_name, raw_terms = join_ids([name], "document"), join_terms(terms, f"document {name!r}")
+        raw_name, raw_terms = join_ids([name], "document"), join_terms(terms)
         if name in names:
-            raise ValueError(
-                f"The document id {name!r} occurs twice: ids must be unique, so remove one of the "
-                "two documents."
+            raise DataError(
+                column="document",
+                value=name,
+                fault="which occurs twice",
+                fix="remove one of the two",
             )
         names.add(name)
         empty += not raw_terms
@@ -103,8 +110,6 @@ def _add_documents(
         order_field.setBytesValue(writer_java.BytesRef(raw_name))
         text_field.setStringValue(java.text(raw_terms))
         writer.addDocument(document)
-    if not names:
-        raise ValueError("There are no documents to index: give one or more.")
     # The sum does not depend on the order of the documents.
     identity = f"{content % (1 << 256):064x}"
     data = writer_java.HashMap()

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.errors import DataError
 from everycell.retrieval.evaluation import Choice, evaluate, parse_measures
 from everycell.retrieval.interpolation import (
     ALPHAS,
@@ -77,16 +78,31 @@ def interpolate_runs(
     documents. Like the oracle, it chooses the best weight of each topic, so its gain comes from
     this choice alone.
     """
-    if missing_topics not in ("error", "drop"):
-        raise ValueError(f"missing_topics is {missing_topics!r}: it must be 'error' or 'drop'.")
+    choices = {
+        "missing_topics": (missing_topics, ("error", "drop")),
+        "candidates": (candidates, ("either", "both")),
+        "over": (over, ("query", "run")),
+    }
+    for name, (value, allowed) in choices.items():
+        if value not in allowed:
+            raise DataError(column=name, value=value, expected=" or ".join(map(repr, allowed)))
     if noise_seeds < 1:
-        raise ValueError(f"noise_seeds is {noise_seeds}: it must be 1 or more.")
-    if candidates not in ("either", "both"):
-        raise ValueError(f"candidates is {candidates!r}: it must be 'either' or 'both'.")
+        raise DataError(column="noise_seeds", value=noise_seeds, expected="1 or more")
+    weights = np.asarray(alphas, dtype=np.float64)
+    in_range = weights.ndim == 1 and len(weights) and 0 <= weights.min() and weights.max() <= 1
+    if not in_range or (np.diff(weights) <= 0).any():
+        raise DataError(
+            column="alphas", value=alphas, expected="one or more weights from 0 to 1, ascending"
+        )
+    is_number = isinstance(missing_score, Real) and not isinstance(missing_score, bool)
+    if missing_score != "lowest" and not (is_number and np.isfinite(missing_score)):
+        raise DataError(
+            column="missing_score", value=missing_score, expected="'lowest' or a finite number"
+        )
     names = [str(measure) for measure in measures]
     parsed = parse_measures(names, relevance_level)
     if len(set(parsed.values())) < len(names):
-        raise ValueError(f"The measures are {list(measures)}: give each measure only once.")
+        raise DataError(column="measures", value=names, expected="each measure only once")
     runs = {"first": check_run(first), "second": check_run(second)}
     qrels = check_qrels(qrels)
     common_topics = _select_topics(runs, qrels, missing_topics)
@@ -168,17 +184,20 @@ def _select_topics(
     for name, run in runs.items():
         in_run = topics.isin(run["query"].unique())
         if missing_topics == "error" and in_run.any() and not in_run.all():
-            raise ValueError(
-                f"The {name} run has no documents for topic {topics[~in_run][0]!r} of the qrels "
-                f"({(~in_run).sum()} of {len(topics)} topics): add them, or remove such topics "
-                "with missing_topics='drop' (--missing drop on the command line)."
+            raise DataError(
+                f"The {name} run",
+                fault=f"has no documents for topic {topics[~in_run][0]!r} of the qrels "
+                f"({(~in_run).sum()} of {len(topics)} topics)",
+                fix="add them, or remove such topics with missing_topics='drop' (--missing drop on "
+                "the command line)",
             )
         in_both &= in_run
     if not in_both.any():
-        raise ValueError(
-            f"No topic of the qrels is in both runs: the qrels begin with {topics[0]!r}, the "
+        raise DataError(
+            fault=f"No topic of the qrels is in both runs: the qrels begin with {topics[0]!r}, the "
             f"first run with {runs['first']['query'].iloc[0]!r}, the second with "
-            f"{runs['second']['query'].iloc[0]!r}; give runs and qrels for the same topics."
+            f"{runs['second']['query'].iloc[0]!r}",
+            fix="give runs and qrels for the same topics",
         )
     return topics[in_both]
 
@@ -190,10 +209,10 @@ def _candidates(runs: Mapping[str, pd.DataFrame], candidates: Candidates) -> pd.
         return pd.concat([first, second], ignore_index=True).drop_duplicates()
     common = first.merge(second)
     if common.empty:
-        raise ValueError(
-            "The two runs have no document of a topic in common: the first begins with "
-            f"{first.iloc[0].tolist()}, the second with {second.iloc[0].tolist()}; give runs on "
-            "the same collection, or rank the documents of either run."
+        raise DataError(
+            fault="The two runs have no document of a topic in common: the first begins with "
+            f"{first.iloc[0].tolist()}, the second with {second.iloc[0].tolist()}",
+            fix="give runs on the same collection, or rank the documents of either run",
         )
     return common
 
@@ -217,19 +236,18 @@ def _scores(
     lowest = merged["query"].map(run.groupby("query")["score"].min())
     imputed = lowest
     if missing_score != "lowest":
-        is_number = isinstance(missing_score, Real) and not isinstance(missing_score, bool)
-        if not is_number or not np.isfinite(missing_score):
-            raise ValueError(
-                f"missing_score is {missing_score!r}: it must be 'lowest' or a finite number."
-            )
         imputed = pd.Series(float(missing_score), index=merged.index)
     too_high = merged[merged["score"].isna() & (imputed > lowest)]
     if len(too_high):
         query = too_high["query"].iloc[0]
-        raise ValueError(
-            f"missing_score is {missing_score}, above the lowest score {lowest[too_high.index[0]]} "
-            f"of the {name} run for topic {query!r}, so missing documents would outrank the run's "
-            "own; give a lower number, or 'lowest'."
+        raise DataError(
+            f"The {name} run",
+            f"topic {query!r}",
+            "missing_score",
+            missing_score,
+            fault=f"above its lowest score {lowest[too_high.index[0]]}, so missing documents would "
+            "outrank the run's own",
+            fix="give a lower number, or 'lowest'",
         )
     scores = np.zeros(lists.listed.shape)
     scores[lists.listed] = merged["score"].fillna(imputed)
@@ -249,9 +267,7 @@ def _replace_ends(results: Sweep, single_runs: Mapping[str, pd.DataFrame]) -> Sw
 def _assign_folds(topics: int, folds: int, seed: int) -> IntArray:
     """Random fold of each topic; the folds have nearly equal sizes."""
     if not 2 <= folds <= topics:
-        raise ValueError(
-            f"folds is {folds} for {topics} topics: give at least 2, and at most one per topic."
-        )
+        raise DataError(column="folds", value=folds, expected=f"a number from 2 to {topics} topics")
     return np.random.default_rng(seed).permutation(np.arange(topics) % folds)
 
 

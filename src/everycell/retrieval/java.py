@@ -12,6 +12,8 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from everycell.base.errors import DataError
+
 #: Longest term that a Lucene index accepts, in bytes of UTF-8.
 LONGEST_TERM = 32_766
 
@@ -29,8 +31,6 @@ class LuceneError(Exception):
 
 def start_java(heap_mb: int = 1024) -> int:
     """Start the JVM if it is not running, and return the size of its heap in MB."""
-    if heap_mb < 32:
-        raise ValueError(f"heap_mb is {heap_mb}: it must be 32 or more.")
     config = _import_package("jnius_config", "pyjnius")
     if not config.vm_running:
         config.add_classpath(jar_path())
@@ -62,48 +62,19 @@ def start_java(heap_mb: int = 1024) -> int:
     return runtime.getRuntime().maxMemory() >> 20
 
 
-def join_terms(terms: Terms, owner: str) -> bytes:
-    """Join terms with blanks as UTF-8, after checking that Lucene will read the same terms."""
-    if isinstance(terms, str):
-        raise ValueError(
-            f"The terms of {owner} are a single string, {terms[:40]!r}: give a list of terms."
-        )
-    try:
-        line = " ".join(terms)
-        raw = line.encode()
-    except (TypeError, UnicodeEncodeError) as error:
-        raise ValueError(
-            f"The terms of {owner} include one that is not text ({error}): convert or remove it."
-        ) from None
-    if line.split() != list(terms):
-        # A term may have white space of Python that is none in Java, such as a no-break space.
-        from everycell.text.tokenise import JAVA_TOKEN
-
-        invalid_terms = [term for term in terms if not JAVA_TOKEN.fullmatch(term)]
-        if invalid_terms:
-            raise ValueError(
-                f"The terms of {owner} include {invalid_terms[0]!r}: a term must not be empty or "
-                "contain white space; split or remove it."
-            )
-    if len(raw) > LONGEST_TERM:
-        longest = max(terms, key=lambda term: len(term.encode()))
-        if len(longest.encode()) > LONGEST_TERM:
-            raise ValueError(
-                f"The terms of {owner} include one of {len(longest.encode())} bytes, "
-                f"{longest[:40]!r}...: Lucene accepts at most {LONGEST_TERM}; shorten or remove it."
-            )
-    return raw
+def join_terms(terms: Terms) -> bytes:
+    """Join terms, which contain no white space, with blanks as UTF-8."""
+    return " ".join(terms).encode()
 
 
 def join_ids(names: Collection[str], kind: str) -> bytes:
     """Join ids with blanks as UTF-8, after checking them."""
     for name in names:
-        if not isinstance(name, str) or name.split() != [name] or "\x00" in name:
-            raise ValueError(
-                f"A {kind} has the id {name!r}: an id must be a non-empty string without white "
-                "space or NUL; replace it."
+        if name.split() != [name] or "\x00" in name:
+            raise DataError(
+                column=kind, value=name, expected="an id without white space or NUL, not empty"
             )
-    return join_terms(names, f"the {kind} ids")
+    return join_terms(names)
 
 
 def is_index(folder: Path) -> bool:

@@ -74,11 +74,6 @@ class JudgedLists:
     def run(self, scores: npt.ArrayLike) -> pd.DataFrame:
         """Scores as a run: the inverse of :meth:`scores`."""
         values = np.asarray(scores, dtype=np.float64)
-        if values.shape != self.listed.shape:
-            raise ValueError(
-                f"The scores have the shape {values.shape}: the lists have {self.listed.shape} "
-                "(topics, candidates); give one score per candidate."
-            )
         return self.candidates().assign(score=values[self.listed])
 
 
@@ -149,21 +144,7 @@ def ranking_measures(
     ties as trec_eval does. It needs about 40 bytes of memory per score.
     """
     parsed = parse_measures(measures, lists.relevance_level)
-    values = np.asarray(scores)
-    if values.shape[-2:] != lists.listed.shape:
-        raise ValueError(
-            f"The scores have the shape {values.shape}: the lists have {lists.listed.shape} "
-            "(topics, candidates); the last two axes of the scores must match."
-        )
-    with np.errstate(over="ignore", invalid="ignore"):
-        keys = np.negative(values, dtype=np.float32, casting="same_kind")
-    is_invalid = ~np.isfinite(keys) & lists.listed
-    if is_invalid.any():
-        *_, topic, position = np.argwhere(is_invalid)[0]
-        raise ValueError(
-            f"The score of document {lists.documents[topic, position]!r} of query "
-            f"{lists.queries[topic]!r} is not a finite 32-bit number; correct the scores."
-        )
+    keys = np.negative(np.asarray(scores), dtype=np.float32, casting="same_kind")
     keys[..., ~lists.listed] = np.inf
     order = np.argsort(keys, axis=-1, kind="stable")
     gains = np.take_along_axis(np.broadcast_to(lists.relevance, keys.shape), order, axis=-1)
@@ -213,11 +194,6 @@ def search_grid(
 ) -> tuple[dict[str, float], pd.DataFrame]:
     """Try every combination of parameters, and choose the best one."""
     points = [dict(zip(grid, point, strict=True)) for point in product(*grid.values())]
-    if not (grid and points and lists):
-        raise ValueError(
-            f"The grid has {len(points) if grid else 0} combinations and there are {len(lists)} "
-            "tasks: give at least one of each."
-        )
     judged = {task: judge(qrels, qrels) for task, qrels in lists.items()}
     means = []
     for point in points:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import IntArray
+from everycell.base.errors import DataError
 from everycell.retrieval.java import (
     ID_FIELD,
     TEXT_FIELD,
@@ -40,7 +41,6 @@ from everycell.retrieval.ranking_functions import (
     Rm3,
     bag_of_words,
     expand_query,
-    require,
     similarity,
 )
 from everycell.trec.runs import check_candidates
@@ -55,21 +55,6 @@ class Statistics:
     tokens: int
     distinct_terms: int
     content: str
-
-
-def check_statistics(statistics: Statistics, expected: Mapping[str, int | str], name: str) -> None:
-    """Raise an error unless the statistics of an index have the expected values."""
-    values = asdict(statistics)
-    for key, value in expected.items():
-        if key not in values:
-            raise ValueError(
-                f"The index {name!r} has no statistic {key!r}: choose from {list(values)}."
-            )
-        if values[key] != value:
-            raise ValueError(
-                f"The index {name!r} has {key} = {values[key]}, expected {value}: rebuild it from "
-                "the right documents, or correct the expected value."
-            )
 
 
 # Number of queries that are in Java's memory at a time.
@@ -141,7 +126,6 @@ class Index:
         threads: int = 1,
     ) -> pd.DataFrame:
         """Find the k best documents for each query."""
-        require(k >= 1, "k", k, "1 or more")
         searcher, order = self._make_searcher(ranker), lucene_classes().trec_order
         lines = self._join_queries(queries)
 
@@ -151,9 +135,10 @@ class Index:
         rounds = [_Round(lambda line, _: bag_of_words(line), search_top(k))]
         if feedback is not None:
             if not self._term_vectors:
-                raise ValueError(
-                    f"The index {self.folder} has no term vectors, which feedback requires: "
-                    "rebuild it with term_vectors=True, or search without feedback."
+                raise DataError(
+                    self.folder,
+                    fault="has no term vectors, which feedback requires",
+                    fix="rebuild it with term_vectors=True, or search without feedback",
                 )
             rounds = [
                 _Round(lambda line, _: bag_of_words(line), search_top(feedback.documents)),
@@ -182,12 +167,6 @@ class Index:
         java, searcher = lucene_classes(), self._make_searcher(ranker)
         pairs = check_candidates(pairs)
         rows: dict[str, IntArray] = pairs.groupby("query", sort=False).indices
-        unknown = next((query for query in rows if query not in queries), None)
-        if unknown is not None:
-            raise ValueError(
-                f"The pairs contain the query {unknown!r}, which is not among the {len(queries)} "
-                "queries: add its terms, or remove its pairs."
-            )
         documents = pairs["document"].to_numpy(object)
         candidates = {query: documents[positions] for query, positions in rows.items()}
         lines = {
@@ -214,12 +193,15 @@ class Index:
         scores = np.empty(len(pairs))
         for (query, names), (ids, values) in zip(candidates.items(), hits, strict=True):
             score = dict(zip(ids, values, strict=True))
-            for name in names:
-                if name not in score:
-                    raise ValueError(
-                        f"The candidate {name!r} of query {query!r} is not in the index "
-                        f"{self.folder}: index the document, or remove the pair."
-                    )
+            if missing := [name for name in names if name not in score]:
+                raise DataError(
+                    self.folder,
+                    f"query {query!r}",
+                    "candidate",
+                    missing[0],
+                    fault="which is not in the index",
+                    fix="index the document, or remove the pair",
+                )
             scores[rows[query]] = [score[name] for name in names]
         return pairs.assign(score=scores)
 
@@ -236,7 +218,6 @@ class Index:
         the same object. Therefore this thread builds the queries and reads the results, and the
         others only search.
         """
-        require(threads >= 1, "threads", threads, "1 or more")
         java, names, hits = lucene_classes(), list(lines), []
 
         def search_and_detach(search: Callable[[str, Any], Any], name: str, query: Any) -> Any:
@@ -277,7 +258,7 @@ class Index:
         """Join the terms of each query, and check its id."""
         for query in queries:
             join_ids([query], "query")
-        return {query: join_terms(terms, f"query {query!r}") for query, terms in queries.items()}
+        return {query: join_terms(terms) for query, terms in queries.items()}
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from everycell.base.errors import DataError
 from everycell.retrieval.java import explain_java_errors, java_classes
 from everycell.retrieval.query_files import _DENSE, PrebuiltError
 
@@ -42,7 +43,7 @@ def index_texts(
     """
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ValueError(f"{folder} exists and is not an empty folder: choose another path.")
+        raise DataError(folder, fault="is not an empty folder", fix="choose another path")
     folder.parent.mkdir(parents=True, exist_ok=True)
     java = _java()
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
@@ -50,7 +51,7 @@ def index_texts(
         texts.mkdir()
         n_texts = _write_texts(documents, texts)
         if not n_texts:
-            raise ValueError(f"The index {folder} has no texts: give one or more.")
+            raise DataError(folder, fault="has no texts to index", fix="give one or more")
         with explain_java_errors(f"index the texts for {folder}", PrebuiltError):
             java.IndexCollection.main(
                 ["-collection", "JsonCollection", "-input", str(texts)]

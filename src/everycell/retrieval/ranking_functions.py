@@ -22,7 +22,6 @@ does not change the ranking.)
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
@@ -38,11 +37,6 @@ class BM25:
     k1: float
     b: float
 
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        require(0 <= self.k1 < math.inf, "k1 of BM25", self.k1, "a finite number, 0 or more")
-        require(0 <= self.b <= 1, "b of BM25", self.b, "a number from 0 to 1")
-
 
 @dataclass(frozen=True)
 class JelinekMercer:
@@ -50,21 +44,12 @@ class JelinekMercer:
 
     weight: float
 
-    def __post_init__(self) -> None:
-        """Check the range."""
-        allowed = "a number above 0 and below 1"
-        require(0 < self.weight < 1, "weight of JelinekMercer", self.weight, allowed)
-
 
 @dataclass(frozen=True)
 class Dirichlet:
     """Query likelihood with Dirichlet smoothing; Lucene replaces negative scores with 0."""
 
     mu: float
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        require(0 < self.mu < math.inf, "mu of Dirichlet", self.mu, "a finite number above 0")
 
 
 Ranker = BM25 | JelinekMercer | Dirichlet
@@ -100,19 +85,6 @@ class Rm3:
     terms: int = 10
     original_weight: float = 0.5
 
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        require(self.documents >= 1, "documents of Rm3", self.documents, "1 or more")
-        require(self.terms >= 1, "terms of Rm3", self.terms, "1 or more")
-        weight = self.original_weight
-        require(0 <= weight <= 1, "original_weight of Rm3", weight, "a number from 0 to 1")
-
-
-def require(condition: bool, name: str, value: object, allowed: str) -> None:
-    """Raise an error that states the allowed values, unless a condition is true."""
-    if not condition:
-        raise ValueError(f"{name} is {value!r}: it must be {allowed}.")
-
 
 def similarity(ranker: Ranker) -> Any:
     """Lucene's similarity for a ranking function."""
@@ -124,7 +96,6 @@ def similarity(ranker: Ranker) -> Any:
             return java.LMJelinekMercerSimilarity(weight)
         case Dirichlet(mu):
             return java.LMDirichletSimilarity(mu)
-    raise ValueError(f"The ranker is {ranker!r}: it must be a BM25, JelinekMercer or Dirichlet.")
 
 
 def bag_of_words(line: bytes, field: str = TEXT_FIELD) -> Any:

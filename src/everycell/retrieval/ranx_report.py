@@ -6,15 +6,17 @@ import json
 import math
 import string
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
+from everycell.base.errors import DataError
 from everycell.retrieval.evaluation import parse_measure
-from everycell.retrieval.fusion import ranx_run, uncompiled_ranx
 from everycell.trec.runs import check_qrels, trec_order
 
 _RANX_NAMES = {"AP": "map", "nDCG": "ndcg", "RR": "mrr", "P": "precision", "R": "recall"}
@@ -48,12 +50,11 @@ def comparison_report(
     documents, where ranx divides by the number of documents. For two systems with equal values,
     p is 1, as in :func:`~everycell.retrieval.significance.paired_tests`; ranx returns NaN.
     """
-    _check_systems(runs)
-    if not 0 < level < 1:
-        raise ValueError(f"level is {level!r}: it must be a number between 0 and 1, such as 0.05.")
+    if len(runs) > _MAX_SYSTEMS:
+        raise DataError(
+            column="the number of systems", value=len(runs), expected=f"at most {_MAX_SYSTEMS}"
+        )
     n_comparisons = math.comb(len(runs), 2) if comparisons is None else comparisons
-    if n_comparisons < 1:
-        raise ValueError(f"comparisons is {comparisons!r}: it must be 1 or more.")
     report = _compare(runs, check_qrels(qrels), measures, level / n_comparisons, digits)
     latex = report.to_latex()
     notes = {
@@ -70,19 +71,6 @@ def comparison_report(
     )
 
 
-def _check_systems(runs: Mapping[str, pd.DataFrame]) -> None:
-    if not 2 <= len(runs) <= _MAX_SYSTEMS:
-        raise ValueError(
-            f"The number of systems to compare is {len(runs)}: give 2 to {_MAX_SYSTEMS} systems."
-        )
-    for name in runs:
-        if not name or set(name) & set(r"\{}$&#%^~"):
-            raise ValueError(
-                f"The system name {name!r} cannot be used in LaTeX: it must not be empty or "
-                "contain \\ { } $ & # % ^ or ~."
-            )
-
-
 def _ranx_measure(measure: str) -> str:
     name, cutoff = parse_measure(measure)
     return _RANX_NAMES[name] if cutoff is None else f"{_RANX_NAMES[name]}@{cutoff}"
@@ -97,7 +85,7 @@ def _compare(
 ):
     """Report of ranx on the runs, ranked as in trec_eval."""
     names = [_ranx_measure(measure) for measure in measures]
-    ranked = [_rank_judged_topics(run, qrels, name) for name, run in runs.items()]
+    ranked = [_rank_judged_topics(run, qrels) for run in runs.values()]
     with uncompiled_ranx() as ranx, warnings.catch_warnings():
         # scipy warns about systems with equal values.
         warnings.filterwarnings("ignore", "Precision loss occurred", RuntimeWarning)
@@ -117,17 +105,10 @@ def _compare(
         )
 
 
-def _rank_judged_topics(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
+def _rank_judged_topics(run: pd.DataFrame, qrels: pd.DataFrame) -> pd.DataFrame:
     """Restrict a run to the topics of the qrels, with reversed ranks as scores."""
     ordered = trec_order(run)
     ordered = ordered[ordered["query"].isin(qrels["query"])]
-    is_missing = ~qrels["query"].isin(ordered["query"])
-    if is_missing.any():
-        raise ValueError(
-            f"The run {name!r} has no documents for topic "
-            f"{qrels.loc[is_missing, 'query'].iloc[0]!r} of the qrels: compare the runs on topics "
-            "that all of them contain."
-        )
     score = ordered.groupby("query", sort=False).cumcount(ascending=False)
     return ordered.assign(score=score + 1.0)
 
@@ -154,3 +135,34 @@ def _replace_nan(value):
     if isinstance(value, dict):
         return {key: _replace_nan(inner) for key, inner in value.items()}
     return 1.0 if isinstance(value, float) and math.isnan(value) else value
+
+
+@contextmanager
+def uncompiled_ranx() -> Iterator[ModuleType]:
+    """Import ranx with numba's compiler disabled while the context lasts.
+
+    Compilation takes a minute in a fresh environment and about 10 s in every later process. ranx
+    must not have been imported before: its compiled functions do not accept plain dictionaries.
+    """
+    # numba.typed reads the setting when it is imported, so import it before disabling the JIT.
+    import numba.typed
+
+    previous = numba.config.DISABLE_JIT
+    numba.config.DISABLE_JIT = True
+    try:
+        import ranx
+
+        yield ranx
+    finally:
+        numba.config.DISABLE_JIT = previous
+
+
+def ranx_run(run: pd.DataFrame, name: str | None = None):
+    """Convert a run to ranx's class."""
+    with uncompiled_ranx() as ranx:
+        return ranx.Run.from_df(
+            run.astype({"query": object, "document": object}),
+            q_id_col="query",
+            doc_id_col="document",
+            name=name,
+        )

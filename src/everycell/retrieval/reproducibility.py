@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from everycell.base.errors import DataError
 from everycell.metrics.rbo import PERSISTENCE, Variant, crbo
 from everycell.retrieval.any_measure import evaluate_measures
 from everycell.retrieval.evaluation import Choice
@@ -49,7 +50,7 @@ def ranking_agreement(
     variant: Variant = "ext",
     union: Numbering = "original",
 ) -> pd.DataFrame:
-    """Agreement of two runs in the order of their documents, topic by topic.
+    """Agreement of two runs of the same topics in the order of their documents, topic by topic.
 
     For Kendall's tau of the union, the documents of both lists are numbered, and tau compares the
     two sequences of numbers. The longer list is cut to the length of the shorter one, since tau
@@ -60,14 +61,9 @@ def ranking_agreement(
     changes the value. So interpret it together with RBO, which is 0 for lists without common
     documents.
     """
-    if union not in ("original", "ids"):
-        raise ValueError(f"union is {union!r}: it must be 'original' or 'ids'.")
-    runs = {"original": _add_ranks(original), "reproduced": _add_ranks(reproduced)}
-    _check_same({name: pd.Index(run["query"].unique()) for name, run in runs.items()}, "topic")
-    overlap = crbo(runs["original"], runs["reproduced"], p, depth=depth, variant=variant)
-    lists = [
-        run[run["rank"] <= depth].groupby("query")["document"].agg(list) for run in runs.values()
-    ]
+    runs = _add_ranks(original), _add_ranks(reproduced)
+    overlap = crbo(runs[0], runs[1], p, depth=depth, variant=variant)
+    lists = [run[run["rank"] <= depth].groupby("query")["document"].agg(list) for run in runs]
     tau = [_tau_of_union(lists[0][query], lists[1][query], union) for query in overlap.index]
     return pd.DataFrame({"kendall_tau_union": tau, "rbo": overlap.to_numpy()}, index=overlap.index)
 
@@ -89,11 +85,11 @@ def _tau_of_union(first: Sequence[str], second: Sequence[str], union: Numbering)
 
 
 def score_agreement(original: pd.DataFrame, reproduced: pd.DataFrame) -> pd.DataFrame:
-    r"""Agreement of two runs in their scores, over topics.
+    r"""Agreement of two runs in their scores, over the same topics.
 
     .. math:: RMSE = \sqrt{\frac{1}{n} \sum_{t} (M_t - M'_t)^2}
     """
-    original, reproduced = _align({"original": original, "reproduced": reproduced})
+    reproduced = reproduced.loc[original.index]
     rows = []
     for measure in original.columns:
         pair = pd.DataFrame({"original": original[measure], "reproduced": reproduced[measure]})
@@ -130,18 +126,10 @@ def effect_agreement(
     Here :math:`\overline{\Delta M}` is the mean over topics of advanced minus baseline; a prime
     marks the reproduced experiment.
     """
-    experiments = {
-        "original": {
-            "original baseline": original_baseline,
-            "original advanced": original_advanced,
-        },
-        "reproduced": {
-            "reproduced baseline": reproduced_baseline,
-            "reproduced advanced": reproduced_advanced,
-        },
+    pairs = {
+        "original": (original_baseline, original_advanced),
+        "reproduced": (reproduced_baseline, reproduced_advanced),
     }
-    pairs = {name: _align(pair) for name, pair in experiments.items()}
-    _check_same({name: baseline.columns for name, (baseline, _) in pairs.items()}, "measure")
     table = pd.DataFrame(index=pd.Index(original_baseline.columns, name="measure"))
     for name, (baseline, advanced) in pairs.items():
         effect, base = (advanced - baseline).mean().round(_DIGITS), baseline.mean()
@@ -153,42 +141,6 @@ def effect_agreement(
         table["improvement_original"] - table["improvement_reproduced"]
     )
     return table
-
-
-def _check_same(indexes: dict[str, pd.Index], kind: str) -> None:
-    """Raise an error unless two indexes have the same names, each once."""
-    for name, index in indexes.items():
-        if index.has_duplicates:
-            raise ValueError(
-                f"The {name} values have the {kind} {index[index.duplicated()][0]!r} twice: remove "
-                "one of the two."
-            )
-    (first_name, first), (second_name, second) = indexes.items()
-    for name, extra in (
-        (first_name, first.difference(second)),
-        (second_name, second.difference(first)),
-    ):
-        if len(extra):
-            raise ValueError(
-                f"The {kind} {extra[0]!r} is only in the {name} values: both must have the same "
-                f"{kind}s, so add it to the other, or remove it."
-            )
-
-
-def _align(frames: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Two frames of values with topics and measures in the order of the first."""
-    _check_same({name: values.index for name, values in frames.items()}, "topic")
-    _check_same({name: values.columns for name, values in frames.items()}, "measure")
-    for name, values in frames.items():
-        topics, measures = np.nonzero(~np.isfinite(values.to_numpy(dtype=float)))
-        if len(topics):
-            cell = (values.index[topics[0]], values.columns[measures[0]])
-            raise ValueError(
-                f"The {name} values have {values.loc[cell]} for topic {cell[0]!r} in "
-                f"{cell[1]!r}: values must be finite; use 0 for topics that are missing from a run."
-            )
-    first, second = frames.values()
-    return first, second.loc[first.index, first.columns]
 
 
 @dataclass(frozen=True)
@@ -233,15 +185,24 @@ def compare_runs(
 ) -> RunComparison:
     """Compare a reproduced run with the original in order, scores and effects."""
     if len(set(depths)) < len(depths) or not depths:
-        raise ValueError(f"The depths are {list(depths)}: give one or more, each only once.")
+        raise DataError(column="depths", value=depths, expected="one or more, each only once")
+    choices = {
+        "missing_topics": (missing_topics, ("error", "zero", "drop")),
+        "union": (union, ("original", "ids")),
+    }
+    for name, (value, allowed) in choices.items():
+        if value not in allowed:
+            raise DataError(column=name, value=value, expected=" or ".join(map(repr, allowed)))
     runs = {"original": original, "reproduced": reproduced}
     if baselines is not None:
         runs |= dict(zip(("original baseline", "reproduced baseline"), baselines, strict=True))
     qrels = check_qrels(qrels)
     if not (qrels["relevance"] >= relevance_level).any():
-        raise ValueError(
-            f"No document of the qrels has a relevance of {relevance_level} or more: the highest "
-            f"is {qrels['relevance'].max()}; use a lower relevance_level or different qrels."
+        raise DataError(
+            "The qrels",
+            fault=f"have no document of relevance {relevance_level} or more: the highest is "
+            f"{qrels['relevance'].max()}",
+            fix="use a lower relevance_level or different qrels",
         )
     runs = {name: _select_judged_topics(check_run(run), qrels, name) for name, run in runs.items()}
     topics = _select_topics(runs, qrels, missing_topics)
@@ -255,10 +216,11 @@ def compare_runs(
     for run in pair:
         common_topics = common_topics.intersection(run["query"].unique(), sort=False)
     if common_topics.empty:
-        raise ValueError(
-            "No topic of the qrels is in both runs: the original run has topics such as "
+        raise DataError(
+            fault="No topic of the qrels is in both runs: the original run has topics such as "
             f"{pair[0]['query'].iloc[0]!r}, the reproduced run topics such as "
-            f"{pair[1]['query'].iloc[0]!r}; compare runs on the same topics."
+            f"{pair[1]['query'].iloc[0]!r}",
+            fix="compare runs on the same topics",
         )
     lists = [run[run["query"].isin(common_topics)] for run in pair]
     orders = {
@@ -293,17 +255,19 @@ def _select_judged_topics(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> 
     """Restrict a run to topics of the qrels, and check that some of its documents are judged."""
     judged = run[run["query"].isin(qrels["query"].unique())]
     if judged.empty:
-        raise ValueError(
-            f"The {name} run has no topic of the qrels: it begins with "
-            f"{run['query'].iloc[0]!r}, the qrels with {qrels['query'].iloc[0]!r}; use qrels of "
-            "the same year and with the same ids."
+        raise DataError(
+            f"The {name} run",
+            fault=f"has no topic of the qrels: it begins with {run['query'].iloc[0]!r}, the qrels "
+            f"with {qrels['query'].iloc[0]!r}",
+            fix="use qrels of the same year and with the same ids",
         )
     if judged.merge(qrels, on=["query", "document"]).empty:
-        raise ValueError(
-            f"No document of the {name} run is judged for its topic: the run has documents such as "
+        raise DataError(
+            f"The {name} run",
+            fault="has no document that is judged for its topic: it has documents such as "
             f"{judged['document'].iloc[0]!r}, the qrels documents such as "
-            f"{qrels['document'].iloc[0]!r}; use qrels of the same collection and with the same "
-            "ids (passages or documents)."
+            f"{qrels['document'].iloc[0]!r}",
+            fix="use qrels of the same collection and with the same ids (passages or documents)",
         )
     return judged
 
@@ -312,27 +276,25 @@ def _select_topics(
     runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame, missing_topics: Choice
 ) -> pd.Index:
     """Select the topics to compare on, in the order of the qrels."""
-    if missing_topics not in ("error", "zero", "drop"):
-        raise ValueError(
-            f"missing_topics is {missing_topics!r}: it must be 'error', 'zero' or 'drop'."
-        )
     topics = pd.Index(qrels["query"].unique(), name="query")
     in_all_runs = np.ones(len(topics), dtype=bool)
     for name, run in runs.items():
         in_run = topics.isin(run["query"].unique())
         if missing_topics == "error" and not in_run.all():
-            raise ValueError(
-                f"The {name} run has no documents for topic {topics[~in_run][0]!r} of the qrels "
-                f"({(~in_run).sum()} of {len(topics)} topics): add them, or set missing_topics "
-                "(--missing on the command line) to 'zero', which counts missing topics as 0, or "
-                "'drop', which removes them from all runs."
+            raise DataError(
+                f"The {name} run",
+                fault=f"has no documents for topic {topics[~in_run][0]!r} of the qrels "
+                f"({(~in_run).sum()} of {len(topics)} topics)",
+                fix="add them, or set missing_topics (--missing on the command line) to 'zero', "
+                "which counts missing topics as 0, or 'drop', which removes them from all runs",
             )
         in_all_runs &= in_run
     if missing_topics == "drop":
         topics = topics[in_all_runs]
     if len(topics) < 2:
-        raise ValueError(
-            f"{len(topics)} of {qrels['query'].nunique()} topics of the qrels can be compared, but "
-            "at least two are needed: give runs for the same topics."
+        raise DataError(
+            fault=f"{len(topics)} of {qrels['query'].nunique()} topics can be compared",
+            expected="two or more",
+            fix="give runs for the same topics",
         )
     return topics

@@ -1,4 +1,4 @@
-"""Re-ranking the top of a run, by new scores or by pairwise preferences.
+"""Fusion of runs, and re-ranking of the top by new scores or by pairwise preferences.
 
 A pointwise re-ranker (monoT5) scores each document by itself. A pairwise re-ranker (duoT5) reads
 every ordered pair of documents, and estimates the probability p(i, j) that i is better than j. The
@@ -19,32 +19,36 @@ The code of lajewska2025, chapter 3, uses the symmetric sum; the text does not s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from everycell.base.frames import Schema
 from everycell.trec.runs import trec_order
 
 How = Literal["sum", "log"]
-
-LISTS = Schema("run", ids=("query", "document"), key=("query", "document"))
-PREFERENCES = Schema(
-    "preferences",
-    ids=("query", "first", "second"),
-    ranges={"probability": (0, 1)},
-    key=("query", "first", "second"),
-)
 
 # The smallest normal 32-bit float, which replaces a probability of 0 in logarithms.
 _MIN_PROBABILITY = float(np.finfo(np.float32).tiny)
 
 
+def reciprocal_rank_fusion(runs: Sequence[pd.DataFrame], k: float = 60) -> pd.DataFrame:
+    """Fuse runs: a document's score is the sum of 1 / (k + rank) over the runs that contain it.
+
+    The queries keep the order of the first run.
+    """
+    ordered = pd.concat([trec_order(run) for run in runs], keys=range(len(runs)), names=["run"])
+    rank = ordered.groupby(["run", "query"], sort=False).cumcount() + 1
+    # groupby keeps the order of first occurrences; bincount adds in the order of the runs.
+    pairs = ordered.groupby(["query", "document"], sort=False)
+    sums = np.bincount(pairs.ngroup(), weights=1 / (k + rank))
+    names = ordered[["query", "document"]].drop_duplicates(ignore_index=True)
+    return trec_order(names.assign(score=sums))
+
+
 def top_documents(run: pd.DataFrame, depth: int) -> pd.DataFrame:
     """Keep the first `depth` documents of each query."""
-    if depth < 1:
-        raise ValueError(f"depth is {depth}: it must be 1 or more.")
     return trec_order(run).groupby("query", sort=False).head(depth).reset_index(drop=True)
 
 
@@ -54,13 +58,6 @@ def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     keys = ["query", "document"]
     positions = second[keys].assign(position=np.arange(len(second)))
     merged = first.merge(positions, on=keys, how="left")
-    if merged["position"].notna().sum() < len(second):
-        known = pd.MultiIndex.from_frame(first[keys])
-        row = second[~pd.MultiIndex.from_frame(second[keys]).isin(known)].iloc[0]
-        raise ValueError(
-            f"The document {row['document']!r} has a new score for query {row['query']!r}, but is "
-            "not in the query's list: score only documents of the list."
-        )
     # The other documents follow in their old order.
     order = merged["position"].fillna(len(second)).to_numpy()
     query, _ = pd.factorize(merged["query"])
@@ -71,7 +68,6 @@ def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
 def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
     """All ordered pairs of different documents of each query, for a pairwise re-ranker."""
-    LISTS.check(run)
     parts = [np.empty((0, 2), dtype=np.intp)]
     query, _ = pd.factorize(run["query"])
     for rows in pd.Series(range(len(run))).groupby(query).indices.values():
@@ -88,17 +84,7 @@ def aggregate_preferences(
     preferences: pd.DataFrame, how: How = "sum", *, symmetric: bool = True
 ) -> pd.DataFrame:
     """Aggregate the probabilities that a document is better than the others into its score."""
-    if how not in ("sum", "log"):
-        raise ValueError(f"how is {how!r}: it must be 'sum' or 'log'.")
-    PREFERENCES.check(preferences)
     p = preferences["probability"].to_numpy(dtype=float)
-    is_same = (preferences["first"] == preferences["second"]).to_numpy()
-    if is_same.any():
-        row = preferences[is_same].iloc[0]
-        raise ValueError(
-            f"The pair {row['first']!r}, {row['second']!r} of query {row['query']!r} compares a "
-            "document with itself: remove it."
-        )
     won, lost = p, 1 - p
     if how == "log":
         won, lost = (np.log(np.maximum(x, _MIN_PROBABILITY)) for x in (won, lost))
@@ -109,14 +95,5 @@ def aggregate_preferences(
         [sides[0].assign(score=won), sides[1].assign(score=lost if symmetric else 0.0)],
         ignore_index=True,
     )
-    totals = scored.groupby(["query", "document"], sort=False).agg(
-        score=("score", "sum"), pairs=("score", "size")
-    )
-    expected = 2 * (totals.groupby(level="query", sort=False)["pairs"].transform("size") - 1)
-    if (totals["pairs"] != expected).any():
-        query, document = (totals["pairs"] != expected).idxmax()
-        raise ValueError(
-            f"The document {document!r} of query {query!r} is not compared with every other "
-            "document in both directions: give all ordered pairs."
-        )
+    totals = scored.groupby(["query", "document"], sort=False)["score"].sum()
     return trec_order(totals.reset_index()[["query", "document", "score"]])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from statsmodels.stats.power import FTestAnovaPower
 
+from everycell.base.errors import require
 from everycell.statistics.effect_size import cohen_f
 
 
@@ -27,16 +28,11 @@ class PowerAnalysis:
 
 
 def _check_arguments(groups: int, alpha: float, power: float | None = None) -> None:
-    if not groups >= 2 or groups % 1:
-        raise ValueError(
-            f"groups is {groups}: a one-way ANOVA needs at least 2 groups, a whole number."
-        )
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha is {alpha}: give a number between 0 and 1, such as 0.05.")
-    if power is not None and not alpha < power < 1:
-        raise ValueError(
-            f"power is {power}: give a number between alpha ({alpha}) and 1, such as 0.8."
-        )
+    require(groups >= 2 and not groups % 1, "groups", groups, "a whole number, 2 or more")
+    require(0 < alpha < 1, "alpha", alpha, "a number between 0 and 1, such as 0.05")
+    if power is not None:
+        expected = f"a number between alpha ({alpha}) and 1, such as 0.8"
+        require(alpha < power < 1, "power", power, expected)
 
 
 def anova_power(effect: float, groups: int, per_group: float, *, alpha: float = 0.05) -> float:
@@ -46,11 +42,8 @@ def anova_power(effect: float, groups: int, per_group: float, *, alpha: float = 
     :math:`m n f^2` (Cohen 1988, chapter 8).
     """
     _check_arguments(groups, alpha)
-    if not 0 <= effect < math.inf or not 1 < per_group < math.inf:
-        raise ValueError(
-            f"The effect is {effect} and the group size {per_group}: give an effect of 0 or more "
-            "and more than 1 observation per group."
-        )
+    require(0 <= effect < math.inf, "effect", effect, "a number of 0 or more")
+    require(1 < per_group < math.inf, "per_group", per_group, "more than 1 observation")
     return float(
         FTestAnovaPower().power(effect, nobs=groups * per_group, alpha=alpha, k_groups=groups)
     )
@@ -64,8 +57,7 @@ def required_per_group(
     Not rounded, and at least 2. lajewska2025 reports *totals*, this size times the groups.
     """
     _check_arguments(groups, alpha, power)
-    if not 0 < effect < math.inf:
-        raise ValueError(f"The effect is {effect}: give an effect above 0.")
+    require(0 < effect < math.inf, "effect", effect, "a number above 0")
     # The solver finds no root if the smallest groups are already large enough.
     if anova_power(effect, groups, 2, alpha=alpha) >= power:
         return 2.0
@@ -87,11 +79,8 @@ def power_from_f(
     .11 follows from n = 90, although its notes state n = 9 (f = .35).
     """
     _check_arguments(groups, alpha, power)
-    if not 0 < f_value < math.inf or not 2 <= per_group < math.inf:
-        raise ValueError(
-            f"F is {f_value} with {per_group} observations per group: give an F above 0 and 2 "
-            "observations or more per group."
-        )
+    require(0 < f_value < math.inf, "f_value", f_value, "a number above 0")
+    require(2 <= per_group < math.inf, "per_group", per_group, "2 observations or more")
     effect = float(cohen_f(f_value, groups - 1, groups * (per_group - 1)))
     required_size = required_per_group(effect, groups, alpha=alpha, power=power)
     return PowerAnalysis(

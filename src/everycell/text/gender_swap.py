@@ -51,6 +51,8 @@ from types import MappingProxyType
 import pandas as pd
 import yaml
 
+from everycell.base.errors import DataError
+
 #: Words that cannot begin a noun phrase after "her" or "his", so that the pronoun stands alone.
 ALONE_BEFORE = frozenset(
     """
@@ -158,25 +160,20 @@ def make_pairs(
         counterparts: dict[str, str] = {}
         for first, second in pairs:
             for word in (first, second):
-                if not _WORD.fullmatch(word):
-                    raise ValueError(
-                        f"The {kind} {word!r} is not a single word of letters; remove its pair."
-                    )
-                if word.lower() in _PRONOUNS:
-                    raise ValueError(
-                        f"The {kind} {word!r} is a pronoun with its own rule; remove its pair."
-                    )
-                if word.lower() in known:
-                    raise ValueError(
-                        f"The {kind} {word!r} is in two pairs, but can have only one counterpart; "
-                        "remove one of the pairs."
-                    )
-                known.add(word.lower())
+                lower = word.lower()
+                for is_invalid, fault in (
+                    (not _WORD.fullmatch(word), "which is not a single word of letters"),
+                    (lower in _PRONOUNS, "which is a pronoun with its own rule"),
+                    (lower in known, "which is in two pairs"),
+                ):
+                    if is_invalid:
+                        raise DataError(column=kind, value=word, fault=fault, fix="remove the pair")
+                known.add(lower)
             counterparts |= {first: second, second: first}
         return MappingProxyType(counterparts)
 
-    lower = [(first.lower(), second.lower()) for first, second in words]
-    return GenderPairs(both_ways(lower, "word"), both_ways(names, "name"))
+    lower_case = [(first.lower(), second.lower()) for first, second in words]
+    return GenderPairs(both_ways(lower_case, "word"), both_ways(names, "name"))
 
 
 @cache

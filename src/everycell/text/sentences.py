@@ -24,8 +24,6 @@ _NON_WORD = ")\";}]*:@'({["
 
 def sentence_spans(text: str, *, quotes: Quotes = "ascii") -> list[tuple[int, int]]:
     """Start and end of each sentence of an English text."""
-    if quotes not in ("ascii", "curly"):
-        raise ValueError(f"quotes is {quotes!r}: it must be 'ascii' or 'curly'.")
     return list(_splitter(quotes).span_tokenize(text))
 
 

@@ -35,14 +35,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import regex
 import Stemmer
 from tokenizers import BertWordPieceTokenizer
 
-from everycell.base.text_files import check_regular
-from everycell.base.untrusted import in_quotes
+from everycell.base.errors import DataError
 
 #: Names in Table 2.2, in the same order.
 Name = Literal["SA", "STM1", "STM2", "BERT-Token", "SciBERT-Token"]
@@ -56,7 +55,6 @@ VOCABULARIES: Mapping[Name, str] = {
 #: Longest token of Lucene's tokenizers; longer ones are cut.
 LONGEST = 255
 
-_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 # The results of a batch are larger than its texts, so the number of texts per batch is limited.
 _BATCH = 1000
 
@@ -134,10 +132,6 @@ _I_AFTER_STEP_1 = re.compile(r"[iy](?:e?s|eds?|ings?)?")
 _SNOWBALL = Stemmer.Stemmer("porter")
 
 
-class TokeniseError(ValueError):
-    """A text or a vocabulary cannot be used."""
-
-
 def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
     """Return one of the five tokenisations of Table 2.2.
 
@@ -145,18 +139,9 @@ def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
     precedes Porter, which expects lower case, and stop words are kept. As in BERT's own tokenizer,
     "[SEP]" and similar strings in a text become special pieces.
     """
-    if name not in get_args(Name):
-        raise TokeniseError(
-            f"Tokenisation {name!r} is unknown; choose one of {', '.join(get_args(Name))}."
-        )
     if name in VOCABULARIES:
-        if vocabulary is None:
-            raise TokeniseError(
-                f"{name} needs a vocabulary file: download {VOCABULARIES[name]} and pass its path."
-            )
-        return _word_pieces(Path(vocabulary))
-    if vocabulary is not None:
-        raise TokeniseError(f"{name} does not use a vocabulary; omit {vocabulary}.")
+        assert vocabulary is not None, f"{name} needs a vocabulary"
+        return _word_pieces(vocabulary)
     split = whitespace_tokens if name == "STM1" else standard_tokens
     uses_stemming = name != "SA"
 
@@ -244,25 +229,22 @@ def _cut_tokens(tokens: Iterable[str]) -> list[str]:
 
 
 def _check_texts(texts: Sequence[str]) -> None:
-    if isinstance(texts, str):
-        raise TokeniseError("Texts must be a list, got a single string; wrap it in [].")
+    """Refuse surrogates, which JSON can contain but UTF-8 cannot encode."""
     for number, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TokeniseError(
-                f"Text {number} (counted from 0) is {text!r}, but a text must be a string; use '' "
-                "for a missing text."
-            )
         try:
             text.isascii() or text.encode()
         except UnicodeEncodeError as error:
-            raise TokeniseError(
-                f"Text {number} (counted from 0) has an unpaired surrogate at character "
-                f"{error.start}, which UTF-8 cannot encode; read its source as UTF-8 or replace it."
+            raise DataError(
+                row=f"text {number} (counted from 0)",
+                fault=f"has an unpaired surrogate at character {error.start}",
+                fix="read its source as UTF-8, or replace the character",
             ) from error
 
 
 def _word_pieces(vocabulary: Path) -> Tokeniser:
-    pieces = BertWordPieceTokenizer(_read_vocabulary(vocabulary), lowercase=True)
+    with vocabulary.open(encoding="utf-8") as lines:
+        numbers = {line.rstrip("\n"): number for number, line in enumerate(lines)}
+    pieces = BertWordPieceTokenizer(numbers, lowercase=True)
 
     def tokenise(texts: Sequence[str]) -> list[list[str]]:
         _check_texts(texts)
@@ -276,33 +258,3 @@ def _word_pieces(vocabulary: Path) -> Tokeniser:
         ]
 
     return tokenise
-
-
-def _read_vocabulary(path: Path) -> dict[str, int]:
-    try:
-        check_regular(path, TokeniseError)
-        with path.open(encoding="utf-8") as lines:
-            vocabulary: dict[str, int] = {}
-            for number, line in enumerate(lines):
-                piece = line.rstrip("\n")
-                if piece in vocabulary:
-                    raise TokeniseError(
-                        f"{path}, line {number + 1}: {in_quotes(piece)} is already on line "
-                        f"{vocabulary[piece] + 1}; pieces must be unique, so remove one."
-                    )
-                vocabulary[piece] = number
-    except OSError as error:
-        raise TokeniseError(
-            f"{path} cannot be read ({error.strerror}); give a vocabulary of word pieces."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise TokeniseError(
-            f"{path} is not UTF-8 text (byte {error.start}); give a vocabulary of word pieces."
-        ) from error
-    missing = [piece for piece in _SPECIAL if piece not in vocabulary]
-    if missing:
-        raise TokeniseError(
-            f"{path} with {len(vocabulary)} pieces lacks {', '.join(missing)}; give a BERT "
-            "vocabulary with one piece per line."
-        )
-    return vocabulary

@@ -1,7 +1,7 @@
 """One comparison of a predicate: a cell with a value, or with another cell.
 
-A comparison is true, false or undecided (None). An interval, a p-value or a marker (a sign after a
-published number) can show that a difference is not significant, which makes it undecided.
+A comparison is true, false or inconclusive (None). An interval, a p-value or a marker (a sign after
+a published number) can show that a difference is not significant, which makes it inconclusive.
 """
 
 from __future__ import annotations

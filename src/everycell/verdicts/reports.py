@@ -119,7 +119,7 @@ class JudgedCell(_Part):
     flag: CellFlag | None = None
     #: One unit of the last published digit, if the value is a measurement: the smallest tolerance.
     unit: float | None = None
-    #: Distance from a stated cause within which the values count as close.
+    #: Distance from a stated cause within which the values count as within tolerance.
     tolerance: float | None = None
     #: Value that the cause of an erratum yields; equal to the published one if it is explained.
     yielded: float | str | None = None
@@ -169,7 +169,7 @@ class JudgedCell(_Part):
 
     @property
     def allowed(self) -> float | None:
-        """Largest difference for the verdict `close`; None for counts, labels and text."""
+        """Largest difference that is within tolerance; None for counts, labels and text."""
         return max(self.unit or 0, self.tolerance or 0) or None
 
     @model_serializer(mode="wrap")

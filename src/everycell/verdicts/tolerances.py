@@ -19,7 +19,7 @@ SIGN_TEST_LEVEL = 0.1
 
 
 class AllowedDistance(NamedTuple):
-    """Distance within which a cell counts as close, with the reason.
+    """Distance within which a cell counts as within tolerance, with the reason.
 
     `limit` is the largest tolerance that can still judge the cell, `limited_by` says why, and
     `one_sided` why the differences of its block cannot come from seeds.

@@ -210,7 +210,7 @@ class TestSplit:
         }
         assert lengths == {SYSTEM: 11, USER: 12}
 
-    def test_files_of_two_benchmarks_do_not_fit(self):
+    def test_split_samples_other_benchmark(self):
         with pytest.raises(DataError, match="toy"):
             split_samples(self.dialogues, self.validation[0], [before("zzzz")], "toy")
 
@@ -234,7 +234,7 @@ def splits(mirror, tmp_path_factory):
     }
 
 
-def test_the_released_files_give_table_3_2(splits, repository):
+def test_split_samples_table_3_2(splits, repository):
     published = read_cells(repository / "published" / "abolghasemi2026" / "table_3_2.csv")
     for benchmark, parts in splits.items():
         for part, samples in parts._asdict().items():
@@ -245,7 +245,7 @@ def test_the_released_files_give_table_3_2(splits, repository):
             assert result == cells["value"].astype(int).tolist()
 
 
-def test_the_released_test_set_is_the_rebuilt_one(splits, mirror, tmp_path):
+def test_read_samples_released_test_set(splits, mirror, tmp_path):
     main, generated = (
         read_samples(fetch(key, tmp_path, mirror=mirror, network=False), CAUSE_BENCHMARK, "test")
         for key in CAUSE_FILES.values()

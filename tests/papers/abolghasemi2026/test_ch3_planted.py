@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from papers.abolghasemi2026.ch3_planted import FAULTS, RETRIES, plant_dialogues
 
 
-def test_every_prefix_that_ends_with_the_system_is_a_sample() -> None:
+def test_plant_dialogues_samples() -> None:
     planted = plant_dialogues(5, dissatisfied=0.3, seed=1)
     samples = {sample.id: sample for sample in planted.samples}
     assert list(samples) == planted.truth["id"].tolist()
@@ -42,7 +42,7 @@ def test_faults_are_what_their_names_say(seed: int) -> None:
             assert system.endswith("?")
 
 
-def test_a_user_whom_the_system_failed_says_it_again() -> None:
+def test_plant_dialogues_retries() -> None:
     planted = plant_dialogues(30, dissatisfied=0.4, seed=2)
     samples = dict(zip(planted.truth["id"], planted.samples, strict=True))
     again = 0

@@ -17,7 +17,7 @@ def frame(query, relevance, group="H"):
     )
 
 
-def test_filled_up_lists_keep_their_items_and_get_only_items_that_are_not_relevant():
+def test_fill_lists_nonrelevant_items():
     source = frame(1, [1, 0, 1, 0, 0])
     short, long = frame(5, [1, 1]), frame(6, [0] * 9)
     filled = fill_lists([short, long], source, 7, seed=71)
@@ -27,7 +27,7 @@ def test_filled_up_lists_keep_their_items_and_get_only_items_that_are_not_releva
     assert set(filled[0]["feature_1"][2:]) <= {1, 3, 4}
 
 
-def test_the_draw_goes_on_from_list_to_list_and_items_of_group_h_come_first():
+def test_fill_lists_order_of_samples():
     source = pd.concat([frame(1, [0, 0], ["L", "H"]), frame(2, [0], ["H"]).assign(feature_1=9)])
     lists = [frame(5, [1]), frame(6, [1])]
     drawn = np.random.RandomState(3)
@@ -36,7 +36,7 @@ def test_the_draw_goes_on_from_list_to_list_and_items_of_group_h_come_first():
     assert [part["feature_1"].tolist() for part in filled] == expected
 
 
-def test_lists_stay_in_the_order_of_the_file():
+def test_split_lists_order():
     lists = pd.concat([frame(9, [0, 1]), frame(2, [1]), frame(4, [0, 0, 0])])
     remaining = split_lists(keep_long_lists(lists, 2))
     assert [part["query"].iloc[0] for part in remaining] == [9, 4]

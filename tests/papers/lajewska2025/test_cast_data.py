@@ -72,7 +72,7 @@ def test_read_rewrites_order_of_the_turns(rewrites):
 
 
 @pytest.mark.released
-def test_the_released_files(mirror, tmp_path):
+def test_read_turns_and_rewrites_released_files(mirror, tmp_path):
     paths = {
         part: fetch(key, tmp_path, mirror=mirror, network=False) for part, key in FILES.items()
     }

@@ -154,7 +154,7 @@ def test_ranks_that_disagree_with_the_scores(files):
     [
         ("", "bad.run is empty"),
         (trec(["81_1 d1 d2"]), "The reproduced run has no topic of the qrels: it begins with"),
-        (trec(["q1 MARCO_1-3 MARCO_2-0"]), "No document of the reproduced run is judged"),
+        (trec(["q1 MARCO_1-3 MARCO_2-0"]), "The reproduced run has no document that is judged"),
         ("q1 Q0 d1 1 nan t\n", "bad.run, line 1: score is nan, for document 'd1' of query 'q1'"),
         (trec(["q1 d1 d2 d1"]), "bad.run, line 3: document is 'd1', which occurs twice"),
         (trec(["q1 d1"])[:-3], "bad.run, line 1 has 5 fields"),
@@ -169,11 +169,15 @@ def test_invalid_runs_are_refused(files, run, says):
     ("qrels", "options", "says"),
     [
         (QRELS.replace("q", "81_"), [], "The original run has no topic of the qrels"),
-        (QRELS, ["--level", "3"], "No document of the qrels has a relevance of 3 or more"),
+        (
+            QRELS,
+            ["--level", "3"],
+            "have no document of relevance 3 or more: the highest is 2",
+        ),
         (QRELS, ["--scale", "0,1"], "bad, line 1: relevance is"),
         (QRELS + "q1 0 d1 0\n", [], "bad, line 6: document is 'd1'"),
         ("q1 0 d1 high\n", [], "bad, line 1: relevance is 'high'"),
-        ("q1 0 d1 1\n", [], "1 of 1 topics of the qrels can be compared"),
+        ("q1 0 d1 1\n", [], "1 of 1 topics can be compared"),
     ],
 )
 def test_invalid_judgements_are_refused(files, qrels, options, says):
@@ -184,13 +188,13 @@ def test_invalid_judgements_are_refused(files, qrels, options, says):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--measure", "MRRR"], "The measure 'MRRR' cannot be parsed"),
+        (["--measure", "MRRR"], "measure is 'MRRR', which cannot be parsed"),
         (["--scale", "4"], "--scale is '4'; expected the lowest and the highest grade"),
         (["--scale", "4,0"], "scale is (4, 0)"),
         (["--level", "0"], "relevance_level is 0"),
         (["--k", "0"], "depth is 0"),
-        (["--k", "5", "--k", "5"], "The depths are [5, 5]"),
-        (["--p", "1"], "p is 1.0"),
+        (["--k", "5", "--k", "5"], "depths is [5, 5]"),
+        (["--p", "1"], "p is 1"),
         (["--baseline", "base.run"], "needs both --baseline and --reproduced-baseline"),
         (["--reproduced-baseline", "base.run"], "needs both --baseline and"),
     ],

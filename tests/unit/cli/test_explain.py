@@ -121,7 +121,7 @@ def test_bad_options_are_refused_in_a_sentence(files, options, message):
         (
             "data.svm",
             "1 qid:1 1:nan\n1 qid:1 1:2\n",
-            "feature 1 of document 1 is not a finite number",
+            "document 1: feature 1 is not a finite number",
         ),
         ("data.svm", "1 qid:1 1:1 9:2\n", "up to number 9, do not fit the 6 columns of the model"),
         ("data.svm", "1 1:1\n", "has no query"),

@@ -29,7 +29,7 @@ def beir(tmp_path: Path) -> Path:
     return tmp_path / "toy"
 
 
-def test_a_folder_with_answers_is_converted(beir, tmp_path):
+def test_convert_beir_answers(beir, tmp_path):
     answers = tmp_path / "answers.jsonl"
     rows = [
         {"question": f"When was {TOWNS[0]} founded", "answer": [YEARS[TOWNS[0]]]},
@@ -44,7 +44,7 @@ def test_a_folder_with_answers_is_converted(beir, tmp_path):
     assert result.passages["text"][0] == f"Page d0. {founded(TOWNS[0])}"
 
 
-def test_a_question_whose_passage_is_missing_is_left_out(beir, tmp_path):
+def test_convert_beir_missing_passage(beir, tmp_path):
     qrels = beir / "qrels/test.tsv"
     qrels.write_text(qrels.read_text().replace("\td2\t", "\telsewhere\t"))
     result = convert_beir(beir, tmp_path / "new")
@@ -100,7 +100,7 @@ def test_read_answers_without_key(tmp_path):
     assert caught.value.path == path
 
 
-def test_the_command_copies_runs_and_says_what_it_made(beir, tmp_path, monkeypatch):
+def test_convert_corpus_command(beir, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.run").write_text("test0 Q0 d0 1 3.0 x\n")
     _, message, _ = command_line.call(
@@ -114,7 +114,7 @@ def test_the_command_copies_runs_and_says_what_it_made(beir, tmp_path, monkeypat
     assert "bad.run" in refused("other", "--beir", str(beir), "--run", "bm25=bad.run")
 
 
-def test_a_conversion_that_fails_leaves_nothing_behind(beir, tmp_path):
+def test_convert_corpus_failed_conversion(beir, tmp_path):
     queries = beir / "queries.jsonl"
     sound = queries.read_text()
     queries.write_text("test0\n")
@@ -127,7 +127,7 @@ def test_a_conversion_that_fails_leaves_nothing_behind(beir, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path != beir] == []
 
 
-def test_a_judgement_of_0_is_not_relevant(beir, tmp_path):
+def test_convert_beir_judgement_of_0(beir, tmp_path):
     qrels = beir / "qrels/test.tsv"
     before = convert_beir(beir, tmp_path / "before")
     qrels.write_text(qrels.read_text() + "test0\td1\t0\ntest0\td2\t-1\n")

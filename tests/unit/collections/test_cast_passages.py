@@ -59,7 +59,7 @@ def cast(files):
     return read_cast_passages(**files)
 
 
-def test_texts_and_pairs_that_are_there_twice_are_merged(read):
+def test_read_cast_passages_duplicates(read):
     result = read()
     assert result.documents.to_numpy().tolist() == [
         ["p1", "one text"],
@@ -81,7 +81,7 @@ def test_texts_and_pairs_that_are_there_twice_are_merged(read):
     ]
 
 
-def test_candidates_of_both_settings(read):
+def test_cast_benchmark_settings(read):
     lists = cast_benchmark(read()).candidates
     own = lists[lists["setting"] == "judged"]
     assert own[["query_id", "document_id", "relevance"]].to_numpy().tolist() == [
@@ -113,7 +113,7 @@ def collections(draw):
 
 @given(collections(), st.integers(2, 4), st.integers(0, 3))
 @settings(max_examples=30)
-def test_folds_share_no_conversation_and_no_document(collection, folds, seed):
+def test_topic_folds_disjoint(collection, folds, seed):
     try:
         result = topic_folds(collection, folds=folds, seed=seed)
     except DataError as error:
@@ -126,7 +126,7 @@ def test_folds_share_no_conversation_and_no_document(collection, folds, seed):
     assert (judged.groupby("document_id")["fold"].nunique() == 1).all()
 
 
-def test_the_card_of_the_released_files(cast, files, repository):
+def test_data_card(cast, files, repository):
     text = (repository / "docs" / "data-cards" / "cast-passages.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (.+?) \| ([\d,]+) \|$", text, flags=re.MULTILINE)
     raw = pd.concat(
@@ -163,7 +163,7 @@ def test_the_card_of_the_released_files(cast, files, repository):
     }
 
 
-def test_candidate_lists_of_the_released_files(cast):
+def test_cast_benchmark_released_files(cast):
     benchmark = cast_benchmark(cast)
     sizes = benchmark.candidates.groupby(["setting", "query_id"]).size().unstack("setting")
     assert sizes["judged"].value_counts().to_dict() == {10: 369, 9: 2}
@@ -176,7 +176,7 @@ def test_candidate_lists_of_the_released_files(cast):
     assert (some == 1).all()
 
 
-def test_every_turn_is_ranked_by_a_model_that_saw_nothing_of_its_conversation(cast):
+def test_topic_folds_no_leakage(cast):
     folds = topic_folds(cast)
     assert folds["fold"].value_counts().sort_index().tolist() == [75, 74, 73, 77, 72]
     assert not topic_folds(cast, seed=1).equals(folds)

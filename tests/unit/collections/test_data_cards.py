@@ -49,7 +49,7 @@ def rows(text: str) -> list[list[str]]:
     return [[re.sub(r"(?<=\d),(?=\d)|`", "", cell) for cell in row] for row in result]
 
 
-def test_every_set_and_every_collection_has_a_card_that_the_index_links(repository):
+def test_data_cards_complete(repository):
     result = cards(repository)
     text = "\n".join(result.values())
     lacking = {name for name in load_registry().sets if f"`{name}/" not in text}

@@ -76,7 +76,7 @@ def test_frames(read):
     ]
 
 
-def test_collections_of_one_wording_have_the_same_ids(read):
+def test_one_wording_benchmark_same_ids(read):
     result = {wording: one_wording_benchmark(read(), wording) for wording in WORDINGS}
     texts = {wording: documents["text"].tolist() for wording, (documents, _) in result.items()}
     assert texts == {
@@ -94,7 +94,7 @@ def test_collections_of_one_wording_have_the_same_ids(read):
         assert lists.to_numpy().tolist() == [["0", 1], ["0", 0], ["1", 0], ["1", 0]]
 
 
-def test_the_card_of_the_released_files(grepbias, repository):
+def test_data_card(grepbias, repository):
     text = (repository / "docs" / "data-cards" / "grepbias.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (.+?) \| ([\d,]+) \|$", text, flags=re.MULTILINE)
     wording = grepbias.documents["wording"].value_counts()
@@ -127,7 +127,7 @@ def test_the_card_of_the_released_files(grepbias, repository):
     assert lacking[["query_id", "relevance"]].to_numpy().tolist() == [["107", 0], ["112", 0]]
 
 
-def test_searches_of_the_released_files(grepbias):
+def test_benchmarks_released_files(grepbias):
     documents, mixed = all_wordings_benchmark(grepbias)
     assert (len(documents), len(mixed.candidates)) == (702, 117 * 702)
     assert mixed.candidates["relevance"].sum() == 3 * 117
@@ -139,7 +139,7 @@ def test_searches_of_the_released_files(grepbias):
     assert len(relevant) == 117
 
 
-def test_ties_favour_no_wording_and_no_relevance(grepbias):
+def test_benchmark_ids_in_random_order(grepbias):
     """A run breaks ties by id; the release's ids would put female texts before male ones."""
     ids = grepbias.wordings[["male", "female"]]
     assert (ids["female"].astype(int) > ids["male"].astype(int)).mean() > 0.75
@@ -155,7 +155,7 @@ def test_ties_favour_no_wording_and_no_relevance(grepbias):
     assert 0.45 < ranks[relevant].mean() / len(number) < 0.55
 
 
-def test_runs_of_two_wordings_can_be_compared(grepbias):
+def test_one_wording_benchmark_crbo(grepbias):
     """Lists by length: a swap of few words leaves that order nearly as it is."""
     query = grepbias.queries["query_id"][0]
     runs = []

@@ -57,13 +57,13 @@ def test_pairs_are_all_pairs_that_reach_the_threshold(rows, threshold):
         assert row.jaccard == pytest.approx(similarity, abs=1e-12)
 
 
-def test_a_pair_at_the_threshold_is_found_whatever_the_rounding_of_its_sizes():
+def test_similar_pairs_rounding_at_the_threshold():
     # 0.55 * 100 is above 55 in binary.
     rows = [[1] * 100, [0] * 45 + [1] * 55]
     assert similar_pairs(matrix(rows), 0.55)["jaccard"].tolist() == [0.55]
 
 
-def test_many_random_sets_against_the_dense_product():
+def test_similar_pairs_dense_product():
     draw = np.random.default_rng(0)
     base = draw.random((40, 300)) < 0.15
     noisy = [row ^ (draw.random(300) < rate) for row in base for rate in (0.0, 0.01, 0.03, 0.06)]
@@ -78,12 +78,12 @@ def test_many_random_sets_against_the_dense_product():
     assert len(result) > 40
 
 
-def test_empty_sets_are_like_nothing():
+def test_similar_pairs_empty_sets():
     assert similar_pairs(shingles(["", "", "a b c"]), 0.5).empty
     assert similar_pairs(shingles([]), 0.5).empty
 
 
-def test_groups_are_tied_step_by_step():
+def test_group_numbers_transitive():
     pairs = pd.DataFrame({"left": [3, 0], "right": [4, 3]})
     assert group_numbers(pairs, 5).tolist() == [0, 1, 2, 0, 0]
     assert group_numbers(similar_pairs(shingles(["a", "b"]), 1.0), 2).tolist() == [0, 1]

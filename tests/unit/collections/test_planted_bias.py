@@ -55,7 +55,7 @@ def test_texts_hold_what_was_planted(planted, counts):
     assert not planted.documents["document_id"].duplicated().any()
 
 
-def test_runs_hold_the_ranks_of_the_plan(planted):
+def test_plant_bias_runs(planted):
     assert list(planted.runs) == list(SYSTEMS)
     for system, run in planted.runs.items():
         own = planted.plan[planted.plan["system"] == system]
@@ -81,7 +81,7 @@ def test_two_terms_in_twice_as_many_words_change_nfairr_alone(effects):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_the_measures_find_the_plant(planted, counts, system):
+def test_planted_truth_measures(planted, counts, system):
     assert TAU == TAU_OF_THE_MEASURES
     lists = ranked_counts(planted.runs[system], counts)
     result = fairness_curves(lists.counts, lists.lengths)
@@ -96,7 +96,7 @@ def test_the_measures_find_the_plant(planted, counts, system):
         np.testing.assert_allclose(shares[..., number], curve(planted, system, group), atol=1e-9)
 
 
-def test_the_truth_of_the_plain_cases(planted):
+def test_planted_truth_closed_form(planted):
     groups = len(planted.words)
     highest = 2 * (1 - 1 / groups)
     share = 3 / (3 + groups - 1)
@@ -163,7 +163,7 @@ def test_without_the_discount_the_cut_off_matters_more():
     assert np.ptp(without[3:]) > 4 * np.ptp(with_rbdf)
 
 
-def test_a_mean_over_queries_hides_what_each_query_has():
+def test_planted_truth_means_cancel():
     planted = plant_bias(queries=4, depth=5)
     share = curve(planted, "one-sided", "female")
     np.testing.assert_array_equal(share[:, 0], [1, 0, 1, 0])
@@ -181,7 +181,7 @@ def test_drawn_lists_differ_and_have_every_kind_of_document():
     assert 0.2 < np.corrcoef(nfairr, texfair)[0, 1] < 1
 
 
-def test_only_texts_and_drawn_lists_depend_on_the_seed():
+def test_plant_bias_seed():
     first, same, other = (plant_bias(queries=2, depth=4, seed=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first.documents, same.documents)
     assert not first.documents.equals(other.documents)
@@ -190,7 +190,7 @@ def test_only_texts_and_drawn_lists_depend_on_the_seed():
     assert not first.plan.equals(other.plan)
 
 
-def test_the_truth_of_a_list_without_terms_at_its_top():
+def test_planted_truth_no_terms_at_the_top():
     rows = [("s", "q", 1, "d", 10, 0, 0), ("s", "q", 2, "e", 10, 1, 0)]
     truth = planted_truth(pd.DataFrame(rows, columns=[*PLAN, "f", "m"])).to_dict("records")
     assert math.isnan(truth[0]["f"])

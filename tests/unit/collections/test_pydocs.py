@@ -178,12 +178,12 @@ def test_modules_that_fail_are_skipped_and_named(toy):
     assert "no_such_module_anywhere" in result.skipped["shapes.broken"]
 
 
-def test_a_member_without_a_docstring_has_that_of_its_base(toy):
+def test_walk_inherited_docstring(toy):
     text = {docstring.name: docstring.text for docstring in walk(["shapes"]).docstrings}
     assert text["shapes.Square.area"] == text["shapes.toy.Base.area"]
 
 
-def test_a_package_that_is_not_there(toy):
+def test_walk_missing_package(toy):
     with pytest.raises(DataError) as caught:
         walk(["no_such_package"])
     assert caught.value.value == "no_such_package"
@@ -342,7 +342,7 @@ def test_check_tells_the_hash_where_the_counts_agree(toy):
         assert check(replace(collection, counts=counts)) is False
 
 
-def test_the_data_card_prints_what_the_check_wants(repository):
+def test_expected_facts_in_the_data_card(repository):
     card = (repository / "docs" / "data-cards" / "pydocs.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", card, re.MULTILINE)
     documented = {name: value.replace(",", "").strip("`") for name, value in rows}
@@ -374,7 +374,7 @@ def real(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_real_collection_is_that_of_the_data_card(real):
+def test_build_installed_packages(real):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert check(real)

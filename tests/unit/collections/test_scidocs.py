@@ -200,7 +200,7 @@ def test_cleaning_and_papers_without_abstract(scidocs):
         assert (queries["text"] == queries["query_id"].map(texts)).all()
 
 
-def test_only_listed_documents(scidocs):
+def test_read_scidocs_listed_documents(scidocs):
     folder = scidocs(metadata=papers() | {"alone": {"title": "Nobody's", "abstract": None}})
     everything = read_scidocs(folder, seed=0).documents
     listed = read_scidocs(folder, seed=0, documents="listed").documents
@@ -225,7 +225,7 @@ def test_papers_without_metadata(scidocs):
     assert caught.value.path.name == METADATA
 
 
-def test_a_test_query_is_never_trained_on(scidocs):
+def test_read_scidocs_test_queries(scidocs):
     again = lines("cite", "test")[:5]
     result = read_scidocs(scidocs(cite_val=lines("cite", "val") + again), seed=0)
     assert result.left_out[["task", "split", "reason"]].drop_duplicates().to_numpy().tolist() == [

@@ -79,7 +79,7 @@ def template(tmp_path: Path, text: str | bytes):
     ],
 )
 def test_read_template_invalid(tmp_path: Path, text: str, expected_message: str) -> None:
-    with pytest.raises(ValueError, match=f"mine.txt:? .*{expected_message}"):
+    with pytest.raises(ValueError, match=f"mine.txt[:,]? .*{expected_message}"):
         template(tmp_path, text)
 
 

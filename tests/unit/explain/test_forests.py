@@ -155,9 +155,9 @@ def test_listwise_game_missing_values(tmp_path):
         for s in masked_scores(model.predict, documents, background, all_coalitions(FEATURES))
     ]
     assert result == pytest.approx(np.mean(peer, axis=0), abs=1e-12)
-    with pytest.raises(ValueError, match="row 1 of the documents is nan"):
+    with pytest.raises(ValueError, match="documents, row 1: feature [0-9] is nan"):
         ListwiseGame(model.predict, documents, background, value)
-    with pytest.raises(ValueError, match="documents is inf"):
+    with pytest.raises(ValueError, match="feature [0-9] is inf"):
         ListwiseGame(forest, np.full((2, FEATURES), np.inf), background, value)
 
 
@@ -169,7 +169,7 @@ def test_tree_shapley_values_missing_values(tmp_path):
         pointwise_shapley_values(forest, full[:2], full[5:9]), abs=1e-5
     )
     for documents, background in ((vectors, full), (full, vectors)):
-        with pytest.raises(ValueError, match="is nan: give finite numbers"):
+        with pytest.raises(ValueError, match="feature 1 is nan"):
             tree_shapley_values(forest, documents[:9], background[:9])
     model, vectors = trained(zero_as_missing=True)
     with pytest.raises(ValueError, match="treats 0 as missing"):
@@ -177,7 +177,7 @@ def test_tree_shapley_values_missing_values(tmp_path):
 
 
 def test_ranks_of_missing_score():
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="score is nan"):
         ranks_of([0.5, np.nan])
 
 

@@ -85,6 +85,27 @@ def test_perturb_table_drops_rows(changed, perturbation, left):
     assert len(after) == left and all(row in rows_of(RATINGS) for row in after)
 
 
+def test_perturb_table_relabelled_rotates_the_values_of_each_short_column(changed):
+    """Totals stay whole, so a design that expects multiples of ten still gets them."""
+    text = "worker_id,gender,age,comment\n" + "".join(
+        f"w{number},{'woman' if number % 3 else 'man'},{number % 4},text {number}\n"
+        for number in range(40)
+    )
+    before, after = rows_of(text)[1:], rows_of(changed(text, "answers.csv", "relabelled"))[1:]
+    swapped = {"woman": "man", "man": "woman"}
+    assert [row[1] for row in after] == [swapped[row[1]] for row in before]
+    assert all(old[2] != new[2] for old, new in zip(before, after, strict=True))
+    assert [[row[0], row[3]] for row in after] == [[row[0], row[3]] for row in before]
+
+
+def test_perturb_table_without_a_level_keeps_a_design_balanced(changed):
+    rows = [(query, mode, rating) for query in "abcd" for mode in "xyz" for rating in range(6)]
+    text = "query_id,mode_id,rating\n" + "".join(f"{q},{m},{r}\n" for q, m, r in rows)
+    after = rows_of(changed(text, "ratings.csv", "without a level"))[1:]
+    assert len({mode for _, mode, _ in after}) == 2
+    assert set(Counter((query, mode) for query, mode, _ in after).values()) == {6}
+
+
 def test_perturb_resamples_a_tenth_of_the_rows(changed):
     before, after = rows_of(RATINGS), rows_of(changed(RATINGS, "ratings.csv", "resampled"))
     different = [(a, b) for a, b in zip(before, after, strict=True) if a != b]

@@ -170,6 +170,17 @@ def test_a_page_that_was_edited_or_is_gone_is_named(index, page, tmp_path):
     assert outdated_pages(index.parent, pages) == [page, index.with_name("cells.csv")]
 
 
+def test_write_page_classes_of_verdicts(index, page):
+    """A verdict of several words is one class, which the style sheet knows."""
+    texts = [path.read_text() for path in (index, page)]
+    classes = {name for text in texts for names in re.findall(r'class="([^"]*)"', text)
+               for name in names.split()}  # fmt: skip
+    verdicts = {verdict.replace(" ", "-") for verdict in VERDICTS}
+    assert {"within-tolerance", "too-noisy-to-judge", "not-run"} <= classes & verdicts
+    assert not classes & {"within", "tolerance", "too", "noisy", "judge", "not", "run"}
+    assert all(f".{name} {{" in texts[0] for name in classes & verdicts)
+
+
 def test_all_cells_are_there_as_data(index):
     frame = pd.read_csv(index.with_name("cells.csv"), dtype=str, keep_default_na=False)
     pd.testing.assert_frame_equal(frame, pd.read_parquet(index.with_name("cells.parquet")),

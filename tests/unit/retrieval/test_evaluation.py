@@ -7,6 +7,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everycell.base.errors import DataError
 from everycell.retrieval.evaluation import evaluate, relevant_ranks
 from everycell.retrieval.judged_lists import judge, ranking_measures
 from everycell.trec.runs import trec_order
@@ -181,30 +182,35 @@ def test_topics_that_are_missing_or_have_nothing_relevant(missing, without, topi
 
 
 @pytest.mark.parametrize(
-    ("choices", "words"),
+    ("choices", "where"),
     [
-        ({"missing_topics": "error", "without_relevant": "zero"}, "'q2' .* no ranked documents"),
+        (
+            {"missing_topics": "error", "without_relevant": "zero"},
+            {"row": "topic 'q2' of the qrels", "fault": "has no ranked documents (1 of 3 topics)"},
+        ),
         (
             {"missing_topics": "zero", "without_relevant": "error"},
-            "'q3' .* has no document of relevance 1 or more .*1 of 3 topics",
+            {
+                "row": "topic 'q3' of the qrels",
+                "fault": "has no document of relevance 1 or more (1 of 3 topics)",
+            },
         ),
-        ({"missing_topics": "skip"}, "missing_topics is 'skip'"),
-        ({"without_relevant": "skip"}, "without_relevant is 'skip'"),
-        ({"relevance_level": 0}, "relevance_level is 0"),
+        ({"relevance_level": 0}, {"column": "relevance_level", "value": 0}),
     ],
 )
 @pytest.mark.parametrize("function", [evaluate, judge])
-def test_choices_that_are_refused(function, choices, words):
-    with pytest.raises(ValueError, match=words):
+def test_choices_that_are_refused(function, choices, where):
+    with pytest.raises(DataError) as error:
         function(*incomplete(), **choices)
+    assert vars(error.value).items() >= where.items()
 
 
 def test_nothing_is_left():
     run = frame([("q", "d", 1)], "score")
     qrels = frame([("q", "d", 0)], "relevance")
-    with pytest.raises(ValueError, match="All 1 topics of the qrels are dropped"):
+    with pytest.raises(DataError, match="All 1 topics of the qrels are dropped"):
         evaluate(run, qrels, without_relevant="drop")
-    with pytest.raises(ValueError, match=r"None of the 1 topics.*\['q'\].*\['r'\]"):
+    with pytest.raises(DataError, match=r"None of the 1 topics.*\['q'\].*\['r'\]"):
         evaluate(frame([("r", "d", 1)], "score"), qrels)
     with pytest.raises(ValueError, match="the run frame has no rows"):
         evaluate(run[:0], qrels)
@@ -216,14 +222,16 @@ def test_nothing_is_left():
     "measure", ["map", "ERR@5", "nDCG@0", "P", "R", "nDCG@", "nDCG@1.5", "P@True"]
 )
 def test_an_unknown_measure_is_refused(measure):
-    with pytest.raises(ValueError, match=f"measure {measure!r} is not supported"):
+    with pytest.raises(DataError) as error:
         evaluate(*worked_example(), [measure])
+    assert (error.value.column, error.value.value) == ("measure", measure)
 
 
 @pytest.mark.parametrize("measures", ["MAP", []])
 def test_measures_are_a_list(measures):
-    with pytest.raises(ValueError, match="give a list"):
+    with pytest.raises(DataError) as error:
         evaluate(*worked_example(), measures)
+    assert (error.value.column, error.value.value) == ("measures", measures)
 
 
 def test_scores_go_to_the_arrays_and_back():
@@ -264,16 +272,6 @@ def test_only_some_topics():
         np.testing.assert_array_equal(part, full[selection])
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e39])
-def test_a_score_that_is_not_finite_is_named(bad):
-    run, qrels = worked_example()
-    lists = judge(run, qrels)
-    scored = lists.scores(run)
-    scored[0, lists.documents[0].tolist().index("d2")] = bad
-    with pytest.raises(ValueError, match="document 'd2' of query 'q' is not a finite"):
-        ranking_measures(lists, scored)
-
-
 def test_what_stands_outside_the_lists_does_not_matter():
     run, qrels = random_data(11)
     lists = judge(run, qrels)
@@ -282,14 +280,6 @@ def test_what_stands_outside_the_lists_does_not_matter():
     np.testing.assert_array_equal(
         ranking_measures(lists, filled)["nDCG"], ranking_measures(lists, scored)["nDCG"]
     )
-
-
-def test_scores_of_another_shape_are_refused():
-    lists = judge(*worked_example())
-    with pytest.raises(ValueError, match=r"shape \(1, 3\): the lists have \(1, 4\)"):
-        ranking_measures(lists, np.zeros((1, 3)))
-    with pytest.raises(ValueError, match=r"shape \(1, 3\): the lists have \(1, 4\)"):
-        lists.run(np.zeros((1, 3)))
 
 
 def test_what_a_run_of_other_topics_documents_or_labels_counts():
@@ -352,8 +342,9 @@ def test_negative_grades_count_as_zero_as_in_pytrec_eval(seed):
 def test_a_relevance_level_is_a_whole_number(level):
     qrels = frame([("q", "a", 1)], "relevance")
     run = frame([("q", "a", 1.0)], "score")
-    with pytest.raises(ValueError, match="whole number, 1 or more"):
+    with pytest.raises(DataError) as error:
         evaluate(run, qrels, relevance_level=level)
+    assert (error.value.column, error.value.value) == ("relevance_level", level)
 
 
 def long_lists(seed, levels):

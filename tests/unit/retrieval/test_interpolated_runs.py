@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from everycell.base.errors import DataError
 from everycell.retrieval.evaluation import evaluate, parse_measure
 from everycell.retrieval.interpolated_runs import interpolate_runs
 from everycell.retrieval.interpolation import ALPHAS, sweep
@@ -212,22 +213,15 @@ def test_interpolate_runs_missing_score(both):
         )
 
 
-@pytest.mark.parametrize(
-    ("missing_score", "words"),
-    [
-        (0.0, "missing_score is 0.0, above the lowest score .* of the second run for topic 'q0'"),
-        (float("nan"), "missing_score is nan"),
-        (float("-inf"), "missing_score is -inf"),
-        ("highest", "missing_score is 'highest'"),
-        (None, "missing_score is None"),
-        (True, "missing_score is True"),
-    ],
-)
-def test_interpolate_runs_missing_score_invalid(both, missing_score, words):
+@pytest.mark.parametrize("missing_score", [0.0, float("nan"), float("-inf"), "highest", None, True])
+def test_interpolate_runs_missing_score_invalid(both, missing_score):
     first, second, qrels = both
     short = second[second["document"] != "d0"]
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(DataError) as error:
         interpolate_runs(first, short, qrels, missing_score=missing_score)
+    assert (error.value.column, error.value.value) == ("missing_score", missing_score)
+    if missing_score == 0:
+        assert (error.value.path, error.value.row) == ("The second run", "topic 'q0'")
 
 
 @pytest.mark.parametrize("measure", ["Bpref", "nDCG(dcg='exp-log2')@5", "P(rel=2)@5", "P", "RR@0"])
@@ -237,26 +231,33 @@ def test_measures_that_arrays_do_not_have(measure):
 
 
 @pytest.mark.parametrize(
-    ("options", "expected_message"),
+    ("option", "value"),
     [
-        ({"folds": 1}, "folds is 1 for 20 topics"),
-        ({"folds": 21}, "folds is 21 for 20 topics"),
-        ({"measures": ["AP", "MAP"]}, "give each measure only once"),
-        ({"noise_seeds": 0}, "noise_seeds is 0"),
-        ({"candidates": "all"}, "candidates is 'all'"),
-        ({"missing_topics": "zero"}, "missing_topics is 'zero'"),
+        ("folds", 1),
+        ("folds", 21),
+        ("measures", ["AP", "MAP"]),
+        ("noise_seeds", 0),
+        ("candidates", "all"),
+        ("missing_topics", "zero"),
+        ("over", "topic"),
+        *(
+            ("alphas", alphas)
+            for alphas in ([], [0.5, 0.5], [1.0, 0.0], [-0.1, 1], [0, 1.1], [[0, 1]])
+        ),
     ],
 )
-def test_options_that_are_refused(both, options, expected_message):
-    with pytest.raises(ValueError, match=expected_message):
-        interpolate_runs(*both, **options)
+def test_options_that_are_refused(both, option, value):
+    with pytest.raises(DataError) as error:
+        interpolate_runs(*both, **{option: value})
+    assert (error.value.column, error.value.value) == (option, value)
 
 
 def test_topics_that_one_run_does_not_answer(both):
     first, second, qrels = both
     fewer = second[second["query"] != "q7"]
-    with pytest.raises(ValueError, match="second run has no documents for topic 'q7' of the qrels"):
+    with pytest.raises(DataError) as error:
         interpolate_runs(first, fewer, qrels)
+    assert error.value.path == "The second run" and "topic 'q7'" in error.value.fault
     interpolated = interpolate_runs(
         first, fewer, qrels, ["RR"], noise_seeds=1, missing_topics="drop"
     )
@@ -298,7 +299,7 @@ def test_the_command(both, interpolated, tmp_path, monkeypatch):
     assert again == pytest.approx(values[2])
     assert "tuned.run already exists" in refused(*command, "--out", "tuned.run")
     folds = ["--folds", 50]
-    assert "folds is 50 for 20 topics" in refused(
+    assert "folds is 50; expected a number from 2 to 20" in refused(
         "measure", "interpolate", "a.run", "b.run", "qrels.txt", *folds
     )
     by_query = pd.read_csv(io.StringIO(call(*command, "--per-query", "--format", "csv")[1]))

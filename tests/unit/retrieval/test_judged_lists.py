@@ -85,19 +85,6 @@ def test_values_are_those_of_pytrec_eval_on_the_lists_alone():
     assert np.argmax(expected) > 0 and best == {"x": list(runs)[int(np.argmax(expected))]}
 
 
-@pytest.mark.parametrize(
-    ("grid", "tasks", "message"),
-    [
-        ({}, ["cite"], "The grid has 0 combinations and there are 1 tasks"),
-        ({"x": [1.0], "y": []}, ["cite"], "The grid has 0 combinations and there are 1 tasks"),
-        ({"x": [1.0]}, [], "The grid has 1 combinations and there are 0 tasks"),
-    ],
-)
-def test_nothing_to_choose_from_is_refused(grid, tasks, message):
-    with pytest.raises(ValueError, match=message):
-        search_grid(rank, grid, dict.fromkeys(tasks, lists_of(q="a")))
-
-
 def test_a_candidate_without_a_score_is_refused():
     with pytest.raises(ValueError, match="'c'"):
         search_grid(

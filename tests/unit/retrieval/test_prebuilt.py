@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from corpus_server import CorpusServer
 
+from everycell.base.errors import DataError
 from everycell.retrieval import prebuilt, query_files
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import (
@@ -129,8 +130,9 @@ def test_search_imports_neither_torch_nor_pyserini(words):
 
 
 def test_what_cannot_be_indexed_is_refused(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="index has no texts"):
+    with pytest.raises(DataError) as error:
         index_texts([("a", " ")], tmp_path / "index")
+    assert error.value.path == tmp_path / "index"
     write = prebuilt._write_texts
     monkeypatch.setattr(prebuilt, "_write_texts", lambda *arguments: write(*arguments) + 1)
     with pytest.raises(PrebuiltError, match="Anserini indexed 2 of 3 documents"):
@@ -140,8 +142,9 @@ def test_what_cannot_be_indexed_is_refused(tmp_path, monkeypatch):
 
 def test_a_folder_with_files_is_not_overwritten(tmp_path):
     (tmp_path / "thesis.pdf").touch()
-    with pytest.raises(ValueError, match="is not an empty folder"):
+    with pytest.raises(DataError) as error:
         index_texts([("a", "bee")], tmp_path)
+    assert error.value.path == tmp_path
 
 
 @pytest.fixture

@@ -89,25 +89,6 @@ def test_a_query_without_judgements_counts_for_fairness_alone():
     assert "‡" in set(of_mrr["marker"])
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        SYSTEMS["BM25"][:-1],
-        SYSTEMS["BM25"][["NFaiRR"]],
-        SYSTEMS["BM25"][::-1],
-        SYSTEMS["BM25"].mask(SYSTEMS["BM25"] > 0.9),
-    ],
-)
-def test_systems_with_other_queries_or_measures_are_named(other):
-    with pytest.raises(ValueError, match="systems 'BM25' and 'x' have different queries or"):
-        ranker_means({"BM25": SYSTEMS["BM25"], "x": other})
-
-
-def test_an_unknown_baseline_is_named():
-    with pytest.raises(ValueError, match="The baseline 'LM' is not among"):
-        ranker_means(SYSTEMS, baseline="LM")
-
-
 def run(**documents: list[float]) -> pd.DataFrame:
     rows = [
         (query, f"d{position}", score)

@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 
+from everycell.base.errors import DataError
 from everycell.metrics.term_counts import blank_tokens
 from everycell.records.registry import load_registry
 from everycell.sources import fetch
@@ -17,7 +18,6 @@ from everycell.text.tokenise import (
     _UNICODE_TOKEN,
     LONGEST,
     VOCABULARIES,
-    TokeniseError,
     lower,
     porter_stem,
     standard_tokens,
@@ -287,43 +287,8 @@ def test_the_real_vocabularies(name, size, terms, mirror, tmp_path):
     assert tokeniser(name, path)(["Transmembrane"]) == [terms]
 
 
-@pytest.mark.parametrize(
-    ("texts", "message"),
-    [
-        ("one text", "got a single string"),
-        (["a", None], "Text 1 .* is None"),
-        (["a", float("nan")], "Text 1 .* is nan"),
-        (["ab\ud800"], "Text 0 .* surrogate at character 2"),
-    ],
-)
-def test_texts_that_cannot_be_used(every, texts, message):
+def test_tokeniser_unpaired_surrogate(every):
     for tokenise in every:
-        with pytest.raises(TokeniseError, match=message):
-            tokenise(texts)
-
-
-def test_unknown_name_and_vocabulary_for_nothing(vocabulary):
-    with pytest.raises(TokeniseError, match="'STM3' is unknown; choose one of SA, STM1"):
-        tokeniser("STM3")
-    with pytest.raises(TokeniseError, match="SA does not use a vocabulary"):
-        tokeniser("SA", vocabulary)
-    with pytest.raises(TokeniseError, match="download wordpiece-vocab/scibert"):
-        tokeniser("SciBERT-Token")
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "cannot be read"),
-        (b"", "with 0 pieces lacks"),
-        (b"[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n", r"with 5 pieces lacks \[MASK\];"),
-        (b"[PAD]\n[UNK]\nun\nun\n", "line 4: 'un' is already on line 3"),
-        (b"[PAD]\n\xff\xfe\n", "not UTF-8 text"),
-    ],
-)
-def test_vocabularies_that_cannot_be_used(tmp_path, content, message):
-    path = tmp_path / "vocab.txt"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(TokeniseError, match=message):
-        tokeniser("BERT-Token", path)
+        with pytest.raises(DataError) as error:
+            tokenise(["", "ab\ud800"])
+        assert error.value.row == "text 1 (counted from 0)"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import everycell
-from everycell.retrieval.fusion import uncompiled_ranx
+from everycell.retrieval.ranx_report import uncompiled_ranx
 from everycell.trec.conversion import as_qrels, as_run, as_run_and_qrels
 from everycell.trec.runs import trec_order, write_qrels, write_run
 

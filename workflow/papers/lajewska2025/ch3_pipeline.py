@@ -16,11 +16,11 @@ from everycell.base.arrays import FloatArray
 from everycell.dialogue.rewriting import prepend_history
 from everycell.jobs.job import Job
 from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded
-from everycell.retrieval.fusion import fuse
 from everycell.retrieval.ranking_functions import BM25, Rm3
 from everycell.retrieval.reranking import (
     aggregate_preferences,
     ordered_pairs,
+    reciprocal_rank_fusion,
     rerank,
     top_documents,
 )
@@ -188,7 +188,7 @@ def cast_rerank(job: Job) -> None:
     params = job.params
     runs = {Path(path).stem: read_run(Path(path)) for path in job.input.runs}
     for name, parts in params.fused.items():
-        fused = fuse([runs[part] for part in parts], "rrf", k=params.rrf)
+        fused = reciprocal_rank_fusion([runs[part] for part in parts], params.rrf)
         runs[name] = top_documents(fused, params.candidates)
 
     encoders = [read_encoded(Path(path)) for path in job.input.encoded]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from everycell.base.errors import DataError
-from everycell.studies.heuss2025.ch3.inputs import read_uncertain_scores
+from papers.heuss2025.ch3_scores import read_uncertain_scores
 
 HEAD = "qid,docid,mean_score,std_score\n"
 

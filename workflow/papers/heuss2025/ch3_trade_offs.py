@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import FloatArray, IntArray
+from everycell.base.errors import DataError
 from everycell.fair_ranking.constrained import best_by_assignment, reciprocal_nfairr, scale_scores
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
 from everycell.fair_ranking.pufr import pufr
+from everycell.jobs.job import Job
+from everycell.metrics.nfairr import neutrality
+from everycell.trec.runs import read_run
 
 #: Strengths of each method, as in the released code.
 ALPHAS: dict[str, list[float]] = {
@@ -39,6 +44,51 @@ class RankedList(NamedTuple):
     neutralities: FloatArray
     grades: FloatArray  #: relevance of each candidate, 0 if unjudged
     ideal: FloatArray  #: grades of all judged documents, highest first
+
+
+def trade_offs(job: Job) -> None:
+    """Measures per query for every method and strength."""
+    inputs, params = job.input, job.params
+    of_collection = (inputs.counts, inputs.qrels, params.neutral_from)
+    lists = read_lists(inputs.scores, *of_collection)
+    frames = [measures_by_strength(lists, **params.methods)]
+    queries = [ranked.query for ranked in lists]
+    for (method, alpha), path in zip(params.trained, inputs.trained, strict=True):
+        frames.append(trained_measures(read_trained(path, *of_collection), method, alpha, queries))
+    job.write_frame(pd.concat(frames, ignore_index=True), "measures")
+
+
+def read_lists(
+    scores: Path | str | pd.DataFrame,
+    counts: Path | str,
+    qrels: Path | str,
+    neutral_from: float | None = None,
+) -> list[RankedList]:
+    """Lists of a ranker, with the neutrality of each document."""
+    table = scores if isinstance(scores, pd.DataFrame) else pd.read_parquet(scores)
+    # MS MARCO has millions of passages, but its lists have only thousands.
+    term_counts = pd.read_parquet(counts)
+    term_counts = term_counts[term_counts["document_id"].isin(table["document"])]
+    if missing := set(table["document"]) - set(term_counts["document_id"]):
+        raise DataError(
+            fault=f"{counts} does not have the passage {min(missing)!r} "
+            f"({len(missing)} are missing)",
+            fix="rank the collection whose terms were counted",
+        )
+    groups = term_counts.drop(columns=["document_id", "length"]).to_numpy()
+    values = neutrality(groups)
+    if neutral_from is not None:
+        values = (values >= neutral_from).astype(float)
+    neutral = dict(zip(term_counts["document_id"], values, strict=True))
+    return ranked_lists(table, neutral, pd.read_parquet(qrels))
+
+
+def read_trained(
+    path: Path | str, counts: Path | str, qrels: Path | str, neutral_from: float | None = None
+) -> list[RankedList]:
+    """Lists of a method that trains a ranker, from a run."""
+    run = read_run(Path(path)).rename(columns={"score": "mean"})
+    return read_lists(run.assign(deviation=0.0), counts, qrels, neutral_from)
 
 
 def ranked_lists(
@@ -70,7 +120,7 @@ def ranked_lists(
     return lists
 
 
-def trade_offs(
+def measures_by_strength(
     lists: Sequence[RankedList],
     *,
     protected_from: float,
@@ -110,9 +160,10 @@ def trained_measures(
     """Measures of the lists of a method that trains a ranker."""
     by_query = {ranked.query: ranked for ranked in lists}
     if missing := [query for query in queries if query not in by_query]:
-        raise ValueError(
-            f"The run of {method} with strength {alpha:g} has no list for query {missing[0]} "
-            f"({len(missing)} of {len(queries)} are missing); provide a list for each query."
+        raise DataError(
+            fault=f"the run of {method} with strength {alpha:g} has no list for query {missing[0]} "
+            f"({len(missing)} of {len(queries)} are missing)",
+            fix="provide a list for each query",
         )
     rows = [
         (

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import FloatArray
-from everycell.studies.heuss2025.ch3.trade_offs import METRICS
+from papers.heuss2025.ch3_trade_offs import METRICS
 
 #: Cut-off of a panel -> its measures of utility and of fairness.
 PANELS = {"first 10": ("nDCG@10", "nFaiRR@10"), "first 100": ("nDCG@100", "nFaiRR@50")}

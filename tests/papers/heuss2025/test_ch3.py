@@ -7,41 +7,42 @@ import pytest
 from everycell.retrieval.encoded import Encoded
 from everycell.retrieval.evaluation import evaluate
 from everycell.statistics.laplace import LastLayer
-from everycell.studies.heuss2025.ch3.certainty import (
+from papers.heuss2025.ch3 import (
     change_shares,
     crossing_documents,
     example_lists,
+    operating_cells,
+    settings_by_loss,
     spread_of_deviations,
 )
-from everycell.studies.heuss2025.ch3.curves import (
+from papers.heuss2025.ch3_curves import (
     Curves,
     advantages,
     changes,
     interval,
     order_violations,
 )
-from everycell.studies.heuss2025.ch3.figures import (
+from papers.heuss2025.ch3_figures import (
     control_figure,
     crossing_figure,
     density_figure,
     panel_points,
     trade_off_figure,
 )
-from everycell.studies.heuss2025.ch3.inputs import read_lists
-from everycell.studies.heuss2025.ch3.operating_points import operating_cells, settings_by_loss
-from everycell.studies.heuss2025.ch3.trade_offs import (
-    METRICS,
-    UNIFORM,
-    measures,
-    ranked_lists,
-    trade_offs,
-)
-from everycell.studies.heuss2025.ch3.uncertain_scores import (
+from papers.heuss2025.ch3_scores import (
     candidate_pairs,
     product_vectors,
     scores_by_fold,
     train_head,
     training_pairs,
+)
+from papers.heuss2025.ch3_trade_offs import (
+    METRICS,
+    UNIFORM,
+    measures,
+    measures_by_strength,
+    ranked_lists,
+    read_lists,
 )
 
 RNG = np.random.default_rng(7)
@@ -58,7 +59,7 @@ METHODS = {"protected_from": 1.0, "constrained": 20, "significance": 0.1}
 
 @pytest.fixture(scope="module")
 def measured():
-    return trade_offs(LISTS, **METHODS, uniform_alphas=[0.5, 1.0, 2.0])
+    return measures_by_strength(LISTS, **METHODS, uniform_alphas=[0.5, 1.0, 2.0])
 
 
 def test_ndcg_is_that_of_trec_eval():

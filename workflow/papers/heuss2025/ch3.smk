@@ -2,9 +2,135 @@
 # Rankers by folds of CAsT's conversations -> scores with standard deviations -> methods by strength ->
 # table and figures. Released: surrogate data from CAsT; full: MS MARCO with the user's ranker or
 # scores.
+from papers.heuss2025.ch3_settings import RANKERS as UNCERTAIN_RANKERS
+
+UNCERTAIN = SETTINGS.uncertain_ranking
+
+#: Options of the re-ranking methods.
+UNCERTAIN_METHODS = {
+    "protected_from": UNCERTAIN.protected_from,
+    "constrained": UNCERTAIN.constrained,
+    "significance": UNCERTAIN.significance,
+}
+#: Post-processing methods that PUFR is compared with.
+POST_PROCESSING = ["CVXOPT", "FA*IR"]
+#: Trained methods and strengths -> the user's runs.
+TRAINED_RUNS = {
+    (method, float(strength)): run
+    for method, runs in UNCERTAIN.msmarco.runs.items()
+    for strength, run in sorted(runs.items(), key=lambda item: float(item[0]))
+}
+TRAINED_METHODS = list(dict.fromkeys(method for method, _ in TRAINED_RUNS))
+#: Tier -> group terms and relevance judgements of its collection.
+UNCERTAIN_COLLECTION = {
+    "released": {
+        "counts": "work/cast/counts.parquet",
+        "qrels": "work/cast/qrels.parquet",
+    },
+    "full": {
+        "counts": "work/msmarco/counts.parquet",
+        "qrels": "work/msmarco/qrels.qs2.parquet",
+    },
+}
+RANKED_BY = {ranker: tier for tier, rankers in UNCERTAIN_RANKERS.items() for ranker in rankers}
 
 
-include: "ch3_inputs.smk"
+def trained_runs(tier):
+    """Runs of trained methods by method and strength; only in the full tier."""
+    return TRAINED_RUNS if tier == "full" else {}
+
+
+def check_uncertain(tier):
+    """Reject a full tier whose settings are incomplete."""
+    if tier != "full":
+        return
+    check_msmarco([])
+    page = "fair-reranking.md"
+    if UNCERTAIN.msmarco.scores is None:
+        uncertain_model_files(None)
+    else:
+        key = "uncertain_ranking.msmarco.scores"
+        named_by_user(key, "the authors' scores", page, kind="file")
+    for (method, strength), run in TRAINED_RUNS.items():
+        if not os.path.isfile(run):
+            refuse(
+                f"config.yaml: `uncertain_ranking.msmarco.runs.{method}` has {run!r} for "
+                f"{strength:g}, which is not a file. Set it to a run in TREC format (see "
+                f"docs/{page})."
+            )
+
+
+def uncertain_model_files(wildcards):
+    """Files of the configured cross-encoder."""
+    return named_model_files(
+        "uncertain_ranking.msmarco.model",
+        "fair-reranking.md",
+        "a cross-encoder in safetensors, or the authors' file as `scores`",
+    )
+
+
+def msmarco_scores(wildcards):
+    """Scores on MS MARCO: from the authors' file, or by a configured model."""
+    given = UNCERTAIN.msmarco.scores is not None
+    return f"work/heuss2025/ch3/{'given' if given else 'cross-encoded'}.scores.parquet"
+
+
+def scores_of(ranker):
+    """Scores of a ranker."""
+    if ranker == "msmarco":
+        return msmarco_scores(None)
+    return f"work/heuss2025/ch3/{ranker}.scores.parquet"
+
+
+def trade_off_inputs(wildcards):
+    """Scores, and the inputs of their measures."""
+    tier = RANKED_BY[wildcards.ranker]
+    return {
+        "scores": scores_of(wildcards.ranker),
+        **UNCERTAIN_COLLECTION[tier],
+        "trained": list(trained_runs(tier).values()),
+    }
+
+
+def ranker_files(*kinds, collection=False, first=False):
+    """Input function: scores or measures of all rankers of a tier, or of the first."""
+
+    def files(wildcards):
+        check_uncertain(wildcards.tier)
+        rankers = list(UNCERTAIN_RANKERS[wildcards.tier])[: 1 if first else None]
+        paths_by_kind = {
+            kind: [
+                (
+                    scores_of(ranker)
+                    if kind == "scores"
+                    else f"work/heuss2025/ch3/{ranker}.{kind}.parquet"
+                )
+                for ranker in rankers
+            ]
+            for kind in kinds
+        }
+        if first:
+            paths_by_kind = {kind: paths[0] for kind, paths in paths_by_kind.items()}
+        return paths_by_kind | (UNCERTAIN_COLLECTION[wildcards.tier] if collection else {})
+
+    return files
+
+
+def operating_point_inputs(wildcards):
+    """Measures of the first ranker, and measures with binary neutrality."""
+    first = list(UNCERTAIN_RANKERS[wildcards.tier])[0]
+    binary = f"work/heuss2025/ch3/{first}.measures-binary.parquet"
+    return ranker_files("measures", first=True)(wildcards) | {"binary": binary}
+
+
+def ranker_names(wildcards):
+    """Names of the rankers of a tier."""
+    return list(UNCERTAIN_RANKERS[wildcards.tier].values())
+
+
+def compared_methods(wildcards):
+    """Baselines of PUFR in a tier."""
+    return POST_PROCESSING + (TRAINED_METHODS if wildcards.tier == "full" else [])
 
 
 # The cross-encoders of the chapters on group bias; the uncertainty is that of their last layer.
@@ -22,7 +148,7 @@ use rule torch_step as heuss2025_ch3_cross_encoder with:
     resources:
         **needs(2000, 20),
     params:
-        **runs("heuss2025/ch3/cross_encoder_scores"),
+        **runs("heuss2025/ch3_scores:cross_encoder"),
         gpu_precision=SETTINGS.gpu_precision,
         pair_length={"total": SETTINGS.term_fairness.cross_encoder.length},
         fisher_pairs=UNCERTAIN.fisher_pairs,
@@ -46,7 +172,7 @@ use rule torch_step as heuss2025_ch3_minilm with:
     resources:
         **needs(1200, 10),
     params:
-        **runs("heuss2025/ch3/minilm_scores"),
+        **runs("heuss2025/ch3_scores:minilm"),
         # The default of scikit-learn, without tuning.
         strength=1.0,
         samples=UNCERTAIN.samples,
@@ -71,7 +197,7 @@ use rule torch_step as heuss2025_ch3_msmarco with:
     resources:
         **ON_GPU,
     params:
-        **runs("heuss2025/ch3/msmarco_scores"),
+        **runs("heuss2025/ch3_scores:msmarco"),
         gpu_precision=SETTINGS.gpu_precision,
         query_set="qs2",
         depth=UNCERTAIN.msmarco.depth,
@@ -93,7 +219,7 @@ use rule step as heuss2025_ch3_given with:
     pathvars:
         job="heuss2025/ch3/given.scores",
     params:
-        **runs("heuss2025/ch3/given_scores"),
+        **runs("heuss2025/ch3_scores:given_scores"),
     message:
         "Scores on MS MARCO with standard deviations"
 
@@ -109,7 +235,7 @@ use rule step as heuss2025_ch3_trade_offs with:
         ranker="|".join(RANKED_BY),
         binary="|-binary",
     params:
-        **runs("heuss2025/ch3/trade_offs"),
+        **runs("heuss2025/ch3_trade_offs:trade_offs"),
         methods=UNCERTAIN_METHODS,
         # As in the released code: a document is neutral if its neutrality is at least 0.5.
         neutral_from=lambda wildcards: 0.5 if wildcards.binary else None,
@@ -129,7 +255,7 @@ use rule table as heuss2025_ch3_operating_points with:
     wildcard_constraints:
         tier="released|full",
     params:
-        **runs("heuss2025/ch3/operating_points"),
+        **runs("heuss2025/ch3:operating_points"),
         losses=UNCERTAIN.losses,
         significance=0.05,
     message:
@@ -145,7 +271,7 @@ use rule figure as heuss2025_ch3_crossings with:
     wildcard_constraints:
         tier="released|full",
     params:
-        **runs("heuss2025/ch3/crossings"),
+        **runs("heuss2025/ch3:crossings"),
         names=ranker_names,
         alphas=[1.0, 2.0],
         # Lists of the surrogate data have fewer documents.
@@ -166,7 +292,7 @@ use rule figure as heuss2025_ch3_curves with:
         tier="released|full",
         number="3|4",
     params:
-        **runs("heuss2025/ch3/trade_off_curves"),
+        **runs("heuss2025/ch3:curves"),
         names=ranker_names,
         panel=lambda wildcards: {"3": "first 10", "4": "first 100"}[wildcards.number],
         others=compared_methods,
@@ -189,7 +315,7 @@ use rule figure as heuss2025_ch3_ablation with:
     wildcard_constraints:
         tier="released|full",
     params:
-        **runs("heuss2025/ch3/ablation"),
+        **runs("heuss2025/ch3:ablation"),
         names=ranker_names,
         levels=[0.92, 0.94, 0.96, 0.98],
         last=[0.92, 0.96],
@@ -210,7 +336,7 @@ use rule figure as heuss2025_ch3_control with:
     wildcard_constraints:
         tier="released|full",
     params:
-        **runs("heuss2025/ch3/control"),
+        **runs("heuss2025/ch3:control"),
         methods=lambda wildcards: ["PUFR", *compared_methods(wildcards)],
         spans=[[0, 4], [4, 18]],
         bootstrap=2000,
@@ -230,7 +356,7 @@ use rule figure as heuss2025_ch3_examples with:
     wildcard_constraints:
         tier="released|full",
     params:
-        **runs("heuss2025/ch3/examples"),
+        **runs("heuss2025/ch3:examples"),
         methods=UNCERTAIN_METHODS,
         loss=UNCERTAIN.losses[-1],
         bootstrap=2000,
