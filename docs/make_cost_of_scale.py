@@ -9,11 +9,11 @@ from everycell.language_models.requirements import FACTS, H200, cost, gpu_hours
 TARGET = Path("docs/cost-of-scale.md")
 #: Module of a chapter -> title, and the models of config.yaml in its table.
 CHAPTERS = {
-    "everycell.studies.abolghasemi2026.ch3.scale": (
+    "papers.abolghasemi2026.ch3_scale": (
         "abolghasemi2026, chapter 3: estimators of user satisfaction",
         ("zephyr", "mistral-if"),
     ),
-    "everycell.studies.abolghasemi2026.ch5.scale": (
+    "papers.abolghasemi2026.ch5_scale": (
         "abolghasemi2026, chapter 5: attribution bias",
         ("llama-3-8b-instruct", "mistral-7b-instruct", "gpt-4o"),
     ),

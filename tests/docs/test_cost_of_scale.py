@@ -10,8 +10,8 @@ from harness import load_script
 
 from everycell.config import Config, parse_config, read_config
 from everycell.language_models.requirements import FACTS, H200, Load, gpu_hours
-from everycell.studies.abolghasemi2026.ch3 import scale as satisfaction
-from everycell.studies.abolghasemi2026.ch5 import scale as attribution
+from papers.abolghasemi2026 import ch3_scale as satisfaction
+from papers.abolghasemi2026 import ch5_scale as attribution
 from papers.heuss2025 import ch5_scale as faithfulness
 from papers.lajewska2025 import ch6_scale as ginger
 

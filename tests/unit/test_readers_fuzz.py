@@ -291,8 +291,8 @@ NOT_HERE = {
         collections.grepbias.read_grepbias collections.msmarco.read_annotated_queries
         collections.msmarco.read_query_set collections.nq_open.read_nq_open
         collections.smart.read_collection collections.snippets.read_annotations
-        collections.snippets.read_tasks collections.user_satisfaction.read_dialogues
-        collections.user_satisfaction.read_samples collections.user_satisfaction.read_split
+        collections.snippets.read_tasks papers.abolghasemi2026.ch3_data.read_dialogues
+        papers.abolghasemi2026.ch3_data.read_samples papers.abolghasemi2026.ch3_data.read_split
         papers.heuss2025.data.read_fair_lists
         papers.lajewska2025.answerability_data.read_passage_labels
         papers.lajewska2025.answerability_data.read_passage_predictions
@@ -324,6 +324,7 @@ NOT_HERE = {
         base.yaml_files.read_model records.artefacts.load_paper trec.lines.read_lines
         base.text_files.read_lines collections.cited_questions.read_objects
         papers.lajewska2025.annotations.read_group
+        papers.abolghasemi2026.ch5_requests.read_runs
         papers.lajewska2025.ch6_nuggets.read_human_marks base.text_files.read_text_file
         papers.lajewska2025.answerability_data.read_labels
         rag.grounded.responses.read_prompt rag.citing_styles.read_template

@@ -16,7 +16,7 @@ STUDIES = "src/everycell/studies"
 #: What takes long, or stands before all that a chapter does.
 COSTLY = {
     "abolghasemi2026/ch2/train_validated",
-    "abolghasemi2026/ch3/train",
+    "abolghasemi2026/ch3_training",
     "lajewska2025/ch5_training",
     "retrieval/encode",
     "retrieval/encode_expanded",

@@ -8,12 +8,12 @@ from everycell.collections import (
     answerability,
     cast_turns,
     ginger,
-    planted_dialogues,
     user_studies,
 )
 from everycell.records.registry import load_registry
 from everycell.sources import fetch
 from everycell.trec.runs import read_run
+from papers.abolghasemi2026.ch3_planted import plant_dialogues
 from papers.heuss2025 import data as fair_ranking_lists
 from papers.sakai2023 import data as fairweb
 
@@ -177,7 +177,7 @@ def test_user_studies(mirror, tmp_path, repository):
 
 def test_planted_dialogues(repository):
     text = cards(repository)["planted-dialogues"]
-    planted = planted_dialogues.plant_dialogues()
+    planted = plant_dialogues()
     counts = planted.truth["fault"].replace("", "none").value_counts()
     card = {row[0]: row[1] for row in rows(text) if row[1].isdigit()}
     assert card == {fault: str(count) for fault, count in counts.items()}

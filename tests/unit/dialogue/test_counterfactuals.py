@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.base.errors import DataError
-from everycell.collections.planted_dialogues import plant_dialogues
 from everycell.collections.satisfaction_samples import Sample
 from everycell.config import Config
 from everycell.dialogue.counterfactual_prompts import (
@@ -45,6 +44,7 @@ from everycell.dialogue.judging import (
 from everycell.language_models.generation import Answer, Request, prompt_hash
 from everycell.language_models.records import read_record
 from everycell.language_models.settings import Decoding
+from papers.abolghasemi2026.ch3_planted import plant_dialogues
 
 SAMPLE = Sample(
     "1",

@@ -160,14 +160,14 @@ def test_requirements_are_one_line():
 
 #: Runs that ask language models -> chapter whose code counts their requests, and the steps.
 COUNTED = {
-    "abolghasemi2026_ch3_few_shot": ("everycell.studies.abolghasemi2026.ch3.scale", {"labels": 1}),
+    "abolghasemi2026_ch3_few_shot": ("papers.abolghasemi2026.ch3_scale", {"labels": 1}),
     # A benchmark each; paraphrases are counted for one of the two.
     "abolghasemi2026_ch5_answers": (
-        "everycell.studies.abolghasemi2026.ch5.scale",
+        "papers.abolghasemi2026.ch5_scale",
         {"answers to Natural Questions": 1, "answers to MS MARCO QA": 1},
     ),
     "abolghasemi2026_ch5_paraphrases": (
-        "everycell.studies.abolghasemi2026.ch5.scale",
+        "papers.abolghasemi2026.ch5_scale",
         {"paraphrases (each benchmark, first attempts)": 2},
     ),
     "heuss2025_ch5_citations": ("papers.heuss2025.ch5_scale", {"cited answers": 1}),

@@ -1,0 +1,319 @@
+# abolghasemi2026, chapter 5: attribution bias in retrieval-augmented generation.
+from everycell.collections.beir import CORPUS as BEIR_CORPUS
+from everycell.collections.beir import QUERIES as BEIR_QUERIES
+from everycell.collections.cited_questions import PASSAGES, QUESTIONS
+from everycell.collections.nq_open import KEY as NQ_OPEN
+
+#: Folder of the default prompts and names.
+RAG = "src/everycell/rag"
+
+
+#: Default prompts for paraphrases, by unit.
+PARAPHRASE_PROMPTS = {
+    "sentence": f"{RAG}/templates/paraphrase.txt",
+    "passage": f"{RAG}/templates/paraphrase_passage.txt",
+}
+
+
+#: Benchmark of chapter 5 of abolghasemi2026 -> its name in tables.
+ATTRIBUTION_NAMES = {"nq": "NQ", "nq_full": "NQ", "msmarco_qa": "MS MARCO"}
+
+
+#: Data of the full tier: key in config.yaml -> benchmark.
+ATTRIBUTION_FULL = {"nq": "nq_full", "msmarco_qa": "msmarco_qa"}
+#: Folder of the converted Natural Questions of BEIR, which are downloaded automatically.
+FETCHED_NQ = "work/attribution/nq_fetched"
+
+
+def available_nq_runs():
+    """Runs on Natural Questions by retriever: BM25, and other retrievers with a run file."""
+    folder = SETTINGS.attribution.full.nq
+    runs = {"BM25": "bm25", "uniCOIL": "unicoil", "TCT-ColBERT": "tct-colbert"}
+    return {
+        retriever: run
+        for retriever, run in runs.items()
+        if run == "bm25"
+        or folder is None
+        or (folder != FETCH and (Path(folder) / f"{run}.run").is_file())
+    }
+
+
+#: Benchmark -> retrievers and their runs; all settings except that of Table 5.9 use the first.
+ATTRIBUTION_RUNS = {
+    "nq": {"BM25": "bm25", "SPLADE": "splade", "MiniLM": "dense"},
+    "nq_full": available_nq_runs(),
+    # The published order of the passages replaces that of BM25.
+    "msmarco_qa": {"BM25": "published"},
+}
+
+
+#: Benchmarks of a tier; in the full tier those that are configured, or both.
+ATTRIBUTION_BENCHMARKS = {
+    "released": ["nq"],
+    "full": [
+        benchmark
+        for key, benchmark in ATTRIBUTION_FULL.items()
+        if getattr(SETTINGS.attribution.full, key)
+    ]
+    or list(ATTRIBUTION_FULL.values()),
+}
+
+
+def attribution_runs(benchmark):
+    """Runs of all retrievers of a benchmark."""
+    return [
+        f"work/attribution/{benchmark}/runs/{run}.run"
+        for run in ATTRIBUTION_RUNS[benchmark].values()
+    ]
+
+
+def paraphrase_sizes(wildcards):
+    """Numbers of questions and passages to paraphrase."""
+    settings = getattr(SETTINGS.attribution, wildcards.tier)
+    sizes = getattr(SETTINGS.attribution.paraphrases, wildcards.tier).model_dump(exclude={"model"})
+    return {"k": settings.k, "questions": settings.questions.main} | sizes
+
+
+def paraphrase_prompt(wildcards):
+    """The user's prompt for paraphrases, or the default for the unit of a tier."""
+    settings = SETTINGS.attribution.paraphrases
+    return settings.template or PARAPHRASE_PROMPTS[settings.sizes(wildcards.tier).unit]
+
+
+def paraphraser(wildcards):
+    """The language model that paraphrases passages."""
+    return named_by_user(
+        f"attribution.paraphrases.{wildcards.tier}.model",
+        "a language model that paraphrases passages",
+        "attribution.md",
+        kind="language model",
+    )
+
+
+def attribution_nq(wildcards):
+    """Natural Questions with passages and runs: the user's files or those of BEIR."""
+    parts = [QUESTIONS, PASSAGES]
+    parts += [f"{run}.run" for run in ATTRIBUTION_RUNS["nq_full"].values()]
+    if SETTINGS.attribution.full.nq == FETCH:
+        return [f"{FETCHED_NQ}/{part}" for part in parts]
+    return files_named_by_user(
+        "attribution.full.nq",
+        parts,
+        "questions, passages and runs (or the other data set under `attribution.full`)",
+        "attribution.md",
+        corpus="nq",
+    )
+
+
+def attribution_msmarco_qa(wildcards):
+    """The file of MS MARCO QA, configured or downloaded."""
+    return named_by_user(
+        "attribution.full.msmarco_qa",
+        "dev_v2.1.json of MS MARCO QA",
+        "attribution.md",
+        kind="file",
+        corpus="msmarco_qa/dev_v2.1.json",
+    )
+
+
+def attribution_templates():
+    """Prompts without and with authors, and people's names: the user's own, or the defaults."""
+    own = SETTINGS.attribution
+    return {
+        "template": own.template or f"{RAG}/templates/cited_answer.txt",
+        "authors_template": own.authors_template or f"{RAG}/templates/cited_answer_authors.txt",
+        "names": own.names or f"{RAG}/names.txt",
+    }
+
+
+def attribution_answers(tier, ending):
+    """Input function: answers by a tier's language models, and by the control if any."""
+
+    def files(wildcards):
+        models = named_by_user(
+            f"attribution.{tier}.models",
+            "language models that answer questions",
+            "attribution.md",
+            kind="language models",
+        )
+        paths = [
+            f"work/attribution/{tier}/{benchmark}/answers/{model}.{ending}"
+            for benchmark in ATTRIBUTION_BENCHMARKS[tier]
+            for model in models
+        ]
+        # The control has no readings and no provenance.
+        if tier == "released" and ending == "parquet":
+            paths.append("work/attribution/released/nq/control.parquet")
+        return paths
+
+    return files
+
+
+#: Results, in addition to Table 5.1, that a tier computes from its answers. The embedded tier derives
+#: others from published tables; only the full tier has MS MARCO.
+ATTRIBUTION_RESULTS = {
+    "embedded": ["table_5_2", "table_5_4", "table_5_6", "figure_5_9"],
+    "released": [
+        *(f"table_5_{number}" for number in (2, 3, 4, 5, 6, 7, 8, 9, 12, 14)),
+        "figure_5_5",
+        "figure_5_9",
+    ],
+    "full": [
+        *(f"table_5_{number}" for number in range(2, 16)),
+        "figure_5_5",
+        "figure_5_9",
+    ],
+}
+
+
+#: Supplementary tables and figures of Table 5.1.
+ATTRIBUTION_SUPPLEMENTS = {
+    "embedded": (["intervals", "answers", "truth", "bias"], ["planted", "cited"]),
+    "released": (["intervals", "answers", "readings", "truth", "bias"], []),
+    "full": (["intervals", "answers", "readings"], []),
+}
+
+
+def attribution_outputs(tier):
+    """Files of all results that a tier computes from its answers."""
+    tables, figures = ATTRIBUTION_SUPPLEMENTS[tier]
+    files = table_files(tables=tables, figures=figures)
+    for name in ATTRIBUTION_RESULTS[tier]:
+        kind = table_files if name.startswith("table") else figure_files
+        files |= kind(f"{tier}/abolghasemi2026/{name}")
+    return files
+
+
+ATTRIBUTION = SETTINGS.attribution
+#: Parameters of the control: label preferences in the figure and in the tables, other log-odds.
+PLANTED_PREFERENCE = {
+    "strengths": ATTRIBUTION.planted.strengths,
+    "shown": ATTRIBUTION.planted.shown,
+    "odds": ATTRIBUTION.planted.model_dump(include={"skill", "base"}),
+}
+#: Published tables from which others are derived.
+ATTRIBUTION_TABLES = [
+    "table_5_1",
+    "table_5_2",
+    "table_5_4",
+    "table_5_11",
+    "table_5_12",
+    "table_5_13",
+    "table_5_14",
+    "table_5_15",
+]
+
+
+# Cells that follow from other published cells: bias from attribution quality, recall and counts
+# from each other, and Figure 5.5.
+use rule table as abolghasemi2026_ch5_derived with:
+    input:
+        published=expand("published/abolghasemi2026/{table}.csv", table=ATTRIBUTION_TABLES),
+    output:
+        **table_files(tables=["tests"]),
+        **table_files("embedded/abolghasemi2026/table_5_5"),
+        **table_files("embedded/abolghasemi2026/table_5_11"),
+        **table_files("embedded/abolghasemi2026/table_5_12"),
+        **table_files("embedded/abolghasemi2026/text_5"),
+        **figure_files("embedded/abolghasemi2026/figure_5_5"),
+    pathvars:
+        result="embedded/abolghasemi2026/table_5_3",
+    params:
+        **runs("abolghasemi2026/ch5:derived"),
+        declared=declared_inputs("embedded", "abolghasemi2026", *ATTRIBUTION_TABLES),
+    message:
+        "Attribution bias and counts from other published tables (Tables 5.3, 5.5, 5.11, 5.12)"
+
+
+# A control with a known bias, on short queries to docstrings with documents retrieved by BM25.
+use rule step as abolghasemi2026_ch5_planted with:
+    input:
+        documents="work/pydocs/documents.parquet",
+        candidates="work/pydocs/candidates.parquet",
+        run="work/pydocs/runs/bm25.STM2.run",
+    output:
+        answers="work/attribution/embedded/answers.parquet",
+        strengths="work/attribution/embedded/strengths.parquet",
+    pathvars:
+        job="attribution/planted",
+    resources:
+        **needs(900, 10),
+    params:
+        **runs("abolghasemi2026/ch5_controls:planted"),
+        **PLANTED_PREFERENCE,
+        dataset="pydocs",
+        task="known-item",
+        setting=COLLECTIONS["pydocs"].setting,
+        k=ATTRIBUTION.k,
+        depths=ATTRIBUTION.depths,
+        seed=SETTINGS.seed,
+    message:
+        "Answers of generators with a planted preference for a label"
+
+
+# All tables and figures that are computed from answers, which takes seconds. In the embedded tier,
+# the answers are those of the control.
+use rule table as abolghasemi2026_ch5_tables with:
+    input:
+        answers=["work/attribution/embedded/answers.parquet"],
+        provenance=[],
+        strengths="work/attribution/embedded/strengths.parquet",
+    output:
+        **attribution_outputs("embedded"),
+    pathvars:
+        result="embedded/abolghasemi2026/table_5_1",
+    resources:
+        **needs(900, 10),
+    params:
+        **runs("abolghasemi2026/ch5:tables"),
+        **PLANTED_PREFERENCE,
+        published_generators=None,
+        seed=SETTINGS.seed,
+    message:
+        "Measuring a planted preference for a label (Tables 5.1, 5.2, 5.4, 5.6, Figure 5.9)"
+
+
+# Released tier: answers of a small language model to Natural Questions.
+use rule table as abolghasemi2026_ch5_tables_released with:
+    input:
+        answers=attribution_answers("released", "parquet"),
+        readings=attribution_answers("released", "readings.parquet"),
+        provenance=attribution_answers("released", "provenance.json"),
+    output:
+        **attribution_outputs("released"),
+    pathvars:
+        result="released/abolghasemi2026/table_5_1",
+    resources:
+        **needs(900, 10),
+    params:
+        **runs("abolghasemi2026/ch5:tables"),
+        **PLANTED_PREFERENCE,
+        published_generators=None,
+        seed=SETTINGS.seed,
+    message:
+        "Attribution bias of a small language model (Tables 5.1 to 5.9, 5.12, 5.14)"
+
+
+# Full tier: the models of the thesis, on both data sets.
+use rule table as abolghasemi2026_ch5_tables_full with:
+    input:
+        answers=attribution_answers("full", "parquet"),
+        readings=attribution_answers("full", "readings.parquet"),
+        provenance=attribution_answers("full", "provenance.json"),
+    output:
+        **attribution_outputs("full"),
+    pathvars:
+        result="full/abolghasemi2026/table_5_1",
+    resources:
+        **needs(900, 10),
+    params:
+        **runs("abolghasemi2026/ch5:tables"),
+        **PLANTED_PREFERENCE,
+        # Table 5.14 lacks the rows of GPT-4.
+        published_generators={
+            "all": ["Mistral", "Llama3", "GPT-4"],
+            "table_5_14": ["Mistral", "Llama3"],
+        },
+        seed=SETTINGS.seed,
+    message:
+        "Attribution bias of the thesis' models (Tables 5.1 to 5.15)"
