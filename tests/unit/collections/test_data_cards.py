@@ -4,17 +4,15 @@ import re
 from pathlib import Path
 
 import everycell
-from everycell.collections import (
-    answerability,
-    cast_turns,
-    ginger,
-    user_studies,
-)
+from everycell.collections import ginger
 from everycell.records.registry import load_registry
 from everycell.sources import fetch
 from everycell.trec.runs import read_run
 from papers.abolghasemi2026.ch3_planted import plant_dialogues
 from papers.heuss2025 import data as fair_ranking_lists
+from papers.lajewska2025 import answerability_data as answerability
+from papers.lajewska2025 import cast_data as cast_turns
+from papers.lajewska2025 import user_study_data as user_studies
 from papers.sakai2023 import data as fairweb
 
 #: What fetched sets without a card are: weights, which docs/data.md describes; and what no chapter
