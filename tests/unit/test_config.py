@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -181,7 +180,7 @@ def test_a_job_reads_only_its_part():
         validate_part({"language_models": {"ask": 3}}, AskSettings)
 
 
-#: Run in a repository of one's own: a study that it has, and plain settings of its paper.
+#: Run in a repository of one's own: a chapter that it has, and plain settings of its paper.
 OWN = """
 from everycell.config import ConfigError, parse_config
 from everycell.studies.discovery import audits_of
@@ -194,20 +193,17 @@ except ConfigError as error:
 """
 
 
-@pytest.mark.parametrize(
-    "module", ["workflow/papers/toy2026/ch1_", "src/everycell/studies/toy2026/ch1/"]
-)
-def test_a_repository_of_ones_own_has_its_settings_and_audits(tmp_path, module):
-    module = f"{tmp_path}/{module}"
-    for folder in (Path(f"{module}settings.py").parent, tmp_path / "published/toy2026"):
+def test_a_repository_of_ones_own_has_its_settings_and_audits(tmp_path):
+    chapter = tmp_path / "workflow/papers/toy2026"
+    for folder in (chapter, tmp_path / "published/toy2026"):
         folder.mkdir(parents=True)
     (tmp_path / "published/toy2026/paper.yaml").touch()
-    Path(f"{module}settings.py").write_text(
+    (chapter / "ch1_settings.py").write_text(
         "from everycell.base.settings import Settings\n"
         "class Toy(Settings):\n    queries: int = 1\n"
         "BLOCKS = {'toy': Toy}\n"
     )
-    Path(f"{module}audits.py").write_text("def audit_toy2026_sum(cells): ...\n")
+    (chapter / "ch1_audits.py").write_text("def audit_toy2026_sum(cells): ...\n")
     done = subprocess.run(
         [sys.executable, "-c", OWN], cwd=tmp_path, capture_output=True, text=True, check=False
     )

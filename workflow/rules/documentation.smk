@@ -14,6 +14,7 @@ use rule step as rulegraph with:
         rules=[
             "Snakefile",
             "config.yaml",
+            *files_below("workflow/papers", ".smk"),
             *files_below("workflow/rules", ".smk"),
             *files_below("src/everycell/workflow/rules", ".smk"),
         ],

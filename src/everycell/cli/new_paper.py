@@ -14,11 +14,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from everycell import __version__, studies
+from everycell import __version__
 from everycell.base.files import naming
 from everycell.cli.project import refuse_existing
 from everycell.cli.table_sources import TableSource
 from everycell.config import Config
+from everycell.records.chapters import PAPERS
 from everycell.records.published_cells import CardError
 from everycell.records.record_schemas import write_schemas
 from everycell.records.registry import forget_registry, load_registry
@@ -32,6 +33,7 @@ EXAMPLE_DATA = "synthetic example files"
 #: File of a new repository -> its template.
 REPOSITORY_TEMPLATES = {
     "Snakefile": "Snakefile.j2",
+    "workflow/papers/__init__.py": "papers.py.j2",
     "config.yaml": "config.yaml.j2",
     "profiles/default/config.yaml": "profile.yaml.j2",
     "pyproject.toml": "pyproject.toml.j2",
@@ -43,15 +45,14 @@ REPOSITORY_TEMPLATES = {
 PAPER_TEMPLATES = {
     "published/{key}/paper.yaml": "paper.yaml.j2",
     "published/{key}/ch1.yaml": "ch1.yaml.j2",
-    "workflow/rules/{key}/ch1.smk": "ch1.smk.j2",
+    "workflow/papers/{key}/__init__.py": "paper.py.j2",
+    "workflow/papers/{key}/ch1.smk": "ch1.smk.j2",
 }
 
 
 def require_key(key: str) -> None:
     """Raise an error if a key cannot be the name of rules, settings or targets."""
-    # The new paper would get the audits and drawings of a study of this name in the package.
-    in_package = Path(str(studies.__file__)).with_name(key) if key.isalnum() else None
-    if key in Config.model_fields or key in (*TIERS, "all") or (in_package and in_package.is_dir()):
+    if key in Config.model_fields or key in (*TIERS, "all"):
         raise CardError(f"The key {key} is taken; choose another, such as smith2026b.")
     # Without a year it might be a Python keyword, or the name of a rule such as `page`.
     if not re.fullmatch(r"[a-z]+[0-9]+[a-z]?", key):
@@ -91,7 +92,7 @@ def add_paper(root: Path, key: str, source: TableSource, *, cache: Path) -> list
     parts = {
         Path("resources", name): cache / name,
         OWN_DATA / name: root / OWN_DATA / name,
-        Path("workflow/rules", key): root / "workflow/rules" / key,
+        Path(PAPERS, key): root / PAPERS / key,
         Path("published", key): root / "published" / key,
     }
     for target in parts.values():

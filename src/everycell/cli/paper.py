@@ -129,7 +129,7 @@ def new(
     from everycell.cli.new_paper import add_paper, require_key
     from everycell.cli.table_sources import table_source
 
-    line = f'include: "workflow/rules/{key}/ch1.smk"\n'
+    line = f'include: "workflow/papers/{key}/ch1.smk"\n'
     papers = project.papers()
     if key in papers and key in project.papers_not_included(project.ROOT):
         if runs or qrels or table or values or measures:

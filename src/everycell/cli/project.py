@@ -125,7 +125,7 @@ def not_included_message(key: str) -> str:
     """Error message about a paper whose rules are not included."""
     return (
         f"Snakefile: the rules of {key} are not included; add the line "
-        f'`include: "workflow/rules/{key}/ch1.smk"` above `include: FINISH`.'
+        f'`include: "workflow/papers/{key}/ch1.smk"` above `include: FINISH`.'
     )
 
 

@@ -213,7 +213,7 @@ def test_words_of_spellings(name, words):
 
 
 def test_papers_not_included_in_the_snakefile(tmp_path):
-    (tmp_path / "workflow/rules/toy2026").mkdir(parents=True)
-    (tmp_path / "workflow/rules/toy2026/ch1.smk").touch()
+    (tmp_path / "workflow/papers/toy2026").mkdir(parents=True)
+    (tmp_path / "workflow/papers/toy2026/ch1.smk").touch()
     (tmp_path / "Snakefile").touch()
     assert papers_not_included(tmp_path) == ["toy2026"]

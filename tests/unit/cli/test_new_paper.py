@@ -262,7 +262,7 @@ def test_a_new_paper_is_complete_and_overwrites_nothing(project):
     assert missing in refused("paper", "new", "smith2026")
     assert "Snakefile: the rules of smith2026 are not included; add" in refused("make", "smith2026")
     assert call("paper", "new", "smith2026", "--yes")[0] == 0
-    assert 'include: "workflow/rules/smith2026/ch1.smk"' in (project / "Snakefile").read_text()
+    assert 'include: "workflow/papers/smith2026/ch1.smk"' in (project / "Snakefile").read_text()
     assert "The key smith2026 is taken" in refused("paper", "new", "smith2026")
     for key in ("Smith 2026", "class", "page", "../a2026"):
         assert "is not a valid key; use lower-case letters and a year" in refused(
@@ -277,7 +277,7 @@ def test_a_new_paper_is_complete_and_overwrites_nothing(project):
     [
         *(f"published/smith2026/{name}" for name in ("table_1.csv", "registry.yaml")),
         *("data/smith2026-data/first.run", "resources/smith2026-data/first.run"),
-        "workflow/rules/smith2026/ch1.smk",
+        "workflow/papers/smith2026/ch1.smk",
     ],
 )
 def test_a_new_paper_replaces_no_file(project, file):
@@ -316,7 +316,7 @@ def test_a_new_paper_is_whole_or_absent(project, monkeypatch, part):
 
 def test_the_include_of_a_new_paper_precedes_that_of_data(project):
     assert call("paper", "new", "smith2026", "--yes")[0] == 0
-    line = 'include: "workflow/rules/smith2026/ch1.smk"\n'
+    line = 'include: "workflow/papers/smith2026/ch1.smk"\n'
     expected = f'include: "a.smk"\n{line}{LAST}include: "z.smk"\n'
     assert (project / "Snakefile").read_text() == expected
     assert (REPOSITORY / "Snakefile").read_text().count(LAST) == 1
