@@ -10,8 +10,7 @@ from pathlib import Path
 from everycell.records.artefacts import Artefact, Paper, load_papers
 from everycell.records.cards import Cause, Erratum
 from everycell.render.site import escape_cell
-from everycell.studies.discovery import audits_of
-from everycell.verdicts.audits import finding_of
+from everycell.verdicts.audits import audits_of, finding_of
 
 TARGET = Path("docs/errata.md")
 PUBLISHED = Path("published")

@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 from truth.audit_cases.edits import PUBLISHED, Edit, edited
 
-import everycell.studies
 from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.studies.discovery import audits_of
-from everycell.verdicts.audits import CONSISTENCY, INCONSISTENCY, Audit, cells_of, run_audit
+from everycell.verdicts.audits import (
+    CONSISTENCY,
+    INCONSISTENCY,
+    Audit,
+    audits_of,
+    cells_of,
+    run_audit,
+)
 
-STUDIES = Path(everycell.studies.__file__).parent
 PAPERS = load_papers(PUBLISHED)
 #: Paper, chapter and audit by name.
 AUDITS: dict[str, tuple[str, str, Audit]] = {
@@ -79,10 +83,9 @@ def test_every_audit_has_a_case_that_it_must_fail() -> None:
 
 
 def test_every_module_of_audits_is_of_a_chapter_with_cards_and_none_is_passed_over() -> None:
-    existing = {path.relative_to(STUDIES).parent for path in STUDIES.glob("*/ch*/audits.py")}
     folder, suffix = PUBLISHED.parent / "workflow/papers", "_audits.py"
     modules = {path.relative_to(folder).as_posix() for path in folder.rglob(f"*{suffix}")}
-    existing |= {Path(name.removesuffix(suffix)) for name in modules}
+    existing = {Path(name.removesuffix(suffix)) for name in modules}
     result = {Path(paper) / f"ch{chapter}" for paper, chapter, _ in AUDITS.values()}
     assert existing == result
 

@@ -8,7 +8,7 @@ from harness import published
 
 from everycell.records.artefacts import Artefact, all_artefacts, find_artefact
 from everycell.records.published_cells import count_decimals, is_number
-from everycell.studies.discovery import audits_of
+from everycell.verdicts.audits import audits_of
 from everycell.verdicts.judging import judge
 from everycell.verdicts.verdicts import report
 

@@ -183,7 +183,7 @@ def test_a_job_reads_only_its_part():
 #: Run in a repository of one's own: a chapter that it has, and plain settings of its paper.
 OWN = """
 from everycell.config import ConfigError, parse_config
-from everycell.studies.discovery import audits_of
+from everycell.verdicts.audits import audits_of
 settings = parse_config({"toy2026": {"depth": 3}, "toy": {"queries": 2}})
 print(settings.toy2026["depth"], settings.toy.queries, list(audits_of("toy2026", "1")))
 try:

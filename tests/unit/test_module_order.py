@@ -106,25 +106,6 @@ def test_a_module_imports_nothing_from_above(path):
     assert not above, f"{name_of(path)} imports {sorted(above)}"
 
 
-@of_each_module
-def test_a_study_imports_of_studies_only_those_of_its_paper(path, papers):
-    name = name_of(path)
-    if package_of(name) != "studies":
-        return
-    # studies.KEY.module or studies.KEY.chN.module
-    _, *own = name.split(".")
-    for other in imported_here(path):
-        floor, *remaining = other.split(".")
-        if floor == "studies" and remaining:
-            # A folder without a paper's name is shared by several papers, which may all import it.
-            allowed = remaining[0] == own[0] or remaining[0] not in papers
-            assert allowed, f"{name} imports {other}, of another paper"
-            chapter = remaining[1] if len(remaining) > 1 else ""
-            assert not re.fullmatch(r"ch\w+", chapter) or chapter in own, (
-                f"{name} imports {other}, of another chapter"
-            )
-
-
 def chapter_of(name: str) -> str:
     """Chapter of a module below `papers`, as KEY.ch2, or only its paper."""
     _, key, *module = name.split(".")

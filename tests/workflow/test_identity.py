@@ -12,7 +12,6 @@ from workflow.project import HALF_WRITTEN, Project
 from everycell.receipts.code import CALLING, PAPERS, hash_of_sources, shared_scripts
 
 PAGE_STYLE = "src/everycell/render/page/templates/page.css"
-STUDIES = "src/everycell/studies"
 #: What takes long, or stands before all that a chapter does.
 COSTLY = {
     "abolghasemi2026/ch2_training",
@@ -79,7 +78,7 @@ def test_the_style_of_the_page_is_code_of_the_page_alone(changed_by):
     [
         "workflow/papers/abolghasemi2026/ch2_settings.py",
         "workflow/papers/lajewska2025/settings.py",
-        f"{STUDIES}/term_fairness/settings.py",
+        "src/everycell/studies/term_fairness/settings.py",
         "src/everycell/config.py",
         "src/everycell/records/registry.yaml",
     ],

@@ -216,8 +216,6 @@ def test_an_edited_claim_is_judged_again_but_not_computed_again(rebuilt):
 @pytest.mark.parametrize(("paper", "chapter"), [("sakai2023", "1"), ("abolghasemi2026", "2")])
 def test_an_edited_audit_judges_its_chapter_again_and_nothing_else(rebuilt, paper, chapter):
     audits = rebuilt.folder / f"workflow/papers/{paper}/ch{chapter}_audits.py"
-    if not audits.exists():
-        audits = rebuilt.folder / f"src/everycell/studies/{paper}/ch{chapter}/audits.py"
     audits.write_text(audits.read_text() + "\n# Edited.\n")
     own = {
         (paper, artefact.name)

@@ -38,7 +38,7 @@ from everycell.records.artefacts import Artefact
 from everycell.records.published_cells import CardError
 from everycell.records.tiers import Tier
 from everycell.sources.fetch import OWN_DATA, changed_data
-from everycell.studies.discovery import audits_of
+from everycell.verdicts.audits import audits_of
 from everycell.verdicts.origins import sources_of
 from everycell.verdicts.results import SUFFIXES, collect, stem_of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import wraps
@@ -112,13 +111,10 @@ def can_write(folder: Path) -> bool:
 
 def papers_not_included(root: Path) -> list[str]:
     """Keys of papers that have rules, none of which the Snakefile includes."""
-    folders = (root / "workflow/papers", root / "workflow/rules")
-    files = sorted(file for folder in folders for file in folder.glob("*/ch*.smk"))
+    files = sorted((root / "workflow/papers").glob("*/ch*.smk"))
     keys = dict.fromkeys(path.parent.name for path in files)
     included = (root / "Snakefile").read_text(encoding="utf-8") if files else ""
-    return [
-        key for key in keys if not re.search(f'include: "workflow/(papers|rules)/{key}/', included)
-    ]
+    return [key for key in keys if f'include: "workflow/papers/{key}/' not in included]
 
 
 def not_included_message(key: str) -> str:

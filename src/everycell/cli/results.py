@@ -19,7 +19,7 @@ from everycell.config import read_config
 from everycell.records.artefacts import Artefact, all_artefacts
 from everycell.records.published_cells import CardError
 from everycell.records.tiers import Tier
-from everycell.studies.discovery import audits_of
+from everycell.verdicts.audits import audits_of
 from everycell.verdicts.counting import (
     BASES,
     COMPUTED,

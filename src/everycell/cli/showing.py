@@ -24,7 +24,7 @@ from everycell.records.published_cells import CardError
 from everycell.records.tiers import TIERS, Tier
 from everycell.render.page.tables import published_table, surrogate_table, verdict_table
 from everycell.render.page.verdict_tex import verdict_table_as_tex
-from everycell.studies.discovery import audits_of
+from everycell.verdicts.audits import audits_of
 from everycell.verdicts.reports import (
     CAUSE_NAMES,
     UNEQUAL,

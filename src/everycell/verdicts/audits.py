@@ -24,6 +24,7 @@ import pandas as pd
 from everycell.base.arrays import BoolArray
 from everycell.records.artefacts import Artefact
 from everycell.records.cards import Erratum
+from everycell.records.chapters import papers_module, papers_modules
 from everycell.records.published_cells import CardError, as_number, read_cells
 
 #: Returns the cells of a table by name (``table_4_2``, or ``KEY/table_4_2`` of another paper).
@@ -51,6 +52,13 @@ def audits_in(module: ModuleType) -> dict[str, Audit]:
         for name, function in vars(module).items()
         if isfunction(function) and name.startswith((INCONSISTENCY, CONSISTENCY))
     }
+
+
+@cache
+def audits_of(paper: str, chapter: str) -> Mapping[str, Audit]:
+    """Audits of a chapter by name: those of ``workflow/papers/KEY/chN_audits.py``, if it exists."""
+    name = f"papers.{paper}.ch{chapter}_audits"
+    return audits_in(papers_module(name)) if name in papers_modules("*_audits.py") else {}
 
 
 def cells_of(paper: str, folder: Path) -> Cells:

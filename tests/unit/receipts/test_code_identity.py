@@ -37,7 +37,7 @@ COSTLY = ("retrieval/train.py", "retrieval/lucene_index.py", "retrieval/encode.p
 NO_METHOD = re.compile(
     r"everycell/(config\.py|cli/"
     r"|render/|verdicts/|records/(cards|published_cells|artefacts)"
-    r"|studies/.*/(figures|settings|audits)\.py)"
+    r"|studies/.*/settings\.py)"
     r"|papers/.*(figures|settings|audits)\.py"
 )
 PAGE = re.compile(r"render/page/")
@@ -86,9 +86,9 @@ def test_only_the_page_hashes_its_templates():
 
 def test_audits_are_no_code_of_a_script():
     """They are a parameter: the verdicts of a chapter are judged again after an edit of its own."""
-    audits = re.compile(r"(everycell/studies|papers)/.*audits\.py")
+    audits = re.compile(r"papers/.*audits\.py")
     result = {path for script in FILES.values() for path in closure(script)}
-    assert "everycell/studies/discovery.py" in result
+    assert "everycell/verdicts/audits.py" in result
     assert not {path for path in result if audits.fullmatch(path)}
 
 
@@ -104,14 +104,6 @@ def test_a_drawing_of_a_chapter_is_hashed_by_no_other_chapter():
         chapter = name.removeprefix("papers/").removesuffix("_figures.py")
         using = [file for file, path in FILES.items() if name in closure(path)]
         assert using and all(file.startswith(chapter) for file in using)
-    chapters = {path for path in SCRIPTS.glob("*/ch*") if path.is_dir()}
-    for drawing in sorted(SOURCE.glob("everycell/studies/*/*/figures.py")):
-        name, own = drawing.relative_to(SOURCE).as_posix(), drawing.parts[-3:-1]
-        using = [script for script in SCRIPTS.rglob("*.py") if name in closure(script)]
-        assert using, f"nothing draws with {name}"
-        # Beside its chapter's scripts there may be those of an experiment that papers share.
-        further = {script.parent for script in using} & chapters
-        assert {folder.parts[-2:] for folder in further} <= {own}
 
 
 def test_cards_are_code_of_what_judges_and_shows_alone():

@@ -25,7 +25,7 @@ from everycell.records.artefacts import find_artefact
 from everycell.records.registry import load_registry
 from everycell.render.crate import write_crate
 from everycell.render.page.page_file import write_page
-from everycell.studies.discovery import audits_of
+from everycell.verdicts.audits import audits_of
 from everycell.verdicts.origins import Sources
 from everycell.verdicts.results import collect, read_result
 from everycell.verdicts.verdicts import report

@@ -19,8 +19,7 @@ from everycell.records.claims import Claim
 from everycell.records.published_cells import CardError, is_number
 from everycell.records.spread import SEEDS, summarise_seeds
 from everycell.records.tiers import Tier
-from everycell.studies.discovery import audits_of
-from everycell.verdicts.audits import Finding, published_number
+from everycell.verdicts.audits import Finding, audits_of, published_number
 from everycell.verdicts.claims import evaluate
 from everycell.verdicts.counting import summary_row
 from everycell.verdicts.judging import judge

@@ -20,11 +20,8 @@ def code_of_all_audits(wildcards):
 
 def hashes_of_audits(paper, chapter):
     """Hash of the code of a chapter's audits by module; empty without audits."""
-    names = (
-        f"workflow/papers/{paper}/ch{chapter}_audits.py",
-        f"src/everycell/studies/{paper}/ch{chapter}/audits.py",
-    )
-    return {name: hash_of_module(name) for name in names if source_file(name, ROOT).exists()}
+    name = f"workflow/papers/{paper}/ch{chapter}_audits.py"
+    return {name: hash_of_module(name)} if source_file(name, ROOT).exists() else {}
 
 
 @cache

@@ -6,7 +6,7 @@ from everycell.jobs.job import Job
 from everycell.receipts.lineage import write_lineage
 from everycell.records.artefacts import load_papers
 from everycell.render.page.page_file import write_page
-from everycell.studies.discovery import audits_of
+from everycell.verdicts.audits import audits_of
 from everycell.verdicts.results import collect
 
 with Job(snakemake) as job:
