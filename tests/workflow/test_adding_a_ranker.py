@@ -6,7 +6,7 @@ import pytest
 from unit.learning.test_rankers import TOY
 from workflow.project import Project
 
-SYSTEMS = "src/everycell/studies/abolghasemi2026/ch2/systems.py"
+SYSTEMS = "workflow/papers/abolghasemi2026/ch2_systems.py"
 LINE = '        ("e", "TILDE", name, f"tilde.{encoder}.all"),\n'
 TABLE = "results/embedded/abolghasemi2026/table_2_1.csv"
 RANKERS = "src/everycell/learning/rankers"

@@ -15,7 +15,7 @@ PAGE_STYLE = "src/everycell/render/page/templates/page.css"
 STUDIES = "src/everycell/studies"
 #: What takes long, or stands before all that a chapter does.
 COSTLY = {
-    "abolghasemi2026/ch2/train_validated",
+    "abolghasemi2026/ch2_training",
     "abolghasemi2026/ch3_training",
     "lajewska2025/ch5_training",
     "retrieval/encode",
@@ -77,7 +77,7 @@ def test_the_style_of_the_page_is_code_of_the_page_alone(changed_by):
 @pytest.mark.parametrize(
     "part",
     [
-        f"{STUDIES}/abolghasemi2026/ch2/settings.py",
+        "workflow/papers/abolghasemi2026/ch2_settings.py",
         "workflow/papers/lajewska2025/settings.py",
         f"{STUDIES}/term_fairness/settings.py",
         "src/everycell/config.py",
@@ -92,7 +92,7 @@ def test_settings_and_the_registry_are_code_of_no_job(changed_by, part):
 @pytest.mark.parametrize(
     ("chapter", "drawing"),
     [
-        ("abolghasemi2026/ch2", f"{STUDIES}/abolghasemi2026/ch2/figures.py"),
+        ("abolghasemi2026/ch2", "workflow/papers/abolghasemi2026/ch2_figures.py"),
         ("lajewska2025/ch5", "workflow/papers/lajewska2025/ch5_confidence.py"),
     ],
 )
@@ -111,8 +111,8 @@ def test_after_such_edits_a_finished_project_has_only_these_to_make(rebuilt):
     """One dry run: the page, and the drawings of one chapter with their verdicts."""
     edited = {
         PAGE_STYLE: "/* An edit. */\n",
-        f"{STUDIES}/abolghasemi2026/ch2/settings.py": "# An edit.\n",
-        f"{STUDIES}/abolghasemi2026/ch2/figures.py": "# An edit.\n",
+        "workflow/papers/abolghasemi2026/ch2_settings.py": "# An edit.\n",
+        "workflow/papers/abolghasemi2026/ch2_figures.py": "# An edit.\n",
     }
     for path, line in edited.items():
         with (rebuilt.folder / path).open("a", encoding="utf-8") as file:

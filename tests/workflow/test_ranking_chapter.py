@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from everycell.collections.planted_concepts import CHECKED, CONTROLS, UNNAMED_SHORT, UNNAMED_WORDS
+from papers.abolghasemi2026.ch2_planted import CHECKED, CONTROLS, UNNAMED_SHORT, UNNAMED_WORDS
 
 CHAPTER = "results/embedded/abolghasemi2026"
 ARTEFACTS = ("table_2_1", "table_2_2", "table_2_3", "table_2_4", "figure_2_3")

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
+from everycell.jobs.job import Job
+from everycell.trec.runs import write_run
 
 #: The task with all effects, the same task with short queries, and controls that each lack one
 #: effect.
@@ -42,6 +45,26 @@ NAME_WEIGHT, NOISE = 1.0, 0.1
 #: Documents per list; the number of top-scoring ones among them; the number of relevant ones.
 LISTED, BEST, RELEVANT = 30, 10, 5
 SETTING = "planted"
+
+
+def collection_concepts(job: Job) -> None:
+    """The synthetic collection with planted relevance, and an untrained encoder."""
+    # torch takes seconds to import.
+    from everycell.learning.models import write_untrained
+
+    collection = plant_concepts(job.params.sizes, job.params.seed)
+    job.write_frame(collection.documents, "documents")
+    job.write_frame(collection.benchmark.queries, "queries")
+    job.write_frame(collection.benchmark.candidates, "candidates")
+    job.write_frame(collection.mentions, "mentions")
+    for file in map(Path, job.output.scores):
+        write_run(collection.scores[file.stem.removeprefix("planted.")], file, tag=file.stem)
+    write_untrained(
+        collection.vocabulary,
+        Path(job.output.encoder),
+        positions=job.params.positions,
+        seed=job.params.seed,
+    )
 
 
 @dataclass(frozen=True)

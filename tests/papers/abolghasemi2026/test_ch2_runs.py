@@ -12,9 +12,8 @@ import pytest
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.interpolation import sweep
 from everycell.retrieval.judged_lists import judge
-from everycell.studies.abolghasemi2026.ch2.oracle import noise_levels
-from everycell.studies.abolghasemi2026.ch2.ranking_runs import RankingRuns
 from everycell.trec.runs import write_run
+from papers.abolghasemi2026.ch2_runs import RankingRuns, noise_levels
 
 TASKS = ["cite", "co-cite"]
 SYSTEMS = {"BM25": "bm25", "TILDE": "tilde.{task}"}
@@ -160,5 +159,5 @@ def test_noise_is_that_of_the_first_system_on_the_test_lists(job_runs):
 
 
 def test_a_task_without_lists_is_named(job_runs):
-    with pytest.raises(ValueError, match="setting 'mixed', task 'recommend' and split 'test'"):
+    with pytest.raises(ValueError, match="setting mixed, task recommend, split test"):
         job_runs.values("recommend")

@@ -1,23 +1,30 @@
 """Effectiveness of systems by task, with significance letters (Tables 2.1, 2.2).
 
 All tables of the chapter use a long format: one row per cell, with the keys of the row, ``task``,
-``metric`` and ``value`` (0 to 1; `published_units` converts MAP to percent).
+``metric`` and ``value`` (0 to 1; `published_units` of ``ch2.py`` converts MAP to percent).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from everycell.retrieval.ranx_report import comparison_report
 from everycell.retrieval.significance import (
     Comparisons,
     mark_beaten_systems,
     paired_tests,
     system_letters,
 )
+
+#: Task -> row of the table -> values per topic (rows) and measure (columns).
+Values = Mapping[str, Mapping[str, pd.DataFrame]]
+#: Format of the report -> heading of a task.
+HEADINGS = {"markdown": "## {}\n\n", "latex": "% {}\n"}
 
 
 def quality_table(
@@ -132,3 +139,98 @@ def expansion_means(new_terms: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     means = {m: frame[["found", "added"]].mean() for m, frame in new_terms.items()}
     table = pd.DataFrame(means).rename_axis("metric").reset_index()
     return table.melt(id_vars="metric", var_name="m")[["m", "metric", "value"]]
+
+
+def runs_by_seed(runs: Mapping[str, Path], seeds: Sequence[int]) -> list[dict[str, Path]]:
+    """Run files by training seed: all rows for the first, trained rankers for others."""
+    if not seeds:
+        return [dict(runs)]
+    return [
+        {
+            row: Path(str(run).replace("{seed}", str(seed)))
+            for row, run in runs.items()
+            if seed == seeds[0] or "{seed}" in str(run)
+        }
+        for seed in seeds
+    ]
+
+
+def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataFrame]]:
+    """Mean value per topic over training runs, so that a topic enters a test once."""
+    first, *other_trainings = trainings
+    means: dict[str, dict[str, pd.DataFrame]] = {}
+    for task, rows in first.items():
+        means[task] = {}
+        for row, values in rows.items():
+            repetitions = [
+                training[task][row] for training in other_trainings if row in training[task]
+            ]
+            means[task][row] = sum(repetitions, values) / (1 + len(repetitions))
+    return means
+
+
+def means_by_seed(trainings: Sequence[Values], rows: Sequence[str]) -> pd.DataFrame:
+    """Mean over the topics for each training run, for `summarise_seeds`."""
+    cells = [
+        (row, task, metric, float(value))
+        for values in trainings
+        for row in rows
+        for task, by_row in values.items()
+        for metric, value in by_row[row].mean().items()
+    ]
+    return pd.DataFrame(cells, columns=["row", "task", "metric", "value"])
+
+
+def learning_gains(
+    values: Mapping[str, Mapping[str, pd.DataFrame]],
+    against: Mapping[str, str],
+    *,
+    measure: str = "nDCG",
+    level: float = 0.05,
+) -> pd.DataFrame:
+    """Mean gain of each ranker over its baseline, over the topics of all tasks."""
+    rows = []
+    for system, baseline in against.items():
+        gains_by_task = pd.concat(
+            by_system[system][measure] - by_system[baseline][measure]
+            for by_system in values.values()
+        )
+        gains = gains_by_task.groupby(level=0).mean()
+        if len(gains) < 2:
+            raise ValueError(
+                f"{len(gains)} validation topics for {system!r}; a t-test needs at least two."
+            )
+        test = stats.ttest_1samp(gains, 0)
+        interval = test.confidence_interval(1 - level)
+        numbers = {
+            f"gain in {measure}": gains.mean(),
+            "low": interval.low,
+            "high": interval.high,
+            "p": test.pvalue,
+            "topics": len(gains),
+        }
+        rows += [
+            {"row": system, "against": baseline, "metric": metric, "value": float(value)}
+            for metric, value in numbers.items()
+        ]
+    return pd.DataFrame(rows)
+
+
+def task_reports(
+    ranked: Mapping[str, tuple[Mapping[str, pd.DataFrame], pd.DataFrame]],
+    names: Mapping[str, str],
+    measures: Sequence[str],
+    level: float,
+) -> dict[str, str]:
+    """Reports of all tasks, one below the other, in each format."""
+    reports = {}
+    for task, (runs, qrels) in ranked.items():
+        runs_by_name = {names[row].replace(",", ""): run for row, run in runs.items()}
+        reports[task] = comparison_report(runs_by_name, qrels, measures, level=level)
+    return {
+        form: "\n\n".join(
+            heading.format(task) + getattr(report, form) for task, report in reports.items()
+        )
+        + "\n"
+        for form, heading in HEADINGS.items()
+    }

@@ -22,7 +22,7 @@ use rule step as collection_scidocs with:
     resources:
         **needs(3000, 10),
     params:
-        **runs("abolghasemi2026/ch2/collection_scidocs"),
+        **runs("abolghasemi2026/ch2_collections:collection_scidocs"),
         seed=SETTINGS.seed,
         choices=CH2.scidocs.model_dump(exclude={"folder"}),
     message:
@@ -43,7 +43,7 @@ use rule step as ranked_scidocs with:
     resources:
         **needs(2000, 10),
     params:
-        **runs("abolghasemi2026/ch2/ranked"),
+        **runs("abolghasemi2026/ch2_collections:ranked_scidocs"),
         # A zero-shot model ranks the candidates of all tasks.
         tasks=lambda wildcards: (
             COLLECTIONS["scidocs"].tasks
@@ -102,7 +102,7 @@ use rule cached_step as train_pairs_scidocs with:
     resources:
         **ON_GPU,
     params:
-        **runs_ranker("abolghasemi2026/ch2/train_validated"),
+        **runs_ranker("abolghasemi2026/ch2_training:train_pairs_scidocs"),
         **TRAINING,
         seed=seed_of_training,
         dropout=FULL.cross_encoder.dropout,
@@ -230,6 +230,7 @@ use rule table as abolghasemi2026_ch2_stated_sizes with:
     resources:
         **needs(3000, 10),
     params:
-        **runs("abolghasemi2026/ch2/stated_sizes"),
+        **runs("abolghasemi2026/ch2:stated_sizes"),
+        expansions=STATED_EXPANSIONS,
     message:
         "Sizes stated in the text of chapter 2"

@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from everycell.studies.abolghasemi2026.ch2.stated_sizes import EXPANSIONS, stated_sizes
+from papers.abolghasemi2026.ch2 import text_sizes
+from papers.abolghasemi2026.ch2_systems import STATED_EXPANSIONS as STATED
 
 LISTS = pd.DataFrame(
     [
@@ -30,9 +31,9 @@ GRID = pd.DataFrame({"k1": [0.9, 2.75, 4], "b": [1, 0.75, 1], "nDCG": [0.5, 0.7,
 @pytest.fixture
 def sizes():
     added = {
-        size: [pd.DataFrame({"added": [1, 3]}), pd.DataFrame({"added": [5]})] for size in EXPANSIONS
+        size: [pd.DataFrame({"added": [1, 3]}), pd.DataFrame({"added": [5]})] for size in STATED
     }
-    table = stated_sizes(LISTS, {"BERT": TERMS}, added, GRID)
+    table = text_sizes(LISTS, {"BERT": TERMS}, added, GRID)
     return dict(zip(table["claim"], table["value"], strict=True))
 
 
@@ -54,4 +55,4 @@ def test_the_best_parameters_are_the_first_of_the_grid(sizes):
 
 def test_each_task_counts_the_same_for_new_tokens(sizes):
     # (2 + 5) / 2, and not (1 + 3 + 5) / 3.
-    assert {float(sizes[f"new tokens appended on average with m={m}"]) for m in EXPANSIONS} == {3.5}
+    assert {float(sizes[f"new tokens appended on average with m={m}"]) for m in STATED} == {3.5}

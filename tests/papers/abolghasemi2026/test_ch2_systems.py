@@ -2,8 +2,8 @@
 
 import pytest
 
-from everycell.studies.abolghasemi2026.ch2.settings import QueryByExample
-from everycell.studies.abolghasemi2026.ch2.systems import (
+from papers.abolghasemi2026.ch2_settings import QueryByExample
+from papers.abolghasemi2026.ch2_systems import (
     combined_systems,
     ranking_systems,
     tokenised_systems,

@@ -6,7 +6,17 @@ import pytest
 from scipy import sparse, stats
 
 from everycell.collections.benchmark import judgements
-from everycell.collections.planted_concepts import (
+from everycell.retrieval.encoded import Encoded
+from everycell.retrieval.evaluation import evaluate
+from everycell.text.tokenise import tokeniser
+from everycell.trec.runs import write_run
+from papers.abolghasemi2026.ch2_checks import (
+    COMBINED,
+    combination_checks,
+    gain_checks,
+    weight_checks,
+)
+from papers.abolghasemi2026.ch2_planted import (
     CHECKED,
     CONTROLS,
     EFFECTS,
@@ -18,17 +28,7 @@ from everycell.collections.planted_concepts import (
     UNNAMED_WORDS,
     plant_concepts,
 )
-from everycell.retrieval.encoded import Encoded
-from everycell.retrieval.evaluation import evaluate
-from everycell.studies.abolghasemi2026.ch2.planted_checks import (
-    COMBINED,
-    combination_checks,
-    gain_checks,
-    weight_checks,
-)
-from everycell.studies.abolghasemi2026.ch2.ranking_runs import RankingRuns
-from everycell.text.tokenise import tokeniser
-from everycell.trec.runs import write_run
+from papers.abolghasemi2026.ch2_runs import RankingRuns
 
 
 @pytest.fixture(scope="module")

@@ -1,26 +1,85 @@
-"""Runs of several systems on the candidate lists of one collection."""
+"""Runs of several systems on the candidate lists of one collection, alone and in pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from everycell.collections.benchmark import judgements
+from everycell.jobs.result_job import ResultJob
 from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.interpolation import Scaling
+from everycell.retrieval.interpolation import ALPHAS, Scaling, Sweep, noise_oracle, sweep
 from everycell.retrieval.judged_lists import JudgedLists, judge
-from everycell.studies.abolghasemi2026.ch2.interpolation import Pairing, pairing
-from everycell.studies.abolghasemi2026.ch2.oracle import noise_levels
 from everycell.trec.runs import read_run
 
 MEASURES = ("MAP", "nDCG")
-DECIMALS = {"MAP": 2, "nDCG": 4}
-KEYS = ["row", "model", "detail", "task", "metric"]
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Values of two interpolated systems at every weight, by split of one task."""
+
+    validation: Sweep
+    test: Sweep
+
+
+def pairing(
+    lists: JudgedLists,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    in_test: npt.ArrayLike,
+    measures: Sequence[str] = ("MAP", "nDCG"),
+    *,
+    alphas: Sequence[float] = ALPHAS,
+    over: Scaling = "query",
+) -> Pairing:
+    """Interpolate two systems separately on the validation and test topics of one task."""
+    test_topics = np.asarray(in_test)
+    if test_topics.all() or not test_topics.any():
+        raise ValueError(
+            f"{test_topics.sum()} of {len(test_topics)} topics are test topics; alpha is tuned on "
+            "validation topics, so each split needs at least one topic."
+        )
+    first_scores, second_scores = np.asarray(first), np.asarray(second)
+    validation, test = (
+        sweep(
+            lists.topics(rows),
+            first_scores[rows],
+            second_scores[rows],
+            measures,
+            alphas=alphas,
+            over=over,
+        )
+        for rows in (~test_topics, test_topics)
+    )
+    return Pairing(validation, test)
+
+
+def noise_levels(
+    lists: JudgedLists,
+    first: npt.ArrayLike,
+    measures: Sequence[str] = ("MAP", "nDCG"),
+    *,
+    alphas: Sequence[float] = ALPHAS,
+    over: Scaling = "query",
+    seeds: Iterable[int] = range(20),
+) -> pd.DataFrame:
+    """Noise oracle of one system: mean and spread over the seeds."""
+    by_seed = noise_oracle(lists, first, measures, alphas=alphas, over=over, seeds=seeds)
+    by_measure = by_seed.groupby("measure", sort=False)
+    return pd.DataFrame(
+        {
+            "noise_value": by_measure["value"].mean(),
+            "noise_sd": by_measure["value"].std(),
+            "noise_gain": by_measure["gain"].mean(),
+        }
+    ).rename_axis("metric")
 
 
 class RankingRuns:
@@ -64,17 +123,17 @@ class RankingRuns:
         return {name: lists.run(system_scores) for name, system_scores in scores.items()}, qrels
 
     @classmethod
-    def of_job(cls, snakemake: Any, setting: str | None = None) -> RankingRuns:
+    def of_job(cls, job: ResultJob, setting: str | None = None) -> RankingRuns:
         """Runs of a job's systems by model; the setting defaults to that of the lists."""
         ((collection, lists),) = (
-            (name, settings) for name, settings in snakemake.params.lists.items() if settings
+            (name, settings) for name, settings in job.params.lists.items() if settings
         )
         runs = {
             model: Path(f"work/{collection}/runs/{run}.run")
-            for _, model, _, run in snakemake.params.systems
+            for _, model, _, run in job.params.systems
         }
         options = {"setting": setting or lists["setting"], "tasks": lists["tasks"]}
-        return cls(snakemake.input.candidates, runs, **options)
+        return cls(job.input.candidates, runs, **options)
 
     def noise(self, scaling: Scaling, seeds: int) -> dict[str, pd.DataFrame]:
         """Noise oracle of the first system, by task."""

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.studies.abolghasemi2026.ch2.figures import (
+from papers.abolghasemi2026.ch2_figures import (
     interpolation_curves,
     oracle_gains,
     short_against_long,

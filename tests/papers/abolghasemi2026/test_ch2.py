@@ -18,39 +18,35 @@ from everycell.retrieval.interpolation import (
     z_scores,
 )
 from everycell.retrieval.judged_lists import judge
-from everycell.studies.abolghasemi2026.ch2.curves import (
+from papers.abolghasemi2026.ch2 import published_units
+from papers.abolghasemi2026.ch2_combinations import (
     CELL,
-    curve_marks,
-    curves,
-    effective_weights,
-    plotted_cells,
-    published_cells,
-)
-from everycell.studies.abolghasemi2026.ch2.interpolation import (
-    Pairing,
-    interpolation_table,
-    name_combinations,
-    pairing,
-    tuned_values,
-)
-from everycell.studies.abolghasemi2026.ch2.oracle import (
     ORACLE_ROWS,
     add_control,
+    curve_marks,
+    curves_by_weight,
+    effective_weights,
     gain_marks,
-    noise_levels,
+    interpolation_table,
+    name_combinations,
     oracle_table,
+    plotted_cells,
+    published_cells,
     round_counts,
+    tuned_values,
 )
-from everycell.studies.abolghasemi2026.ch2.quality import (
+from papers.abolghasemi2026.ch2_quality import (
     expansion_means,
     letters_note,
+    mean_over_seeds,
     mean_with_interval,
+    means_by_seed,
     quality_table,
+    runs_by_seed,
     short_and_long,
+    task_reports,
 )
-from everycell.studies.abolghasemi2026.ch2.reports import task_reports
-from everycell.studies.abolghasemi2026.ch2.seeds import mean_over_seeds, means_by_seed, runs_by_seed
-from everycell.studies.abolghasemi2026.ch2.units import published_units
+from papers.abolghasemi2026.ch2_runs import Pairing, noise_levels, pairing
 
 SYSTEMS = {"BM25": 0.0, "TILDE": 0.06, "TILDEv2": 0.035}
 QREL = ["query", "document", "relevance"]
@@ -262,7 +258,7 @@ def test_oracle_rows_stand_combination_by_combination():
 def test_curves_by_hand():
     both = one_topic_sweeps()
     noise = {"cite": pd.DataFrame({"noise_value": [0.65, 0.85]}, index=["MAP", "nDCG"])}
-    table = curves({"BM25+TILDE": {"cite": both.test}}, noise)
+    table = curves_by_weight({"BM25+TILDE": {"cite": both.test}}, noise)
     means = table[table["metric"] == "MAP"]
     assert means["alpha"].tolist() == [0.0, 0.5, 1.0]
     assert means["value"].tolist() == pytest.approx([0.8 / 3, 1.3 / 3, 1.6 / 3])
@@ -453,7 +449,7 @@ def test_cells_of_the_figure_and_those_in_print():
     both = one_topic_sweeps()
     noise = {"cite": pd.DataFrame({"noise_value": [0.65, 0.85]}, index=["MAP", "nDCG"])}
     sweeps = dict.fromkeys(["TILDE", "TILDEv2"], {"cite": both.test})
-    marks = curve_marks(curves(sweeps, noise))
+    marks = curve_marks(curves_by_weight(sweeps, noise))
     assert marks["series"].value_counts().to_dict() == {
         "curve": 12,
         "oracle": 4,

@@ -8,18 +8,18 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from everycell.collections.planted_concepts import (
+from everycell.retrieval.encoded import Encoded
+from everycell.retrieval.interpolation import Scaling
+from papers.abolghasemi2026.ch2_combinations import tuned_values
+from papers.abolghasemi2026.ch2_planted import (
     CONTROLS,
     EFFECTS,
     SHORT,
     UNNAMED_SHORT,
     UNNAMED_WORDS,
 )
-from everycell.retrieval.encoded import Encoded
-from everycell.retrieval.interpolation import Scaling
-from everycell.studies.abolghasemi2026.ch2.interpolation import tuned_values
-from everycell.studies.abolghasemi2026.ch2.quality import mean_with_interval
-from everycell.studies.abolghasemi2026.ch2.ranking_runs import RankingRuns
+from papers.abolghasemi2026.ch2_quality import mean_with_interval
+from papers.abolghasemi2026.ch2_runs import RankingRuns
 
 #: Checks with the two rows of Table 2.1 whose nDCG is compared (first less second). The queries
 #: contain no names, since no model knows them.

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from everycell.studies.abolghasemi2026.ch2.learning_gains import learning_gains
+from papers.abolghasemi2026.ch2_quality import learning_gains
 
 DICE = np.random.default_rng(3)
 TOPICS = [f"q{number}" for number in range(30)]

@@ -1,1 +1,0 @@
-"""abolghasemi2026."""
