@@ -36,7 +36,7 @@ def test_a_banned_phrase_is_found_in_prose_alone(tmp_path, text, lines):
         ('"""Compares with the\nprinted value."""\n', [2]),
         ("# A stand-in.\nx = 'a `stand-in`'\n", [1]),
         ("raise ValueError(f'{x} is taken up again')\n", [1]),
-        ("surrogate = 1  # A stand-in.\n", [1, 1]),
+        ("stand_in = 1  # A stand-in.\n", [1, 1]),
     ],
 )
 def test_names_and_prose_of_a_program(tmp_path, text, lines):

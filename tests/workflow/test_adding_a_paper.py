@@ -114,7 +114,7 @@ def check_table_1(own, page, output):
     example = page.split("everycell show smith2026/table_1\n```\n\n```text\n")[1].split("```")[0]
     assert " ".join(example.split()) in " ".join(output.split())
     cells = (own / "results/cells.csv").read_text("utf-8").splitlines()
-    assert sum(",differs," in cell for cell in cells) == 1
+    assert sum(",different," in cell for cell in cells) == 1
 
 
 def check_chapter_2(own):

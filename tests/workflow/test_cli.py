@@ -216,7 +216,8 @@ def test_show_puts_printed_and_rebuilt_side_by_side(call, built):
 
 def test_show_draws_a_table_with_verdicts_for_a_paper(call, built):
     code, out, _ = call(built, "show", "sakai2023/table_2", "--format", "tex", "--verdicts")
-    assert code == 0 and r"\cellcolor{everycell-close}" in out and r"\end{tabular}" in out
+    assert code == 0 and r"\cellcolor{everycell-within-tolerance}" in out
+    assert r"\end{tabular}" in out
 
 
 def test_show_of_what_was_not_run_says_how_to_run_it(call, tree):
@@ -406,11 +407,14 @@ def test_check_verdicts(call, built, tmp_path):
     assert call(built, "check-verdicts", expected)[0] == 0
 
     text = expected.read_text()
-    line = next(line for line in text.splitlines() if line.endswith(",close"))
+    line = next(line for line in text.splitlines() if line.endswith(",within tolerance"))
     key = line.rsplit(",", 1)[0].replace(",", " ")
     for changed, result in (
-        (text.replace(line, line.replace(",close", ",equal")), "expected equal, got close"),
-        (text.replace(line + "\n", ""), "expected nothing, got close"),
+        (
+            text.replace(line, line.replace(",within tolerance", ",equal")),
+            "expected equal, got within tolerance",
+        ),
+        (text.replace(line + "\n", ""), "expected nothing, got within tolerance"),
     ):
         expected.write_text(changed)
         code, out, err = call(built, "check-verdicts", expected)

@@ -174,7 +174,7 @@ def test_run_job_that_is_killed_or_late_refuses_nothing(scratch):
         (
             "from everycell.metrics.attribution import citation_quality\n"
             "citation_quality([], relevant=[])",
-            "ValueError",
+            "DataError",
             True,
         ),
         ("raise SystemExit('no data')", "SystemExit", False),

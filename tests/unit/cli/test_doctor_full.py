@@ -322,7 +322,7 @@ def test_a_partly_configured_chapter_lists_the_missing_keys(project):
 def test_runs_of_2020_are_unpacked_and_may_be_gzipped(project, repository):
     (project / "config.yaml").write_text(json.dumps({"cast_systems": {"runs_2020": "runs"}}))
     declared = yaml.safe_load((repository / "published/full.yaml").read_text())
-    names = [item.split("|") for item in declared["materials"]["cast_runs_2020"]["supported"]]
+    names = [item.split("|") for item in declared["materials"]["cast_runs_2020"]["holds"]]
     # As the authors' repository lists them for 2020 (data/runs/2020 and its folder ance).
     assert len(names) == 8 and all(name.endswith("_2020.trec") for name, _ in names)
     (project / "runs").mkdir()

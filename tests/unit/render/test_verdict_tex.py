@@ -64,7 +64,7 @@ def test_each_cell_has_its_colour_and_each_verdict_is_in_the_legend():
     result = report(artefact)
     tex = verdict_table_as_tex(artefact, result)
     for verdict, count in result.verdicts.items():
-        colour = f"{{everycell-{verdict.replace('_', '-')}}}"
+        colour = f"{{everycell-{verdict.replace(' ', '-')}}}"
         assert tex.count(rf"\cellcolor{colour}") == count > 0
         assert rf"\providecolor{colour}" in tex and rf"\colorbox{colour}" in tex
         assert f"{verdict} ({count})" in tex

@@ -826,4 +826,4 @@ def test_explained_by_source_and_format_counts():
     assert explained_by_source([cell]) == {"published": 0, "copy": 1, "method": 0}
     verdicts = {"equal": 3, "within tolerance": 0, "explained": 2}
     counts = format_counts(verdicts, {"published": 1, "copy": 1, "method": 0})
-    assert counts == "3 equal, 2 explained (1 print, 1 copy)"
+    assert counts == "3 equal, 2 explained (1 published, 1 copy)"

@@ -54,7 +54,7 @@ def verdict_table_as_tex(artefact: Artefact, report: Report) -> str:
 
 
 def _colour(verdict: str) -> str:
-    return f"everycell-{verdict.replace('_', '-')}"
+    return f"everycell-{verdict.replace(' ', '-')}"
 
 
 def _text(cell: Mapping[str, Any] | None) -> str:
