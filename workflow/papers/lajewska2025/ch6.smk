@@ -2,70 +2,9 @@
 # Labels of nuggets by three judge models -> V_strict of each response -> means by judge.
 # Human marks, or sentences detected by a classifier -> nuggets -> ranked clusters -> one sentence per
 # top cluster -> share of human nuggets in a response.
-from everycell.collections.ginger import CONDENSED, RESPONSES as GINGER_RESPONSES, TABLES
-
-FETCHED_TOGETHER["ginger-tables"] = [resource(key) for key in TABLES]
 
 
-def nugget_labels():
-    """Labels of nuggets: one file if a mirror or the cache has it, otherwise the authors' tables.
-
-    Only the tables (83 MB) can be downloaded.
-    """
-    paths = [Path(resource(CONDENSED))]
-    mirror = SETTINGS.mirror_folder()
-    if mirror is not None:
-        paths += [mirror / CONDENSED, mirror / f"{CONDENSED}.gz"]
-    is_condensed = any(path.exists() for path in paths)
-    return [resource(key) for key in ([CONDENSED] if is_condensed else TABLES)]
-
-
-GINGER = SETTINGS.ginger
-
-FETCHED_TOGETHER["ginger-responses"] = [resource(key) for key in GINGER_RESPONSES]
-
-#: Sizes of responses.
-RESPONSE_SIZES = {
-    "clusters": GINGER.clusters,
-    "sentences": GINGER.sentences,
-    "words": GINGER.words,
-}
-
-
-#: Options for writing responses with a language model.
-WRITING = {
-    **RESPONSE_SIZES,
-    "max_tokens": GINGER.max_tokens,
-    "reasoning_tokens": GINGER.reasoning_tokens,
-    "prompts": GINGER.prompts,
-}
-
-
-def written_by(tier):
-    """Responses of the language models of a tier."""
-    models = getattr(GINGER, tier).models
-    return [f"work/ginger/{tier}/written/{model}.parquet" for model in models]
-
-
-def is_rag(wildcards):
-    """Whether nuggets come from passages of TREC RAG 2024."""
-    return wildcards.source.startswith("rag24")
-
-
-def passages_of(wildcards):
-    """Source passages of the wildcard's nuggets."""
-    return f"work/ginger/{'rag24' if is_rag(wildcards) else 'released'}/passages.parquet"
-
-
-def ginger_file_of_tier(ending):
-    """Input function: a file on the nuggets of a tier, by people or (full) by a language model."""
-
-    def file(wildcards):
-        if wildcards.tier == "full":
-            return full_ginger_files(ending)(wildcards)
-        return f"work/ginger/released/{ending}"
-
-    return file
+include: "ch6_inputs.smk"
 
 
 # Table 6.7: systems by judge; supplements describe the nuggets and the agreement of the judges.
