@@ -6,13 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from everycell.base.errors import DataError
 from everycell.dialogue.satisfaction import fitting_confusions
 from everycell.fair_ranking.fa_ir import fa_ir, failure_probability
 from everycell.fair_ranking.policies import exposure_error
 from everycell.fair_ranking.pufr import pufr
-from everycell.metrics.attribution import attribution_confidence
+from everycell.metrics.attribution import attribution_confidence, paired_difference, ratio_interval
 from everycell.metrics.gfrc import achieved_distributions, combine, position_weight
 from everycell.metrics.rbo import rbo
+from everycell.metrics.term_fairness import fairness_curves, fairness_report
+from everycell.metrics.texfair import ted, term_exposure, texfair
 from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_agreement
 from everycell.statistics.anova import anova, design_support
 from everycell.statistics.effect_size import EffectScale
@@ -105,3 +108,56 @@ def test_agreement_strings_and_numbers():
 def test_invalid_value(function, arguments, options):
     with pytest.raises(ValueError, match=r"\w+.*[:;] \w+"):
         function(*arguments, **options)
+
+
+@pytest.mark.parametrize("measure", [fairness_curves, ted, term_exposure, texfair])
+def test_fairness_without_lengths(measure):
+    with pytest.raises(DataError, match=r"shape of the lengths is \(\)"):
+        measure([[[0, 1], [1, 0]]], None)
+
+
+@pytest.mark.parametrize(("length", "terms"), [(INF, 0), (NAN, 0), (INF, INF)])
+def test_fairness_infinite_count(length, terms):
+    run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.0]})
+    counts = pd.DataFrame({"length": [5, length], "f": [1, terms], "m": [0, 2]}, index=["a", "b"])
+    with pytest.raises(DataError, match="document 'b'.*finite numbers of 0 or more"):
+        fairness_report(run, counts, [2])
+
+
+@pytest.mark.parametrize("cutoffs", [[1, NAN], [NAN], [0], []])
+def test_fairness_cutoffs(cutoffs):
+    run = pd.DataFrame({"query": "q", "document": ["a"], "score": [2.0]})
+    counts = pd.DataFrame({"length": [5], "f": [1], "m": [0]}, index=["a"])
+    with pytest.raises(DataError, match="cut-offs is"):
+        fairness_report(run, counts, cutoffs)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, -1, 1.5, 95, NAN])
+def test_bootstrap_confidence(confidence):
+    with pytest.raises(DataError, match="confidence is .* above 0 and below 1"):
+        ratio_interval([1, 2, 3], [1, 1, 1], seed=0, confidence=confidence)
+    with pytest.raises(DataError, match="confidence is"):
+        paired_difference([1, 0, 1], [0, 0, 1], seed=0, confidence=confidence)
+
+
+@pytest.mark.parametrize(
+    ("sums", "counts", "fault"),
+    [
+        ([1, NAN], [1, 1], "sum is nan"),
+        ([1, INF], [1, 1], "sum is inf"),
+        ([1, 1], [1, NAN], "count is nan"),
+        ([1, 1], [1, -1], "count is -1"),
+        ([1, 1], [0, 0], "counts is .*above 0"),
+        ([], [], "counts is .*above 0"),
+        ([1, 1], [1], "one of each per query"),
+        ([[1, 1]], [[1, 1]], "one of each per query"),
+    ],
+)
+def test_bootstrap_sums_and_counts(sums, counts, fault):
+    with pytest.raises(DataError, match=fault):
+        ratio_interval(sums, counts, seed=0)
+
+
+def test_pufr_table_of_deviations():
+    with pytest.raises(DataError, match="one of each per document"):
+        pufr([3, 2, 1], [[0.1, 0.1, 0.1]], [False, False, True], 1.0)

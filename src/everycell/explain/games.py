@@ -217,6 +217,9 @@ def tree_shapley_values(
     """
     check_vectors("documents", documents)
     check_vectors("background", background)
+    # With other numbers of features, the package reads memory outside the arrays.
+    features, numbers = len(forest.names), (documents.shape[1], background.shape[1])
+    require(set(numbers) == {features}, "numbers of features", numbers, f"{features} in both")
     if (forest.zeros_left != (forest.thresholds >= 0)).any():
         fault = "The forest treats 0 as missing, which the tree explainer does not support"
         fix = "use another explainer, or train without `zero_as_missing`"

@@ -124,7 +124,7 @@ def checked_scores(
     spreads = np.asarray(deviations, dtype=float)
     labels = list(groups)
     sizes = centres.size, spreads.size, len(labels)
-    is_list = centres.ndim == 1 and len(set(sizes)) == 1
+    is_list = centres.ndim == spreads.ndim == 1 and len(set(sizes)) == 1
     require(is_list, "numbers of means, deviations and groups", sizes, "one of each per document")
     for name, values, lowest in (("mean", centres, -np.inf), ("standard deviation", spreads, 0.0)):
         for index in np.flatnonzero(~np.isfinite(values) | (values < lowest)):

@@ -151,8 +151,18 @@ def ratio_interval(
     resamples: int = 2000,
 ) -> tuple[float, float]:
     """Percentile bootstrap interval of a ratio of sums over queries, such as a mean."""
+    require(0 < confidence < 1, "confidence", confidence, "a number above 0 and below 1")
+    numerators, denominators = np.asarray(sums, dtype=float), np.asarray(counts, dtype=float)
+    shapes = numerators.shape, denominators.shape
+    is_list = numerators.ndim == 1 and len(set(shapes)) == 1
+    require(is_list, "shapes of the sums and counts", shapes, "one of each per query")
+    for name, values, lowest in (("sum", numerators, -np.inf), ("count", denominators, 0.0)):
+        for value in values[~np.isfinite(values) | (values < lowest)]:
+            expected = "a finite number" if lowest < 0 else "a finite number of 0 or more"
+            raise DataError(column=name, value=float(value), expected=expected)
+    require(denominators.any(), "counts", denominators.tolist(), "one or more above 0")
     interval = stats.bootstrap(
-        (np.asarray(sums, dtype=float), np.asarray(counts, dtype=float)),
+        (numerators, denominators),
         lambda sums, counts, axis: sums.sum(axis=axis) / counts.sum(axis=axis),
         paired=True,
         n_resamples=resamples,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
+from types import EllipsisType
 from typing import Literal, get_args
 
 import numpy as np
@@ -68,13 +69,13 @@ class RankedGroups:
 
 def check_lists(
     counts: npt.ArrayLike,
-    lengths: npt.ArrayLike | None = None,
+    lengths: npt.ArrayLike | EllipsisType = ...,
     listed: npt.ArrayLike | None = None,
     name: str = "counts",
 ) -> RankedGroups:
-    """Ranked lists from arrays of queries x ranks x groups."""
+    """Ranked lists from arrays of queries x ranks x groups; `...` for measures without lengths."""
     array, mask = checked_lists(counts, listed, name)
-    if lengths is None:
+    if isinstance(lengths, EllipsisType):
         return RankedGroups(array, np.zeros(mask.shape), mask)
     tokens, _ = checked_lists(lengths, listed, "lengths", axes=2)
     _check_shape("lengths", tokens, mask.shape)

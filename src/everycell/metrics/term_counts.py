@@ -287,9 +287,9 @@ def check_counts(counts: pd.DataFrame, path: Path | None = None) -> pd.DataFrame
     terms = values.sum(axis=1)
     for invalid, fault, fix in (
         (
-            ~((values >= 0).all(axis=1) & (lengths >= 0)),
-            "of which a count is negative or missing",
-            "give numbers of 0 or more",
+            ~((values >= 0).all(axis=1) & (lengths >= 0) & (lengths < np.inf)),
+            "of which a count is negative, infinite or missing",
+            "give finite numbers of 0 or more",
         ),
         (terms > lengths, "more than tokens", "count the document again"),
     ):

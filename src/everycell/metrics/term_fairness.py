@@ -304,7 +304,7 @@ def fairness_report(
     [[2.0, 1.0, 0.884, 1.0]]
     """
     depths = list(dict.fromkeys(cutoffs))
-    require(depths and min(depths) >= 1, "cut-offs", depths, "one or more, all from 1")
+    require(depths and all(k >= 1 for k in depths), "cut-offs", depths, "one or more, all from 1")
     require(background in get_args(Background), "background", background, "'all' or 'run'")
     require(unknown in get_args(Unknown), "unknown", unknown, "'error' or 'neutral'")
     if isinstance(counts, pd.DataFrame):

@@ -214,6 +214,10 @@ def test_a_model_with_other_features_is_refused(ranker):
     forest, _, vectors = ranker
     with pytest.raises(ValueError, match=r"shape of the documents is \(600, 7\).* has 8 features"):
         forest(vectors[:, :7])
+    for sizes in ((7, 8), (8, 7), (9, 9)):
+        tables = [np.ones((4, size)) for size in sizes]
+        with pytest.raises(ValueError, match="numbers of features is .*; expected 8 in both"):
+            tree_shapley_values(forest, *tables)
 
 
 def test_a_file_that_is_no_model_is_refused(tmp_path):
