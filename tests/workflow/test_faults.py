@@ -1,6 +1,5 @@
 """Bad input through the whole workflow: what stops it, and what the user is told."""
 
-import gzip
 import hashlib
 import os
 import re
@@ -9,11 +8,8 @@ import shutil
 import time
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from workflow.project import Project
-
-from everycell.records.registry import load_registry
 
 VIEWPOINTS = "cis-response-limitations/viewpoints.csv"
 #: Fetched by one job, in this order: the ratings of chapter 4's studies.
@@ -23,8 +19,6 @@ FETCHED_TOGETHER = (
     "cis-response-limitations/answerability_first_run.csv",
 )
 CORRELATIONS = "results/released/lajewska2025/table_4_11.csv"
-RATINGS = "transparent-cis/user_study.csv"
-EXPLANATIONS = "results/released/lajewska2025/table_7_6.csv"
 FAIRNESS = "results/embedded/sakai2023/table_2.verdicts.json"
 
 
@@ -112,27 +106,6 @@ def test_one_changed_byte_in_the_mirror_is_refused(changeable):
     cached = [file.name for file in (changeable.folder / "resources").rglob("viewpoints*")]
     assert cached == []
     assert not (changeable.folder / CORRELATIONS).exists()
-
-
-@pytest.mark.fault("users_file")
-@pytest.mark.released
-@pytest.mark.slow
-def test_a_faulty_rating_is_named(changeable, mirror):
-    """A mirror with a damaged file, whose hash the registry has: the job that reads it refuses."""
-    with gzip.open(mirror / f"{RATINGS}.gz") as packed:
-        ratings = pd.read_csv(packed, dtype=str, keep_default_na=False)
-    ratings.loc[4, "satisfaction"] = "7"
-    plain = changeable.mirror / RATINGS
-    shutil.copytree(mirror / RATINGS.partition("/")[0], plain.parent)
-    plain.parent.chmod(0o755)
-    (plain.parent / f"{plain.name}.gz").unlink()
-    ratings.to_csv(plain, index=False)
-    known = load_registry().entry(RATINGS).contents[0]
-    changed = hashlib.sha256(plain.read_bytes()).hexdigest()
-    changeable.edit("published/lajewska2025/registry.yaml", known, changed)
-    terminal_output = refused(changeable, EXPLANATIONS)
-    assert f"resources/{RATINGS}" in terminal_output and "row 6: 'satisfaction'" in terminal_output
-    assert not list((changeable.folder / "results").rglob("table_*"))
 
 
 @pytest.mark.slow

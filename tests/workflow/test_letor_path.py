@@ -45,7 +45,7 @@ def test_a_fold_of_other_features_is_refused(configured_project):
     file.write_text(file.read_text().replace(" 46:", " 47:"))
     done = configured_project.snakemake("work/heuss2025/ch4/mq2008/train.parquet")
     assert done.returncode != 0
-    assert "line 1 has feature 47: expected features from 1 to 46" in done.stdout
+    assert "line 1: feature is 47; expected features from 1 to 46" in done.stdout
 
 
 @pytest.mark.slow
