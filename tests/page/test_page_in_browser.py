@@ -368,7 +368,7 @@ def test_colours_have_marks_and_contrast(browser, url, scheme):
     page.goto(url)
     grounds = set()
     for verdict, (mark, *_) in VERDICTS.items():
-        for cell in page.locator(f"td.v.{verdict}").all():
+        for cell in page.locator(f"td.v.{verdict.replace(' ', '-')}").all():
             assert cell.inner_text().endswith(mark)
             ink, ground = cell.evaluate(
                 "c => [getComputedStyle(c).color, getComputedStyle(c).backgroundColor]"
