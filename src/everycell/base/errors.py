@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everycell.base.untrusted import in_quotes
+from everycell.base.untrusted import escape_controls, in_quotes
 
 
 class DataError(ValueError):
@@ -61,7 +61,8 @@ class DataError(ValueError):
         )
         parts += [f"; expected {self.expected}"] if self.expected else []
         parts += [f": {self.fix}"] if self.fix else []
-        return f"{''.join(parts)}."
+        # A name of the user's file may have control characters of terminals.
+        return escape_controls(f"{''.join(parts)}.")
 
 
 def require(condition: object, name: str, value: object, expected: str) -> None:

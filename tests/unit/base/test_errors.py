@@ -31,3 +31,9 @@ def test_data_error_keeps_its_parts_in_another_process():
 
 def test_data_error_shortens_a_long_value():
     assert len(str(DataError("a.run", 1, "text", "x" * 10_000))) < 400
+
+
+def test_data_error_escapes_controls_of_terminals():
+    parts = {"path": "a\x1b[2Jb.run", "row": "query \x1b[31mx", "fault": "has \x07no lines"}
+    sentence = str(DataError(**parts))
+    assert sentence == r"a\x1b[2Jb.run, query \x1b[31mx has \x07no lines."
