@@ -133,7 +133,7 @@ SCIDOCS = {
 }
 JOB = {"rule": "rank", "outputs": ["run"], "inputs": ["model"], "parameters": {"seed": "1"}}
 LINEAGE = {"jobs": [JOB], "content_sha256": content_hash({"jobs": [JOB]})}
-CARD = b"""chapter: "1"
+RECORD = b"""chapter: "1"
 title: First
 artefacts:
   table_1:
@@ -155,7 +155,7 @@ ANSWERING = b'{"id": "d1", "title": "Delft", "text": "It is here."}\n'
 
 def _papers(read: Callable[..., Any], path: Path) -> Any:
     papers = read(path.parent.parent)
-    importlib.import_module("everycell.verdicts.card_checks").check_cards(papers)
+    importlib.import_module("everycell.verdicts.record_checks").check_records(papers)
     return papers
 
 
@@ -166,12 +166,12 @@ def _labels(read: Callable[..., Any], path: Path) -> Any:
 def _readers() -> dict[str, Reader]:
     scidocs = "collections.scidocs.read_scidocs"
     return {
-        "records.artefacts.load_papers#card": Reader(CARD, "toy/ch1.yaml", _papers,
+        "records.artefacts.load_papers#record": Reader(RECORD, "toy/ch1.yaml", _papers,
             {"toy/paper.yaml": PAPER, "toy/table_1.csv": CELLS}),
         "records.artefacts.load_papers#paper": Reader(PAPER, "toy/paper.yaml", _papers,
-            {"toy/ch1.yaml": CARD, "toy/table_1.csv": CELLS}),
+            {"toy/ch1.yaml": RECORD, "toy/table_1.csv": CELLS}),
         "records.artefacts.load_papers#cells": Reader(CELLS, "toy/table_1.csv", _papers,
-            {"toy/paper.yaml": PAPER, "toy/ch1.yaml": CARD}),
+            {"toy/paper.yaml": PAPER, "toy/ch1.yaml": RECORD}),
         "records.published_cells.read_cells": Reader(CELLS),
         "config.read_config": Reader(b"seed: 3\nnetwork: false\nuser_studies: {alpha: 0.05}\n"),
         "receipts.receipts.read_receipt": Reader(
@@ -320,7 +320,7 @@ NOT_HERE = {
         rag.grounded.autonuggetizer.read_labels""",
     "reads with a function of the table, or one of the table with it": """
         trec.runs.read_tag
-        papers.heuss2025.ch3_trade_offs.read_trained records.artefacts.read_card_file
+        papers.heuss2025.ch3_trade_offs.read_trained records.artefacts.read_records_file
         base.yaml_files.read_model records.artefacts.load_paper trec.lines.read_lines
         base.text_files.read_lines collections.cited_questions.read_objects
         papers.lajewska2025.annotations.read_group

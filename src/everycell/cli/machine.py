@@ -27,10 +27,10 @@ from everycell.records.full_runs import (
     minimal_settings,
     split_by_settings,
 )
-from everycell.records.published_cells import CardError
+from everycell.records.published_cells import RecordError
 from everycell.records.registry import SHARED, load_registry, read_part
 from everycell.records.registry_entries import SourceError
-from everycell.verdicts.card_checks import check_papers
+from everycell.verdicts.record_checks import check_papers
 
 #: Packages that at least one chapter needs.
 NEEDED = {
@@ -66,7 +66,7 @@ def doctor(
     if full:
         _check_full_tier(name, configfile, form)
     elif name is not None or configfile is not None or form != "table":
-        raise CardError("A name, --configfile and --format need --full; add it.")
+        raise RecordError("A name, --configfile and --format need --full; add it.")
     else:
         _check_machine()
 

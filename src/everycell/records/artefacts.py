@@ -14,10 +14,9 @@ import pandas as pd
 from everycell.base.untrusted import text_of
 from everycell.base.yaml import line_of
 from everycell.base.yaml_files import read_model
-from everycell.records.cards import RUNNABLE, Card, ChapterFile, PaperFile
-from everycell.records.claims import CardFileModel, Untested
+from everycell.records.claims import RecordModel, Untested
 from everycell.records.published_cells import (
-    CardError,
+    RecordError,
     Selector,
     count_decimals,
     drop_labels,
@@ -28,13 +27,14 @@ from everycell.records.published_cells import (
     select_any,
 )
 from everycell.records.sensitivity import Sensitivity, sensitivity_of
+from everycell.records.tables import RUNNABLE, ChapterFile, PaperFile, Record
 from everycell.records.tiers import Tier
 
 ARTEFACT_ID = re.compile(r"(table|figure|text)_([0-9A-Z]+)(_[0-9A-Z]+)*")
 #: Values of cells without a number, and the marker for them.
 DASHES = ("-", "\u2013", "\u2014", "\u2212")
 NOT_REPORTED = "not_reported"
-_Content = TypeVar("_Content", bound=CardFileModel)
+_Content = TypeVar("_Content", bound=RecordModel)
 
 
 class CellPrecision(NamedTuple):
@@ -44,13 +44,13 @@ class CellPrecision(NamedTuple):
     measured: bool
 
 
-class Artefact(CardFileModel):
+class Artefact(RecordModel):
     """A record with its paper, chapter, id and file of published cells."""
 
     paper: str
     chapter: str
     name: str
-    card: Card
+    record: Record
     folder: Path
 
     @property
@@ -64,7 +64,7 @@ class Artefact(CardFileModel):
         return self.folder / f"{self.name}.csv"
 
     @property
-    def card_path(self) -> Path:
+    def records_path(self) -> Path:
         """File with the records of the chapter."""
         return self.folder / f"ch{self.chapter}.yaml"
 
@@ -81,9 +81,9 @@ class Artefact(CardFileModel):
 
         A run table needs one, and so does everything else with declared decimals.
         """
-        runs = any(tier.state in RUNNABLE for tier in self.card.tiers.values())
-        has_values = self.card.kind == "table" or bool(self.card.decimals)
-        return runs and has_values and not self.card.unpublished
+        runs = any(tier.state in RUNNABLE for tier in self.record.tiers.values())
+        has_values = self.record.kind == "table" or bool(self.record.decimals)
+        return runs and has_values and not self.record.unpublished
 
     @property
     def key_columns(self) -> list[str]:
@@ -92,7 +92,7 @@ class Artefact(CardFileModel):
 
     def decimals(self, metric: str) -> int | Literal["text"]:
         """Published decimals of a metric: declared, or else the most that any of its cells has."""
-        declared = self.card.decimals.get(metric, self.card.decimals.get("all"))
+        declared = self.record.decimals.get(metric, self.record.decimals.get("all"))
         if declared is not None:
             return declared
         values = self.cells["value"]
@@ -111,7 +111,7 @@ class Artefact(CardFileModel):
         precisions = [
             CellPrecision(decimals_by_metric[metric], measured=False) for metric in metrics
         ]
-        for entry in self.card.precision:
+        for entry in self.record.precision:
             for row in self.select(entry.cells).to_numpy().nonzero()[0]:
                 decimals = precisions[row].decimals if entry.decimals is None else entry.decimals
                 precisions[row] = CellPrecision(decimals, entry.measured)
@@ -125,7 +125,7 @@ class Artefact(CardFileModel):
         """
         markers = self.cells.get("marker", pd.Series("", self.cells.index))
         declared = pd.Series(False, index=self.cells.index)
-        for selector in self.card.kinds.get("empty", ()):
+        for selector in self.record.kinds.get("empty", ()):
             declared |= self.select(selector)
         rows = zip(self.cells["value"], self.precisions, markers, declared, strict=True)
         return [
@@ -142,7 +142,7 @@ class Artefact(CardFileModel):
 
     def drop_labels(self, table: pd.DataFrame) -> pd.DataFrame:
         """Drop the label columns of a table of this artefact, as tests of claims require."""
-        return drop_labels(table, self.card.labels, where=self.id)
+        return drop_labels(table, self.record.labels, where=self.id)
 
     def select(self, selector: Mapping[str, str | list[str]]) -> pd.Series:
         """Select cells as a boolean mask over `cells`; refuse unknown columns and values."""
@@ -151,8 +151,8 @@ class Artefact(CardFileModel):
     def is_compared(self, tier: Tier) -> pd.Series:
         """Mask of the cells that are compared in a tier: neither quoted nor declared as not run."""
         excluded = [
-            *(entry.cells for entry in self.card.not_run if entry.tier == tier),
-            *(entry.cells for entry in self.card.quoted if tier in entry.tiers),
+            *(entry.cells for entry in self.record.not_run if entry.tier == tier),
+            *(entry.cells for entry in self.record.quoted if tier in entry.tiers),
         ]
         mask = pd.Series(True, index=self.cells.index)
         mask.iloc[self.empty_rows] = False
@@ -164,7 +164,7 @@ class Artefact(CardFileModel):
         """Selectors of the cells that a rule may read, in a tier or in any tier."""
         return [
             entry.cells
-            for entry in self.card.quoted
+            for entry in self.record.quoted
             if entry.is_input and (tier is None or tier in entry.tiers)
         ]
 
@@ -173,7 +173,7 @@ class Artefact(CardFileModel):
         return select_any(self.cells, self.declared_inputs(tier), where=self.id)
 
 
-class Paper(CardFileModel):
+class Paper(RecordModel):
     """A paper with its artefacts in the order of their records."""
 
     key: str
@@ -188,9 +188,9 @@ class Paper(CardFileModel):
     artefacts: dict[str, Artefact]
 
 
-def read_card_file(path: Path, model: type[_Content]) -> _Content:
+def read_records_file(path: Path, model: type[_Content]) -> _Content:
     """Read and validate a YAML file of ``published/``."""
-    return read_model(path, model, CardError)
+    return read_model(path, model, RecordError)
 
 
 def load_papers(folder: Path) -> dict[str, Paper]:
@@ -198,33 +198,33 @@ def load_papers(folder: Path) -> dict[str, Paper]:
     papers: dict[str, Paper] = {}
     for chapter_file in sorted(folder.glob("*/ch*.yaml")):
         if not chapter_file.with_name("paper.yaml").exists():
-            raise CardError(
+            raise RecordError(
                 f"{chapter_file}: the folder has no paper.yaml; write one with the paper's details."
             )
     for paper_file in sorted(folder.glob("*/paper.yaml")):
         papers[paper_file.parent.name] = load_paper(paper_file.parent)
     if not papers:
-        raise CardError(f"{folder} contains no paper; a paper is a folder with a paper.yaml.")
+        raise RecordError(f"{folder} contains no paper; a paper is a folder with a paper.yaml.")
     return papers
 
 
 def load_paper(folder: Path) -> Paper:
     """Read one paper without checking cells against records."""
-    about = read_card_file(folder / "paper.yaml", PaperFile)
+    about = read_records_file(folder / "paper.yaml", PaperFile)
     chapters: dict[str, str] = {}
     untested: dict[str, list[Untested]] = {}
     artefacts: dict[str, Artefact] = {}
     for chapter_file in sorted(folder.glob("ch*.yaml"), key=lambda path: _chapter_order(path)):
-        chapter = read_card_file(chapter_file, ChapterFile)
+        chapter = read_records_file(chapter_file, ChapterFile)
         if chapter_file.name != f"ch{chapter.chapter}.yaml":
             line = line_of(text_of(chapter_file), ["chapter"])
-            raise CardError(
+            raise RecordError(
                 f"{chapter_file}, line {line}: `chapter` is {chapter.chapter!r}; rename the file "
                 f"to ch{chapter.chapter}.yaml or correct `chapter`."
             )
         chapters[chapter.chapter] = chapter.title
         untested[chapter.chapter] = chapter.untested
-        for name, card in chapter.artefacts.items():
+        for name, record in chapter.artefacts.items():
             fault = ""
             if not ARTEFACT_ID.fullmatch(name):
                 fault = (
@@ -233,15 +233,15 @@ def load_paper(folder: Path) -> Paper:
                 )
             elif name in artefacts:
                 fault = (
-                    f"{name} already has a record in {artefacts[name].card_path}; remove one of "
+                    f"{name} already has a record in {artefacts[name].records_path}; remove one of "
                     "the two"
                 )
             if fault:
                 line = line_of(text_of(chapter_file), ["artefacts", name])
-                raise CardError(f"{chapter_file}, line {line}: {fault}.")
-            card = card.model_copy(update={"names": chapter.names | card.names})
+                raise RecordError(f"{chapter_file}, line {line}: {fault}.")
+            record = record.model_copy(update={"names": chapter.names | record.names})
             artefacts[name] = Artefact(
-                paper=folder.name, chapter=chapter.chapter, name=name, card=card, folder=folder
+                paper=folder.name, chapter=chapter.chapter, name=name, record=record, folder=folder
             )
     return Paper(
         key=folder.name,
@@ -274,4 +274,4 @@ def find_artefact(papers: Mapping[str, Paper], name: str) -> Artefact:
         return artefacts_by_id[name]
     matches = get_close_matches(name, [*papers, *artefacts_by_id], n=3, cutoff=0.3)
     hint = f"did you mean {', '.join(matches)}" if matches else "see `everycell list`"
-    raise CardError(f"{name!r} is not a known artefact; {hint}.")
+    raise RecordError(f"{name!r} is not a known artefact; {hint}.")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from everycell.records.artefacts import Artefact, Paper
-from everycell.records.cards import split_supplement_name
 from everycell.records.claims import NotTestable, Predicate, Untested
-from everycell.records.published_cells import CardError, Selector, key_columns
+from everycell.records.published_cells import RecordError, Selector, key_columns
+from everycell.records.tables import split_supplement_name
 
 #: Where a fault is (keys from the record down, or the row of a published cell), and its sentence.
 Fault = tuple[tuple[str | int, ...] | int, str]
@@ -19,16 +19,16 @@ def check_supplements(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
     tables: list[tuple[tuple[str | int, ...], str, str | None]] = [
         (keys, "a predicate", predicate.supplement) for keys, predicate in _predicates(artefact)
     ]
-    for number, erratum in enumerate(artefact.card.errata):
+    for number, erratum in enumerate(artefact.record.errata):
         for part, entry in enumerate(erratum.yields):
             tables.append((("errata", number, "yields", part), "an erratum", entry.supplement))
     for keys, reader, table in tables:
         if table is None:
             continue
         owner, suffix = split_supplement_name(table)
-        card = paper.artefacts[owner].card if owner in paper.artefacts else None
-        card = card if owner else artefact.card
-        if card is None or (suffix and suffix not in card.supplements):
+        record = paper.artefacts[owner].record if owner in paper.artefacts else None
+        record = record if owner else artefact.record
+        if record is None or (suffix and suffix not in record.supplements):
             yield (
                 (*keys, "supplement"),
                 f"{reader} reads the table {table!r}, which no record of {paper.key} declares; "
@@ -38,10 +38,10 @@ def check_supplements(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
 
 def _predicates(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], Predicate]]:
     """Predicates of a record with the keys that lead to them."""
-    for number, claim in enumerate(artefact.card.claims):
+    for number, claim in enumerate(artefact.record.claims):
         for part, predicate in enumerate(claim.supported_if):
             yield ("claims", number, "supported_if", part), predicate
-    for tier, declared in artefact.card.tiers.items():
+    for tier, declared in artefact.record.tiers.items():
         for number, rule in enumerate(declared.decisive_if):
             for part, predicate in enumerate(rule.supported_if):
                 yield ("tiers", tier, "decisive_if", number, "supported_if", part), predicate
@@ -49,8 +49,8 @@ def _predicates(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], Pre
 
 def check_untestable(artefact: Artefact) -> Iterator[Fault]:
     """Check which claims each tier on surrogate data can test."""
-    claim_ids = [claim.id for claim in artefact.card.claims]
-    for name, tier in artefact.card.tiers.items():
+    claim_ids = [claim.id for claim in artefact.record.claims]
+    for name, tier in artefact.record.tiers.items():
         exclusion = tier.not_testable
         if exclusion and not claim_ids:
             yield (
@@ -67,7 +67,7 @@ def check_untestable(artefact: Artefact) -> Iterator[Fault]:
                     ("tiers", name, field),
                     f"`{field}` has the unknown claim {unknown!r}; the claims are {claim_ids}.",
                 )
-        for number, entry in enumerate(artefact.card.claims):
+        for number, entry in enumerate(artefact.record.claims):
             on_surrogate_data = any("surrogate" in part.tested_on for part in entry.supported_if)
             if tier.state == "surrogate" and not on_surrogate_data and tier.can_test(entry.id):
                 yield (
@@ -79,15 +79,15 @@ def check_untestable(artefact: Artefact) -> Iterator[Fault]:
 
 def check_claims(artefact: Artefact) -> Iterator[Fault]:
     """Find claims that select no published cell, and duplicate ids."""
-    labels = artefact.card.labels
+    labels = artefact.record.labels
     try:
         cells = artefact.drop_labels(artefact.cells)
-    except CardError as error:
+    except RecordError as error:
         yield ("labels",), str(error).removeprefix(f"{artefact.id}: ")
         return
     names = key_columns(cells)
     published = set(cells[names].itertuples(index=False, name=None))
-    for number, claim in enumerate(artefact.card.claims):
+    for number, claim in enumerate(artefact.record.claims):
         where = f"claim {claim.id}"
         if claim.test and not any(part.tests_significance for part in claim.supported_if):
             yield (
@@ -97,7 +97,7 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
             )
         for part, predicate in enumerate(claim.supported_if):
             keys = ("claims", number, "supported_if", part)
-            readings = artefact.card.readings
+            readings = artefact.record.readings
             if any(readings in used for used in (predicate.cells, *predicate.moves)):
                 yield (
                     keys,
@@ -150,7 +150,7 @@ def check_claims(artefact: Artefact) -> Iterator[Fault]:
                         f"{where} reads a cell that does not exist: {missing[0] | override}.",
                     )
     for field in ("claims", "errata"):
-        ids = [entry.id for entry in getattr(artefact.card, field)]
+        ids = [entry.id for entry in getattr(artefact.record, field)]
         for number, name in enumerate(ids):
             if name in ids[:number]:
                 yield (
@@ -189,6 +189,6 @@ def selector_fault(artefact: Artefact, selector: Selector) -> str:
     """Why a selector selects no cell; empty if it selects any."""
     try:
         artefact.select(selector)
-    except CardError as error:
+    except RecordError as error:
         return str(error).removeprefix(f"{artefact.id}: ")
     return ""

@@ -18,13 +18,13 @@ KINDS: tuple[Kind, ...] = ("published", "reproduced", "surrogate")
 _SIGNIFICANCE = re.compile(r"p([_ -].+)?|(.+ )?significant")
 
 
-class CardFileModel(BaseModel):
+class RecordModel(BaseModel):
     """Base of the models of record files: unknown keys are an error; instances are immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
 
 
-class Predicate(CardFileModel):
+class Predicate(RecordModel):
     """A claim as a test over the cells of one table.
 
     Each cell that `cells` selects is compared with `value`, or with the cell whose key differs only
@@ -236,7 +236,7 @@ def _is_range(value: object) -> bool:
     return not isinstance(low, str) and not isinstance(high, str) and low <= high
 
 
-class DecisiveIf(CardFileModel):
+class DecisiveIf(RecordModel):
     """Condition that surrogate data must meet to test claims.
 
     If it is not met, comparisons with any of the cells are inconclusive or, if it has neither
@@ -255,7 +255,7 @@ class DecisiveIf(CardFileModel):
     )
 
 
-class Missing(CardFileModel):
+class Missing(RecordModel):
     """What the test of a claim needs and does not have."""
 
     kind: Literal["file", "column", "model", "system", "experiment", "definition"] = Field(
@@ -270,7 +270,7 @@ class Missing(CardFileModel):
     )
 
 
-class NotTestable(CardFileModel):
+class NotTestable(RecordModel):
     """Claims that only the paper's own data can test."""
 
     missing: Annotated[list[Missing], Field(min_length=1)] = Field(
@@ -282,7 +282,7 @@ class NotTestable(CardFileModel):
     )
 
 
-class Claim(CardFileModel):
+class Claim(RecordModel):
     """A claim of the paper that a reproduced table can support or contradict."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$", description="Name of the claim.")
@@ -333,7 +333,7 @@ class Claim(CardFileModel):
         return self
 
 
-class Untested(CardFileModel):
+class Untested(RecordModel):
     """A claim of a chapter that cannot be tested here."""
 
     source: str = Field(min_length=2, description="Section or page of the paper.")

@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.base.validation import describe_fault
-from everycell.records.artefacts import read_card_file
-from everycell.records.cards import PaperFile
-from everycell.records.published_cells import CardError
+from everycell.records.artefacts import read_records_file
+from everycell.records.published_cells import RecordError
+from everycell.records.tables import PaperFile
 
 Url = Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$")]
 Doi = Annotated[str, Field(pattern=r"^10\.\d{4,9}/[^\s\"'<>]+$")]
@@ -63,6 +63,6 @@ def read_publication(folder: Path | None) -> Publication:
         return Publication()
     path = folder / "paper.yaml"
     try:
-        return Publication.model_validate(read_card_file(path, PaperFile).publication)
+        return Publication.model_validate(read_records_file(path, PaperFile).publication)
     except ValidationError as error:
-        raise CardError(f"{path}: `publication`: {describe_fault(Publication, error)}") from None
+        raise RecordError(f"{path}: `publication`: {describe_fault(Publication, error)}") from None

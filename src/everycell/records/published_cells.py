@@ -25,7 +25,7 @@ DESCRIPTION = ("value", "unit", "marker", "line", "note")
 Selector = dict[str, str | list[str]]
 
 
-class CardError(Exception):
+class RecordError(Exception):
     """A record or its published cells are invalid; the message says where and why."""
 
 
@@ -66,7 +66,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     header, rows, faults = _read_rows(path)
     faults = faults or [*_faults(header, rows)]
     if faults:
-        raise CardError("\n".join(f"{path}{fault}" for fault in faults))
+        raise RecordError("\n".join(f"{path}{fault}" for fault in faults))
     cells = pd.DataFrame([row for _, row in rows], columns=header, dtype=str)
     return cells.assign(value=cells["value"].map(plain_minus))
 
@@ -78,7 +78,7 @@ def cell_lines(path: Path) -> list[int]:
 
 def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], list[str]]:
     """Header, rows with their line numbers, and faults of the CSV format."""
-    check_regular(path, CardError)
+    check_regular(path, RecordError)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
@@ -94,7 +94,7 @@ def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], list
                 rows += [(line, row + [""] * (len(header) - len(row)))] * bool(row)
                 line = reader.line_num + 1
     except (csv.Error, UnicodeDecodeError) as error:
-        raise CardError(f"{path} cannot be read as CSV ({error}); correct the file.") from None
+        raise RecordError(f"{path} cannot be read as CSV ({error}); correct the file.") from None
     return header, rows, faults
 
 
@@ -150,20 +150,20 @@ def select(
     mask = pd.Series(True, index=table.index)
     for column, names in selector.items():
         if column not in table:
-            raise CardError(
+            raise RecordError(
                 f"{where}: a selector has the unknown column {column!r}; the key columns are "
                 f"{key_columns(table)}."
             )
         values = [names] if isinstance(names, str) else list(names)
         unknown = set(values) - set(table[column])
         if unknown:
-            raise CardError(
+            raise RecordError(
                 f"{where}: no cell has {column} = {sorted(unknown)[0]!r}; the values are "
                 f"{in_quotes(sorted(set(table[column])), 300)}."
             )
         mask &= table[column].isin(values)
     if not mask.any():
-        raise CardError(f"{where}: no cell matches the selector {dict(selector)}; correct it.")
+        raise RecordError(f"{where}: no cell matches the selector {dict(selector)}; correct it.")
     return mask
 
 
@@ -191,7 +191,7 @@ def drop_labels(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd
     keys = key_columns(rows)
     duplicates = rows.duplicated(keys)
     if duplicates.any():
-        raise CardError(
+        raise RecordError(
             f"{where}: without the labels {list(labels)}, two cells have the same key "
             f"{rows.loc[duplicates, keys].iloc[0].to_dict()}; remove a column from `labels`."
         )

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, create_model
 
-from everycell.records.cards import ChapterFile, PaperFile
 from everycell.records.full_runs import FullTier
 from everycell.records.publications import Publication
 from everycell.records.registry import Registry
+from everycell.records.tables import ChapterFile, PaperFile
 
 #: Models of the files by name. Only here does `PaperFile` include the model of a publication, since
 #: results must not depend on it.

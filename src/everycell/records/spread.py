@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.records.published_cells import CardError, as_number
+from everycell.records.published_cells import RecordError, as_number
 
 #: Suffix of the supplementary table.
 SEEDS = "seeds"
@@ -54,7 +54,7 @@ def read_spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dic
     """Read the spreads of cells from a supplementary table."""
     missing = [name for name in (*keys, STATISTIC, "value") if name not in table]
     if missing:
-        raise CardError(
+        raise RecordError(
             f"{where}: the table of seeds lacks the column {missing[0]!r}; it needs "
             f"{[*keys, STATISTIC, 'value']}."
         )
@@ -66,7 +66,7 @@ def read_spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dic
     for key, values in statistics.items():
         mean, deviation, lowest, highest, seeds = (values.get(name) for name in STATISTICS)
         if mean is None or lowest is None or highest is None or seeds is None:
-            raise CardError(
+            raise RecordError(
                 f"{where}: the table of seeds lacks one of {', '.join(STATISTICS)} for the cell "
                 f"{' / '.join(key)}; write it with `everycell.records.spread.summarise_seeds`."
             )

@@ -116,9 +116,9 @@ def decide_on_published(artefact: Artefact) -> list[Decision]:
     if artefact.cells.empty:
         # Claims of a figure without published numbers are tested on its reproduced values.
         nothing = Decision("without published numbers", "the paper publishes no numbers for it")
-        return [nothing] * len(artefact.card.claims)
+        return [nothing] * len(artefact.record.claims)
     published = artefact.drop_labels(artefact.cells)
-    return [evaluate(claim, published) for claim in artefact.card.claims]
+    return [evaluate(claim, published) for claim in artefact.record.claims]
 
 
 _TABLES: Mapping[Kind, str] = {

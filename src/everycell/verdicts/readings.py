@@ -21,7 +21,7 @@ def select_reading(
     artefact: Artefact, tier: Tier, table: pd.DataFrame, find_table: FindTable, *, surrogate: bool
 ) -> tuple[pd.DataFrame, FindTable, str]:
     """Restrict our tables to the reading to compare; also return why it was chosen."""
-    column = artefact.card.readings
+    column = artefact.record.readings
     if column is None or column not in table:
         return table, find_table, ""
     equal = {

@@ -17,8 +17,8 @@ from pydantic import (
 
 from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
-from everycell.records.cards import Cause, State
 from everycell.records.published_cells import is_number
+from everycell.records.tables import Cause, State
 from everycell.records.tiers import Tier
 from everycell.verdicts.claims import Outcome
 

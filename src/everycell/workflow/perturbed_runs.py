@@ -302,7 +302,7 @@ class Cells:
         artefact = target.artefact
         self.keys = [column for column in table.columns if column not in VALUE_COLUMNS]
         is_compared = (
-            artefact.card.tiers[target.tier].state == "reproduced" and not artefact.cells.empty
+            artefact.record.tiers[target.tier].state == "reproduced" and not artefact.cells.empty
         )
         if not is_compared:
             self.names = {key: WHOLE for key in self._values(table)}

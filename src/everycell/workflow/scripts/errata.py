@@ -15,7 +15,7 @@ with ResultJob(snakemake) as job:
     rows = []
     for artefact in all_artefacts(load_papers(PUBLISHED)):
         audits = audits_of(artefact.paper, artefact.chapter)
-        for erratum in artefact.card.errata:
+        for erratum in artefact.record.errata:
             finding = finding_of(erratum, artefact, audits)
             outcome = (
                 "no audit" if finding is None else "holds" if finding.holds else "does not hold"

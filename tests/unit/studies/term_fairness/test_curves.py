@@ -168,7 +168,7 @@ def test_the_printed_lists_have_the_printed_fairness_where_one_word_is_enough():
     values = example_measures(artefact.input_cells(), [TAU, 0])
     result = report(artefact, "embedded", example_cells(artefact.input_cells(), values, 0))
     assert result.verdicts["equal"] == 2 and result.verdicts["quoted"] == 8
-    assert not artefact.card.errata and "tau" in artefact.card.explanation
+    assert not artefact.record.errata and "tau" in artefact.record.explanation
     by_measure = values.set_index(["measure", "list"])["value"].round(3)
     assert by_measure[measure_name(0)].tolist() == [0, 0]
     assert by_measure[measure_name(TAU)].tolist() == [1, 1]

@@ -22,9 +22,8 @@ from everycell.records.artefacts import (
     all_artefacts,
     load_paper,
     load_papers,
-    read_card_file,
+    read_records_file,
 )
-from everycell.records.cards import RUNNABLE, PaperFile
 from everycell.records.claim_checks import (
     Fault,
     check_claims,
@@ -36,7 +35,7 @@ from everycell.records.claim_checks import (
 from everycell.records.claims import NotTestable, Untested
 from everycell.records.full_runs import load_full_tier
 from everycell.records.published_cells import (
-    CardError,
+    RecordError,
     Selector,
     cell_lines,
     count_decimals,
@@ -47,6 +46,7 @@ from everycell.records.record_schemas import model_of
 from everycell.records.registry import read_part
 from everycell.records.registry_entries import RegistryError
 from everycell.records.spread import SEEDS
+from everycell.records.tables import RUNNABLE, PaperFile
 from everycell.verdicts.tolerances import is_rounded, limits_by_row
 from everycell.verdicts.verdicts import report
 
@@ -63,19 +63,19 @@ def check_paper(folder: Path) -> list[str]:
             if path.name == "registry.yaml":
                 read_part(path)
             elif model is not None:
-                read_model(path, model, CardError)
-        except (CardError, RegistryError) as error:
+                read_model(path, model, RecordError)
+        except (RecordError, RegistryError) as error:
             faults += str(error).splitlines()
     try:
-        return faults + check_cards({folder.name: load_paper(folder)})
-    except CardError as error:
+        return faults + check_records({folder.name: load_paper(folder)})
+    except RecordError as error:
         faults += str(error).splitlines()
     # The records cannot be read, so check only the published cells.
     for path in sorted(folder.glob("*.csv")):
         try:
             if ARTEFACT_ID.fullmatch(path.stem):
                 read_cells(path)
-        except CardError as error:
+        except RecordError as error:
             faults += str(error).splitlines()
     return list(dict.fromkeys(faults))
 
@@ -87,7 +87,7 @@ def check_papers(published: Path) -> list[str]:
     if not faults:
         try:
             load_full_tier(published, load_papers(published))
-        except CardError as error:
+        except RecordError as error:
             faults += str(error).splitlines()
     return faults
 
@@ -103,7 +103,7 @@ def check_once(published: Path, stamp: Path) -> list[str]:
     return faults
 
 
-def check_cards(papers: Mapping[str, Paper]) -> list[str]:
+def check_records(papers: Mapping[str, Paper]) -> list[str]:
     """Check records against published cells; return one sentence per fault."""
     faults: list[str] = []
     for artefact in all_artefacts(papers):
@@ -112,22 +112,22 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
         record_faults = [fault for check in checks for fault in check]
         try:
             record_faults += _check_artefact(artefact)
-        except CardError as error:
+        except RecordError as error:
             faults += str(error).splitlines()
         for keys, sentence in record_faults:
             if isinstance(keys, int):
                 line = cell_lines(artefact.cells_path)[keys]
                 faults.append(f"{artefact.cells_path}, line {line}: {sentence}")
             else:
-                line = line_of(text_of(artefact.card_path), ["artefacts", artefact.name, *keys])
-                faults.append(f"{artefact.card_path}, line {line} ({artefact.name}): {sentence}")
+                line = line_of(text_of(artefact.records_path), ["artefacts", artefact.name, *keys])
+                faults.append(f"{artefact.records_path}, line {line} ({artefact.name}): {sentence}")
     for paper in papers.values():
         home = next(iter(paper.artefacts.values())).folder if paper.artefacts else None
         if home is None:
             faults.append(f"{paper.key} has no artefacts; add a chapter file with records.")
             continue
         faults += _check_untested(paper, home)
-        facts = read_card_file(home / "paper.yaml", PaperFile).facts
+        facts = read_records_file(home / "paper.yaml", PaperFile).facts
         for path in sorted(home.glob("*.csv")):
             if path.stem not in paper.artefacts and path.name not in facts:
                 faults.append(f"{path} has no record; add {path.stem} to a chapter file.")
@@ -152,7 +152,7 @@ def _check_untested(paper: Paper, folder: Path) -> Iterator[str]:
     for chapter, claims in paper.untested.items():
         entries += [(chapter, ["untested", number], claim) for number, claim in enumerate(claims)]
     for artefact in paper.artefacts.values():
-        for tier, declared in artefact.card.tiers.items():
+        for tier, declared in artefact.record.tiers.items():
             keys: list[str | int] = ["artefacts", artefact.name, "tiers", tier, "not_testable"]
             if declared.not_testable is not None:
                 entries.append((artefact.chapter, keys, declared.not_testable))
@@ -164,17 +164,17 @@ def _check_untested(paper: Paper, folder: Path) -> Iterator[str]:
 
 def _check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
     prefix, chapter = artefact.name.split("_")[:2]
-    if artefact.card.kind not in _KINDS[prefix]:
+    if artefact.record.kind not in _KINDS[prefix]:
         yield (
             ("kind",),
-            f"{artefact.name} has the kind {artefact.card.kind!r}; an id that begins with "
+            f"{artefact.name} has the kind {artefact.record.kind!r}; an id that begins with "
             f"{prefix!r} requires the kind {' or '.join(_KINDS[prefix])}.",
         )
-    for tier, declared in artefact.card.tiers.items():
-        if (declared.state == "drawing") != (artefact.card.kind == "drawing"):
+    for tier, declared in artefact.record.tiers.items():
+        if (declared.state == "drawing") != (artefact.record.kind == "drawing"):
             yield (
                 ("tiers", tier, "state"),
-                f"{artefact.name} has the kind {artefact.card.kind!r}, but its state in tier "
+                f"{artefact.name} has the kind {artefact.record.kind!r}, but its state in tier "
                 f"{tier} is {declared.state!r}; only drawings have the state drawing, and they "
                 "have no other.",
             )
@@ -187,7 +187,7 @@ def _check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
 
 
 def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
-    card, cells = artefact.card, artefact.cells
+    record, cells = artefact.record, artefact.cells
     if not artefact.cells_path.exists() and artefact.needs_cells:
         yield (
             (),
@@ -196,20 +196,20 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
         )
         return
     if cells.empty:
-        runs = any(tier.state in RUNNABLE for tier in card.tiers.values())
+        runs = any(tier.state in RUNNABLE for tier in record.tiers.values())
         used = {
-            "labels": card.labels,
+            "labels": record.labels,
             # Reproduced values of a passage or figure without published numbers are displayed.
-            "decimals": None if runs else card.decimals,
-            "tiers": [tier.lacks for tier in card.tiers.values() if tier.lacks],
-            "precision": card.precision,
-            "tolerances": card.tolerances,
-            "quoted": card.quoted,
-            "derived": [entry for entry in card.derived if entry.cells],
-            "not_run": card.not_run,
+            "decimals": None if runs else record.decimals,
+            "tiers": [tier.lacks for tier in record.tiers.values() if tier.lacks],
+            "precision": record.precision,
+            "tolerances": record.tolerances,
+            "quoted": record.quoted,
+            "derived": [entry for entry in record.derived if entry.cells],
+            "not_run": record.not_run,
             # Claims of a figure without published numbers are tested on its reproduced values.
-            "claims": None if runs else card.claims,
-            "errata": [selector for erratum in card.errata for selector in erratum.cells],
+            "claims": None if runs else record.claims,
+            "errata": [selector for erratum in record.errata for selector in erratum.cells],
         }
         for field, content in used.items():
             if content:
@@ -220,10 +220,10 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
                 )
         yield from check_untestable(artefact)
         return
-    if card.readings in artefact.key_columns:
+    if record.readings in artefact.key_columns:
         yield (
             ("readings",),
-            f"`readings` is {card.readings!r}, a published key column; it must be a column that "
+            f"`readings` is {record.readings!r}, a published key column; it must be a column that "
             "only the reproduced table has.",
         )
     selector_faults = [*_check_selectors(artefact)]
@@ -232,7 +232,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
     if not any(keys[0] == "precision" for keys, _ in selector_faults):
         yield from _check_decimals(artefact)
         yield from _check_tolerances(artefact)
-    unknown = [column for column in card.labels if column not in artefact.key_columns]
+    unknown = [column for column in record.labels if column not in artefact.key_columns]
     if unknown:
         yield (
             ("labels",),
@@ -243,8 +243,8 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
     yield from check_claims(artefact)
     if not selector_faults:
         yield from _check_contradictions(artefact)
-    if card.layout is not None:
-        columns = [*card.layout.rows, *card.layout.columns]
+    if record.layout is not None:
+        columns = [*record.layout.rows, *record.layout.columns]
         if sorted(columns) != sorted(artefact.key_columns):
             yield (
                 ("layout",),
@@ -255,14 +255,14 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
 
 def _check_contradictions(artefact: Artefact) -> Iterator[Fault]:
     """Find claims that the artefact's own published values contradict, without an erratum."""
-    card = artefact.card.model_copy(update={"errata": []})
-    tier = next(iter(card.tiers))
+    record = artefact.record.model_copy(update={"errata": []})
+    tier = next(iter(record.tiers))
     try:
-        judged = report(artefact.model_copy(update={"card": card}), tier).claims
-    except CardError:  # other checks report it
+        judged = report(artefact.model_copy(update={"record": record}), tier).claims
+    except RecordError:  # other checks report it
         return
     for number, claim in enumerate(judged):
-        if claim.on_published == "contradicted" and not artefact.card.errata:
+        if claim.on_published == "contradicted" and not artefact.record.errata:
             yield (
                 ("claims", number),
                 f"the published values contradict the claim {claim.id}; correct its predicate, or "
@@ -272,7 +272,7 @@ def _check_contradictions(artefact: Artefact) -> Iterator[Fault]:
 
 def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Find selectors without matches, and errata with values for cells they do not select."""
-    card = artefact.card
+    record = artefact.record
     selectors: list[tuple[tuple[str | int, ...], Selector]] = [
         ((field, number, "cells"), entry.cells)
         for field in (
@@ -282,18 +282,18 @@ def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...]
             "derived",
             "not_run",
         )
-        for number, entry in enumerate(getattr(card, field))
+        for number, entry in enumerate(getattr(record, field))
     ]
-    for kind, entries in card.kinds.items():
+    for kind, entries in record.kinds.items():
         selectors += [(("kinds", kind, number), entry) for number, entry in enumerate(entries)]
-    for tier, declared in card.tiers.items():
+    for tier, declared in record.tiers.items():
         for column, names in declared.lacks.items():
             selectors.append((("tiers", tier, "lacks", column), {column: names}))
         for column, names in declared.may_lack.items():
             # The tables of a chapter share this list, but a table may have only some of its values.
             present = sorted(set(names) & set(artefact.cells.get(column, ())))
             selectors.append((("tiers", tier, "may_lack", column), {column: present or names}))
-    for number, erratum in enumerate(card.errata):
+    for number, erratum in enumerate(record.errata):
         explained = pd.Series(False, index=artefact.cells.index)
         for part, selector in enumerate(erratum.cells):
             selectors.append((("errata", number, "cells", part), selector))
@@ -324,8 +324,8 @@ def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...]
 
 def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
     """Check the size of declared tolerances, and the tiers and cells of those from seeds."""
-    card = artefact.card
-    for number, tolerance in enumerate(card.tolerances):
+    record = artefact.record
+    for number, tolerance in enumerate(record.tolerances):
         keys = ("tolerances", number, "from_spread")
         if tolerance.within is not None and not selector_fault(artefact, tolerance.cells):
             limits = limits_by_row(artefact)
@@ -340,13 +340,13 @@ def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
         if not tolerance.from_spread:
             continue
         for tier in tolerance.from_spread:
-            if tier not in card.tiers or card.tiers[tier].state != "reproduced":
+            if tier not in record.tiers or record.tiers[tier].state != "reproduced":
                 yield (
                     keys,
                     f"`from_spread` of a tolerance lists the tier {tier}, which does not reproduce "
                     "the artefact; list a tier that reproduces it with several seeds.",
                 )
-        if SEEDS not in card.supplements:
+        if SEEDS not in record.supplements:
             yield (
                 keys,
                 f"a tolerance uses `from_spread`, but `supplements` has no table {SEEDS!r}; add it "
@@ -364,7 +364,7 @@ def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
 
 
 def _check_decimals(artefact: Artefact) -> Iterator[Fault]:
-    declared, cells = artefact.card.decimals, artefact.cells
+    declared, cells = artefact.record.decimals, artefact.cells
     metrics = sorted(set(cells["metric"])) if "metric" in cells else []
     for metric in declared:
         if metric != "all" and "metric" not in cells:
@@ -379,7 +379,7 @@ def _check_decimals(artefact: Artefact) -> Iterator[Fault]:
                 f"`decimals` has the metric {metric!r}, which no cell has; the metrics are "
                 f"{metrics}.",
             )
-    reproduced = any(tier.state == "reproduced" for tier in artefact.card.tiers.values())
+    reproduced = any(tier.state == "reproduced" for tier in artefact.record.tiers.values())
     if reproduced and "all" not in declared:
         for metric in metrics or ["all"]:
             if metric not in declared and not (declared and metric == "all"):

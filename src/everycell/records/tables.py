@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from everycell.records.claims import CardFileModel, Claim, DecisiveIf, NotTestable, Untested
+from everycell.records.claims import Claim, DecisiveIf, NotTestable, RecordModel, Untested
 from everycell.records.published_cells import Selector
 from everycell.records.spread import SEEDS
 from everycell.records.tiers import TIERS, Tier
@@ -24,7 +24,7 @@ Cause = Literal["published", "copy", "method", "unknown"]
 RUNNABLE: frozenset[State] = frozenset({"reproduced", "surrogate"})
 
 
-class TierCard(CardFileModel):
+class DeclaredTier(RecordModel):
     """What a tier provides for an artefact."""
 
     state: State = Field(
@@ -68,7 +68,7 @@ class TierCard(CardFileModel):
     )
 
     @model_validator(mode="after")
-    def _check_state(self) -> TierCard:
+    def _check_state(self) -> DeclaredTier:
         if self.state == "surrogate" and not self.name:
             raise ValueError("the state surrogate requires a `name` of the surrogate data")
         if self.state != "surrogate" and self.lacks:
@@ -91,14 +91,14 @@ class TierCard(CardFileModel):
         return declared is None or claim not in (declared.claims or [claim])
 
 
-class Layout(CardFileModel):
+class Layout(RecordModel):
     """Key columns in the rows and in the columns of a displayed table."""
 
     rows: list[str] = Field(description="Key columns down the table.")
     columns: list[str] = Field(description="Key columns across the table.")
 
 
-class Precision(CardFileModel):
+class Precision(RecordModel):
     """Precision of cells that differs from that of their metric."""
 
     cells: Selector = Field(description="Selector of the cells.")
@@ -123,7 +123,7 @@ class Precision(CardFileModel):
         return self
 
 
-class Tolerance(CardFileModel):
+class Tolerance(RecordModel):
     """A distance within which a cell counts as within tolerance, derived from a stated cause."""
 
     cells: Selector = Field({}, description="Selector of the cells; by default all.")
@@ -152,7 +152,7 @@ class Tolerance(CardFileModel):
         return self
 
 
-class Quoted(CardFileModel):
+class Quoted(RecordModel):
     """Published cells that are inputs, or that the paper quotes from elsewhere."""
 
     cells: Selector = Field({}, description="Selector of the cells; by default all.")
@@ -168,7 +168,7 @@ class Quoted(CardFileModel):
     )
 
 
-class Derived(CardFileModel):
+class Derived(RecordModel):
     """Published cells that a tier computes from other published values."""
 
     cells: Selector = Field({}, description="Selector of the cells; by default all.")
@@ -180,7 +180,7 @@ class Derived(CardFileModel):
     )
 
 
-class NotRun(CardFileModel):
+class NotRun(RecordModel):
     """Published cells that a tier cannot compute although it reproduces other cells."""
 
     cells: Selector = Field(description="Selector of the cells.")
@@ -188,7 +188,7 @@ class NotRun(CardFileModel):
     needs: str = Field(min_length=3, description="What computing them would require.")
 
 
-class Yields(CardFileModel):
+class Yields(RecordModel):
     """Where the value is found that the cause of an erratum yields for published cells.
 
     It is computed by the rule: a cell of the reproduced table, or of a supplementary one. Only if
@@ -215,7 +215,7 @@ class Yields(CardFileModel):
         return self
 
 
-class Erratum(CardFileModel):
+class Erratum(RecordModel):
     """A published value that is wrong or disputed, with the evidence."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$", description="Name of the erratum.")
@@ -248,7 +248,7 @@ class Erratum(CardFileModel):
     )
 
 
-class Card(CardFileModel):
+class Record(RecordModel):
     """Record of a table, figure, passage of text or drawing."""
 
     kind: Literal["table", "figure", "text", "drawing"] = Field(
@@ -256,7 +256,7 @@ class Card(CardFileModel):
     )
     title: str = Field(min_length=5, description="Title in your own words.")
     source: str = Field(min_length=2, description="Section or page of the paper.")
-    tiers: Annotated[dict[Tier, TierCard], Field(min_length=1)] = Field(
+    tiers: Annotated[dict[Tier, DeclaredTier], Field(min_length=1)] = Field(
         description="State and requirements of each tier."
     )
     unpublished: bool = Field(
@@ -350,7 +350,7 @@ def split_supplement_name(name: str) -> tuple[str, str]:
     return "", name
 
 
-class ChapterFile(CardFileModel):
+class ChapterFile(RecordModel):
     """A chapter, `chN.yaml`: the records of its tables, figures and passages of text."""
 
     chapter: str = Field(description='Number or letter, as text: `"1"`.')
@@ -359,14 +359,14 @@ class ChapterFile(CardFileModel):
     names: dict[str, str] = Field(
         {}, description="Defaults for `names` of all records of the chapter."
     )
-    artefacts: dict[str, Card] = Field(
+    artefacts: dict[str, Record] = Field(
         description="Records by id: `table_4_8`, `figure_A_1`, `text_4_3`.",
         json_schema_extra={"propertyNames": {"pattern": "^(table|figure|text)(_[0-9A-Z]+)+$"}},
     )
     untested: list[Untested] = Field([], description="Claims that cannot be tested.")
 
 
-class PaperFile(CardFileModel):
+class PaperFile(RecordModel):
     """A paper: its `paper.yaml`."""
 
     title: str = Field(description="Title of the paper.")
