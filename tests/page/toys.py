@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from everycell.receipts.lineage import NAME, write_jobs
-from everycell.records.artefacts import Artefact, Paper, load_papers
+from everycell.records.papers import Artefact, Paper, load_papers
 from everycell.records.tables import Record
 from everycell.render.figure_files import save_figure
 from everycell.render.panels import bar_panels

@@ -20,7 +20,7 @@ from everycell.receipts.rebuilding import (
     rebuild,
 )
 from everycell.receipts.receipts import read_receipt
-from everycell.records.tiers import Tier
+from everycell.records.folders import Tier
 
 #: Exit codes besides 0 (no difference), 1 (a difference) and 2 (an error).
 INPUTS_MISSING, CODE_CHANGED, RUN_FAILED = 3, 4, 5

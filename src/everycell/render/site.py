@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from everycell.records.artefacts import Paper
+from everycell.records.papers import Paper
 from everycell.records.tables import RUNNABLE
 from everycell.render.page.vocabulary import PageEntry, label
 from everycell.verdicts.claims import Outcome

@@ -14,9 +14,8 @@ import pytest
 import yaml
 from page import toys
 
-from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.records.publications import Origin, Publication
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
+from everycell.records.papers import Origin, Publication, all_artefacts, load_papers
 from everycell.records.registry import load_registry
 from everycell.render.page.deviations import deviation as deviation_of
 from everycell.render.page.difference_tables import difference_files

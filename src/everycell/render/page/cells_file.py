@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact, Paper, all_artefacts
+from everycell.records.papers import Artefact, Paper, all_artefacts
 from everycell.records.tables import RUNNABLE
 from everycell.render.page.vocabulary import PageEntry
 from everycell.render.tables.layout import VALUE_COLUMNS

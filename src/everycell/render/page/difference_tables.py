@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.records.spread import without_spread
+from everycell.records.cells import without_spread
 from everycell.render.tables.latex import escape_tex, latex_document, latex_table
 from everycell.render.tables.markdown import escape_markdown, table_as_markdown
 from everycell.verdicts.counting import describe_verdicts

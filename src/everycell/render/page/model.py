@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from everycell.receipts.lineage import JobRecord, read_lineage
-from everycell.records.artefacts import Artefact, Paper
+from everycell.records.cells import RecordError
 from everycell.records.claims import Untested
-from everycell.records.publications import Origin, read_publication
-from everycell.records.published_cells import RecordError
+from everycell.records.folders import TIERS
+from everycell.records.papers import Artefact, Origin, Paper
 from everycell.records.registry import load_registry
 from everycell.records.tables import RUNNABLE
-from everycell.records.tiers import TIERS
 from everycell.render.page.evidence import bibtex, links_of, section_and_page
 from everycell.render.page.failures import failures_of
 from everycell.render.page.input_files import input_files
@@ -64,7 +63,7 @@ def build_model(
     sections: list[dict[str, Any]] = []
     for paper in papers.values():
         artefacts = []
-        publication = read_publication(_folder_of(paper))
+        publication = paper.publication
         for artefact in paper.artefacts.values():
             if artefact.id not in entries:
                 raise RecordError(f"{artefact.id}: the report is missing; collect it in each tier.")
@@ -154,10 +153,6 @@ def _chapter(
         ],
         **_summary(artefacts, counts),
     }
-
-
-def _folder_of(paper: Paper) -> Path | None:
-    return next((artefact.folder for artefact in paper.artefacts.values()), None)
 
 
 def _numbers_of_source(claim: Untested) -> list[int]:

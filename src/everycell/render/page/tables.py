@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
+from everycell.records.papers import Artefact
 from everycell.render.tables.digits import format_distinct
 from everycell.render.tables.layout import (
     VALUE_COLUMNS,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
+from everycell.records.papers import Artefact
 from everycell.render.page.tables import verdict_table
 from everycell.render.page.vocabulary import VERDICTS, label
 from everycell.render.tables.latex import escape_tex, latex_document, latex_table
