@@ -15,22 +15,19 @@ import pandas as pd
 from everycell.cli.checks import ORIGIN
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, Paper, load_papers
-from everycell.verdicts.cell_classes import CellClass, classify_cells
-from everycell.verdicts.counting import (
+from everycell.verdicts.cells import CellClass, classify_cells, origins_of_cells
+from everycell.verdicts.counts import Counts, count_chapters, total
+from everycell.verdicts.headlines import (
     CLAIM_LINES,
     HEADLINES,
-    Counts,
     as_query,
     claim_lines,
-    count_chapters,
     count_claims,
     headline,
     headlines,
-    total,
 )
-from everycell.verdicts.origins import origins_of_cells
-from everycell.verdicts.reports import CellOrigin, JudgedCell
-from everycell.verdicts.results import Result, collect
+from everycell.verdicts.reports import CellOrigin, JudgedCell, Result
+from everycell.verdicts.results import collect
 
 TARGET = Path("README.md")
 PUBLISHED = Path("published")

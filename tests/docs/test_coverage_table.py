@@ -13,15 +13,8 @@ from everycell.records.papers import load_papers
 from everycell.records.tables import RUNNABLE
 from everycell.render.page.cells_file import data_files
 from everycell.render.page.page_file import pages_of
-from everycell.verdicts.counting import (
-    CLAIM_LINES,
-    claim_lines,
-    count_chapters,
-    count_claims,
-    headline,
-    headlines,
-    total,
-)
+from everycell.verdicts.counts import count_chapters, total
+from everycell.verdicts.headlines import CLAIM_LINES, claim_lines, count_claims, headline, headlines
 from everycell.verdicts.results import collect
 
 REPOSITORY = Path(__file__).resolve().parents[2]

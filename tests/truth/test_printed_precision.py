@@ -9,7 +9,7 @@ from harness import published
 from everycell.records.cells import count_decimals, is_number
 from everycell.records.papers import Artefact, all_artefacts, find_artefact
 from everycell.verdicts.audits import audits_of
-from everycell.verdicts.judging import judge
+from everycell.verdicts.judge import judge
 from everycell.verdicts.verdicts import report
 
 PAPERS = published()

@@ -12,8 +12,8 @@ from workflow.project import Project
 from everycell.cli import app
 from everycell.records.folders import TIERS
 from everycell.records.papers import all_artefacts, load_papers
-from everycell.verdicts.cell_classes import classify_cells
-from everycell.verdicts.counting import TESTED
+from everycell.verdicts.cells import classify_cells
+from everycell.verdicts.counts import TESTED
 from everycell.verdicts.reports import STATES, VERDICTS
 
 #: What claims are tested on, and outcomes, in `list`.

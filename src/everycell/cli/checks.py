@@ -39,7 +39,7 @@ from everycell.records.folders import Tier
 from everycell.records.papers import Artefact
 from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import audits_of
-from everycell.verdicts.origins import sources_of
+from everycell.verdicts.cells import sources_of
 from everycell.verdicts.results import SUFFIXES, collect, stem_of
 
 #: Name of the reproduction page in a results folder.

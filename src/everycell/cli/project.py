@@ -24,7 +24,8 @@ from everycell.records.registry import RegistryError
 from everycell.records.tables import RUNNABLE
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.record_checks import check_once
-from everycell.verdicts.results import Result, collect
+from everycell.verdicts.reports import Result
+from everycell.verdicts.results import collect
 
 PUBLISHED, RESULTS, ROOT = Path("published"), Path("results"), Path()
 

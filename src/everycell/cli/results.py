@@ -20,16 +20,8 @@ from everycell.records.cells import RecordError
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, all_artefacts
 from everycell.verdicts.audits import audits_of
-from everycell.verdicts.counting import (
-    BASES,
-    COMPUTED,
-    TESTED,
-    Counts,
-    count_chapters,
-    summary_row,
-)
-from everycell.verdicts.reports import STATES, Verdict, format_counts
-from everycell.verdicts.results import Result
+from everycell.verdicts.counts import BASES, COMPUTED, TESTED, Counts, count_chapters, summary_row
+from everycell.verdicts.reports import STATES, Result, Verdict, format_counts
 
 #: Columns with counts.
 COUNTS = ("verdicts", "explained", "claims")

@@ -29,11 +29,12 @@ from everycell.verdicts.reports import (
     CAUSE_NAMES,
     UNEQUAL,
     JudgedCell,
+    Result,
     Verdict,
     explained_by_source,
     format_counts,
 )
-from everycell.verdicts.results import Result, result_of, stem_of
+from everycell.verdicts.results import result_of, stem_of
 
 #: Symbol and colour of each verdict in the terminal; all symbols differ, for output without colour.
 SIGNS: dict[Verdict, tuple[str, str]] = {

@@ -13,16 +13,8 @@ from everycell.cli.options import Form, Format
 from everycell.cli.printing import pluralise, print_for_programs
 from everycell.cli.project import can_be_run, collect_results
 from everycell.records.papers import Paper
-from everycell.verdicts.counting import (
-    COMPUTED,
-    Counts,
-    claim_lines,
-    count_chapters,
-    describe_verdicts,
-    headline,
-    headlines,
-    total,
-)
+from everycell.verdicts.counts import COMPUTED, Counts, count_chapters, total
+from everycell.verdicts.headlines import claim_lines, describe_verdicts, headline, headlines
 from everycell.verdicts.reports import VERDICTS
 
 #: Outcomes of tested claims in the rows for programs.

@@ -16,9 +16,14 @@ from typing import Any
 
 from everycell.records.papers import Paper
 from everycell.records.tables import RUNNABLE
-from everycell.render.page.vocabulary import PageEntry, label
-from everycell.verdicts.claims import Outcome
-from everycell.verdicts.reports import CAUSE_NAMES, explained_by_source, format_counts
+from everycell.render.page.vocabulary import label
+from everycell.verdicts.reports import (
+    CAUSE_NAMES,
+    Outcome,
+    Result,
+    explained_by_source,
+    format_counts,
+)
 
 
 def escape_cell(text: str) -> str:
@@ -71,7 +76,7 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     )
 
 
-def paper_results(paper: Paper, reports: Iterable[PageEntry], results: Path, assets: str) -> str:
+def paper_results(paper: Paper, reports: Iterable[Result], results: Path, assets: str) -> str:
     """Results of a paper by chapter, artefact and tier, and its errata."""
     entries = [entry for entry in reports if entry.artefact.paper == paper.key]
     parts = [
@@ -111,14 +116,14 @@ def paper_results(paper: Paper, reports: Iterable[PageEntry], results: Path, ass
     return "\n".join(parts)
 
 
-def _deepest_results(entries: list[PageEntry]) -> Iterator[PageEntry]:
+def _deepest_results(entries: list[Result]) -> Iterator[Result]:
     """Entries with a result; for an artefact without any, the entry of its deepest tier."""
     for _, group in groupby(entries, key=lambda entry: entry.artefact.name):
         tiers = list(group)
         yield from [entry for entry in tiers if entry.report.state in RUNNABLE] or tiers[-1:]
 
 
-def _row(entry: PageEntry) -> list[str]:
+def _row(entry: Result) -> list[str]:
     outcomes = Counter(claim.on_reproduced for claim in entry.report.claims)
     return [
         escape_cell(label(entry.artefact.name)),
@@ -138,7 +143,7 @@ def _format_outcomes(counts: Mapping[Outcome, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
 
-def _folded_result(entry: PageEntry, results: Path, assets: str) -> Iterator[str]:
+def _folded_result(entry: Result, results: Path, assets: str) -> Iterator[str]:
     """Collapsible block with the figure or the table of a result."""
     if entry.report.state not in RUNNABLE:
         return

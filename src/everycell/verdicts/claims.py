@@ -1,26 +1,18 @@
-"""Tests of the papers' claims on tables of cells."""
+"""Tests of the papers' claims on tables of cells, and the basis of each test."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import NamedTuple
 
 import pandas as pd
 
 from everycell.records.cells import key_columns
 from everycell.records.claims import Claim, DecisiveIf, Kind, Predicate
 from everycell.records.papers import Artefact
+from everycell.records.tables import State
 from everycell.verdicts.comparisons import Cells, Key, compare
-
-Outcome = Literal[
-    "supported",
-    "contradicted",
-    "inconclusive",
-    "not testable",
-    "not run",
-    "without published numbers",
-]
+from everycell.verdicts.reports import CellOrigin, JudgedCell, Outcome
 
 #: Our interpretation of "almost all": supported if at least this share of the comparisons is true,
 #: contradicted at one half or less, inconclusive in between. We chose both limits when we already
@@ -29,9 +21,25 @@ ALMOST_ALL = 0.9
 #: Returns a supplementary table by name, or None if it is missing.
 FindTable = Callable[[str], pd.DataFrame | None]
 
+#: Bases of tests of claims, from best to worst.
+BASES = (
+    "data",
+    "published inputs",
+    "given",
+    "other cells",
+    "constants",
+    "quoted values",
+    "surrogate data",
+)
 
-@dataclass(frozen=True)
-class Decision:
+_TABLES: Mapping[Kind, str] = {
+    "published": "published values",
+    "reproduced": "reproduced tables",
+    "surrogate": "surrogate data",
+}
+
+
+class Decision(NamedTuple):
     """Outcome of a claim, and the reason."""
 
     outcome: Outcome
@@ -63,34 +71,53 @@ def evaluate(
         if missing := [column for column in required if column not in columns]:
             return Decision("not run", _no_column(name, missing[0], columns))
     cells = Cells.of(table, keys)
-    expected = [] if published is None else Cells.of(published, cells.keys).names
+    expected = [] if published is None else Cells.of(published, keys).names
+
+    def test(
+        part: Predicate,
+        lacks: Mapping[str, Sequence[str]] | None = None,
+        unmet: Sequence[DecisiveIf] = (),
+    ) -> Decision:
+        if part.letters == "surrogate":
+            part = part.model_copy(update={"letters": kind == "surrogate"})
+        if part.supplement is None:
+            return _evaluate(part, cells, expected, "table", lacks or {}, unmet)
+        name = f"supplementary table {part.supplement!r}"
+        supplement = find_table(part.supplement)
+        if supplement is None:
+            return Decision("not run", f"the {name} is missing")
+        columns = list(supplement.columns)
+        if "value" not in columns:
+            return Decision("not run", _no_column(name, "value", columns))
+        own_cells = Cells.of(supplement, columns[: columns.index("value")])
+        return _evaluate(part, own_cells, (), name, lacks or {}, unmet)
+
     unmet = [
         rule
         for rule in decisive_if
         if (not rule.claims or claim.id in rule.claims)
-        and not _is_testable(rule, cells, kind, find_table)
+        and any(test(part).outcome != "supported" for part in rule.supported_if)
     ]
     for rule in unmet:
         if not rule.cells and not rule.claims:
             return Decision("not testable", rule.because)
     parts = [
-        _adapt_predicate(part, kind) for part in claim.supported_if if _is_tested_on(part, kind)
+        part
+        for part in claim.supported_if
+        if kind in part.tested_on and not (kind == "published" and part.supplement is not None)
     ]
     if not parts and kind == "published":
         return Decision(
             "without published numbers", "the paper does not publish the numbers that it compares"
         )
     if not parts:
-        return Decision("not run", "not tested on " + _TABLES[kind])
-    results = [
-        _evaluate(part, _table_of(part, cells, expected, find_table), lacks or {}, unmet)
-        for part in parts
-    ]
-    decisive = next((result for result in results if result.outcome == "not run"), None)
-    if decisive and (claim.vague or claim.tests_must_agree):
-        return decisive
+        return Decision("not run", f"not tested on {_TABLES[kind]}")
+    results = [test(part, lacks, unmet) for part in parts]
+    not_run = next((result for result in results if result.outcome == "not run"), None)
+    details = "; ".join(dict.fromkeys(result.detail for result in results))
+    if not_run and (claim.vague or claim.tests_must_agree):
+        return not_run
     if claim.vague:
-        details = "; ".join(dict.fromkeys(result.detail for result in results))
         why = f"{claim.vague!r} has no number in the paper"
         return Decision("inconclusive", f"{why}; of our interpretation: {details}")
     if claim.tests_must_agree and len({result.outcome for result in results}) > 1:
@@ -104,11 +131,9 @@ def evaluate(
         for result in results:
             if result.outcome == outcome:
                 return result
-    detail = "; ".join(dict.fromkeys(result.detail for result in results))
-    if len(parts) < len(claim.supported_if):
-        detail += f"; {len(parts)} of {len(claim.supported_if)} predicates are tested on "
-        detail += _TABLES[kind]
-    return Decision("supported", detail)
+    if len(parts) < (number := len(claim.supported_if)):
+        details += f"; {len(parts)} of {number} predicates are tested on {_TABLES[kind]}"
+    return Decision("supported", details)
 
 
 def decide_on_published(artefact: Artefact) -> list[Decision]:
@@ -121,135 +146,67 @@ def decide_on_published(artefact: Artefact) -> list[Decision]:
     return [evaluate(claim, published) for claim in artefact.record.claims]
 
 
-_TABLES: Mapping[Kind, str] = {
-    "published": "published values",
-    "reproduced": "reproduced tables",
-    "surrogate": "surrogate data",
-}
-
-
-def _is_tested_on(predicate: Predicate, kind: Kind) -> bool:
-    return kind in predicate.tested_on and not (
-        kind == "published" and predicate.supplement is not None
-    )
-
-
-def _adapt_predicate(predicate: Predicate, kind: Kind) -> Predicate:
-    """Adapt a predicate to a kind of table."""
-    if predicate.letters == "surrogate":
-        return predicate.model_copy(update={"letters": kind == "surrogate"})
-    return predicate
-
-
-def _table_of(
-    predicate: Predicate, cells: Cells, expected: Sequence[Key], find_table: FindTable
-) -> tuple[Cells, Sequence[Key]] | str:
-    """Table of a predicate and its expected cells, or why there is none."""
-    if predicate.supplement is None:
-        return cells, expected
-    table = find_table(predicate.supplement)
-    if table is None:
-        return f"the supplementary table {predicate.supplement!r} is missing"
-    columns = list(table.columns)
-    if "value" not in columns:
-        return _no_column(f"supplementary table {predicate.supplement!r}", "value", columns)
-    return Cells.of(table, columns[: columns.index("value")]), ()
-
-
 def _no_column(table: str, column: str, columns: Iterable[str]) -> str:
     return f"the {table} has no column {column!r}; its columns are {', '.join(columns)}"
 
 
-def _is_testable(rule: DecisiveIf, cells: Cells, kind: Kind, find_table: FindTable) -> bool:
-    results = [
-        _evaluate(part, _table_of(part, cells, (), find_table), {}, ())
-        for part in rule.supported_if
-    ]
-    return all(result.outcome == "supported" for result in results)
-
-
 def _evaluate(
     predicate: Predicate,
-    table: tuple[Cells, Sequence[Key]] | str,
+    cells: Cells,
+    expected: Sequence[Key],
+    table: str,
     lacks: Mapping[str, Sequence[str]],
     unmet: Sequence[DecisiveIf],
 ) -> Decision:
-    if isinstance(table, str):
-        return Decision("not run", table)
-    cells, expected = table
+    """Test a predicate on the cells of a table with this name."""
     selector, without = {}, ""
     for column, value in predicate.cells.items():
-        all_names = [value] if isinstance(value, str) else value
-        present = [name for name in all_names if name not in lacks.get(column, ())] or all_names
-        selector[column] = present
-        if len(present) < len(all_names):
-            without += f", without {column} {', '.join(sorted(set(all_names) - set(present)))}"
-    used = [*selector, *(column for override in predicate.moves for column in override)]
+        names = [value] if isinstance(value, str) else value
+        selector[column] = [name for name in names if name not in lacks.get(column, ())] or names
+        if omitted := set(names).difference(selector[column]):
+            without += f", without {column} {', '.join(sorted(omitted))}"
+    used = [*selector, *(column for move in predicate.moves for column in move)]
+    read = [predicate.reads, *["low", "high"] * predicate.interval]
+    read += ["marker"] * predicate.needs_markers
     absent = [column for column in used if column not in cells.keys]
-    columns = [predicate.reads, *(["low", "high"] if predicate.interval else [])]
-    columns += ["marker"] if predicate.needs_markers else []
-    absent += [column for column in columns if column not in cells.columns]
+    absent += [column for column in read if column not in cells.columns]
     if absent:
-        name = (
-            "table"
-            if predicate.supplement is None
-            else f"supplementary table {predicate.supplement!r}"
-        )
-        return Decision("not run", _no_column(name, absent[0], [*cells.keys, *cells.columns]))
+        return Decision("not run", _no_column(table, absent[0], [*cells.keys, *cells.columns]))
     selected = cells.select(selector, dict.fromkeys([*cells.names, *expected]))
     for column, names in selector.items():
-        present_names = {key[cells.keys.index(column)] for key in selected}
-        missing = [name for name in names if name not in present_names]
+        present = {key[cells.keys.index(column)] for key in selected}
+        missing = [name for name in names if name not in present]
         # A claim must not be tested on only a part of its cells.
-        if missing or not present_names:
+        if missing or not present:
             return Decision("not run", f"no cell has {column} = {(missing or names)[0]!r}")
-    true, false, unknown, reasons = [], [], [], {}
+    truths: dict[Key, bool | None] = {}
+    reasons: dict[str, None] = {}
     absent_cells: list[Key] = []
     for key in selected:
-        why = _reason_untestable(predicate, cells, key, unmet)
-        if not why:
-            absent_cells += _absent_sides(predicate, cells, key)
-        truth = None if why else compare(predicate, cells, key)
-        (unknown if truth is None else true if truth else false).append(key)
+        against = None if predicate.other is None else cells.override_key(key, predicate.other)
+        sides = [key] if against is None else [key, against]
+        why = next((rule.because for rule in unmet if cells.select(rule.cells, sides)), None)
+        truths[key] = None if why else compare(predicate, cells, key)
         if why:
             reasons[why] = None
+            continue
+        moved = (cells.override_key(key, move) for move in ({}, *predicate.moves))
+        absent_cells += [side for side in moved if side and side not in cells.columns["value"]]
+    true, false, unknown = (
+        [key for key in selected if truths[key] is truth] for truth in (True, False, None)
+    )
     outcome = _quantify(predicate.quantifier, len(true), len(false), len(unknown))
     if outcome == "inconclusive" and absent_cells:
-        return Decision("not run", f"the table has no cell {_format_key(absent_cells[0])}")
+        return Decision("not run", f"the table has no cell {' / '.join(absent_cells[0])}")
     detail = f"{len(true)} of {len(selected)} comparisons true{without}"
     if predicate.quantifier == "almost all":
         detail += f"; 'almost all' means at least {ALMOST_ALL:.0%}, and half or less contradicts it"
     if unknown:
         detail += f", {len(unknown)} inconclusive"
-    if outcome == "contradicted":
-        against = true if predicate.quantifier == "none" else false
-        detail += f"; against it: {_format_key(against[0])}" if against else ""
-    if reasons:
-        detail += f" ({' '.join(reasons)})"
-    return Decision(outcome, detail)
-
-
-def _absent_sides(predicate: Predicate, cells: Cells, key: Key) -> list[Key]:
-    """Cells of a comparison that the table lacks."""
-    moved = (cells.override_key(key, move) for move in predicate.moves)
-    sides = [key, *(side for side in moved if side is not None)]
-    return [side for side in sides if side not in cells.columns["value"]]
-
-
-def _reason_untestable(
-    predicate: Predicate, cells: Cells, key: Key, unmet: Sequence[DecisiveIf]
-) -> str | None:
-    """Why a comparison cannot be tested; None if it can."""
-    sides = [key]
-    if (
-        predicate.other is not None
-        and (against := cells.override_key(key, predicate.other)) is not None
-    ):
-        sides.append(against)
-    for rule in unmet:
-        if cells.select(rule.cells, sides):
-            return rule.because
-    return None
+    counterexamples = true if predicate.quantifier == "none" else false
+    if outcome == "contradicted" and counterexamples:
+        detail += f"; against it: {' / '.join(counterexamples[0])}"
+    return Decision(outcome, detail + (f" ({' '.join(reasons)})" if reasons else ""))
 
 
 def _quantify(quantifier: str, true: int, false: int, unknown: int) -> Outcome:
@@ -265,5 +222,66 @@ def _quantify(quantifier: str, true: int, false: int, unknown: int) -> Outcome:
     return "supported" if low else "inconclusive" if high else "contradicted"
 
 
-def _format_key(key: Key) -> str:
-    return " / ".join(key)
+# Basis of the test of a claim: where the values that its comparisons read come from.
+
+
+class Basis(NamedTuple):
+    """Best origin among the comparisons of a claim; empty if its cells were not run."""
+
+    name: str
+    #: Whether any comparison reads a quoted value beside a computed one.
+    with_quoted: bool = False
+
+
+def basis_of_table(state: State, cells: Sequence[JudgedCell], origin: CellOrigin) -> str:
+    """Basis of a result: the best origin among its cells, or that of its values without cells."""
+    if state == "surrogate":
+        return "surrogate data"
+    origins = {cell.origin for cell in cells} or {origin}
+    return next((basis for basis in BASES if basis in origins), "other cells")
+
+
+def bases_of_claims(
+    artefact: Artefact, state: State, cells: Sequence[JudgedCell], origin: CellOrigin
+) -> list[Basis]:
+    """Basis of each claim of an artefact, from the judged cells of its result."""
+    table_basis = basis_of_table(state, cells, origin)
+    origins = None if state == "surrogate" or not cells else _origins_of_cells(artefact, cells)
+    return [_basis_of_claim(claim, table_basis, origins) for claim in artefact.record.claims]
+
+
+def _origins_of_cells(artefact: Artefact, cells: Sequence[JudgedCell]) -> Cells:
+    table: pd.DataFrame = artefact.cells.assign(value=[cell.origin for cell in cells])
+    table = artefact.drop_labels(table)
+    return Cells.of(table, key_columns(table))
+
+
+def _basis_of_claim(claim: Claim, table_basis: str, cells: Cells | None) -> Basis:
+    if table_basis == "surrogate data":
+        return Basis(table_basis)
+    origins: set[str] = set()
+    with_quoted = False
+    for part in claim.supported_if:
+        if "reproduced" not in part.tested_on:
+            continue
+        # The cells of supplementary tables have the basis of the table.
+        if cells is None or part.supplement is not None:
+            origins.add(table_basis)
+            continue
+        for sides in _sides(part, cells):
+            if sides & {None, "none"}:
+                continue
+            computed = sides - {"quoted"}
+            with_quoted |= computed != sides and bool(computed)
+            best = next((basis for basis in BASES if basis in computed), "quoted values")
+            origins.add(best)
+    name = next((basis for basis in BASES if basis in origins), "")
+    return Basis(name, with_quoted)
+
+
+def _sides(part: Predicate, cells: Cells) -> list[set[str | None]]:
+    """Origins of the cells of each comparison; None for a missing cell."""
+    return [
+        {cells.read(cells.override_key(key, move)) for move in ({}, *part.moves)}
+        for key in cells.select(part.cells, cells.names)
+    ]

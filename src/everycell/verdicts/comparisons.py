@@ -1,7 +1,7 @@
-"""One comparison of a predicate: a cell with a value, or with another cell.
+"""Cells of a table by key, and one comparison of a predicate: true, false or inconclusive (None).
 
-A comparison is true, false or inconclusive (None). An interval, a p-value or a marker (a sign after
-a published number) can show that a difference is not significant, which makes it inconclusive.
+An interval, a p-value or a marker (a sign after a published number) can show that a difference is
+not significant, which makes a comparison inconclusive.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from everycell.records.cells import Selector, as_number
 from everycell.records.claims import Predicate
 
 Key = tuple[str, ...]
+Move = Mapping[str, str]
 
 _NUMERIC: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -32,14 +33,14 @@ _NUMERIC: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a tidy table by key."""
+    """Cells of a tidy table by key; the last of duplicate rows counts."""
 
     keys: list[str]
     columns: Mapping[str, Mapping[Key, Any]]
 
     @classmethod
     def of(cls, table: pd.DataFrame, keys: Sequence[str]) -> Cells:
-        """Read a table, shape (n, k), with these key columns; the last of duplicate rows counts."""
+        """Read a table, shape (n, k), with these key columns."""
         content = {column: table[column].tolist() for column in table.columns}
         texts = (map(str, content.pop(column)) for column in keys)
         names = list(zip(*texts, strict=True)) if keys else [()] * len(table)
@@ -63,71 +64,78 @@ class Cells:
         ]
         return [key for key in names if all(key[index] in values for index, values in conditions)]
 
-    def override_key(self, key: Key, override: Mapping[str, str]) -> Key | None:
+    def override_key(self, key: Key, move: Move) -> Key | None:
         """Replace parts of a key; None if the table lacks one of the columns."""
-        if not override.keys() <= set(self.keys):
-            return None
-        return tuple({**dict(zip(self.keys, key, strict=True)), **override}.values())
+        parts = dict(zip(self.keys, key, strict=True))
+        return tuple({**parts, **move}.values()) if move.keys() <= parts.keys() else None
 
     def read(self, key: Key | None, column: str = "value") -> Any:
         """Content of a cell in a column; None if it is missing."""
-        if key is None:
-            return None
-        content = self.columns.get(column, {}).get(key)
-        if column == "marker" and key in self.columns.get("marker", {}):
-            return "" if _is_missing(content) else str(content)
-        return None if _is_missing(content) else content
+        cells = self.columns.get(column, {})
+        content = None if key is None else cells.get(key)
+        if content is None or content == "" or (isinstance(content, float) and math.isnan(content)):
+            return "" if column == "marker" and key in cells else None
+        return str(content) if column == "marker" else content
+
+    def number(self, key: Key, move: Move, column: str = "value") -> float | None:
+        """Number in the cell to which a move of a key leads; None if there is none."""
+        return as_number(self.read(self.override_key(key, move), column))
+
+    def marker(self, key: Key) -> str:
+        """Marker of a cell with its ranges of letters expanded; empty if it has none."""
+        return expand_marker(self.read(key, "marker") or "")
 
 
 def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     """Truth of one comparison, None where it cannot be decided."""
     truth = _compare(predicate, cells, key)
-    if predicate.mark is None or truth is None:
-        return truth
-    return truth and predicate.mark in expand_marker(cells.read(key, "marker") or "")
+    return truth and (predicate.mark is None or predicate.mark in cells.marker(key))
 
 
 def _compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     """Truth of a comparison without the mark that it may require."""
-    left = cells.read(key, predicate.reads)
+    op = predicate.op
     if predicate.among:
         return _has_position(predicate, cells, key)
-    against = cells.override_key(key, predicate.other) if predicate.other is not None else None
+    against = None if predicate.other is None else cells.override_key(key, predicate.other)
+    left = cells.read(key, predicate.reads)
     right = predicate.value if predicate.other is None else cells.read(against, predicate.reads)
     if left is None or right is None:
         return None
-    if predicate.op in ("contains", "lacks"):
-        return (str(right) in expand_marker(str(left))) == (predicate.op == "contains")
-    if isinstance(right, list) and predicate.op != "between":
-        return (str(left) in right) == (predicate.op == "in")
-    number = _divide(
-        cells, key, _subtract(cells, key, as_number(left), predicate.minus), predicate.over
-    )
+    if op in ("contains", "lacks"):
+        return (str(right) in expand_marker(str(left))) == (op == "contains")
+    if op in ("in", "not in"):
+        return (str(left) in right) == (op == "in")
+    first = as_number(left)
+    if first is not None and predicate.minus is not None:
+        operand = cells.number(key, predicate.minus)
+        first = None if operand is None else first - operand
+    if first is not None and predicate.over is not None:
+        operand = cells.number(key, predicate.over)
+        first = first / operand if operand else None
     if isinstance(right, list):
         low, high = map(float, right)
-        return None if number is None else low <= number <= high
-    numbers = (number, _subtract(cells, against, as_number(right), predicate.other_minus))
-    if predicate.reads == "marker" or None in numbers:
-        if predicate.op in ("==", "!="):
-            return (str(left) == str(right)) == (predicate.op == "==")
-        return None
-    first, second = numbers
-    assert first is not None and second is not None
+        return None if first is None else low <= first <= high
+    second = as_number(right)
+    if second is not None and against is not None and predicate.other_minus is not None:
+        operand = cells.number(against, predicate.other_minus)
+        second = None if operand is None else second - operand
+    if predicate.reads == "marker" or first is None or second is None:
+        return (str(left) == str(right)) == (op == "==") if op in ("==", "!=") else None
     if not _is_significant(predicate, cells, key, against, first, second):
         return None
     if predicate.absolute:
         first, second = abs(first), abs(second)
     # A mean of differences that cancel out may differ from 0 by a rounding error.
-    if predicate.op in ("<", ">") and math.isclose(first, second, abs_tol=1e-9):
+    if op in ("<", ">") and math.isclose(first, second, abs_tol=1e-9):
         return False
-    return _NUMERIC[predicate.op](first, second)
+    return _NUMERIC[op](first, second)
 
 
 def compared_pairs(predicate: Predicate, cells: Cells) -> Iterator[tuple[Key, Key]]:
     """Pairs of published cells whose values a predicate compares or subtracts."""
-    if predicate.supplement is not None or predicate.reads != "value":
-        return
-    if "published" not in predicate.tested_on:
+    is_on_published = predicate.supplement is None and "published" in predicate.tested_on
+    if not is_on_published or predicate.reads != "value":
         return
     moves = [*filter(None, (predicate.other, predicate.minus)), *predicate.rivals]
     for key in cells.select(predicate.cells, cells.names):
@@ -139,35 +147,12 @@ def compared_pairs(predicate: Predicate, cells: Cells) -> Iterator[tuple[Key, Ke
 
 def _has_position(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     """Whether as many cells are better as `position` requires; None if a cell has no number."""
-    number = as_number(cells.read(key, predicate.reads))
+    number = cells.number(key, {}, predicate.reads)
+    rivals = [cells.number(key, move, predicate.reads) for move in predicate.rivals]
     is_better = operator.gt if predicate.op == "highest" else operator.lt
-    better = 0
-    for override in predicate.rivals:
-        rival = as_number(cells.read(cells.override_key(key, override), predicate.reads))
-        if number is None or rival is None:
-            return None
-        better += is_better(rival, number)
-    return better == predicate.position - 1
-
-
-def _subtract(
-    cells: Cells, key: Key | None, number: float | None, minus: Mapping[str, str] | None
-) -> float | None:
-    """Subtract the cell of `minus`, if any; None if it is not a number."""
-    if minus is None or number is None or key is None:
-        return number
-    subtrahend = as_number(cells.read(cells.override_key(key, minus)))
-    return None if subtrahend is None else number - subtrahend
-
-
-def _divide(
-    cells: Cells, key: Key | None, number: float | None, over: Mapping[str, str] | None
-) -> float | None:
-    """Divide by the cell of `over`, if any; None if it is zero or not a number."""
-    if over is None or number is None or key is None:
-        return number
-    divisor = as_number(cells.read(cells.override_key(key, over)))
-    return number / divisor if divisor else None
+    if number is None or None in rivals:
+        return None
+    return sum(is_better(rival, number) for rival in rivals) == predicate.position - 1
 
 
 def _is_significant(
@@ -176,29 +161,25 @@ def _is_significant(
     """Whether the interval, p-value or marker, if required, shows significance."""
     bounds: list[float | None] = []
     if predicate.interval:
-        bounds = [as_number(cells.read(key, column)) for column in ("low", "high")]
+        bounds = [cells.number(key, {}, column) for column in ("low", "high")]
     elif predicate.low is not None and predicate.high is not None:
-        bounds = [
-            as_number(cells.read(cells.override_key(key, override)))
-            for override in (predicate.low, predicate.high)
-        ]
+        bounds = [cells.number(key, move) for move in (predicate.low, predicate.high)]
     if bounds:
         low, high = bounds
         if low is None or high is None or low <= second <= high:
             return False
     if predicate.p is not None:
-        p = as_number(cells.read(cells.override_key(key, predicate.p)))
+        p = cells.number(key, predicate.p)
         if p is None or p >= predicate.alpha:
             return False
     if predicate.sign is not None and predicate.sign not in (cells.read(key, "marker") or ""):
         return False
-    if predicate.letters:
-        assert predicate.other is not None and against is not None
-        greater, smaller = (key, against) if first > second else (against, key)
-        (column,) = predicate.other
-        letter = smaller[cells.keys.index(column)]
-        return letter in expand_marker(cells.read(greater, "marker") or "")
-    return True
+    if not predicate.letters:
+        return True
+    assert predicate.other is not None and against is not None
+    greater, smaller = (key, against) if first > second else (against, key)
+    (column,) = predicate.other
+    return smaller[cells.keys.index(column)] in cells.marker(greater)
 
 
 def expand_marker(marker: str) -> str:
@@ -208,7 +189,3 @@ def expand_marker(marker: str) -> str:
         lambda match: "".join(map(chr, range(ord(match[1]), ord(match[2]) + 1))),
         marker,
     )
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))

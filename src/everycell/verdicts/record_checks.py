@@ -41,7 +41,7 @@ from everycell.records.papers import (
 )
 from everycell.records.registry import RegistryError, read_part
 from everycell.records.tables import RUNNABLE
-from everycell.verdicts.tolerances import is_rounded, limits_by_row
+from everycell.verdicts.cells import is_rounded, limits_by_row
 from everycell.verdicts.verdicts import report
 
 

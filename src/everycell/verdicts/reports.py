@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -17,8 +18,8 @@ from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import Strict, describe_fault
 from everycell.records.cells import is_number
 from everycell.records.folders import Tier
-from everycell.records.tables import Cause, State
-from everycell.verdicts.claims import Outcome
+from everycell.records.papers import DASHES, NOT_REPORTED, Artefact
+from everycell.records.tables import RUNNABLE, Cause, State
 
 Verdict = Literal[
     "equal",
@@ -46,6 +47,14 @@ CellOrigin = Literal[
     "none",
 ]
 CellFlag = Literal["effectiveness", "saturated"]
+Outcome = Literal[
+    "supported",
+    "contradicted",
+    "inconclusive",
+    "not testable",
+    "not run",
+    "without published numbers",
+]
 #: Verdicts on a reproduced value.
 ON_REPRODUCED: tuple[Verdict, ...] = (
     "equal",
@@ -72,8 +81,6 @@ CAUSE_NAMES: dict[Cause, str] = {
 STATES: tuple[State, ...] = get_args(State)
 
 
-#: Signs that stand for no mark.
-DASHES = ("-", "–", "—", "−")
 #: Mark of a test that published values cannot decide.
 UNDECIDED_MARK = "?"
 
@@ -87,7 +94,7 @@ class Markers(Strict):
     @property
     def agree(self) -> bool:
         """Whether the marks are the same, or one of them is unknown or not reported."""
-        if self.reproduced == UNDECIDED_MARK or self.published == "not_reported":
+        if self.reproduced == UNDECIDED_MARK or self.published == NOT_REPORTED:
             return True
         return _plain_mark(self.published) == _plain_mark(self.reproduced)
 
@@ -233,6 +240,21 @@ class Report(Strict):
     notes: list[str] = []
     #: Hash of the report and its sources (`everycell.verdicts.results.seal_of`).
     seal: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """Report of an artefact in a tier, with the faults of its files."""
+
+    artefact: Artefact
+    tier: Tier
+    report: Report
+    faults: tuple[str, ...] = ()
+
+    @property
+    def is_run(self) -> bool:
+        """Whether files of a result exist, valid or not."""
+        return bool(self.faults) or self.report.state in RUNNABLE
 
 
 def reproduces_no_cell(report: Report) -> bool:

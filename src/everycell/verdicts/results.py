@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -22,28 +21,13 @@ from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, Paper, all_artefacts
 from everycell.records.tables import RUNNABLE, split_supplement_name
 from everycell.verdicts.audits import FindAudits
+from everycell.verdicts.cells import sources_of
 from everycell.verdicts.claims import FindTable
-from everycell.verdicts.origins import sources_of
-from everycell.verdicts.reports import Report, read_report
+from everycell.verdicts.reports import Report, Result, read_report
 from everycell.verdicts.verdicts import NO_AUDITS, judge_errata, report
 
 #: Files of a result; the first two are required.
 SUFFIXES = (".csv", ".receipt.json", ".verdicts.json")
-
-
-@dataclass(frozen=True)
-class Result:
-    """Report of an artefact in a tier, with the faults of its files."""
-
-    artefact: Artefact
-    tier: Tier
-    report: Report
-    faults: tuple[str, ...] = ()
-
-    @property
-    def is_run(self) -> bool:
-        """Whether files of a result exist, valid or not."""
-        return bool(self.faults) or self.report.state in RUNNABLE
 
 
 def stem_of(artefact: Artefact, tier: Tier, results: Path) -> Path:

@@ -38,8 +38,8 @@ from everycell.records.papers import Artefact
 from everycell.records.sensitivity import SEPARATOR, WHOLE, Sensitivity
 from everycell.render.tables.layout import VALUE_COLUMNS
 from everycell.verdicts.claims import no_table
-from everycell.verdicts.readings import select_reading
 from everycell.verdicts.results import read_result
+from everycell.verdicts.verdicts import select_reading
 from everycell.workflow.planned_jobs import CACHE, PlannedJob, maker_of, makers, planned_jobs
 from everycell.workflow.scratch import (
     JobError,

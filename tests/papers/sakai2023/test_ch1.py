@@ -9,7 +9,7 @@ from harness import published
 
 from everycell.metrics.divergences import AttributeSet
 from everycell.metrics.gfrc import gfrc
-from everycell.verdicts.judging import judge
+from everycell.verdicts.judge import judge
 from papers.sakai2023 import ch1
 from papers.sakai2023.ch1 import (
     annotated_entities,

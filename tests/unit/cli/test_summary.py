@@ -5,8 +5,9 @@ from unit.toy_papers import CELLS, RECORD, write_paper
 
 from everycell.records.papers import load_papers
 from everycell.records.tables import Derived
-from everycell.verdicts.counting import Counts, count_chapters, headline, headlines
-from everycell.verdicts.results import Result
+from everycell.verdicts.counts import Counts, count_chapters
+from everycell.verdicts.headlines import headline, headlines
+from everycell.verdicts.reports import Result
 from everycell.verdicts.verdicts import NO_AUDITS, report
 
 TIERS = """\

@@ -21,8 +21,8 @@ from everycell.records.cells import (
 from everycell.records.claims import Claim
 from everycell.records.papers import CellPrecision, load_papers
 from everycell.records.tables import NotRun, Quoted
+from everycell.verdicts.cells import describe_one_sided, is_rounded, tolerances_by_row
 from everycell.verdicts.record_checks import check_records
-from everycell.verdicts.tolerances import describe_one_sided, is_rounded, tolerances_by_row
 from everycell.verdicts.verdicts import report
 
 RECORD = """\

@@ -1,27 +1,17 @@
 """Claims of a chapter: each counted once, by the best result that there is."""
 
 from collections import Counter
-from dataclasses import dataclass, field
 
 import pandas as pd
 import pytest
 from unit.toy_papers import CELLS, RECORD, write_paper
 
 from everycell.records.cells import RecordError
-from everycell.records.papers import Artefact, all_artefacts, load_papers
+from everycell.records.papers import all_artefacts, load_papers
 from everycell.render.page.cells_file import claims_frame, excluded_frame
-from everycell.verdicts.counting import (
-    CLAIM_LINES,
-    ClaimClass,
-    Counts,
-    as_query,
-    claim_lines,
-    claims_of,
-    count_chapters,
-    count_claims,
-    summary_row,
-)
-from everycell.verdicts.reports import Report
+from everycell.verdicts.counts import ClaimClass, Counts, claims_of, count_chapters, summary_row
+from everycell.verdicts.headlines import CLAIM_LINES, as_query, claim_lines, count_claims
+from everycell.verdicts.reports import Result
 from everycell.verdicts.verdicts import report
 
 CLAIMS = """\
@@ -40,24 +30,16 @@ TIERS = (
 )
 
 
-@dataclass
-class Entry:
-    artefact: Artefact
-    tier: str
-    report: Report
-    faults: list[str] = field(default_factory=list)
-
-
 @pytest.fixture
 def papers(tmp_path):
     record = RECORD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
     return load_papers(write_paper(tmp_path, record))
 
 
-def entry(papers, tier, *values) -> Entry:
+def entry(papers, tier, *values) -> Result:
     (artefact,) = all_artefacts(papers)
     table = artefact.cells.assign(value=values) if values else None
-    return Entry(artefact, tier, report(artefact, tier, table))
+    return Result(artefact, tier, report(artefact, tier, table))
 
 
 def test_without_a_result_nothing_is_tested(papers):
@@ -102,7 +84,7 @@ def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, 
         write_paper(tmp_path, record.replace("    claims:", f"    {declared}\n    claims:"))
     )
     (artefact,) = all_artefacts(papers)
-    result = Entry(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
+    result = Result(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
     basis, larger = claims_of(artefact, result)
     assert basis.basis == expected_basis
     assert (larger.basis, larger.outcome, larger.flag) == ("data", "contradicted", "")

@@ -26,7 +26,7 @@ from everycell.records.registry import load_registry
 from everycell.render.crate import write_crate
 from everycell.render.page.page_file import write_page
 from everycell.verdicts.audits import audits_of
-from everycell.verdicts.origins import Sources
+from everycell.verdicts.cells import Sources
 from everycell.verdicts.results import collect, read_result
 from everycell.verdicts.verdicts import report
 

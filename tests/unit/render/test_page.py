@@ -28,7 +28,7 @@ from everycell.render.page.tables import published_table, supplement_table
 from everycell.render.page.vocabulary import VERDICTS, label
 from everycell.render.site import configuration, escape_cell, table
 from everycell.render.tables.names import shown_label
-from everycell.verdicts.counting import TESTED
+from everycell.verdicts.counts import TESTED
 from everycell.verdicts.record_checks import check_papers
 from everycell.verdicts.reports import CAUSE_NAMES, UNEQUAL, JudgedCell, Report
 

@@ -4,7 +4,7 @@ import pytest
 from unit.toy_papers import write_paper
 
 from everycell.records.papers import all_artefacts, load_papers
-from everycell.verdicts.cell_classes import classify_cells
+from everycell.verdicts.cells import classify_cells
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from unit.toy_papers import write_paper
 from everycell.receipts.lineage import write_jobs
 from everycell.receipts.receipts import ReceiptError, write_receipt
 from everycell.records.papers import load_papers
-from everycell.verdicts.origins import Sources, origin_of, sources_of
+from everycell.verdicts.cells import Sources, origin_of, sources_of
 
 
 @pytest.fixture

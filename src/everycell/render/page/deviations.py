@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from everycell.records.cells import count_decimals
 from everycell.render.figure_files import INK, METADATA, STYLE, style
 from everycell.render.html_templates import css_class
-from everycell.verdicts.counting import describe_verdicts
+from everycell.verdicts.headlines import describe_verdicts
 from everycell.verdicts.reports import UNCOUNTED, JudgedCell, Verdict
 
 #: Marker of each verdict, in addition to its colour.

@@ -10,7 +10,7 @@ import pandas as pd
 from everycell.records.cells import without_spread
 from everycell.render.tables.latex import escape_tex, latex_document, latex_table
 from everycell.render.tables.markdown import escape_markdown, table_as_markdown
-from everycell.verdicts.counting import describe_verdicts
+from everycell.verdicts.headlines import describe_verdicts
 from everycell.verdicts.reports import UNCOUNTED
 
 _NONE = "No reproduced value of this chapter differs from the published one."

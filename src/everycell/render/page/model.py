@@ -30,30 +30,29 @@ from everycell.render.page.vocabulary import (
     GROUPS,
     OUTCOMES,
     VERDICTS,
-    PageEntry,
     label,
     page_of_chapter,
 )
 from everycell.render.tables.names import shown_label
-from everycell.verdicts.counting import (
-    Counts,
-    claim_lines,
-    count_chapters,
-    headline,
-    headlines,
-    total,
+from everycell.verdicts.counts import Counts, count_chapters, total
+from everycell.verdicts.headlines import claim_lines, headline, headlines
+from everycell.verdicts.reports import (
+    CAUSE_NAMES,
+    STATES,
+    Result,
+    explained_by_source,
+    reproduces_no_cell,
 )
-from everycell.verdicts.reports import CAUSE_NAMES, STATES, explained_by_source, reproduces_no_cell
 
 #: Longer lists of differences are collapsed.
 _MAX_UNFOLDED = 12
 
 
 def build_model(
-    papers: Mapping[str, Paper], results: Iterable[PageEntry], folder: Path
+    papers: Mapping[str, Paper], results: Iterable[Result], folder: Path
 ) -> dict[str, Any]:
     """Collect the variables of the page's templates."""
-    entries: dict[str, list[PageEntry]] = {}
+    entries: dict[str, list[Result]] = {}
     for entry in results:
         entries.setdefault(entry.artefact.id, []).append(entry)
     counts = count_chapters(
@@ -181,7 +180,7 @@ def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str
 
 
 def _artefact(
-    artefact: Artefact, entries: Sequence[PageEntry], folder: Path, jobs: Sequence[JobRecord]
+    artefact: Artefact, entries: Sequence[Result], folder: Path, jobs: Sequence[JobRecord]
 ) -> dict[str, Any]:
     entries = sorted(entries, key=lambda entry: TIERS.index(entry.tier))
     tiers = [_tier(entry, folder, jobs) for entry in entries]
@@ -291,7 +290,7 @@ def _claims_count_in(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> 
     )
 
 
-def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str, Any]:
+def _tier(entry: Result, folder: Path, jobs: Sequence[JobRecord]) -> dict[str, Any]:
     artefact, tier, report = entry.artefact, entry.tier, entry.report
     declared = artefact.record.tiers[tier]
     home = f"{tier}/{artefact.paper}"

@@ -18,8 +18,8 @@ from everycell.render.page.cells_file import data_files
 from everycell.render.page.deviations import deviation_plot
 from everycell.render.page.difference_tables import difference_files
 from everycell.render.page.model import build_model
-from everycell.render.page.vocabulary import PageEntry
-from everycell.verdicts.counting import HEADLINES
+from everycell.verdicts.headlines import HEADLINES
+from everycell.verdicts.reports import Result
 
 INDEX = "index.html"
 #: Search library, as published by its authors; its licence is in the same folder.
@@ -27,7 +27,7 @@ _SEARCH_LIBRARY = "minisearch-7.2.0.js"
 
 
 def write_page(
-    path: Path, results: Sequence[PageEntry], papers: Mapping[str, Paper] | None = None
+    path: Path, results: Sequence[Result], papers: Mapping[str, Paper] | None = None
 ) -> Path:
     """Write the overview, the pages of the chapters, and their data files."""
     if papers is None:
@@ -40,7 +40,7 @@ def write_page(
 
 
 def pages_of(
-    folder: Path, results: Sequence[PageEntry], papers: Mapping[str, Paper]
+    folder: Path, results: Sequence[Result], papers: Mapping[str, Paper]
 ) -> dict[str, bytes]:
     """Files of the reproduction page of a results folder, as `write_page` writes them."""
     model = build_model(papers, results, folder)

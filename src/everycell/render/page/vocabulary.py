@@ -1,11 +1,7 @@
-"""Words and marks of the reproduction page, and the interface of its results."""
+"""Words and marks of the reproduction page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
-
-from everycell.verdicts.counting import Entry
 from everycell.verdicts.reports import Verdict
 
 #: Verdict -> its mark next to a cell, and its meaning.
@@ -63,14 +59,6 @@ FORMAT_NAMES = {
     "pdf": "PDF",
     "png": "PNG",
 }
-
-
-class PageEntry(Entry, Protocol):
-    """Report of a result in one tier, and whether the result on disk can be trusted."""
-
-    @property
-    def faults(self) -> Sequence[str]:
-        """Reasons not to trust a result on disk; empty if there are none or no result exists."""
 
 
 def label(name: str) -> str:

@@ -8,7 +8,7 @@ from everycell.receipts.receipts import ReceiptError
 from everycell.receipts.verification import verify
 from everycell.records.papers import load_paper
 from everycell.verdicts.audits import audits_of
-from everycell.verdicts.origins import sources_of
+from everycell.verdicts.cells import sources_of
 from everycell.verdicts.results import files_of, find_supplements, read_result, write_report
 from everycell.verdicts.verdicts import report
 

@@ -1,11 +1,20 @@
-"""Tolerances of published cells: declared, or derived from the spread over seeds."""
+"""Kinds of published cells, and origins and tolerances of their reproduced values.
+
+No record is believed on an origin: the receipt of a result and the records of its upstream jobs
+name every file that entered. Registered or configured files are data; files of ``published/`` are
+published values.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from everycell.receipts.lineage import job_finder
+from everycell.receipts.receipts import ReceiptError, read_receipt
 from everycell.records.cells import (
     SEEDS,
     RecordError,
@@ -17,13 +26,187 @@ from everycell.records.cells import (
     tolerance_of,
 )
 from everycell.records.folders import Tier
-from everycell.records.papers import Artefact, CellPrecision
+from everycell.records.papers import Artefact, CellPrecision, Paper, load_paper
+from everycell.records.sensitivity import State
 from everycell.records.tables import Tolerance
 from everycell.verdicts.claims import FindTable
 from everycell.verdicts.comparisons import Cells, compared_pairs
+from everycell.verdicts.reports import CellFlag, CellKind, CellOrigin, Verdict
 
+#: Origin of values that only follow from other published results.
+DERIVED: CellOrigin = "other cells"
+#: Parameter in the receipts of values that were computed elsewhere.
+GIVEN = "given"
+#: Names of measures of retrieval effectiveness.
+_EFFECTIVENESS = re.compile(
+    r"(n?dcg|m?ap|m?rr|recall|success|err|bpref|rprec)(\(rel=\d+\))?(@\d+)?"
+    r"|[pr](\(rel=\d+\))?@\d+",
+    re.IGNORECASE,
+)
+#: Names of p-values; a capital `P` alone is precision.
+_P_VALUE = re.compile(r"(.* )?(p|[Pp][_-]value)")
 #: Level of the two-sided sign test of the differences in a block.
 SIGN_TEST_LEVEL = 0.1
+
+
+class CellClass(NamedTuple):
+    """Kind, origin and flag of a cell, its verdict, and whether it moves with its data."""
+
+    kind: CellKind
+    origin: CellOrigin
+    flag: CellFlag | None = None
+    verdict: Verdict = "not run"
+    sensitivity: State = "not perturbed"
+
+    def with_verdict(self, verdict: Verdict) -> CellClass:
+        """Set the verdict, and the origin if the verdict means that no value was computed."""
+        uncomputed: dict[Verdict, CellOrigin] = {"quoted": "quoted", "not run": "none"}
+        return self._replace(origin=uncomputed.get(verdict, self.origin), verdict=verdict)
+
+
+def classify_cells(
+    artefact: Artefact, tier: Tier | None, origins: Sequence[CellOrigin] | None = None
+) -> list[CellClass]:
+    """Classify the published cells, as computed in a tier, in the order of `cells`.
+
+    `origins` are those of the values that the tier computes, from
+    `origins_of_cells`; without them, no value is computed.
+    """
+    table, record = artefact.cells, artefact.record
+    if table.empty:
+        return []
+    kinds: list[CellKind] = [
+        "category" if digits == "text" and not is_number(value) else "number"
+        for value, (digits, _) in zip(table["value"], artefact.precisions, strict=True)
+    ]
+    for kind, selectors in record.kinds.items():
+        for selector in selectors:
+            for row in artefact.select(selector).to_numpy().nonzero()[0]:
+                kinds[row] = kind
+    for row in artefact.empty_rows:
+        kinds[row] = "empty"
+    metrics = table["metric"] if "metric" in table else [""] * len(table)
+    origins = ["none"] * len(table) if origins is None else origins
+    return [
+        CellClass(kind, origin, _flag(kind, metric, value))
+        for kind, origin, metric, value in zip(kinds, origins, metrics, table["value"], strict=True)
+    ]
+
+
+def _flag(kind: CellKind, metric: str, value: str) -> CellFlag | None:
+    if kind != "number":
+        return None
+    if _EFFECTIVENESS.fullmatch(metric):
+        return "effectiveness"
+    saturated = _P_VALUE.fullmatch(metric) and is_number(value) and float(value) in (0, 1)
+    return "saturated" if saturated else None
+
+
+class Sources(NamedTuple):
+    """Files that entered a result, directly or through upstream jobs, by their kind."""
+
+    data: tuple[str, ...] = ()
+    published: tuple[str, ...] = ()
+    #: Files with the values themselves, which were computed elsewhere.
+    given_values: tuple[str, ...] = ()
+    #: Files of the workflow whose jobs are not recorded.
+    unknown: tuple[str, ...] = ()
+
+
+def sources_of(receipt: Path, results: Path, project: Path) -> Sources:
+    """Files that entered the result of a receipt."""
+    find_job = job_finder(results, project)
+    kinds: dict[str, set[str]] = {name: set() for name in Sources._fields}
+    visited: set[str] = set()
+
+    def read(path: Path) -> list[str]:
+        content = read_receipt(path)
+        inputs = [source["path"] for source in content["inputs"]]
+        if content.get("parameters", {}).get(GIVEN):
+            kinds["given_values"].update(inputs)
+            return []
+        return inputs
+
+    pending = read(receipt)
+    while pending:
+        path = pending.pop()
+        if path in visited:
+            continue
+        visited.add(path)
+        if path.startswith("published/"):
+            kinds["published"].add(path)
+        elif path.startswith("results/"):
+            name = PurePosixPath(path)
+            other = results.joinpath(
+                *name.parts[1:-1], f"{name.name.partition('.')[0]}.receipt.json"
+            )
+            pending += read(other)
+        elif path.startswith("work/"):
+            inputs = find_job(path)
+            if inputs is None:
+                kinds["unknown"].add(path)
+            else:
+                pending += inputs
+        else:
+            kinds["data"].add(path)
+    return Sources(**{name: tuple(sorted(paths)) for name, paths in kinds.items()})
+
+
+def origin_of(artefact: Artefact, tier: Tier, sources: Sources) -> CellOrigin:
+    """Best origin that the files behind a result allow for its values."""
+    if sources.data:
+        return "data"
+    if sources.unknown:
+        raise ReceiptError(
+            f"{artefact.id} ({tier}): the job that made {sources.unknown[0]} is not recorded, so "
+            "the origin of the values cannot be derived; remove the file and run snakemake again."
+        )
+    if sources.given_values:
+        return "given"
+    if not sources.published:
+        return "constants"
+    papers: dict[Path, Paper] = {}
+    are_observations = [
+        _are_observations(artefact.folder.parent, path, tier, papers) for path in sources.published
+    ]
+    return "published inputs" if all(are_observations) else DERIVED
+
+
+def _are_observations(published: Path, path: str, tier: Tier, papers: dict[Path, Paper]) -> bool:
+    """Whether the values that rules may read from a published file are data and not results."""
+    folder, name = published / PurePosixPath(path).parent.name, PurePosixPath(path)
+    if folder not in papers:
+        papers[folder] = load_paper(folder)
+    owner = papers[folder].artefacts.get(name.stem)
+    if owner is None:
+        return name.name in papers[folder].facts
+    inputs = [entry for entry in owner.record.quoted if entry.is_input and tier in entry.tiers]
+    return bool(inputs) and all(entry.observations for entry in inputs)
+
+
+def origins_of_cells(
+    artefact: Artefact, tier: Tier, origin: CellOrigin, sources: Sources | None = None
+) -> list[CellOrigin]:
+    """Origins of the cells of a result, in the order of `cells`, from the origin of its values.
+
+    A record may declare that some cells are derived from other published cells although the job
+    also reads data; with `sources`, any other declaration must agree with the files.
+    """
+    origins = [origin] * len(artefact.cells)
+    for entry in artefact.record.derived:
+        if tier not in entry.tiers:
+            continue
+        is_part = bool(entry.cells and sources and sources.published)
+        if sources is not None and origin != DERIVED and not is_part:
+            raise RecordError(
+                f"{artefact.records_path}: `derived` of {artefact.name} says that cells follow "
+                f"from published values, but by the files that the job read in tier {tier} their "
+                f"origin is {origin!r}; correct or remove `derived`."
+            )
+        if not artefact.cells.empty:
+            for row in artefact.select(entry.cells).to_numpy().nonzero()[0]:
+                origins[row] = DERIVED
+    return origins
 
 
 class AllowedDistance(NamedTuple):

@@ -1,25 +1,56 @@
-"""Verdicts on published cells: the first rule that applies decides.
+"""Verdicts on published cells.
 
 Verdicts are two-sided: a score above the published one differs as much as one below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from everycell.records.cells import RecordError, Selector, as_number
+from everycell.records.cells import RecordError, Selector, as_number, is_number
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, CellPrecision
 from everycell.records.tables import Cause, Erratum, State, Yields
-from everycell.verdicts.cell_classes import classify_cells
+from everycell.verdicts.cells import (
+    DERIVED,
+    AllowedDistance,
+    classify_cells,
+    is_rounded,
+    tolerances_by_row,
+)
 from everycell.verdicts.claims import FindTable
 from everycell.verdicts.comparisons import Cells
-from everycell.verdicts.judging import judge
-from everycell.verdicts.origins import DERIVED
 from everycell.verdicts.reports import CellOrigin, JudgedCell, Verdict
-from everycell.verdicts.tolerances import AllowedDistance, is_rounded, tolerances_by_row
+
+#: Margin for floating-point errors, in units of the last published digit.
+_SLACK = 1e-6
+
+
+def judge(
+    published: str,
+    reproduced: object,
+    decimals: int | Literal["text"],
+    tolerance: float = 0.0,
+    *,
+    measured: bool = False,
+) -> Literal["equal", "within tolerance", "different"]:
+    """Compare a published value with a reproduced one."""
+    if decimals == "text" or not is_number(published):
+        same = str(reproduced).strip() == published.strip()
+        return "equal" if same else "different"
+    value = as_number(reproduced)
+    if value is None:
+        return "different"
+    distance = abs(value - float(published))
+    unit = 10.0**-decimals
+    is_rounded = decimals > 0 or measured
+    if distance <= unit * (0.5 * is_rounded + _SLACK):
+        return "equal"
+    if distance <= max(unit * is_rounded, tolerance) + unit * _SLACK:
+        return "within tolerance"
+    return "different"
 
 
 class _Ruling(NamedTuple):
@@ -49,7 +80,7 @@ class _Cell:
     needs: str
 
     def compare(self, value: Any, tolerance: float = 0.0) -> Verdict:
-        """Compare a value with the published one: equal, close or differs."""
+        """Compare a value with the published one: equal, within tolerance or different."""
         digits, measured = self.precision
         return judge(self.published, value, digits, tolerance, measured=measured)
 
@@ -61,19 +92,20 @@ class _Cell:
         return 10.0**-self.precision.decimals
 
 
-def _check_exclusion(cell: _Cell) -> _Ruling | None:
-    return cell.excluded
-
-
-def _check_value(cell: _Cell) -> _Ruling | None:
+def _rule_on(cell: _Cell) -> _Ruling:
+    """Rule on a cell: the first reason that applies decides."""
+    if cell.excluded is not None:
+        return cell.excluded
     if cell.state == "quoted":
         return _Ruling("quoted", cell.needs)
-    return _Ruling("not run", cell.needs) if cell.value is None else None
+    if cell.value is None:
+        return _Ruling("not run", cell.needs)
+    compared = _compare(cell)
+    return _explain(cell, compared.verdict) or compared
 
 
-def _check_erratum(cell: _Cell) -> _Ruling | None:
+def _explain(cell: _Cell, judged: Verdict) -> _Ruling | None:
     """Rule on unequal cells with an erratum: only what yields the published value explains it."""
-    judged = _compare(cell).verdict
     if cell.erratum is None or judged in ("equal", "consistent"):
         return None
     erratum, yielded = cell.erratum
@@ -110,14 +142,6 @@ def _compare(cell: _Cell) -> _Ruling:
     return _Ruling(verdict, why)
 
 
-_RULES: tuple[Callable[[_Cell], _Ruling | None], ...] = (
-    _check_exclusion,
-    _check_value,
-    _check_erratum,
-    _compare,
-)
-
-
 def judge_cells(
     artefact: Artefact,
     tier: Tier,
@@ -139,7 +163,7 @@ def judge_cells(
     )
     judged_cells = []
     for key, cell, cell_class in cells:
-        verdict, why, source = next(filter(None, (rule(cell) for rule in _RULES)))
+        verdict, why, source = _rule_on(cell)
         value = None if verdict in ("quoted", "not run") else cell.value
         yielded = None
         if value is not None:
