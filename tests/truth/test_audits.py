@@ -51,38 +51,38 @@ def on_edited(name: str, *edits: Edit) -> bool:
 
 
 @pytest.mark.parametrize("name", AUDITS)
-def test_holds_on_the_printed_cells(name: str) -> None:
+def test_audit_on_published_cells(name: str) -> None:
     paper, _, audit = AUDITS[name]
     finding = run_audit(audit, paper, PUBLISHED)
     assert finding.holds, finding.detail
 
 
 @pytest.mark.parametrize("name", MENDED)
-def test_does_not_hold_once_mended(name: str) -> None:
+def test_audit_on_corrected_cells(name: str) -> None:
     assert not on_edited(name, *MENDED[name])
 
 
 @pytest.mark.parametrize("name", OTHER_FAULTS)
-def test_does_not_hold_of_another_fault(name: str) -> None:
+def test_audit_on_other_faults(name: str) -> None:
     """A difference of any size is no doubled value."""
     assert not on_edited(name, *OTHER_FAULTS[name])
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_notices_a_wrong_digit(name: str) -> None:
+def test_check_on_a_wrong_digit(name: str) -> None:
     paper, _, audit = AUDITS[name]
     finding = audit(edited(cells_of(paper, PUBLISHED), BROKEN[name]))
     assert not finding.holds
     assert finding.detail != run_audit(audit, paper, PUBLISHED).detail
 
 
-def test_every_audit_has_a_case_that_it_must_fail() -> None:
+def test_audits_have_cases() -> None:
     inconsistencies = {name for name in AUDITS if name.startswith(INCONSISTENCY)}
     assert set(MENDED) == inconsistencies
     assert set(BROKEN) == {name for name in AUDITS if name.startswith(CONSISTENCY)}
 
 
-def test_every_module_of_audits_is_of_a_chapter_with_records_and_none_is_passed_over() -> None:
+def test_audits_of_all_modules() -> None:
     folder, suffix = PUBLISHED.parent / "workflow/papers", "_audits.py"
     modules = {path.relative_to(folder).as_posix() for path in folder.rglob(f"*{suffix}")}
     existing = {Path(name.removesuffix(suffix)) for name in modules}
@@ -90,18 +90,18 @@ def test_every_module_of_audits_is_of_a_chapter_with_records_and_none_is_passed_
     assert existing == result
 
 
-def test_an_audit_is_named_after_its_paper() -> None:
+def test_audits_named_after_their_paper() -> None:
     assert {name for name, (paper, *_) in AUDITS.items() if name.split("_")[1] != paper} == set()
 
 
-def test_audits_on_records_are_of_their_chapter_and_show_an_inconsistency() -> None:
+def test_audits_of_errata() -> None:
     for artefact in all_artefacts(PAPERS):
         for name in [erratum.audit for erratum in artefact.record.errata if erratum.audit]:
             assert name.startswith(INCONSISTENCY)
             assert AUDITS[name][:2] == (artefact.paper, artefact.chapter), name
 
 
-def test_every_inconsistency_is_an_erratum() -> None:
+def test_inconsistencies_are_errata() -> None:
     names = {
         erratum.audit for artefact in all_artefacts(PAPERS) for erratum in artefact.record.errata
     }

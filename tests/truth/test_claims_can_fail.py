@@ -152,7 +152,7 @@ def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Ite
         yield cells.assign(value=groups.transform(lambda part: dice.permutation(part.to_numpy())))
 
 
-def is_about_print(artefact: Artefact, predicate: Predicate) -> bool:
+def is_on_published(artefact: Artefact, predicate: Predicate) -> bool:
     """Whether the cells of a predicate are published, or have the keys of published ones."""
     own = predicate.supplement is None and predicate.tested_on != ["surrogate"]
     return own and not artefact.cells.empty
@@ -160,7 +160,7 @@ def is_about_print(artefact: Artefact, predicate: Predicate) -> bool:
 
 def ground(artefact: Artefact, predicate: Predicate) -> tuple[pd.DataFrame, list[str], Kind]:
     """The published cells, or invented ones for a predicate on other cells."""
-    if is_about_print(artefact, predicate):
+    if is_on_published(artefact, predicate):
         cells = artefact.drop_labels(artefact.cells)
         return cells, key_columns(cells), predicate.tested_on[0]
     cells = made_up(predicate)
@@ -182,12 +182,12 @@ def can_fail_alone(
 
 
 @pytest.mark.parametrize(("artefact", "claim", "number"), PREDICATES)
-def test_each_predicate_can_fail_alone(artefact: Artefact, claim: Claim, number: int) -> None:
+def test_predicates_can_fail_alone(artefact: Artefact, claim: Claim, number: int) -> None:
     predicate = claim.supported_if[number]
     cells, keys, kind = ground(artefact, predicate)
     if "marker" not in cells and (predicate.sign or predicate.letters):
         cells = cells.assign(marker="")
-    if not is_about_print(artefact, predicate):
+    if not is_on_published(artefact, predicate):
         claim, number = claim.model_copy(update={"supported_if": [predicate]}), 0
     assert can_fail_alone(claim, number, cells, keys, kind), (
         "nothing contradicts this predicate alone: another one implies it, or it says nothing"
@@ -198,7 +198,7 @@ def test_each_predicate_can_fail_alone(artefact: Artefact, claim: Claim, number:
     ("value", "quantifier", "expected"), [(1.5, "all", [True, True]), (0.5, "all", [False, True]),
                                           (1.5, "any", [False, True])]
 )  # fmt: skip
-def test_a_predicate_that_another_implies_cannot_fail_alone(value, quantifier, expected) -> None:
+def test_can_fail_alone_implied_predicate(value, quantifier, expected) -> None:
     cells = pd.DataFrame({"row": ["a", "b"], "value": [1.0, 2.0]})
     parts = [
         {"cells": {}, "op": ">", "value": value, "quantifier": quantifier},
@@ -210,7 +210,7 @@ def test_a_predicate_that_another_implies_cannot_fail_alone(value, quantifier, e
 
 
 @pytest.mark.parametrize(("artefact", "claim", "number"), PREDICATES)
-def test_no_cell_is_compared_with_itself(artefact: Artefact, claim: Claim, number: int) -> None:
+def test_predicates_compare_different_cells(artefact: Artefact, claim: Claim, number: int) -> None:
     predicate = claim.supported_if[number]
     cells, keys, _ = ground(artefact, predicate)
     known = Cells.of(cells, keys)
@@ -225,14 +225,14 @@ def test_no_cell_is_compared_with_itself(artefact: Artefact, claim: Claim, numbe
 
 
 @pytest.mark.parametrize(("artefact", "claim"), CLAIMS)
-def test_a_claim_does_on_the_print_what_its_record_says(artefact: Artefact, claim: Claim) -> None:
+def test_decide_on_published_as_declared(artefact: Artefact, claim: Claim) -> None:
     result = decide_on_published(artefact)[artefact.record.claims.index(claim)]
     # Without published cells, or on tables that only a run has, nothing can be tested.
     assert result.outcome in (claim.on_published, "without published numbers"), result.detail
 
 
 @pytest.mark.parametrize("artefact", ARTEFACTS, ids=lambda artefact: artefact.id)
-def test_a_claim_that_the_print_contradicts_has_an_erratum(artefact: Artefact) -> None:
+def test_contradicted_claims_have_an_erratum(artefact: Artefact) -> None:
     errata = {erratum.id for erratum in artefact.record.errata}
     for claim in artefact.record.claims:
         assert (
@@ -243,8 +243,6 @@ def test_a_claim_that_the_print_contradicts_has_an_erratum(artefact: Artefact) -
 
 
 @pytest.mark.parametrize(("artefact", "claim"), CLAIMS)
-def test_a_word_without_a_number_decides_nothing_without_a_margin_of_ours(
-    artefact: Artefact, claim: Claim
-) -> None:
+def test_vague_words_have_a_margin(artefact: Artefact, claim: Claim) -> None:
     if VAGUE.search(claim.claim):
         assert claim.vague or OURS.search(claim.claim)

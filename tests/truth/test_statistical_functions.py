@@ -306,7 +306,7 @@ def public_functions() -> set[str]:
     return functions - HELPERS
 
 
-def test_every_public_function_is_compared() -> None:
+def test_public_functions_are_compared() -> None:
     compared = {name for names in COMPARED.values() for name in names.split()}
     assert compared == public_functions()
 

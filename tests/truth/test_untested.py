@@ -47,7 +47,7 @@ def columns_of(paper: str, mirror: Path) -> frozenset[str]:
 
 
 @pytest.mark.parametrize(("paper", "name"), COLUMNS)
-def test_missing_columns_are_in_no_released_file(paper: str, name: str) -> None:
+def test_missing_columns_in_released_files(paper: str, name: str) -> None:
     mirror = find_mirror()
     if mirror is None:
         pytest.skip(NEEDS_DATA)
@@ -57,7 +57,7 @@ def test_missing_columns_are_in_no_released_file(paper: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["critical evaluation", "understanding constraints"])
-def test_columns_of_coded_comments_would_be_found(name: str) -> None:
+def test_missing_columns_of_coded_comments(name: str) -> None:
     """The comments of chapter 7 of lajewska2025 have codes, so they must not count as missing."""
     mirror = find_mirror()
     if mirror is None:

@@ -38,7 +38,7 @@ def tier(repository, papers):
     return load_full_tier(repository / "published", papers)
 
 
-def test_every_full_tier_that_runs_says_what_it_takes(papers, tier):
+def test_describe_requirements_of_each_artefact(papers, tier):
     result = [artefact for artefact in all_artefacts(papers) if runs_in_full(artefact)]
     assert len(result) > 60
     for artefact in result:
@@ -46,7 +46,7 @@ def test_every_full_tier_that_runs_says_what_it_takes(papers, tier):
         assert "GB of disk" in tier.describe_requirements([artefact.id])
 
 
-def test_materials_and_models_are_keys_of_the_configuration(tier):
+def test_setting_value_of_materials_and_models(tier):
     for material in tier.materials.values():
         for key in material.settings:
             setting_value(Config(), key)
@@ -57,7 +57,7 @@ def test_materials_and_models_are_keys_of_the_configuration(tier):
     assert used == tier.materials.keys()
 
 
-def test_what_a_record_waits_for_is_a_material_or_a_language_model_of_its_runs(papers, tier):
+def test_settings_of_records_belong_to_their_runs(papers, tier):
     for artefact in filter(runs_in_full, all_artefacts(papers)):
         runs = tier.of([artefact.id]).values()
         known = {key for run in runs for key in run.models}
@@ -72,7 +72,7 @@ def test_what_a_record_waits_for_is_a_material_or_a_language_model_of_its_runs(p
         assert waited <= known, artefact.id
 
 
-def test_a_key_may_have_to_hold_several_names(papers):
+def test_missing_settings_several_values(papers):
     judged = {name: papers["lajewska2025"].artefacts[name] for name in ("table_6_7", "table_6_8")}
     judges = {"one": "GPT4o", "two": "Gemini"}
     config = Config.model_validate({"ginger": {"full": {"judges": judges}}})
@@ -84,7 +84,7 @@ def test_a_key_may_have_to_hold_several_names(papers):
     assert split_by_settings(config, judged.values()) == ([*judged.values()], {})
 
 
-def test_every_chapter_with_a_full_tier_is_rehearsed(papers):
+def test_full_tiers_are_rehearsed(papers):
     rehearsed = {
         artefact.id
         for targets in CHAPTERS
@@ -102,7 +102,7 @@ def test_every_chapter_with_a_full_tier_is_rehearsed(papers):
     )
 
 
-def test_notes_name_a_missing_fold_and_data_that_nothing_identifies(papers, tier):
+def test_material_notes(papers, tier):
     config = Config.model_validate(
         {
             "list_explanations": {"folders": {"mq2008": "fold"}},
@@ -122,23 +122,23 @@ def test_notes_name_a_missing_fold_and_data_that_nothing_identifies(papers, tier
     assert material_notes(config, tier, questions) == []
 
 
-def test_every_corpus_states_facts_or_that_none_is_known(tier):
+def test_material_facts_or_nothing_known(tier):
     for name, material in tier.materials.items():
         data = material.kind in ("corpus", "runs")
         assert bool(material.facts) + material.nothing_known == data, name
 
 
-def test_pages_that_say_more_are_there(repository, tier):
+def test_material_pages_exist(repository, tier):
     for name, material in tier.materials.items():
         assert (repository / "docs" / material.page).is_file(), name
 
 
-def test_materials_count_once_for_two_works(tier):
+def test_describe_requirements_shared_materials(tier):
     both = ["abolghasemi2024/table_1", "abolghasemi2026/table_4_1"]
     assert tier.describe_requirements(both) == tier.describe_requirements(both[:1])
 
 
-def test_requirements_are_one_line():
+def test_describe_requirements_one_line():
     run = FullRun(
         title="A training",
         artefacts=["toy/table_1"],
@@ -180,7 +180,7 @@ COUNTED = {
 }
 
 
-def test_requests_are_those_that_the_code_of_the_chapters_counts(repository, tier):
+def test_requests_equal_those_counted_by_chapters(repository, tier):
     assert COUNTED.keys() == {name for name, run in tier.runs.items() if run.requests}
     config = read_config(repository / "config.yaml")
     for name, (chapter, steps) in COUNTED.items():
@@ -226,7 +226,7 @@ RUN = {
         ({"a": {key: RUN[key] for key in RUN if key != "known_from"}}, "runs.a.known_from"),
     ],
 )
-def test_a_faulty_declaration_is_one_sentence(tmp_path, runs, message):
+def test_load_full_tier_invalid_run(tmp_path, runs, message):
     folder = tmp_path / "toy"
     folder.mkdir()
     (folder / "paper.yaml").write_text(
@@ -239,13 +239,13 @@ def test_a_faulty_declaration_is_one_sentence(tmp_path, runs, message):
     assert message in str(error.value) and "full.yaml" in str(error.value)
 
 
-def test_facts_are_not_of_what_nothing_is_known_of(tier):
+def test_material_facts_and_nothing_known(tier):
     stated = tier.materials["mq2008"].model_dump(exclude_defaults=True)
     with pytest.raises(ValidationError, match="`facts` cannot be combined with `nothing_known`"):
         Material.model_validate(stated | {"nothing_known": True})
 
 
-def test_a_name_stands_once(tmp_path, repository):
+def test_load_full_tier_name_in_two_files(tmp_path, repository):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "paper.yaml").write_text(

@@ -35,7 +35,7 @@ def test_facts_of_a_file(tmp_path, content, facts):
     assert "a corpus" in message and "file" in message
 
 
-def test_a_csv_is_read_at_its_commas_after_its_header(tmp_path):
+def test_facts_of_a_csv_file(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("qid,docid\n7,1 2\n7,3\n8,1\n")
     hashed = hashlib.sha256(b"7\n8\n").hexdigest()
@@ -44,7 +44,7 @@ def test_a_csv_is_read_at_its_commas_after_its_header(tmp_path):
 
 
 @pytest.mark.released
-def test_mq2008_is_recognised(repository, mirror, tmp_path):
+def test_difference_mq2008(repository, mirror, tmp_path):
     tier = read_model(repository / "published/full.yaml", FullTier, RecordError)
     stated = tier.materials["mq2008"].facts
     parts = {"train.txt": (2, 3, 4), "test.txt": (1,)}
@@ -62,7 +62,7 @@ def test_mq2008_is_recognised(repository, mirror, tmp_path):
 
 
 @pytest.mark.released
-def test_topics_of_trec_rag_are_recognised(repository, mirror, tmp_path):
+def test_difference_topics_of_trec_rag(repository, mirror, tmp_path):
     tier = read_model(repository / "published/full.yaml", FullTier, RecordError)
     stated = tier.materials["trec_rag_2024"].facts
     topics = (mirror / "ginger/rag_test.tsv").read_bytes()

@@ -76,7 +76,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
-def test_a_record_that_cannot_be_read_names_file_key_and_what_is_allowed(tmp_path, kind):
+def test_load_papers_invalid_record(tmp_path, kind):
     old, new, sentence = UNREADABLE[kind]
     path = write_paper(tmp_path) / "toy" / "ch1.yaml"
     text = path.read_text()
@@ -89,7 +89,7 @@ def test_a_record_that_cannot_be_read_names_file_key_and_what_is_allowed(tmp_pat
     assert "\n" not in message
 
 
-def test_names_of_a_chapter_hold_for_its_records_which_may_have_others(tmp_path):
+def test_load_papers_names_of_a_chapter(tmp_path):
     path = write_paper(tmp_path, RECORD + "    names: {n: Size}\n") / "toy" / "ch1.yaml"
     path.write_text(
         path.read_text().replace("artefacts:", "names: {AP: MAP (%), n: N}\nartefacts:")
@@ -98,7 +98,7 @@ def test_names_of_a_chapter_hold_for_its_records_which_may_have_others(tmp_path)
     assert names == {"AP": "MAP (%)", "n": "Size"}
 
 
-def test_each_fault_of_a_record_has_its_line(tmp_path):
+def test_load_papers_lines_of_faults(tmp_path):
     path = write_paper(tmp_path) / "toy" / "ch1.yaml"
     text = path.read_text().replace("source:", "sorce:").replace("{AP: 2,", "{AP: [2],")
     path.write_text(text)
@@ -132,7 +132,7 @@ def test_each_fault_of_a_record_has_its_line(tmp_path):
         ("{op: '<', value: 1, quantifier: every}", "expected 'all', 'any'"),
     ],
 )
-def test_a_predicate_that_says_nothing(tmp_path, predicate, sentence):
+def test_load_papers_invalid_predicate(tmp_path, predicate, sentence):
     record = f"""{RECORD}    claims:
       - {{id: c, claim: Row a is good., source: p. 1,
          supported_if: [{{cells: {{row: a}}, {predicate[1:]}]}}
@@ -142,20 +142,20 @@ def test_a_predicate_that_says_nothing(tmp_path, predicate, sentence):
     assert sentence in str(caught.value)
 
 
-def test_one_name_in_two_chapters(tmp_path):
+def test_load_papers_id_in_two_chapters(tmp_path):
     write_paper(tmp_path)
     write_paper(tmp_path, chapter="2")
     with pytest.raises(RecordError, match=r"ch2.yaml, line 4: table_1 already has a record"):
         load_papers(tmp_path)
 
 
-def test_chapters_without_a_paper_are_not_passed_over(tmp_path):
+def test_load_papers_chapter_without_a_paper(tmp_path):
     (write_paper(tmp_path) / "toy" / "paper.yaml").unlink()
     with pytest.raises(RecordError, match=r"ch1.yaml: the folder has no paper.yaml"):
         load_papers(tmp_path)
 
 
-def test_a_folder_without_papers(tmp_path):
+def test_load_papers_empty_folder(tmp_path):
     with pytest.raises(
         RecordError, match=r"contains no paper; a paper is a folder with a paper.yaml"
     ):
@@ -170,7 +170,7 @@ def test_a_folder_without_papers(tmp_path):
         ("other/tabel_1", "other/table_1"),
     ],
 )
-def test_an_unknown_id_brings_the_nearest(tmp_path, requested, nearest):
+def test_find_artefact_similar_id(tmp_path, requested, nearest):
     write_paper(tmp_path)
     papers = load_papers(write_paper(tmp_path, key="other"))
     with pytest.raises(RecordError) as caught:
@@ -180,12 +180,12 @@ def test_an_unknown_id_brings_the_nearest(tmp_path, requested, nearest):
     )
 
 
-def test_an_id_that_resembles_none(tmp_path):
+def test_find_artefact_no_similar_id(tmp_path):
     with pytest.raises(RecordError, match=r"'\?' is not a known artefact; see `everycell list`."):
         find_artefact(load_papers(write_paper(tmp_path)), "?")
 
 
-def test_adding_a_paper_touches_no_other(tmp_path, repository):
+def test_load_papers_added_paper(tmp_path, repository):
     """Three files make a paper, as in docs/your-own-paper.md; all other papers stay the same."""
     (tmp_path / "sakai2023").symlink_to(repository / "published" / "sakai2023")
     before = load_papers(tmp_path)
@@ -210,7 +210,7 @@ def test_adding_a_paper_touches_no_other(tmp_path, repository):
     assert [cell.verdict for cell in result.cells] == ["equal", "equal", "different", "different"]
 
 
-def test_only_declared_inputs_are_handed_to_a_rebuild(tmp_path):
+def test_input_cells_declared_inputs(tmp_path):
     quoted = """    quoted:
       - {cells: {metric: n}, because: counts of the paper, is_input: true}
       - {cells: {row: b}, because: from another paper}
@@ -219,7 +219,7 @@ def test_only_declared_inputs_are_handed_to_a_rebuild(tmp_path):
     assert artefact.input_cells()["value"].tolist() == ["12", "7"]
 
 
-def test_what_one_tier_takes_as_given_another_may_rebuild(tmp_path):
+def test_input_cells_of_a_tier(tmp_path):
     quoted = """    quoted:
       - {cells: {metric: n}, because: counts of the paper, is_input: true, tiers: [embedded]}
 """
@@ -237,13 +237,13 @@ def test_what_one_tier_takes_as_given_another_may_rebuild(tmp_path):
     }
 
 
-def test_undeclared_decimals_are_the_most_that_a_metric_shows(tmp_path):
+def test_decimals_undeclared(tmp_path):
     record = RECORD.replace("    decimals: {AP: 2, n: 0}\n", "")
     artefact = find_artefact(load_papers(write_paper(tmp_path, record)), "toy/table_1")
     assert (artefact.decimals("AP"), artefact.decimals("n")) == (2, 0)
 
 
-def test_every_table_and_figure_of_the_five_papers_has_a_record(repository):
+def test_all_artefacts_of_the_papers(repository):
     artefacts = list(all_artefacts(published()))
     counts = Counter((artefact.paper, artefact.name.split("_")[0]) for artefact in artefacts)
     assert {key: n for key, n in counts.items() if key[1] != "text"} == {

