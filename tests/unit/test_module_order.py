@@ -157,6 +157,14 @@ def test_the_package_imports_no_paper(path):
         assert not {name for name in imported(path) if name.split(".")[0] == "papers"}
 
 
+@pytest.mark.parametrize("package", ["records", "verdicts"])
+def test_architecture_lists_the_modules_of_a_package(repository, package):
+    text = (repository / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = "\n".join(re.findall(r"^\| `.*?\|", text, re.MULTILINE))
+    modules = {path.stem for path in (LIBRARY / package).glob("[a-z]*.py")}
+    assert set(re.findall(rf"`{package}\.(\w+)`", rows)) == modules
+
+
 def test_packages_import_each_other_in_no_cycle():
     graph: dict[str, set[str]] = {}
     for path in MODULES:

@@ -104,7 +104,7 @@ def _compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
         return None
     if op in ("contains", "lacks"):
         return (str(right) in expand_marker(str(left))) == (op == "contains")
-    if op in ("in", "not in"):
+    if isinstance(right, list) and op != "between":
         return (str(left) in right) == (op == "in")
     first = as_number(left)
     if first is not None and predicate.minus is not None:
@@ -148,11 +148,14 @@ def compared_pairs(predicate: Predicate, cells: Cells) -> Iterator[tuple[Key, Ke
 def _has_position(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     """Whether as many cells are better as `position` requires; None if a cell has no number."""
     number = cells.number(key, {}, predicate.reads)
-    rivals = [cells.number(key, move, predicate.reads) for move in predicate.rivals]
     is_better = operator.gt if predicate.op == "highest" else operator.lt
-    if number is None or None in rivals:
-        return None
-    return sum(is_better(rival, number) for rival in rivals) == predicate.position - 1
+    better = 0
+    for move in predicate.rivals:
+        rival = cells.number(key, move, predicate.reads)
+        if number is None or rival is None:
+            return None
+        better += is_better(rival, number)
+    return better == predicate.position - 1
 
 
 def _is_significant(
