@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 
-from everycell.records.chapters import PAPERS, import_papers
+from everycell.records.folders import PAPERS, import_papers
 from everycell.workflow.planned_jobs import (
     PlanError,
     PlannedJob,

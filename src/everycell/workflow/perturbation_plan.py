@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from everycell.receipts.perturbation import kind_of
 from everycell.receipts.receipts import read_receipt
-from everycell.records.artefacts import Artefact
-from everycell.records.tiers import Tier
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact
 from everycell.workflow.planned_jobs import (
     CACHE,
     PlannedJob,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.records.published_cells import as_number
+from everycell.records.cells import as_number
 from everycell.records.sensitivity import SEPARATOR, WHOLE, Sensitivity
 from everycell.render.tables.layout import VALUE_COLUMNS
 from everycell.verdicts.claims import no_table
@@ -31,7 +31,7 @@ class Cells:
         artefact = target.artefact
         self.keys = [column for column in table.columns if column not in VALUE_COLUMNS]
         is_compared = (
-            artefact.card.tiers[target.tier].state == "reproduced" and not artefact.cells.empty
+            artefact.record.tiers[target.tier].state == "reproduced" and not artefact.cells.empty
         )
         if not is_compared:
             self.names = {key: WHOLE for key in self._values(table)}
