@@ -41,7 +41,7 @@ def test_the_references_are_the_works_as_their_files_cite_them():
     papers = published()
     assert len(cited["references"]) == len(papers)
     for reference, paper in zip(cited["references"], papers.values(), strict=True):
-        known = paper.publication
+        known = paper.read_publication()
         assert (reference["title"], reference["year"]) == (paper.title, paper.year)
         assert reference["type"] == {"thesis": "thesis", "paper": "conference-paper"}[paper.kind]
         names = [

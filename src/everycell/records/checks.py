@@ -8,18 +8,31 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pandas as pd
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 
 from everycell.records.cells import RecordError, Selector, count_decimals, is_number, key_columns
 from everycell.records.claims import NotTestable, Predicate, Untested
 from everycell.records.full_runs import FullTier
-from everycell.records.papers import DASHES, NOT_REPORTED, Artefact, ChapterFile, Paper, PaperFile
+from everycell.records.papers import (
+    DASHES,
+    NOT_REPORTED,
+    Artefact,
+    ChapterFile,
+    Paper,
+    PaperFile,
+    Publication,
+)
 from everycell.records.registry import Registry
 from everycell.records.tables import split_supplement_name
 
-#: Models of the YAML files of a paper by name.
+#: Models of the YAML files of a paper by name, with that of a publication.
 MODELS: dict[str, type[BaseModel]] = {
-    "paper": PaperFile,
+    "paper": create_model(
+        "PaperFile",
+        __base__=PaperFile,
+        __doc__=PaperFile.__doc__,
+        publication=(Publication, PaperFile.model_fields["publication"]),
+    ),
     "chapter": ChapterFile,
     "registry": Registry,
     "full": FullTier,

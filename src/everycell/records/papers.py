@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 import pandas as pd
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from everycell.base.untrusted import text_of
-from everycell.base.validation import Strict
+from everycell.base.validation import Strict, describe_fault
 from everycell.base.yaml import line_of
 from everycell.base.yaml_files import read_model
 from everycell.records.cells import (
@@ -91,9 +91,9 @@ class PaperFile(Strict):
         description="In a `thesis`, the number of a table begins with its chapter."
     )
     reference: str = Field(description="Venue or publisher.")
-    publication: Publication = Field(
-        default_factory=Publication,
-        description="Identifiers and addresses of the paper, its code and its data.",
+    # Read by `Paper.read_publication`, so that a fault in it does not hide those of records.
+    publication: dict[str, object] = Field(
+        {}, description="Identifiers and addresses of the paper, its code and its data."
     )
     facts: list[str] = Field(
         [], description="CSV files of the folder that are not published values of an artefact."
@@ -256,10 +256,19 @@ class Paper(PaperFile):
     """A paper with its artefacts in the order of their records."""
 
     key: str
+    folder: Path
     chapters: dict[str, str]
     #: Claims of each chapter that cannot be tested here.
     untested: dict[str, list[Untested]]
     artefacts: dict[str, Artefact]
+
+    def read_publication(self) -> Publication:
+        """Identifiers and addresses of the paper, validated."""
+        try:
+            return Publication.model_validate(self.publication)
+        except ValidationError as error:
+            fault = describe_fault(Publication, error)
+            raise RecordError(f"{self.folder / 'paper.yaml'}: `publication`: {fault}") from None
 
 
 def load_papers(folder: Path) -> dict[str, Paper]:
@@ -313,7 +322,12 @@ def load_paper(folder: Path) -> Paper:
                 paper=folder.name, chapter=chapter.chapter, name=name, record=record, folder=folder
             )
     return Paper(
-        **dict(about), key=folder.name, chapters=chapters, untested=untested, artefacts=artefacts
+        **dict(about),
+        key=folder.name,
+        folder=folder,
+        chapters=chapters,
+        untested=untested,
+        artefacts=artefacts,
     )
 
 

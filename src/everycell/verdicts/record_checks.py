@@ -113,11 +113,11 @@ def check_records(papers: Mapping[str, Paper]) -> list[str]:
                 line = line_of(text_of(artefact.records_path), ["artefacts", artefact.name, *keys])
                 faults.append(f"{artefact.records_path}, line {line} ({artefact.name}): {sentence}")
     for paper in papers.values():
-        home = next(iter(paper.artefacts.values())).folder if paper.artefacts else None
-        if home is None:
+        if not paper.artefacts:
             faults.append(f"{paper.key} has no artefacts; add a chapter file with records.")
             continue
-        faults += _check_untested(paper, home)
+        faults += _check_untested(paper)
+        home = paper.folder
         for path in sorted(home.glob("*.csv")):
             if path.stem not in paper.artefacts and path.name not in paper.facts:
                 faults.append(f"{path} has no record; add {path.stem} to a chapter file.")
@@ -131,9 +131,9 @@ def check_records(papers: Mapping[str, Paper]) -> list[str]:
     return faults
 
 
-def _check_untested(paper: Paper, folder: Path) -> Iterator[str]:
+def _check_untested(paper: Paper) -> Iterator[str]:
     """Find claims that are declared as not testable and lack nothing."""
-    registry = folder / "registry.yaml"
+    registry = paper.folder / "registry.yaml"
     try:
         files = list(read_part(registry).files) if registry.exists() else []
     except RegistryError:  # `check_paper` reports it
@@ -147,7 +147,7 @@ def _check_untested(paper: Paper, folder: Path) -> Iterator[str]:
             if declared.not_testable is not None:
                 entries.append((artefact.chapter, keys, declared.not_testable))
     for chapter, keys, entry in entries:
-        path = folder / f"ch{chapter}.yaml"
+        path = paper.folder / f"ch{chapter}.yaml"
         if fault := check_missing(entry, files):
             yield f"{path}, line {line_of(text_of(path), keys)}: {fault}"
 

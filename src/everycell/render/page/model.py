@@ -62,7 +62,7 @@ def build_model(
     sections: list[dict[str, Any]] = []
     for paper in papers.values():
         artefacts = []
-        publication = paper.publication
+        publication = paper.read_publication()
         for artefact in paper.artefacts.values():
             if artefact.id not in entries:
                 raise RecordError(f"{artefact.id}: the report is missing; collect it in each tier.")
