@@ -105,7 +105,7 @@ def test_quality_by_hand():
     )
 
 
-def test_sensitivity_and_bias_by_hand():
+def test_compare_labels_by_hand():
     """|1-1|, |1-0|, |1-0|, |1/2-1/2| and the same without bars, by four questions."""
     cas = values(compare_labels(HAND, "CAS", study="plain", seed=1), "metric")
     cab = values(compare_labels(HAND, "CAB", study="plain", seed=1), "metric")
@@ -126,7 +126,7 @@ def test_confidence_and_counts_by_hand():
     assert counts["Informed", "avg cited relevant"] == 1
 
 
-def test_kinds_of_answers_by_hand():
+def test_answer_shares_by_hand():
     result = dict(answer_shares(HAND)[["metric", "value"]].itertuples(index=False))
     assert result == pytest.approx(
         {
@@ -144,7 +144,7 @@ def test_kinds_of_answers_by_hand():
     )
 
 
-def test_citing_by_position_is_a_control():
+def test_cite_always_first_control():
     """Of four questions three have the relevant document first."""
     frame = HAND.assign(gold=HAND["query_id"].map({"q3": 2}).fillna(1).astype(int))
     reference = check_answers(cite_always_first(frame))
@@ -167,7 +167,7 @@ def test_citing_by_position_is_a_control():
     assert set(compare_labels(reference, "CAB", study="plain", seed=1)["value"]) == {0}
 
 
-def test_few_pairs_have_no_test_of_confidence():
+def test_confidence_few_pairs():
     """However far the two confidences are apart, nine answers make no dagger."""
 
     def confident_answers(pairs, other_pairs=5):
@@ -184,7 +184,7 @@ def test_few_pairs_have_no_test_of_confidence():
         assert result["citations"].tolist() == [pairs + 5, pairs]
 
 
-def test_a_dagger_needs_both_tests():
+def test_quality_dagger_needs_both_tests():
     """Above both other modes; against one of them the test may still not be significant."""
     clear = [[1]] * 18 + [[2]] * 2
     nearly = [[1]] * 17 + [[2]] * 3
