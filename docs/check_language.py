@@ -1,8 +1,9 @@
 """Find banned phrases in prose, and banned names in Python code.
 
 `python docs/check_language.py [FILE_OR_FOLDER ...]`; without arguments it checks the same files as
-`make lint`. Prose is Markdown outside code, records and settings in YAML, and the comments and
-strings of Python files and rules. The lists are docs/banned_phrases.txt and docs/banned_names.txt.
+`make lint`. Prose is Markdown outside code, records and settings in YAML, the Makefile, .ci/run and
+pyproject.toml, and the comments and strings of Python files and rules. The lists are
+docs/banned_phrases.txt and docs/banned_names.txt.
 """
 
 import ast
@@ -74,7 +75,7 @@ def faults(path: Path) -> list[tuple[int, str]]:
     """All faults of a file, sorted by line."""
     text = path.read_text(encoding="utf-8")
     phrases = read_phrases(PHRASES)
-    if path.suffix in (".md", ".yaml"):
+    if path.suffix not in (".py", ".smk"):
         return sorted(phrase_faults(text, phrases))
     prose = phrase_faults(python_prose(text), phrases, CODE_IN_PYTHON)
     if path.suffix != ".py":  # Rules are not Python, but have the same comments and strings.
@@ -89,7 +90,16 @@ def checked_files() -> list[Path]:
     root = FOLDER.parent
     skipped = re.findall(r"^skip (\S+)$", PHRASES + NAMES, re.M)
     files = [
-        root / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config.yaml")
+        root / name
+        for name in (
+            ".ci/run",
+            "CHANGELOG.md",
+            "CONTRIBUTING.md",
+            "Makefile",
+            "README.md",
+            "config.yaml",
+            "pyproject.toml",
+        )
     ]
     endings = {
         "docs": ["md"],

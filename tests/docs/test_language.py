@@ -21,7 +21,7 @@ check_language = load_script("docs/check_language.py")
         ("The published value, on surrogate data.\n", []),
     ],
 )
-def test_a_banned_phrase_is_found_in_prose_alone(tmp_path, text, lines):
+def test_faults_prose(tmp_path, text, lines):
     (tmp_path / "page.md").write_text(text)
     assert [line for line, _ in check_language.faults(tmp_path / "page.md")] == lines
 
@@ -39,12 +39,12 @@ def test_a_banned_phrase_is_found_in_prose_alone(tmp_path, text, lines):
         ("stand_in = 1  # A stand-in.\n", [1, 1]),
     ],
 )
-def test_names_and_prose_of_a_program(tmp_path, text, lines):
+def test_faults_program(tmp_path, text, lines):
     (tmp_path / "module.py").write_text(text)
     assert [line for line, _ in check_language.faults(tmp_path / "module.py")] == lines
 
 
-def test_pages_and_code_have_none():
+def test_checked_files_without_faults():
     files = check_language.checked_files()
     assert {REPOSITORY / "README.md", REPOSITORY / "src/everycell/config.py"} <= {*files}
     for path in files:

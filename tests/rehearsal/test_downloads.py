@@ -30,7 +30,7 @@ def ask(stage: Stage, **changed: dict) -> tuple[Project, list[str]]:
 
 @pytest.mark.slow
 @pytest.mark.released
-def test_a_run_survives_its_downloads(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_downloads_with_faults(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in stage.hub.environment(stage.folder / "home").items():
         monkeypatch.setenv(name, value)
     stage.hub.add_toy_corpora()

@@ -92,11 +92,11 @@ def strangers(workflow: Path, packaged: Path | None = None) -> list[str]:
     return faults
 
 
-def test_rules_read_no_name_of_another_chapter(repository):
+def test_rules_names_of_other_chapters(repository):
     assert strangers(repository / "workflow", PACKAGED) == []
 
 
-def test_packaged_rules_read_no_name_of_the_repository(repository):
+def test_packaged_rules_names_of_repository(repository):
     shared = [names(path) for path in PACKAGED.rglob("*.smk")]
     local = [names(path) for path in (repository / "workflow").rglob("*.smk")]
     read = set().union(*(read for _, read in shared))
@@ -118,7 +118,7 @@ def test_packaged_rules_read_no_name_of_the_repository(repository):
     ],
 )
 @pytest.mark.parametrize("location", ["papers/toy2026/ch2.smk", "rules/shared.smk"])
-def test_the_check_sees_what_is_read(tmp_path, location, text, fault):
+def test_strangers(tmp_path, location, text, fault):
     for folder in ("papers/toy2026", "rules"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "papers/toy2026/ch1.smk").write_text("OTHERS = 1\n\n\nrule a:\n    threads: 1\n")
@@ -139,13 +139,13 @@ def other_parents(rules: Path, packaged: Path) -> list[str]:
     ]
 
 
-def test_rules_inherit_from_parents_alone(repository):
+def test_rules_parents(repository):
     # With `use rule`, parameters that the new rule does not name stay those of the old one.
     assert other_parents(repository / "workflow", PACKAGED) == []
     assert other_parents(PACKAGED, PACKAGED) == []
 
 
-def test_the_check_sees_another_parent(tmp_path):
+def test_other_parents(tmp_path):
     (tmp_path / "parents.smk").write_text("rule step:\n    threads: 1\n")
     (tmp_path / "toy.smk").write_text(
         "use rule step as a with:\n    threads: 1\n\nuse rule a as b with:\n"
@@ -153,7 +153,7 @@ def test_the_check_sees_another_parent(tmp_path):
     assert other_parents(tmp_path, tmp_path) == ["toy.smk: a"]
 
 
-def test_rules_import_nothing_that_takes_long(repository):
+def test_rules_slow_imports(repository):
     # Snakemake reads all rules at each start, and on a cluster for each job.
     names = re.compile(r"^from ((?:everycell|papers)[\w.]*) import", re.MULTILINE)
     workflow = repository / "workflow"

@@ -11,7 +11,7 @@ from workflow.project import Project
 
 
 @pytest.mark.slow
-def test_a_corpus_and_a_model_come_by_themselves(
+def test_fetch_corpus_and_hub_model(
     clean: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = {

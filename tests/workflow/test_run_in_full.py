@@ -58,7 +58,7 @@ def copy(tree: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
     return tree.copy_to(tmp_path_factory.mktemp("full") / "project")
 
 
-def test_every_chapter_with_a_full_tier_has_a_block() -> None:
+def test_run_in_full_chapters() -> None:
     result = {target for _, commands in blocks() for target in targets(commands[-1])}
     papers = published()
     chapters = {
@@ -76,7 +76,7 @@ def test_every_chapter_with_a_full_tier_has_a_block() -> None:
     ("settings", "commands"),
     [pytest.param(*block, id=targets(block[1][-1])[0]) for block in blocks()],
 )
-def test_a_block_is_planned_as_it_stands(
+def test_run_in_full_block(
     copy: Project, settings: str, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (copy.folder / "mine.yaml").write_text(settings, encoding="utf-8")
@@ -105,7 +105,7 @@ def test_a_block_is_planned_as_it_stands(
     assert run[run.index("--configfile") + 1] == plan[plan.index("--configfile") + 1]
 
 
-def test_the_table_of_the_page_is_that_of_the_declarations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_in_full_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(REPOSITORY / "docs"))
     monkeypatch.chdir(REPOSITORY)
     from make_run_in_full import render

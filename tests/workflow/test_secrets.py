@@ -18,7 +18,7 @@ def written(project: Project) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_secrets_of_the_environment_are_not_written(clean):
+def test_secrets_not_written(clean):
     # A model behind an endpoint: its settings name the variable that holds the key.
     clean.edit(
         "config.yaml",
@@ -43,7 +43,7 @@ def test_secrets_of_the_environment_are_not_written(clean):
     assert "open-sesame" not in message + broken.stdout
 
 
-def test_the_check_would_find_a_secret(tmp_path):
+def test_written_finds_secret(tmp_path):
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "a.log").write_text(f"sent {SECRETS['HF_TOKEN']}")
     assert b"open-sesame-1" in written(Project(tmp_path))["logs/a.log"]

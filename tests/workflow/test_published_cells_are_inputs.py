@@ -110,7 +110,7 @@ def from_printed_results(folder: Path) -> dict[str, set[str]]:
 
 
 @pytest.mark.slow
-def test_what_follows_from_printed_results_is_never_equal(built):
+def test_verdicts_of_results_from_published_values(built):
     """Results computed from published values alone do not count as reproduced."""
     result = from_printed_results(built.folder)
     tables = [*(f"table_5_{number}" for number in (3, 5, 11, 12)), "text_5"]
@@ -123,7 +123,7 @@ def test_what_follows_from_printed_results_is_never_equal(built):
 
 
 @pytest.mark.slow
-def test_embedded_bytes_do_not_follow_the_printed_cells(built, clean):
+def test_embedded_tier_on_changed_published_values(built, clean):
     """One run on changed print: what it rebuilds must have the bytes of the run on the true one."""
     targets = rebuilt_in("embedded", load_papers(built.folder / "published"))
     assert "results/embedded/sakai2023/table_1.csv" in targets
@@ -138,7 +138,7 @@ def test_embedded_bytes_do_not_follow_the_printed_cells(built, clean):
 
 @pytest.mark.slow
 @pytest.mark.released
-def test_released_values_do_not_follow_the_printed_cells(repository, mirror, clean):
+def test_released_tier_on_changed_published_values(repository, mirror, clean):
     """One run on changed print: what it rebuilds must get its verdicts of the true print."""
     targets = {
         file: artefact
@@ -167,7 +167,7 @@ def test_released_values_do_not_follow_the_printed_cells(repository, mirror, cle
     assert list(result.values()).count("equal") > 700
 
 
-def test_another_value_differs():
+def test_other_differs():
     values = pd.Series(["0.30", "S", "-", "132_1", "12"])
     assert (values.map(other) != values).all()
     assert other("0.30") == "3.63"
