@@ -69,6 +69,8 @@ def name_faults(text: str, names: set[str]) -> Iterator[tuple[int, str]]:
                 continue
         if name.strip("_") in names:
             yield node.lineno, f"name `{name}`: use a noun, or a verb for a function."
+        elif "_".join(name.split("_")[:2]) in names:
+            yield node.lineno, f"name `{name}`: write test_<function>_<case>."
 
 
 def faults(path: Path) -> list[tuple[int, str]]:

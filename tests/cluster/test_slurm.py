@@ -204,7 +204,7 @@ def test_slurm_same_bytes_as_local_run(slurm, start, project, local, report_faul
 
 @pytest.mark.fault("cluster")
 def test_slurm_scancel(slurm, start, project, local, report_fault):
-    """In the middle of a group: its table is there, its verdicts are not."""
+    """Cancelled between the table and the verdicts of a group."""
     run = start(SCORED, options=IN_ONE_JOB)
     results = project.folder / "results" / "embedded"
     wait_for(lambda: any(results.rglob("*.receipt.json")), run, project)
@@ -232,7 +232,7 @@ def test_slurm_restarted_controller_and_drained_node(
         "the controller is restarted, a node drained", assert_same(project, local, SCORED)
     )
     record_property("times", 2)
-    # The job goes on, and the next one is taken, by the other node.
+    # The job continues; the other node takes the next one.
     assert ends == [("COMPLETED", first), ("COMPLETED", other)]
     assert slurm.finished()[0]["JobId"] == running
 

@@ -1,4 +1,4 @@
-"""What the README says is reproduced is counted from the expected verdicts."""
+"""Counts of the README come from the expected verdicts."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The notebooks run, show what their data were made to show, and are stored without outputs."""
+"""Notebooks run, find the effects planted in their data, and are stored without outputs."""
 
 import json
 from pathlib import Path

@@ -71,7 +71,7 @@ def test_wrong_values_without_results(tmp_path):
 
 def test_missing_numbers():
     assert not list(check_numbers.missing_numbers(page()))
-    # 0.3 stands above another heading.
+    # 0.3 is under another heading.
     (fault,) = check_numbers.missing_numbers(page(p="< 0.3"))
     assert "does not contain 0.3" in fault
 

@@ -1,4 +1,4 @@
-"""What the documentation names exists: commands, options, targets, links, fields."""
+"""Commands, options, targets, links and fields in the documentation exist."""
 
 import re
 import shlex
@@ -33,7 +33,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *REPOSITORY.glob("docs/**/*.md")]
 )
-#: What a fresh clone has, and what is new and not ignored.
+#: Files of a fresh clone, and new ones that git does not ignore.
 TRACKED = {
     (REPOSITORY / name).resolve()
     for name in subprocess.run(
@@ -106,7 +106,7 @@ def options_of_commands() -> dict[str, set[str]]:
 
 @params("everycell")
 def test_pages_commands_and_options(page, words):
-    # What stands behind it is Snakemake's.
+    # Later words are options of Snakemake.
     words = words[: words.index("--")] if "--" in words else words
     options = options_of_commands()
     name = words[0] if words[0] in options else " ".join(words[:2])
@@ -151,7 +151,7 @@ def result_files() -> set[str]:
     }
 
 
-#: Options of Snakemake whose value is no target.
+#: Options of Snakemake with a value.
 VALUED = (
     "--cores",
     "--config",
@@ -179,7 +179,7 @@ def test_pages_snakemake_targets_and_options(page, words, known_targets):
         elif target.startswith("results/"):
             assert target.split(".")[0] in result_files()
         elif target.startswith("work/"):
-            # What lies between: a rule writes there.
+            # Intermediate files: a rule writes there.
             folder = target.split("/")[1]
             folders = (REPOSITORY / "workflow", REPOSITORY / "src/everycell/workflow/rules")
             rules = (file for of in folders for file in of.rglob("*.smk"))

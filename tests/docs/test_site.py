@@ -169,7 +169,7 @@ def as_html(text):
     return Elements(markdown.markdown(text, extensions=extensions, extension_configs=settings))
 
 
-#: What a table tries to be in Python-Markdown, beside what it tries in HTML.
+#: Texts that Python-Markdown could take for markup, besides HTML.
 MARKUP = (
     "a { onclick=alert(1) }",
     "{: #x onfocus=alert(1) autofocus }",
@@ -258,7 +258,7 @@ def test_configuration_settings():
     names = set(re.findall(r"^\| `([\w.]+)` \|", text, re.M))
     settings = yaml.safe_load((REPOSITORY / "config.yaml").read_text(encoding="utf-8"))
     for setting in leaves(settings):
-        # The names of language models and the like are the user's, and stand for the key above.
+        # Names that users choose, as of language models, are documented by the key above.
         parts = setting.split(".")
         assert any(".".join(parts[:length]) in names for length in range(1, len(parts) + 1)), (
             setting

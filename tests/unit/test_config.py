@@ -31,7 +31,7 @@ def test_config_file_has_defaults(repository):
     content = load_yaml((repository / "config.yaml").read_text(encoding="utf-8"))
     assert parse_config(content) == Config()
     written, defaults = content, Config().model_dump()
-    # Of an endpoint, of which most settings suit most servers, the page of docs/ has the keys.
+    # The file has only the main settings of endpoints; docs/ lists the others.
     endpoints = written["language_models"].pop("endpoints")
     assert endpoints.keys() == defaults["language_models"].pop("endpoints").keys()
     assert all({"url", "model", "key", "prices"} <= item.keys() for item in endpoints.values())
@@ -142,7 +142,7 @@ def test_read_config_missing_or_binary_file(tmp_path):
 
 @pytest.fixture
 def toy_study(tmp_path, monkeypatch):
-    """Write the settings of a study's chapter, found beside those of the others."""
+    """Write the settings of a chapter into a folder where `blocks_of_studies` looks."""
 
     def write(key):
         folder = tmp_path / "studies" / "toy2026" / "ch1"

@@ -31,7 +31,7 @@ ORDER = (
     ("language_models",),
     ("dialogue", "rag", "fair_ranking", "explain"),
 )
-#: What stands on top of all floors.
+#: Packages on the top floor.
 TOP = {"config", "cli", "public", "workflow"}
 PLACE = {
     "base": 0,
@@ -146,7 +146,7 @@ def test_other_chapters():
     papers = ("toy2026", "other2026")
     refused = ["papers.other2026.counts", "papers.toy2026.ch3.mean"]
     assert other_chapters("papers.toy2026.ch2", imports, papers) == refused
-    # What all chapters of a paper share imports none of them.
+    # Code that the chapters of a paper share imports none of them.
     refused.insert(1, "papers.toy2026.ch2_settings.BLOCKS")
     assert other_chapters("papers.toy2026.counts", imports, papers) == refused
 

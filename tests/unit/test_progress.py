@@ -1,4 +1,4 @@
-"""Progress of a run in the terminal: what is shown, what is left as it is."""
+"""Progress of a run in the terminal."""
 
 import logging
 import os
@@ -43,7 +43,7 @@ def own_folder(monkeypatch, tmp_path):
 
 
 class TestInterface(TestLogHandlerBase):
-    """What Snakemake expects of every such package."""
+    """Snakemake's own tests of logger plugins."""
 
     __test__ = True
 
@@ -65,7 +65,7 @@ def job(number: int, rule: str) -> logging.LogRecord:
     return record(LogEvent.JOB_INFO, **message)
 
 
-#: What Snakemake also says of a failed job.
+#: Further fields of the record of a failed job.
 JOB_ERROR = dict.fromkeys(("msg", "input", "output", "conda_env", "shellcmd", "aux"), {})
 
 

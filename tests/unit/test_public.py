@@ -90,7 +90,7 @@ def test_evaluate_measures_equals_trec_eval(judged, theirs, ours, level):
 
 def test_evaluate_measures_of_ir_measures(judged):
     run, qrels = judged
-    # Without ties the library gives the same by itself, aggregate included.
+    # Without ties, ir_measures gives the same values and aggregates.
     run = run.assign(score=np.random.default_rng(1).permutation(len(run)).astype(float))
     expected = ["Success@3", "Judged@5", "SetF", "infAP", "Bpref"]
     result = everycell.evaluate(run, qrels, expected)
@@ -207,7 +207,7 @@ MEASURES = [
 
 
 def test_evaluate_equals_ir_measures_without_ties(judged):
-    """Of each measure alone; some compare scores with 0, so all scores are positive."""
+    """Each measure alone; all scores are positive, since some measures compare them with 0."""
     run, qrels = judged
     run = run.assign(score=np.random.default_rng(1).permutation(len(run)) + 1.0)
     # gdeval takes numbers for topics; without it they have any name.
@@ -379,7 +379,7 @@ def test_compare_baselines_in_their_order(judged):
         run, runs[0], qrels, ["AP"], baselines=(runs[1], runs[2]), **options
     ).effects
     assert result.effects.equals(expected)
-    # Effect of the original over its baseline, from the values of each alone.
+    # Effect of the original over its baseline, from separately computed values.
     values = [
         evaluate(one, qrels, ["AP"], missing_topics="drop")["AP"].mean() for one in (run, runs[1])
     ]

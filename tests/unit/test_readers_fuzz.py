@@ -290,7 +290,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def place_of(folder: Path) -> Callable[[str], Path]:
-    """Where the fuzzed file of a reader goes, with the whole files that it needs beside."""
+    """Write the valid files of a reader; return the path of the fuzzed one."""
 
     def path_of_reader(name: str) -> Path:
         home = folder / re.sub(r"\W", "_", name)
@@ -314,7 +314,7 @@ def run(name: str, path: Path) -> Any:
 
 
 def fault(name: str, path: Path, content: bytes) -> str | None:
-    """What a reader does wrong with a file of this content; None where it takes or refuses it."""
+    """Fault of a reader on a file of this content; None if it reads or refuses the file."""
     path.write_bytes(content)
     try:
         run(name, path)
@@ -444,7 +444,7 @@ def test_readers_pipe(name, path_of_reader):
     assert all(path_of_reader.name in str(error) for error in message), message
 
 
-#: What stands in a field instead of what was there.
+#: Contents that replace a field.
 FIELDS = (
     b"", b" ", b"\x00", b"\xff", b"\r", b"\n", b"\t", b",", b";", b'"', b"'", b"\\", b"|||", b"-1",
     b"0", b"1e999", b"nan", b"NaN", b"inf", b"null", b"None", b"true", b"[]", b"{}", b"()",
@@ -458,7 +458,7 @@ _CUTS = re.compile(rb"([\s,;:|'\"\[\]{}()<>]+)")
 
 @st.composite
 def changed(draw: st.DrawFn, content_whole: bytes) -> bytes:
-    """A file of which some fields or bytes are others; or bytes that are no such file at all."""
+    """A file with some fields or bytes replaced, or random bytes."""
     kind = draw(st.integers(0, 9))
     if kind == 0:
         return draw(st.binary(max_size=60))
@@ -526,7 +526,7 @@ PACKED_TWICE = gzip.compress(b"\x1f\x8b" + bytes(100 * 2**20)) + random.Random(1
 
 
 def peak_of(name: str, path: Path) -> tuple[Any, int]:
-    """What a reader gives, or its error, and the most memory that it takes meanwhile."""
+    """Result or error of a reader, and its peak of memory."""
     tracemalloc.start()
     try:
         result = run(name, path)

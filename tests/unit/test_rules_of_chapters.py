@@ -1,4 +1,4 @@
-"""Rules of a chapter read no name of another chapter, and shared rules read none of any."""
+"""Rules of a chapter use no names of other chapters; shared rules use none of any chapter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def chapter_of(path: Path, workflow: Path) -> str:
     """Chapter that a file belongs to, as KEY/ch2; its paper; or "" where all may read it."""
     if not path.is_relative_to(workflow):
         return ""
-    # Below `papers`, and below `rules` beside files that all may read.
+    # In `papers`; `rules` also has files that all may read.
     paper, _, name = "/".join(path.relative_to(workflow).parts[1:]).rpartition("/")
     chapter = re.match(r"ch[0-9A-Z]+", name)
     return f"{paper}/{chapter[0]}" if paper and chapter else paper
@@ -71,7 +71,7 @@ def names(path: Path) -> tuple[set[str], set[str]]:
 
 
 def strangers(workflow: Path, packaged: Path | None = None) -> list[str]:
-    """What a file of rules reads that belongs to another chapter, or to any if it is shared."""
+    """Names that a file of rules uses from another chapter, or from any if it is shared."""
     files = sorted([*workflow.rglob("*.smk"), *(packaged.rglob("*.smk") if packaged else ())])
     result = {path: names(path) for path in files}
     shared = {
@@ -85,7 +85,7 @@ def strangers(workflow: Path, packaged: Path | None = None) -> list[str]:
         own = chapter_of(path, workflow)
         for other, (defined, _) in result.items():
             theirs = chapter_of(other, workflow)
-            # A paper's own files, beside those of its chapters, serve all of them.
+            # Files of a paper that belong to no chapter serve all of its chapters.
             if theirs and theirs not in (own, own.partition("/")[0]):
                 for name in sorted(defined & read - shared):
                     faults.append(f"{os.path.relpath(path, workflow)} reads {name} of {other.name}")

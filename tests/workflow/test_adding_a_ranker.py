@@ -40,7 +40,7 @@ def test_new_ranker_run(added):
     run = "work/concepts/runs/toy.untrained.all.run"
     added.build("--cores", "1", "--", run)
     assert (added.folder / run).read_text(encoding="utf-8").strip()
-    # Its code is hashed into its own jobs alone.
+    # Its code is hashed only into its own jobs.
     with (added.folder / RANKERS / "tilde.py").open("a", encoding="utf-8") as file:
         file.write("# Nothing new.\n")
     assert added.planned(run) == {}

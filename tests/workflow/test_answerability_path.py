@@ -44,7 +44,7 @@ def test_table_5_6_full(configured_project, mirror):
         assert scores["probability"].between(0, 1).all()
         assert not scores.duplicated(["question", "sentence"]).any()
         sizes[name] = record["inputs"]["examples"]
-    # Two sentences of SQuAD more, of which the scores know nothing.
+    # Two more sentences, of SQuAD, which have no scores.
     assert sizes["full"] != sizes["squad"]
     table, seeds = (
         pd.read_csv(

@@ -21,7 +21,7 @@ SECRET = "sk-very-secret-5"
 
 @pytest.fixture
 def configured_project(clean: Project, stage: Stage) -> Project:
-    """Return a project whose full tier has five questions, two of which are asked."""
+    """Return a project whose full tier has five questions and uses two."""
     settings = attribution(stage)
     settings["attribution"]["full"]["models"] = {"mine": "Mistral"}
     del settings["language_models"]
@@ -102,7 +102,7 @@ def test_table_5_1_downloaded_data(
     # It cites the first document, which is BM25's.
     assert set(cells[cells["metric"] == "attribution recall"]["value"]) == {100.0}
     assert set(pd.read_csv(folder / "table_5_2.csv")["dataset"]) == {"NQ"}
-    # MS MARCO's tables, and that of retrievers of which there is no run, have no row.
+    # The tables of MS MARCO and of retrievers without a run are empty.
     for empty in ("table_5_9", "table_5_11"):
         assert pd.read_csv(folder / f"{empty}.csv").empty
     assert (folder / "figure_5_9.svg").exists()

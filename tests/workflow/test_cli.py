@@ -16,7 +16,7 @@ from everycell.verdicts.cell_classes import classify_cells
 from everycell.verdicts.counting import TESTED
 from everycell.verdicts.reports import STATES, VERDICTS
 
-#: What claims are tested on, and outcomes, in `list`.
+#: Bases and outcomes of claims in `list`.
 BASES = ("reproduced", "given", "other_cells", "constants", "quoted_values", "surrogate_data")
 OUTCOMES = [*TESTED, "not testable", "not run"]
 
@@ -29,7 +29,7 @@ def call(monkeypatch):
         monkeypatch.chdir(project.folder)
         monkeypatch.delenv("EVERYCELL_MIRROR", raising=False)
         done = CliRunner().invoke(app, list(map(str, arguments)))
-        # An error that no one turned into a sentence is a fault of the program.
+        # An error that is not a message for users is a fault of the program.
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         return done.exit_code, done.stdout, done.stderr
 
@@ -374,7 +374,7 @@ def test_check_verdicts(call, built, tmp_path):
     expected.write_text(f"{text}released,sakai2023/table_1,x / y,equal\n")
     code, out, _ = call(built, "check-verdicts", expected)
     assert code == 1 and "x / y: expected equal, got nothing" in out
-    # What was not run here is no change, if one asks for the tier that was.
+    # With --tier, results of other tiers are not compared.
     assert call(built, "check-verdicts", expected, "--tier", "embedded")[0] == 0
     expected.write_text("a,b\n")
     assert "has the columns ['a', 'b']" in call(built, "check-verdicts", expected)[2]
@@ -394,7 +394,7 @@ def test_make_unlock(clean):
     ("command", "code"), [(("make", "-n", "sakai2023_table_1"), 2), (("doctor",), 1)]
 )
 def test_commands_unwritable_cache(tree, tmp_path, command, code):
-    # Below a file nobody can make a folder, not even root.
+    # Not even root can make a folder in a file.
     (tmp_path / "file").touch()
     home = tmp_path / "file/cache"
     done = tree.everycell(*command, env={"XDG_CACHE_HOME": str(home)})

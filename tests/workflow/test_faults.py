@@ -1,4 +1,4 @@
-"""Bad input through the whole workflow: what stops it, and what the user is told."""
+"""Bad input of the whole workflow stops it with a message for users."""
 
 import hashlib
 import os

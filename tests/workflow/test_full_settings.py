@@ -1,4 +1,4 @@
-"""What a dry run of the full tier says about settings that are missing or wrong.
+"""Messages of a dry run of the full tier about missing or wrong settings.
 
 That each record names the settings that its full tier asks for is in test_plan.py.
 """

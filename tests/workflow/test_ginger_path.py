@@ -71,7 +71,7 @@ def test_tables_of_chapter_6_full(
     relevant = set(responses.loc[responses["input"] == "relevant", "system"])
     in_print = set(table("table_C_7").query("input == 'relevant'")["row"])
     assert relevant == in_print | {"Baseline CoT"}
-    # The answer of a chain of thought stands without what led to it.
+    # The reasoning of a chain of thought is removed from its answer.
     reasoned = responses[responses["system"] == "Baseline CoT"]
     assert set(reasoned["input"]) == {"relevant", "irrelevant"}
     assert set(reasoned["text"]) == {"Mice are eaten."}

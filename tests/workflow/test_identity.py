@@ -12,7 +12,7 @@ from workflow.project import HALF_WRITTEN, Project
 from everycell.receipts.code import CALLING, PAPERS, hash_of_sources, shared_scripts
 
 PAGE_STYLE = "src/everycell/render/page/templates/page.css"
-#: What takes long, or stands before all that a chapter does.
+#: Code of long jobs, or of jobs on which a whole chapter depends.
 COSTLY = {
     "abolghasemi2026/ch2_training",
     "abolghasemi2026/ch3_training",
@@ -52,7 +52,7 @@ def changed_by(tree: Project, before: dict[str, str], tmp_path: Path):
     """Scripts whose code is another one after a line was added to a file of a copy."""
 
     def changed(path: str, line: str = "# An edit.\n") -> set[str]:
-        # What a file imports is read once a process, so each edit has a copy of its own.
+        # Imports of a file are cached, so each edit has its own copy.
         for part in ("src", "workflow"):
             shutil.copytree(tree.folder / part, tmp_path / part, ignore=HALF_WRITTEN)
         with (tmp_path / path).open("a", encoding="utf-8") as file:
@@ -84,7 +84,7 @@ def test_hash_of_sources_page_style(changed_by):
     ],
 )
 def test_hash_of_sources_settings(changed_by, part):
-    """What they say reaches a job as a parameter or an input."""
+    """Settings reach a job as parameters, the registry as inputs."""
     assert changed_by(part) == set()
 
 

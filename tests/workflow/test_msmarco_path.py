@@ -204,7 +204,7 @@ def test_tables_1_and_2_full(
     write_jobs(home / "results" / NAME, [job])
     rules = ("term_fairness_means_full", "term_fairness_overlap")
     result = [f"results/full/abolghasemi2024/table_{number}.verdicts.json" for number in (1, 2)]
-    # Passages of which no fact is known, so that their cells are compared with the paper's.
+    # Without known facts of the passages, so that cells are compared with the paper's.
     known = re.search(
         r"    facts:\n      collection\.tsv.*\n.*\n",
         (configured_project.folder / "published/full.yaml").read_text(encoding="utf-8"),

@@ -1,4 +1,4 @@
-"""What needs neither torch nor Java gives the same bytes under a newer Python."""
+"""Results without torch and Java have the same bytes under a newer Python."""
 
 import os
 import shutil

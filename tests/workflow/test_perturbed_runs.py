@@ -1,4 +1,4 @@
-"""`everycell verify --perturb`: values are made again from perturbed data, beside the results."""
+"""`everycell verify --perturb`: values are recomputed from perturbed data."""
 
 import json
 import os
@@ -70,7 +70,7 @@ def test_verify_perturb_writes_and_compares_sensitivity(with_result):
     assert len(cells) > 40 and 0 < len(moving) <= len(cells)
     assert set(moving["moves_with"]) <= {"annotations", "targets", "annotations; targets"}
     assert with_result.everycell("verify", "--perturb", "sakai2023/table_2").returncode == 0
-    # What did not change since it was recorded is not measured again.
+    # Unchanged results are not measured again.
     content = path.read_text()
     again = with_result.everycell("verify", "--perturb", "sakai2023/table_2", "--update")
     assert again.returncode == 0 and "1 result left out" in again.stdout

@@ -1,4 +1,4 @@
-"""What the workflow says that it would do: targets by name, and the form of every rule."""
+"""Dry runs of targets, and the form of every rule."""
 
 import ast
 import inspect
@@ -18,7 +18,7 @@ from everycell.records.artefacts import all_artefacts, load_papers
 from everycell.records.cards import RUNNABLE
 
 REPOSITORY = Path(__file__).parents[2]
-#: Rules that others inherit from, and that nobody runs.
+#: Rules that others inherit from.
 PARENTS = {
     *("step", "torch_step", "asking_step", "cached_step", "table", "figure"),
     *("evaluation", "given_values"),
@@ -62,7 +62,7 @@ def test_targets_of_paper_chapter_artefact(tree, target, expected):
     jobs = tree.planned(target)
     assert expected <= jobs.keys()
     assert jobs[target] == jobs["page"] == 1
-    # What belongs to no chapter, and what belongs to another one, is left alone.
+    # Jobs of other chapters, or of none, are not planned.
     assert "errata" not in jobs
     if "_ch" in target or "_table" in target:
         assert not {"sakai2023_gfrc", "lajewska2025_chC_votes"} & jobs.keys()

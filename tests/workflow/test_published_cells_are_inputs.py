@@ -75,7 +75,7 @@ def undeclared_inputs(folder: Path) -> list[str]:
 
 
 def sources(jobs: Iterable[JobRecord], files: Iterable[str]) -> set[str]:
-    """Files that no job made, from which files were made, or jobs' outputs were."""
+    """Original files from which some files were made."""
     jobs, files = list(jobs), set(files)
     behind = upstream_jobs(jobs, files)
     result = {output for job in jobs for output in job.outputs}
@@ -83,7 +83,7 @@ def sources(jobs: Iterable[JobRecord], files: Iterable[str]) -> set[str]:
 
 
 def from_printed_results(folder: Path) -> dict[str, set[str]]:
-    """Verdicts of results from published cells alone that are not all observations."""
+    """Verdicts of results computed only from published values that are not all observations."""
     papers, result = load_papers(folder / "published"), {}
     jobs = read_lineage(folder / "results")
     for path in sorted(folder.glob("results/*/*/*.receipt.json")):

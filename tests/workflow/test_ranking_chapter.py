@@ -15,7 +15,7 @@ MODEL = "work/concepts/models/tildev2.untrained.all/model.safetensors"
 def test_verdicts_are_of_surrogate_data(built, name):
     report = built.verdicts(f"abolghasemi2026/{name}")
     assert report["state"] == "surrogate" and report["cells"] == []
-    # What was trained for some steps may have learned nothing, and then it says nothing.
+    # Models trained for a few steps may decide no claim.
     claims = report["claims"]
     assert claims and all(
         claim["detail"] for claim in claims if claim["on_reproduced"] == "inconclusive"

@@ -26,7 +26,7 @@ def report(packed):
 
 @pytest.fixture(scope="module")
 def results(report):
-    """What the page lists: path of a result -> its labels, caption and file."""
+    """Results of the page: path -> labels, caption and file."""
     start = re.search(r'<script id="results">\s*var results = ', report)
     return json.JSONDecoder().raw_decode(report, start.end())[0]
 

@@ -179,7 +179,7 @@ def test_text_2_full(configured_project, mirror):
     configured_project = Project(configured_project.folder, mirror)
     encoded = configured_project.folder / "work/scidocs/encoded"
     encoded.mkdir(parents=True)
-    # What 24 models would add is invented; all else is made.
+    # Only the expansions of 24 models are invented.
     for position, task in enumerate(FOLDERS):
         for size, added in ((100, 2), (200, 49), (300, 128)):
             frame = pd.DataFrame({"document_id": ["p00", "p01"], "found": 200, "added": added})

@@ -6,7 +6,7 @@ import pytest
 from workflow.project import Project
 
 TABLE = "results/embedded/sakai2023/table_1.csv"
-#: Names as services have them; the project itself knows none of them.
+#: Variables of services, which the project does not use.
 NAMES = ("OPENAI_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "A_SECRET", "A_KEY")
 SECRETS = {name: f"open-sesame-{number}" for number, name in enumerate(NAMES)}
 
@@ -36,7 +36,7 @@ def test_secrets_not_written(clean):
     assert broken.returncode != 0
     # Snakemake removed what it was about to make, the receipt too.
     files |= {f"broken/{name}": content for name, content in written(clean).items()}
-    # What is looked through has logs, of Snakemake too, a receipt and the page.
+    # The files include logs, a receipt and the page.
     for part in ("logs/", ".snakemake/log/", ".receipt.json", "results/index.html"):
         assert any(part in name for name in files), f"no {part} among what was written"
     assert [name for name, content in files.items() if b"open-sesame" in content] == []
