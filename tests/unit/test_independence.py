@@ -97,7 +97,7 @@ def assert_same(joint: pd.DataFrame, alone: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-@settings(PROPERTY, max_examples=6)
+@settings(PROPERTY, max_examples=3)
 @given(st.integers(0, 10_000), st.lists(GRADES, min_size=2, max_size=4))
 def test_evaluate_queries_together_and_alone(seed, grades):
     rng = np.random.default_rng(seed)

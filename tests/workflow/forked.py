@@ -6,10 +6,9 @@ on importing Snakemake, and the suite has hundreds of both: forks halve its time
 was started so is a launcher that asks the same server for each script. Each fork imports the
 library of its copy itself.
 
-Forks of one server hash texts in the same order, contain libraries that they do not import, and
-ignore variables that libraries read when they are imported: a command that changes one of these is
-not forked. A job continues after its Snakemake is killed. Tests of any of these set `Project.forks`
-to False; the tiers of a CI run are never forked.
+Forks of one server hash texts in the same order and contain libraries that they do not import. A
+job continues after its Snakemake is killed. Tests of any of these set `Project.forks` to False; the
+tiers of a CI run are never forked.
 
 The file is client, server (`serve`) and launcher (`launch`). It imports nothing that takes long.
 """
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 COMMANDS = ("everycell", "snakemake")
 #: Variables of the environments of commands: the server's socket, and the launcher.
 SOCKET, LAUNCHER = "EVERYCELL_TEST_FORK_SERVER", "EVERYCELL_TEST_LAUNCHER"
-#: Variables that are read at the start of Python or of a library.
+#: Starts of variables that Python or libraries read when they start; each value has its own server.
 READ_AT_START = ("HF_", "IR_DATASETS_", "PYTHONHASHSEED", "TORCH_", "TRANSFORMERS_")
 _AT_START = dict(os.environ)
 #: Libraries of commands and scripts; an attribute after a colon loads a module lazily.
@@ -49,12 +48,6 @@ PRELOADED = """
 """.split()
 
 
-def can_fork(environment: Mapping[str, str]) -> bool:
-    """Whether a fork of the server would read all variables of an environment."""
-    names = {name for name in (*_AT_START, *environment) if name.startswith(READ_AT_START)}
-    return all(environment.get(name) == _AT_START.get(name) for name in names)
-
-
 class Server(NamedTuple):
     """A server, which ends when its `process` is collected, with its folder."""
 
@@ -65,8 +58,8 @@ class Server(NamedTuple):
 
 
 @cache
-def start_server(python: str) -> Server:
-    """Start this worker's server of a Python."""
+def start_server(python: str, variables: frozenset[tuple[str, str | None]]) -> Server:
+    """Start this worker's server of a Python with some variables changed or, if None, removed."""
     # The launcher needs none of these.
     import shlex
     import subprocess
@@ -80,7 +73,11 @@ def start_server(python: str) -> Server:
     launcher.chmod(0o700)
     process = subprocess.Popen(
         [python, __file__, "serve", address],
-        env=_AT_START,
+        env={
+            name: value
+            for name, value in (_AT_START | dict(variables)).items()
+            if value is not None
+        },
         # The server ends when this process does, which closes its end of the pipe.
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -99,8 +96,11 @@ def run(
     """Run a command in a folder; return its exit status and its output."""
     import tempfile
 
+    names = {name for name in (*_AT_START, *environment) if name.startswith(READ_AT_START)}
+    changed = {name for name in names if environment.get(name) != _AT_START.get(name)}
+    server = start_server(python, frozenset((name, environment.get(name)) for name in changed))
     with tempfile.TemporaryFile() as output_file:
-        variables = {**environment, **start_server(python).variables}
+        variables = {**environment, **server.variables}
         status = ask(command, str(folder), variables, output_file.fileno())
         output_file.seek(0)
         return status, output_file.read().decode()

@@ -117,8 +117,7 @@ class Project:
     def run(self, *command: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run a command here; standard error is part of its output, as on a terminal."""
         environment = self.environment | options.pop("env", {})
-        can_fork = command[0] in forked.COMMANDS and forked.can_fork(environment)
-        if self.forks and can_fork and not (self.prefix or options):
+        if self.forks and command[0] in forked.COMMANDS and not (self.prefix or options):
             arguments = list(map(str, command))
             status, output = forked.run(arguments, self.folder, environment, str(self.python))
             return subprocess.CompletedProcess(arguments, status, output)

@@ -1,6 +1,8 @@
 """A forked command prints, computes and ends like a new process."""
 
 import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -53,6 +55,12 @@ def test_run_script(tmp_path, text, status, output):
     assert result[1] == output or ("line 2, in wrong" in result[1] and result[1].endswith(output))
 
 
-def test_can_fork():
-    assert forked.can_fork(os.environ | {"EVERYCELL_MIRROR": "a"})
-    assert not forked.can_fork(os.environ | {"PYTHONHASHSEED": "1"})
+@pytest.mark.slow
+def test_run_changed_hash_seed(tmp_path):
+    (tmp_path / "script.py").write_text("print(hash('eels'))")
+    seeded = os.environ | {"PYTHONPATH": "src", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "1"}
+    outputs = {forked.run(["script.py"], tmp_path, seeded | {"N": str(n)}) for n in range(2)}
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, env=seeded, capture_output=True
+    )
+    assert outputs == {(0, done.stdout.decode())}
