@@ -88,23 +88,6 @@ def test_evaluate_measures_equals_trec_eval(judged, theirs, ours, level):
     assert result.tolist() == expected.tolist()
 
 
-def test_evaluate_measures_of_ir_measures(judged):
-    run, qrels = judged
-    # Without ties, ir_measures gives the same values and aggregates.
-    run = run.assign(score=np.random.default_rng(1).permutation(len(run)).astype(float))
-    expected = ["Success@3", "Judged@5", "SetF", "infAP", "Bpref"]
-    result = everycell.evaluate(run, qrels, expected)
-    names = {"query": "query_id", "document": "doc_id"}
-    theirs = ir_measures.calc_aggregate(
-        [ir_measures.parse_measure(item) for item in expected],
-        qrels.rename(columns=names),
-        run.rename(columns=names),
-    )
-    for measure, value in theirs.items():
-        assert result[str(measure)].mean() == pytest.approx(value, abs=1e-12)
-    assert (result.mean() > 0).all()
-
-
 def test_parse_measure_default_level():
     def read(text):
         return str(parse_measure(text, relevance_level=2))

@@ -193,12 +193,7 @@ def test_commands_outside_project(call, tmp_path, command):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "embedded/lajewska2025/table_C_2.csv",
-        "embedded/lajewska2025/table_4_8.power.png",
-        "embedded/sakai2023/table_1.verdicts.json",
-        "embedded/errata.tex",
-    ],
+    ["embedded/sakai2023/table_1.verdicts.json", "embedded/errata.tex"],
 )
 def test_verify_changed_result(call, rebuilt, name):
     path = rebuilt.folder / "results" / name
@@ -214,13 +209,6 @@ def test_verify_changed_result(call, rebuilt, name):
     assert out.startswith(f"results/{name} ") and out.count("\n") == 1
 
 
-def test_verify_changed_input(call, rebuilt):
-    path = rebuilt.folder / "published/sakai2023/figure_5.csv"
-    path.write_text(path.read_text() + "\n")
-    code, out, _ = call(rebuilt, "verify")
-    assert code == 1 and "published/sakai2023/figure_5.csv changed since" in out
-
-
 def test_list_changed_result(call, rebuilt):
     path = rebuilt.folder / "results/embedded/sakai2023/table_1.csv"
     path.write_text(path.read_text().replace("0.", "1.", 1))
@@ -231,7 +219,7 @@ def test_list_changed_result(call, rebuilt):
     assert "not trusted: results/embedded/sakai2023/table_1.csv differs from its hash" in err
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"cells": 1}'])
+@pytest.mark.parametrize("content", ["", '{"cells": 1}'])
 def test_list_broken_verdict_file(call, rebuilt, content):
     (rebuilt.folder / "results/embedded/sakai2023/table_1.verdicts.json").write_text(content)
     code, out, err = call(

@@ -167,7 +167,7 @@ def full_artefacts():
     for artefact in all_artefacts(published()):
         card = artefact.card.tiers.get("full")
         if card is not None and card.state in RUNNABLE:
-            result.setdefault((artefact.paper, *card.settings), (artefact, card.settings))
+            result.setdefault(tuple(card.settings), (artefact, card.settings))
     return [pytest.param(*item, id=item[0].id) for item in result.values()]
 
 
