@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from harness import load_script
 
-from everycell.records.artefacts import load_papers
-from everycell.records.cards import RUNNABLE
+from everycell.records.papers import load_papers
+from everycell.records.tables import RUNNABLE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 check_numbers = load_script("docs/check_numbers.py")
@@ -87,6 +87,6 @@ def test_entries_of_pages(path):
     for entry in check_numbers.entries(BOUND[path]):
         tier, paper, name = entry.file.split("/")
         artefact, *beside = name.removesuffix(".csv").split(".")
-        card = papers[paper].artefacts[artefact].card
-        assert card.tiers[tier].state in RUNNABLE, entry
-        assert set(beside) <= set(card.supplements), entry
+        record = papers[paper].artefacts[artefact].record
+        assert record.tiers[tier].state in RUNNABLE, entry
+        assert set(beside) <= set(record.supplements), entry

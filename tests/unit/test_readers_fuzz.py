@@ -129,7 +129,7 @@ SCIDOCS = {
 }
 JOB = {"rule": "rank", "outputs": ["run"], "inputs": ["model"], "parameters": {"seed": "1"}}
 LINEAGE = {"jobs": [JOB], "content_sha256": content_hash({"jobs": [JOB]})}
-CARD = b"""chapter: "1"
+RECORD = b"""chapter: "1"
 title: First
 artefacts:
   table_1:
@@ -151,7 +151,7 @@ ANSWERING = b'{"id": "d1", "title": "Delft", "text": "It is here."}\n'
 
 def _papers(read: Callable[..., Any], path: Path) -> Any:
     papers = read(path.parent.parent)
-    importlib.import_module("everycell.verdicts.card_checks").check_cards(papers)
+    importlib.import_module("everycell.verdicts.record_checks").check_records(papers)
     return papers
 
 
@@ -162,13 +162,13 @@ def _labels(read: Callable[..., Any], path: Path) -> Any:
 def _readers() -> dict[str, Reader]:
     scidocs = "collections.scidocs.read_scidocs"
     return {
-        "records.artefacts.load_papers#card": Reader(CARD, "toy/ch1.yaml", _papers,
+        "records.papers.load_papers#record": Reader(RECORD, "toy/ch1.yaml", _papers,
             {"toy/paper.yaml": PAPER, "toy/table_1.csv": CELLS}),
-        "records.artefacts.load_papers#paper": Reader(PAPER, "toy/paper.yaml", _papers,
-            {"toy/ch1.yaml": CARD, "toy/table_1.csv": CELLS}),
-        "records.artefacts.load_papers#cells": Reader(CELLS, "toy/table_1.csv", _papers,
-            {"toy/paper.yaml": PAPER, "toy/ch1.yaml": CARD}),
-        "records.published_cells.read_cells": Reader(CELLS),
+        "records.papers.load_papers#paper": Reader(PAPER, "toy/paper.yaml", _papers,
+            {"toy/ch1.yaml": RECORD, "toy/table_1.csv": CELLS}),
+        "records.papers.load_papers#cells": Reader(CELLS, "toy/table_1.csv", _papers,
+            {"toy/paper.yaml": PAPER, "toy/ch1.yaml": RECORD}),
+        "records.cells.read_cells": Reader(CELLS),
         "config.read_config": Reader(b"seed: 3\nnetwork: false\nuser_studies: {alpha: 0.05}\n"),
         "receipts.receipts.read_receipt": Reader(
             json_of(RECEIPT | {"content_sha256": content_hash(RECEIPT)})),
@@ -440,7 +440,7 @@ def test_readers_pipe(name, path_of_reader):
     path_of_reader.unlink()
     assert not waits
     # Published cells are read on demand.
-    assert message or name == "records.artefacts.load_papers#cells"
+    assert message or name == "records.papers.load_papers#cells"
     assert all(path_of_reader.name in str(error) for error in message), message
 
 

@@ -131,7 +131,7 @@ def test_snakemake_record_without_cells(rebuilt):
     message = "no cell has system = 'Bingo'"
     stopped = refused(rebuilt, FAIRNESS)
     assert "published/sakai2023/ch1.yaml, line " in stopped and message in stopped
-    # The verdicts of the card as it was are not shown as if they were those of this one.
+    # The verdicts of the record as it was are not shown as if they were those of this one.
     output = rebuilt.everycell("show", "sakai2023/table_2")
     assert output.returncode == 2 and message in output.stdout
     for command, code in ((["doctor"], 1), (["check", "sakai2023"], 2)):

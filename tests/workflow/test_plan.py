@@ -14,8 +14,8 @@ from harness import published
 from snakemake.scheduling.job_scheduler import JobScheduler
 
 from everycell.receipts.code import script_files
-from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.records.cards import RUNNABLE
+from everycell.records.papers import all_artefacts, load_papers
+from everycell.records.tables import RUNNABLE
 
 REPOSITORY = Path(__file__).parents[2]
 #: Rules that others inherit from.
@@ -113,7 +113,7 @@ def test_list_describes_targets(tree):
     for artefact in all_artefacts(load_papers(tree.folder / "published")):
         target = f"{artefact.paper}_{artefact.name}"
         if target in described:
-            assert artefact.card.title.startswith(described[target][:40])
+            assert artefact.record.title.startswith(described[target][:40])
     assert described["lajewska2025_ch4"] and described["full_heuss2025_ch5"].endswith("(full tier")
     assert described["verdicts"].startswith("Verdicts of PAPER ARTEFACT")
     assert not [text for text in described.values() if "{" in text]
@@ -165,9 +165,9 @@ def full_artefacts():
     """An artefact for each set of settings that the full tier waits for."""
     result = {}
     for artefact in all_artefacts(published()):
-        card = artefact.card.tiers.get("full")
-        if card is not None and card.state in RUNNABLE:
-            result.setdefault(tuple(card.settings), (artefact, card.settings))
+        record = artefact.record.tiers.get("full")
+        if record is not None and record.state in RUNNABLE:
+            result.setdefault(tuple(record.settings), (artefact, record.settings))
     return [pytest.param(*item, id=item[0].id) for item in result.values()]
 
 
@@ -195,7 +195,7 @@ def test_snakemake_internals(rules):
         # The report shows scripts without a parameter in their names, `--list` descriptions.
         assert Path(rule.script).is_file(), rule.name
         assert rule.docstring, rule.name
-        # A result's title and layout come from its card.
+        # A result's title and layout come from its record.
         assert ("faces" in rule.params.keys()) == ("receipt" in rule.output.keys()), rule.name
         # Constraints of wildcards are in the names of files, those of path variables included.
         for wildcard, pattern in rule.wildcard_constraints.items():

@@ -91,7 +91,7 @@ def test_diff_other_seed(built, rebuilt):
 def test_verify_and_diff_copied_results(built, tree, tmp_path):
     copied = tmp_path / "from another machine"
     shutil.copytree(built.folder / "results", copied)
-    # The project there has never run: cards and no files that were made between.
+    # The project there has never run: records and no files that were made between.
     checked = tree.everycell("verify", copied)
     assert checked.returncode == 0, checked.stdout
     assert "cannot be checked here" in checked.stdout
