@@ -34,7 +34,7 @@ def test_site_outdated_results(documented):
     ("module", "expected", "log"),
     [
         (
-            "records/artefacts",
+            "records/papers",
             "results/rulegraphs/sakai2023_ch1.svg",
             "rulegraphs/sakai2023_ch1.log",
         ),
