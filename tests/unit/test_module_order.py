@@ -36,8 +36,7 @@ TOP = {"config", "cli", "public", "workflow"}
 PLACE = {
     "base": 0,
     **{package: layer for layer, group in enumerate(ORDER, start=1) for package in group},
-    "studies": len(ORDER) + 1,
-    **dict.fromkeys(TOP, len(ORDER) + 2),
+    **dict.fromkeys(TOP, len(ORDER) + 1),
 }
 #: Code of the papers: rules and functions of their chapters.
 PAPERS = LIBRARY.parents[1] / "workflow" / "papers"
@@ -116,7 +115,7 @@ def chapter_of(name: str) -> str:
 def other_chapters(name: str, imports: set[str], papers: Collection[str]) -> list[str]:
     """Modules that a module of a paper imports from another paper or chapter.
 
-    A folder without a paper's key has an experiment that several papers report.
+    The folder `shared` has what several papers use.
     """
     own = chapter_of(name)
     return sorted(
@@ -140,7 +139,7 @@ def test_other_chapters():
         "papers.toy2026.counts",
         "papers.toy2026.ch3.mean",
         "papers.other2026.counts",
-        "papers.experiment.tables",
+        "papers.shared.tables",
         "everycell.trec.runs",
     }
     papers = ("toy2026", "other2026")
@@ -154,10 +153,7 @@ def test_other_chapters():
 def test_modules_import_neither_papers_nor_snakemake():
     for path in MODULES:
         roots = {name.partition(".")[0] for name in imported(path)}
-        refused = (
-            {"snakemake"} if package_of(name_of(path)) == "studies" else {"snakemake", "papers"}
-        )
-        assert not roots & refused, name_of(path)
+        assert not roots & {"papers", "snakemake"}, name_of(path)
 
 
 def test_packages_without_cycle():
@@ -172,7 +168,7 @@ def test_packages_without_cycle():
 def test_modules_name_no_paper(papers):
     papers = re.compile("|".join(map(re.escape, papers)))
     for path in MODULES:
-        if package_of(name_of(path)) not in {"studies", *TOP}:
+        if package_of(name_of(path)) not in TOP:
             names = [text for text in strings_of_code(path) if papers.search(text)]
             assert not names, f"{name_of(path)} names a paper: {names}"
 
