@@ -93,6 +93,11 @@ FAULTS = [
     ({"user_studies": {"simulation": {"effects": [0.1, -1.0]}}}, f"{SIMULATION}.effects.1"),
     ({"user_studies": {"simulation": {"effects": [0.1]}}}, f"{SIMULATION}.effects"),
     ({"user_studies": None}, "user_studies"),
+    ({"uncertain_ranking": {"msmarco": {"runs": {"BIAS": {}}}}}, "uncertain_ranking.msmarco"),
+    (
+        {"uncertain_ranking": {"msmarco": {"runs": {"ADV": {"high": "a.run"}}}}},
+        "uncertain_ranking.msmarco",
+    ),
     ({"ginger": {"full": {"judges": {"smollm2": "GPT4o", "zephyr": "GPT4o"}}}}, "ginger.full"),
     ({"\x1b[31mseed": 1}, r"\x1b[31mseed"),
 ]

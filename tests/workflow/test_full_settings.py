@@ -49,12 +49,8 @@ ANSWERABILITY = f"{LAJEWSKA}/table_5_6.csv"
          "`term_fairness.msmarco.rerankers.bert` is 'published', which has no config.json"),
         (FIGURE_3_2, MSMARCO + "uncertain_ranking: {msmarco: {scores: a.csv}}",
          "`uncertain_ranking.msmarco.scores` is 'a.csv', which is not a file"),
-        (FIGURE_3_2, MSMARCO + "uncertain_ranking: {msmarco: {runs: {BIAS: {}}}}",
-         "expected one of ADV, CODER"),
-        (FIGURE_3_2, MSMARCO + "uncertain_ranking: {msmarco: {runs: {ADV: {high: a.run}}}}",
-         "strength 'high'"),
         (FIGURE_3_2,
-         MSMARCO + "uncertain_ranking: {msmarco: {scores: config.yaml, runs: {ADV: {1: a.run}}}}",
+         MSMARCO + "uncertain_ranking: {msmarco: {scores: config.yaml, runs: {ADV: {'1': a.run}}}}",
          "has 'a.run' for 1, which is not a"),
     ],
 )  # fmt: skip
