@@ -31,14 +31,13 @@ import onnxruntime
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from everycell.collections import pydocs
-from everycell.collections.pydocs import query_by_example
 from everycell.learning.batching import map_batches, pad
 from everycell.learning.checkpoints import TrainingOptions
 from everycell.learning.cross_encoder import PairLength, join, tokenise, training_loss
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.training import train
+from everycell.records.chapters import import_papers
 from everycell.retrieval.evaluation import evaluate
 
 #: Batch size of the workflow for the longest pairs.
@@ -130,7 +129,10 @@ def split(sequences, number):
 
 def cross_encoders(args, folder):
     """Train, export, score and compare cross-encoders; return the documents."""
-    collection = pydocs.build()
+    import_papers()
+    from papers.abolghasemi2026.ch2_pydocs import build, query_by_example
+
+    collection = build()
     benchmark = query_by_example(collection, test=args.queries, validation=0, settings=("package",))
     cite = benchmark.candidates.query("task == 'cite'")
     text = collection.documents.set_index("document_id")["text"].to_dict()

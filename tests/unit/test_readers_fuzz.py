@@ -164,7 +164,7 @@ def _labels(read: Callable[..., Any], path: Path) -> Any:
 
 
 def _readers() -> dict[str, Reader]:
-    scidocs = "collections.scidocs.read_scidocs"
+    scidocs = "papers.abolghasemi2026.ch2_scidocs.read_scidocs"
     return {
         "records.artefacts.load_papers#card": Reader(CARD, "toy/ch1.yaml", _papers,
             {"toy/paper.yaml": PAPER, "toy/table_1.csv": CELLS}),
@@ -182,12 +182,12 @@ def _readers() -> dict[str, Reader]:
         "papers.heuss2025.ch3_scores.read_uncertain_scores": Reader(
             b"qid,docid,mean_score,std_score\n7,31,-1.5,0.25\n", "scores.csv"),
         "base.csv_files.read_table": Reader(b"rating,level\n04,None\n"),
-        "collections.squad.read_squad": Reader(json_of(SQUAD)),
+        "papers.lajewska2025.answerability_data.read_squad": Reader(json_of(SQUAD)),
         "collections.cited_questions.read_cited_questions#questions": Reader(ASKED,
             "questions.jsonl", _labels, {"passages.jsonl": ANSWERING}),
         "collections.cited_questions.read_cited_questions#passages": Reader(ANSWERING,
             "passages.jsonl", _labels, {"questions.jsonl": ASKED}),
-        "collections.beir.read_answers": Reader(
+        "collections.cited_questions.read_answers": Reader(
             b'{"question": "How old?", "answer": ["800 years"]}\n{"id": "q", "answers": ["2"]}\n'),
         "sources.published_files.read_dictionary": Reader(
             json_of({"beir": {"nq": {"url": "https://example.org/nq.zip", "size_hint": 7}}})),
@@ -196,12 +196,12 @@ def _readers() -> dict[str, Reader]:
             "answers": {"0": ["Delft"]},
             "passages": {"0": [{"is_selected": 1, "passage_text": "In Delft."}]}})),
         "rag.prompts.read_names": Reader(b"Ada Ode\nBo Berg\n"),
-        "collections.trec_rag.read_topics": Reader(b"2024-1\twhy?\n2024-2\thow?\n",
+        "papers.lajewska2025.ch6_trec_rag.read_topics": Reader(b"2024-1\twhy?\n2024-2\thow?\n",
             "topics.rag24.test.txt"),
-        "collections.trec_rag.read_segments": Reader(SEGMENT, "mine.jsonl",
+        "papers.lajewska2025.ch6_trec_rag.read_segments": Reader(SEGMENT, "mine.jsonl",
             call=lambda read, path: read([path], ["x_07_0#0_0"])),
-        "collections.trec_rag.read_rag_passages": Reader(b"2024-1 Q0 x_07_0#0_0 1 2.5 run\n",
-            "run.txt", lambda read, path: read(path.parent, depth=5),
+        "papers.lajewska2025.ch6_trec_rag.read_rag_passages": Reader(
+            b"2024-1 Q0 x_07_0#0_0 1 2.5 run\n", "run.txt", lambda read, path: read(path.parent, depth=5),
             {"topics.rag24.test.txt": b"2024-1\twhy?\n", "segments/mine.jsonl": SEGMENT}),
         "collections.msmarco.stream_passages": Reader(b"0\tThe bee.\n1\tThe river.\n"),
         "collections.msmarco.read_passages": Reader(b"0\tThe bee.\n1\tThe river.\n",
@@ -240,7 +240,7 @@ def _readers() -> dict[str, Reader]:
             "bm25.run.gz"),
         "trec.runs.read_qrels": Reader(b"q1 0 d1 1\nq1 0 d2 0\n",
             call=lambda read, path: read(path, scale=(0, 4))),
-        "retrieval.query_files.read_encoded_queries": Reader(
+        "retrieval.prebuilt.read_encoded_queries": Reader(
             b'{"id": "q", "contents": "red bee", "vector": {"red": 1}}\n',
             call=lambda read, path: read(path, {"7": "red bee"})),
         "fair_ranking.reranked_runs.read_neutralities": Reader(
@@ -285,13 +285,16 @@ NOT_HERE = {
         papers.heuss2025.ch3_trade_offs.read_lists verdicts.reports.read_report
         records.sensitivity.read_sensitivity""",
     "reads a released file, whose sha256 the job has compared": """
-        base.csv_files.read_columns collections.cacm.read_cacm_issues
-        collections.cacm.read_cacm_links collections.cast_passages.read_cast_passages
-        collections.ginger.read_nugget_labels collections.ginger.read_responses
+        base.csv_files.read_columns papers.abolghasemi2026.ch2_query_by_example.read_cacm_issues
+        papers.abolghasemi2026.ch2_query_by_example.read_cacm_links
+        collections.cast_passages.read_cast_passages
+        papers.lajewska2025.ch6_labels.read_nugget_labels
+        papers.lajewska2025.ch6_labels.read_responses
         collections.grepbias.read_grepbias collections.msmarco.read_annotated_queries
-        collections.msmarco.read_query_set collections.nq_open.read_nq_open
-        collections.smart.read_collection collections.snippets.read_annotations
-        collections.snippets.read_tasks papers.abolghasemi2026.ch3_data.read_dialogues
+        collections.msmarco.read_query_set papers.abolghasemi2026.ch5_nq_open.read_nq_open
+        papers.abolghasemi2026.ch2_test_collections.read_collection
+        papers.lajewska2025.annotations.read_annotations
+        papers.lajewska2025.annotations.read_tasks papers.abolghasemi2026.ch3_data.read_dialogues
         papers.abolghasemi2026.ch3_data.read_samples papers.abolghasemi2026.ch3_data.read_split
         papers.heuss2025.data.read_fair_lists
         papers.lajewska2025.answerability_data.read_passage_labels
@@ -426,7 +429,8 @@ TEXTS = [
         ("trec.runs.read_run", "trec.runs", "collections.letor", "metrics.word",
          "metrics.term_counts.read_documents", "collections.cited_questions",
          "collections.msmarco.read_queries", "base.csv_files",
-         "collections.trec_rag.read_topics", "retrieval.query_files", "rag.prompts", "rag.cite",
+         "papers.lajewska2025.ch6_trec_rag.read_topics", "retrieval.prebuilt", "rag.prompts",
+         "rag.cite",
          "rag.citation", "dialogue.satisfaction", "explain.forests",
          "language_models.templates")
     )

@@ -4,8 +4,6 @@ Cohen's kappa is computed by scikit-learn (`sklearn.metrics.cohen_kappa_score`),
 statsmodels (`statsmodels.stats.inter_rater.fleiss_kappa`); this module adds checks and percent
 agreement. A kappa is 1 for full agreement, 0 for the agreement expected by chance given the label
 frequencies, and negative below that.
-
-Used by abolghasemi2026, Table 3.3.
 """
 
 from __future__ import annotations

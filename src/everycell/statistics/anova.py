@@ -40,7 +40,10 @@ from scipy import stats
 from statsmodels.stats.anova import anova_lm
 from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
-from everycell.statistics.designs import (
+from everycell.statistics.effect_size import EffectScale
+from everycell.statistics.fast_anova import (
+    AnovaResults,
+    FastAnova,
     Interactions,
     RankDeficientDesignWarning,
     check_factors,
@@ -50,8 +53,6 @@ from everycell.statistics.designs import (
     model_terms,
     rounding_error,
 )
-from everycell.statistics.effect_size import EffectScale
-from everycell.statistics.fast_anova import AnovaResults, FastAnova
 
 
 def anova(

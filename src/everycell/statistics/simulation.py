@@ -18,9 +18,8 @@ from scipy.special import ncfdtr
 from statsmodels.stats.proportion import proportion_confint
 
 from everycell.base.arrays import FloatArray, IntArray
-from everycell.statistics.designs import Solution
 from everycell.statistics.effect_size import omega_squared
-from everycell.statistics.fast_anova import FastAnova
+from everycell.statistics.fast_anova import FastAnova, Solution
 
 Interval = Literal["wilson", "beta"]
 

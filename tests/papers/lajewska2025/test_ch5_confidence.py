@@ -7,25 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.collections.snippets import (
+from papers.lajewska2025.annotations import (
     CONFIDENCE,
     CONFIDENCE_FILE,
     FILES,
     read_annotations,
 )
-from everycell.statistics.cluster_relations import (
-    centre_within_groups,
-    clustered_correlation,
-    nested_variance_shares,
-)
 from papers.lajewska2025.ch5_confidence import (
     AS_RELEASED,
     add_agreement,
+    centre_within_groups,
+    clustered_correlation,
     confidence_relations,
     confidence_spread,
     draw_relation,
     figure_marks,
     mean_passages,
+    nested_variance_shares,
     read_released,
 )
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from everycell.statistics.anova import anova, supported_anova
-from everycell.statistics.designs import RankDeficientDesignWarning
+from everycell.statistics.fast_anova import RankDeficientDesignWarning
 from everycell.statistics.hypothesis_tests import pearson, t_tests
 from everycell.statistics.power import anova_power, power_from_f, required_per_group
 

@@ -13,8 +13,12 @@ import pytest
 from toy_corpora import TOWNS, YEARS, beir_zip, founded
 
 from everycell.base.errors import DataError
-from everycell.collections.beir import ConversionCounts, convert_beir, read_answers
-from everycell.collections.cited_questions import read_cited_questions
+from everycell.collections.cited_questions import (
+    ConversionCounts,
+    convert_beir,
+    read_answers,
+    read_cited_questions,
+)
 
 refused = partial(command_line.refused, "data", "convert-corpus")
 

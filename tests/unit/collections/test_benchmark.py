@@ -13,16 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.base.errors import DataError
-from everycell.collections.benchmark import (
+from everycell.collections.benchmark import check_texts, listed_pairs, texts_by_id
+from papers.abolghasemi2026.ch2_query_by_example import (
     SETTINGS,
     TASKS,
     candidate_lists,
-    check_texts,
     citation_tasks,
     linked_benchmark,
-    listed_pairs,
     split_queries,
-    texts_by_id,
     training_positives,
 )
 

@@ -32,7 +32,7 @@ from everycell.learning.dissatisfaction import (
     train_classifier,
     up_sample,
 )
-from everycell.learning.hub import ModelError
+from everycell.learning.models import ModelError
 from everycell.learning.training import train
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")

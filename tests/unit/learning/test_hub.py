@@ -21,9 +21,14 @@ from tiny_bert import SPECIAL, tiny_bert, write_bert
 from tiny_t5 import write_t5
 from transformers import BertModel
 
-from everycell.learning import hub
-from everycell.learning.hub import ModelError, cached_folder, commit_of, download_model
-from everycell.learning.models import model_folder
+from everycell.learning import models
+from everycell.learning.models import (
+    ModelError,
+    cached_folder,
+    commit_of,
+    download_model,
+    model_folder,
+)
 from everycell.learning.query_encoders import load_encoder
 from everycell.learning.t5 import load_t5
 
@@ -170,9 +175,9 @@ def test_a_t5_may_have_only_the_file_of_sentencepiece(tmp_path):
 
 
 def test_the_endpoint_of_the_environment_is_asked(server, tmp_path):
-    code = "from everycell.learning.hub import *; print(commit_of(download_model('org/toy')))"
+    code = "from everycell.learning.models import *; print(commit_of(download_model('org/toy')))"
     environment = {"PATH": "/usr/bin", **server.environment(tmp_path / "home")}
-    environment["PYTHONPATH"] = str(Path(hub.__file__).parents[2])
+    environment["PYTHONPATH"] = str(Path(models.__file__).parents[2])
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
     )

@@ -24,7 +24,7 @@ from transformers import (
 from transformers.utils import logging
 
 from everycell.base.errors import DataError
-from everycell.learning import hub as hub_module
+from everycell.learning import models as hub_module
 from everycell.learning import text_vectors
 from everycell.learning.models import (
     ModelError,

@@ -15,8 +15,7 @@ from tiny_bert import tiny_bert, write_bert
 from transformers import BertForSequenceClassification
 
 from everycell.learning import pickle_weights
-from everycell.learning.hub import ModelError
-from everycell.learning.models import load_model
+from everycell.learning.models import ModelError, load_model
 from everycell.learning.pickle_weights import INDEX, WEIGHTS, convert_weights
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "bee", "river"]

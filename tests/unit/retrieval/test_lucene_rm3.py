@@ -10,8 +10,7 @@ import pytest
 
 from everycell.base.errors import DataError
 from everycell.retrieval import java
-from everycell.retrieval.indexing import build_index
-from everycell.retrieval.lucene import Index
+from everycell.retrieval.lucene import Index, build_index
 from everycell.retrieval.ranking_functions import BM25, Dirichlet, JelinekMercer, Rm3
 from everycell.trec.runs import trec_order
 

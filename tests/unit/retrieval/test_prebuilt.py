@@ -17,21 +17,19 @@ import pytest
 from corpus_server import CorpusServer
 
 from everycell.base.errors import DataError
-from everycell.retrieval import prebuilt, query_files
+from everycell.retrieval import prebuilt
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import (
+    PrebuiltError,
+    deepimpact_query,
     index_texts,
+    read_encoded_queries,
     search_impacts,
     search_vectors,
     search_words,
-)
-from everycell.retrieval.published_indexes import fetch_index, fetched_index, find_index
-from everycell.retrieval.query_files import (
-    PrebuiltError,
-    deepimpact_query,
-    read_encoded_queries,
     write_encoded_queries,
 )
+from everycell.retrieval.published_indexes import fetch_index, fetched_index, find_index
 from everycell.sources.published_files import CorpusError
 
 TEXTS = {
@@ -308,7 +306,7 @@ def test_words_of_deepimpact(text, words):
 
 def test_stop_words_of_deepimpact_are_those_of_the_authors():
     # Of the list in src/utils2.py of DI4IR/SIGIR2021, without its apostrophes.
-    words = " ".join(sorted(query_files._STOP_WORDS)).encode()
+    words = " ".join(sorted(prebuilt._STOP_WORDS)).encode()
     assert sha256(words).hexdigest() == (
         "f93ce4d1a1f37af4b666da56e3de67d9c3d8ca4a861f23c5c763b93fa760e85e"
     )

@@ -19,14 +19,14 @@ from corpus_server import CorpusServer
 import everycell
 from everycell.collections.cited_questions import read_msmarco_qa
 from everycell.collections.msmarco import read_judgements, read_queries, stream_passages
-from everycell.collections.scidocs import read_scidocs
-from everycell.collections.squad import read_squad
 from everycell.sources.corpora import CORPORA, EXTRA_DOWNLOADS, SOURCE, fetch_corpus
 from everycell.sources.published_files import (
     CorpusError,
     check_disk_space,
     find_published_file,
 )
+from papers.abolghasemi2026.ch2_scidocs import read_scidocs
+from papers.lajewska2025.answerability_data import read_squad
 
 QA = "/msmarco/dev_v2.1.json.gz"
 

@@ -19,9 +19,8 @@ from everycell.statistics.anova import (
     supported_anova,
     supported_cells,
 )
-from everycell.statistics.designs import RankDeficientDesignWarning
 from everycell.statistics.effect_size import CULPEPPER
-from everycell.statistics.fast_anova import FastAnova
+from everycell.statistics.fast_anova import FastAnova, RankDeficientDesignWarning
 
 COLUMNS = ["sum_sq", "df", "F", "p"]
 
@@ -76,7 +75,7 @@ def test_equals_statsmodels(typ, factors):
         pd.testing.assert_frame_equal(fast.table(column), table, rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::everycell.statistics.designs.RankDeficientDesignWarning")
+@pytest.mark.filterwarnings("ignore::everycell.statistics.fast_anova.RankDeficientDesignWarning")
 @pytest.mark.parametrize("factors", [["a", "b"], ["a", "b", "c"]])
 def test_empty_cell_follows_statsmodels_where_it_tests_something(factors):
     frame = viewpoints_like()
@@ -95,7 +94,7 @@ def test_empty_cell_follows_statsmodels_where_it_tests_something(factors):
         pd.testing.assert_frame_equal(anova(frame, response, factors), ours)
 
 
-@pytest.mark.filterwarnings("ignore::everycell.statistics.designs.RankDeficientDesignWarning")
+@pytest.mark.filterwarnings("ignore::everycell.statistics.fast_anova.RankDeficientDesignWarning")
 def test_empty_cell_does_not_depend_on_the_order_of_rows():
     frame = viewpoints_like()
     expected = anova(frame, "z", ["a", "b"])

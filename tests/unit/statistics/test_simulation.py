@@ -85,7 +85,7 @@ def test_rejection_rate_follows_the_expected_power(study):
     assert nothing["expected_power"].to_numpy() == pytest.approx(0.05)
 
 
-@pytest.mark.filterwarnings("ignore::everycell.statistics.designs.RankDeficientDesignWarning")
+@pytest.mark.filterwarnings("ignore::everycell.statistics.fast_anova.RankDeficientDesignWarning")
 def test_balance_is_found_in_the_row_of_the_interaction():
     """The printed analysis of the viewpoints study cannot see an effect of balance as such."""
     options = {"factor": "balance", "n_studies": 500}

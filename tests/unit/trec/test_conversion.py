@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import everycell
-from everycell.retrieval.ranx_report import uncompiled_ranx
 from everycell.trec.conversion import as_qrels, as_run, as_run_and_qrels
 from everycell.trec.runs import trec_order, write_qrels, write_run
+from papers.abolghasemi2026.ch2_ranx import uncompiled_ranx
 
 SCORES = {"q2": {"d1": 0.5, "d3": 2.0}, "q1": {"d2": 12.5, "d1": -1.0}}
 LABELS = {"q2": {"d1": 1, "d3": 0}, "q1": {"d2": 2}}

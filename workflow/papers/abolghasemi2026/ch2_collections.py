@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections import pydocs
-from everycell.collections.cacm import cacm_query_by_example, read_cacm_issues, read_cacm_links
-from everycell.collections.scidocs import read_scidocs
-from everycell.collections.smart import ad_hoc_task, read_collection
 from everycell.jobs.job import Job
+from papers.abolghasemi2026 import ch2_pydocs as pydocs
+from papers.abolghasemi2026.ch2_query_by_example import (
+    cacm_query_by_example,
+    read_cacm_issues,
+    read_cacm_links,
+)
+from papers.abolghasemi2026.ch2_scidocs import read_scidocs
+from papers.abolghasemi2026.ch2_test_collections import ad_hoc_task, read_collection
 
 
 def collection_pydocs(job: Job) -> None:

@@ -17,8 +17,8 @@ from everycell.trec.runs import write_run
 
 def nq(job: Job) -> None:
     """Questions, passages and relevance judgements of Natural Questions."""
-    from everycell.collections.nq_open import read_nq_open
     from everycell.rag.answers import passages_with_answers
+    from papers.abolghasemi2026.ch5_nq_open import read_nq_open
 
     collection = read_nq_open(Path(job.input.questions))
     passages = collection.passages
@@ -56,7 +56,7 @@ def nq_encoded(job: Job) -> None:
 
 def nq_converted(job: Job) -> None:
     """Natural Questions of BEIR with released answers, converted to the format of the chapter."""
-    from everycell.collections.beir import convert_beir
+    from everycell.collections.cited_questions import convert_beir
 
     converted = convert_beir(
         Path(job.input.corpus).parent,

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from everycell.jobs.job import Job
-from everycell.retrieval.query_files import (
+from everycell.retrieval.prebuilt import (
     deepimpact_query,
     read_encoded_queries,
     write_encoded_queries,

@@ -6,9 +6,13 @@ import pandas as pd
 
 from everycell.jobs.job import Job
 from everycell.retrieval.java import start_java
-from everycell.retrieval.prebuilt import search_impacts, search_vectors, search_words
+from everycell.retrieval.prebuilt import (
+    read_encoded_queries,
+    search_impacts,
+    search_vectors,
+    search_words,
+)
 from everycell.retrieval.published_indexes import fetched_index
-from everycell.retrieval.query_files import read_encoded_queries
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.base.errors import DataError
-from everycell.collections.scidocs import (
+from everycell.retrieval.evaluation import evaluate
+from everycell.trec.runs import check_qrels
+from papers.abolghasemi2026.ch2_scidocs import (
     FOLDERS,
     METADATA,
     SETTING,
     paper_text,
     read_scidocs,
 )
-from everycell.retrieval.evaluation import evaluate
-from everycell.trec.runs import check_qrels
 
 #: Queries of each file; a query has two relevant documents, of its own subject, and three others.
 QUERIES = {"test": 4, "val": 20}

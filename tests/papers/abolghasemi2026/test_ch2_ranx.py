@@ -10,8 +10,8 @@ from scipy import stats
 
 from everycell.base.errors import DataError
 from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.ranx_report import comparison_report
 from everycell.retrieval.significance import mark_beaten_systems, paired_tests, system_letters
+from papers.abolghasemi2026.ch2_ranx import comparison_report
 
 MEASURES = ["MAP", "nDCG", "RR", "MAP@5", "nDCG@5", "RR@3", "P@5", "R@5"]
 RANX = ["map", "ndcg", "mrr", "map@5", "ndcg@5", "mrr@3", "precision@5", "recall@5"]

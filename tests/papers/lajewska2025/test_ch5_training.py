@@ -9,15 +9,15 @@ from datasets import Dataset
 from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 from everycell.learning.checkpoints import TrainingOptions
-from everycell.learning.sentence_classifier import (
+from everycell.learning.text_vectors import dense_vectors
+from everycell.learning.training import train
+from papers.lajewska2025.ch5_training import (
     answer_probabilities,
     classification_loss,
     pair_features,
     squad_pairs,
     train_head,
 )
-from everycell.learning.text_vectors import dense_vectors
-from everycell.learning.training import train
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 

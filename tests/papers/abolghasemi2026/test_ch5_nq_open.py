@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from everycell.collections.nq_open import KEY, read_nq_open
 from everycell.rag.answers import is_correct, passages_with_answers
 from everycell.sources import fetch
+from papers.abolghasemi2026.ch5_nq_open import KEY, read_nq_open
 
 
 def passage(text="It has  canals.", title="Delft", gold=True, **further):

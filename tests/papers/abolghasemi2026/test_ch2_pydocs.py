@@ -13,13 +13,7 @@ from dataclasses import replace
 import pytest
 
 from everycell.base.errors import DataError
-from everycell.collections.benchmark import (
-    TASKS,
-    citation_tasks,
-    split_queries,
-    training_positives,
-)
-from everycell.collections.docstrings import (
+from papers.abolghasemi2026.ch2_docstrings import (
     Resolver,
     mask_names,
     prose,
@@ -27,7 +21,7 @@ from everycell.collections.docstrings import (
     split_sections,
     walk,
 )
-from everycell.collections.pydocs import (
+from papers.abolghasemi2026.ch2_pydocs import (
     DifferentCollectionWarning,
     build_from_walk,
     check,
@@ -35,6 +29,12 @@ from everycell.collections.pydocs import (
     known_item_search,
     known_items,
     query_by_example,
+)
+from papers.abolghasemi2026.ch2_query_by_example import (
+    TASKS,
+    citation_tasks,
+    split_queries,
+    training_positives,
 )
 
 
@@ -224,7 +224,7 @@ def test_near_duplicates_below_the_merging_are_kept_apart_as_negatives(toy):
 
 def test_toy_is_the_same_in_processes_with_other_hash_seeds(toy):
     program = (
-        "import everycell.collections.pydocs as p;"
+        "import papers.abolghasemi2026.ch2_pydocs as p;"
         "c = p.build_from_walk(p.walk(['shapes']), {'shapes': '1'});"
         "print(c.sha256, c.counts, c.documents.to_dict(), c.near_duplicates.to_dict())"
     )
@@ -362,7 +362,7 @@ def real(tmp_path_factory):
     """Build the real collection in a process of its own, since the walk imports 800 modules."""
     path = tmp_path_factory.mktemp("pydocs") / "collection.pickle"
     program = (
-        "import pathlib, pickle, sys, everycell.collections.pydocs as p;"
+        "import pathlib, pickle, sys, papers.abolghasemi2026.ch2_pydocs as p;"
         "pathlib.Path(sys.argv[1]).write_bytes(pickle.dumps(p.build()))"
     )
     subprocess.run(

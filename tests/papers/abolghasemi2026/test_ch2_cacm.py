@@ -9,18 +9,20 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from everycell.base.errors import DataError
-from everycell.collections.benchmark import TASKS, split_queries, training_positives
-from everycell.collections.cacm import (
+from everycell.retrieval.evaluation import evaluate
+from everycell.sources import fetch
+from papers.abolghasemi2026.ch2_docstrings import shingles, similar_pairs
+from papers.abolghasemi2026.ch2_query_by_example import (
     CACM_SETTINGS,
+    TASKS,
     cacm_query_by_example,
     linked_tasks,
     read_cacm_issues,
     read_cacm_links,
+    split_queries,
+    training_positives,
 )
-from everycell.collections.near_duplicates import shingles, similar_pairs
-from everycell.collections.smart import FILES, ad_hoc_task, read_collection
-from everycell.retrieval.evaluation import evaluate
-from everycell.sources import fetch
+from papers.abolghasemi2026.ch2_test_collections import FILES, ad_hoc_task, read_collection
 
 PAGE = "<html>\n<pre>\n\nTitle\n\n{issue}\n\n{rest}\n\nCA600501 JB March 2, 1978  8:30 PM\n\n"
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from everycell.statistics.discrimination import discrimination
+from papers.abolghasemi2026.ch3_robustness import discrimination
 
 #: Samples with a label, a score of few values (so that many tie), and a weight.
 SAMPLES = st.lists(

@@ -6,7 +6,9 @@ import json
 import pandas as pd
 import pytest
 
-from everycell.collections.ginger import (
+from everycell.records.registry import load_registry
+from everycell.sources import fetch
+from papers.lajewska2025.ch6_labels import (
     CONDENSED,
     JUDGES,
     PARTS,
@@ -16,8 +18,6 @@ from everycell.collections.ginger import (
     read_nugget_labels,
     read_responses,
 )
-from everycell.records.registry import load_registry
-from everycell.sources import fetch
 
 
 def entry(**changes):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from everycell.statistics.paired_summaries import (
+from papers.abolghasemi2026.ch5_published import (
     critical_sum_of_squares,
     decide,
     largest_sum_of_squares,

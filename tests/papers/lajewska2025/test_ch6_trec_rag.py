@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from everycell.base.errors import DataError
-from everycell.collections.trec_rag import read_rag_passages, read_segments, segment_files
+from papers.lajewska2025.ch6_trec_rag import read_rag_passages, read_segments, segment_files
 
 
 def corpus(folder: Path, texts: list[str], part: str, *, packed: bool) -> list[str]:

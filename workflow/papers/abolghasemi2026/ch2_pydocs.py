@@ -1,8 +1,8 @@
 """Test collection `pydocs`: the documentation of installed Python packages, with its links.
 
 Docstrings are documents, their See Also lists are citations, and the descriptions in these lists
-are short queries for the described documents. The collection is surrogate data for SciDocs
-(abolghasemi2026, chapter 2). Its data card is ``docs/data-cards/pydocs.md``.
+are short queries for the described documents. The collection is surrogate data for
+SciDocs. Its data card is ``docs/data-cards/pydocs.md``.
 """
 
 from __future__ import annotations
@@ -13,21 +13,15 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import metadata, resources
+from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import yaml
 
-from everycell.collections.benchmark import (
-    TASKS,
-    Benchmark,
-    candidate_lists,
-    citation_tasks,
-    linked_benchmark,
-    split_queries,
-)
-from everycell.collections.docstrings import (
+from everycell.collections.benchmark import Benchmark
+from papers.abolghasemi2026.ch2_docstrings import (
     NamedDocstring,
     Resolver,
     Walk,
@@ -37,6 +31,13 @@ from everycell.collections.docstrings import (
     prose,
     see_also,
     walk,
+)
+from papers.abolghasemi2026.ch2_query_by_example import (
+    TASKS,
+    candidate_lists,
+    citation_tasks,
+    linked_benchmark,
+    split_queries,
 )
 
 #: Distribution of each package; a package precedes the packages that import it.
@@ -184,7 +185,7 @@ def _merge(
 ) -> tuple[pd.DataFrame, dict[int, str]]:
     """Return the pairs of similar texts, and the document id of each text after merging."""
     # Imported here because rules import this module, and scipy would delay Snakemake by 0.2 s.
-    from everycell.collections.near_duplicates import group_numbers, shingles, similar_pairs
+    from papers.abolghasemi2026.ch2_docstrings import group_numbers, shingles, similar_pairs
 
     rows = pd.Index(texts)
     pairs = similar_pairs(shingles(list(texts.values())), NEAR_DUPLICATE_THRESHOLD)
@@ -276,10 +277,8 @@ def _words(text: str) -> str:
 
 def expected_facts() -> tuple[dict[str, int], dict[str, str], str]:
     """Counts, versions and sha256 of the collection described in the data card."""
-    text = (
-        resources.files("everycell.collections").joinpath("pydocs.yaml").read_text(encoding="utf-8")
-    )
-    card = yaml.safe_load(text)
+    file = Path(__file__).with_name("ch2_pydocs.yaml")
+    card = yaml.safe_load(file.read_text(encoding="utf-8"))
     return card["counts"], card["versions"], card["sha256"]
 
 

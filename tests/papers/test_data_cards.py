@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import everycell
-from everycell.collections import ginger
 from everycell.records.registry import load_registry
 from everycell.sources import fetch
 from everycell.trec.runs import read_run
@@ -12,6 +11,7 @@ from papers.abolghasemi2026.ch3_planted import plant_dialogues
 from papers.heuss2025 import data as fair_ranking_lists
 from papers.lajewska2025 import answerability_data as answerability
 from papers.lajewska2025 import cast_data as cast_turns
+from papers.lajewska2025 import ch6_labels as ginger
 from papers.lajewska2025 import user_study_data as user_studies
 from papers.sakai2023 import data as fairweb
 
@@ -29,11 +29,7 @@ NO_CARD = {
 #: Attribute sets of FairWeb-1 by topic.
 SETS = fairweb.ATTRIBUTE_SETS
 #: Modules that hold no collection: they read, refuse, or build lists, tasks or texts for others.
-HELPERS = {
-    "benchmark",
-    "docstrings",
-    "near_duplicates",
-}
+HELPERS = {"benchmark"}
 
 
 def cards(repository: Path) -> dict[str, str]:

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.retrieval.ranx_report import ranx_run, uncompiled_ranx
-from everycell.retrieval.reranking import (
+from everycell.trec.runs import trec_order
+from papers.abolghasemi2026.ch2_ranx import ranx_run, uncompiled_ranx
+from papers.lajewska2025.ch3_pipeline import (
     aggregate_preferences,
     ordered_pairs,
     reciprocal_rank_fusion,
     rerank,
     top_documents,
 )
-from everycell.trec.runs import trec_order
 
 RUN = pd.DataFrame(
     {"query": ["r", "q", "q", "q"], "document": ["x", "a", "b", "c"], "score": [1.0, 3, 2, 2]}

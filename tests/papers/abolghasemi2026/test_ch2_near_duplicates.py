@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import jaccard_score
 
-from everycell.collections.near_duplicates import group_numbers, shingles, similar_pairs
+from papers.abolghasemi2026.ch2_docstrings import group_numbers, shingles, similar_pairs
 
 TEXTS = st.lists(st.text(alphabet="ab c", max_size=14), max_size=8)
 

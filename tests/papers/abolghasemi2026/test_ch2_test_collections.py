@@ -10,10 +10,15 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from everycell.base.errors import DataError
-from everycell.collections.cacm import linked_tasks, read_cacm_links
-from everycell.collections.smart import CRANFIELD_RELEVANCE, FILES, Counts, read_collection
 from everycell.records.registry import load_registry
 from everycell.sources import fetch
+from papers.abolghasemi2026.ch2_query_by_example import linked_tasks, read_cacm_links
+from papers.abolghasemi2026.ch2_test_collections import (
+    CRANFIELD_RELEVANCE,
+    FILES,
+    Counts,
+    read_collection,
+)
 
 PAGE = """<html>
 <pre>

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from everycell.learning.listnet import ListNet, ListNorm, _members, score, train_and_score
+from papers.heuss2025.ch2_listnet import ListNet, ListNorm, _members, score, train_and_score
 
 LISTS = [np.random.default_rng(number).normal(size=(12, 4)) for number in range(40)]
 RELEVANCE = [(part[:, 1] > np.median(part[:, 1])).astype(int) for part in LISTS]
@@ -28,8 +28,8 @@ def test_a_training_has_the_bits_that_other_processors_gave(tmp_path):
     program = tmp_path / "train.py"
     program.write_text(
         "import numpy as np\n"
-        "from everycell.learning.listnet import train_and_score\n"
-        "from everycell.learning.listnet import use_portable_arithmetic\n"
+        "from papers.heuss2025.ch2_listnet import train_and_score\n"
+        "from papers.heuss2025.ch2_listnet import use_portable_arithmetic\n"
         "use_portable_arithmetic()\n"
         "rng = np.random.default_rng(0)\n"
         "lists = [rng.normal(size=(int(n), 12)) for n in rng.integers(5, 30, 60)]\n"
@@ -57,7 +57,7 @@ def test_portable_arithmetic_comes_before_the_first_computation():
         "import torch;"
         "torch.ones(3).sum();"
         "print(torch.backends.cpu.get_cpu_capability());"
-        "from everycell.learning.listnet import use_portable_arithmetic;"
+        "from papers.heuss2025.ch2_listnet import use_portable_arithmetic;"
         "use_portable_arithmetic()"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
