@@ -201,7 +201,8 @@ def _readers() -> dict[str, Reader]:
         "papers.lajewska2025.ch6_trec_rag.read_segments": Reader(SEGMENT, "mine.jsonl",
             call=lambda read, path: read([path], ["x_07_0#0_0"])),
         "papers.lajewska2025.ch6_trec_rag.read_rag_passages": Reader(
-            b"2024-1 Q0 x_07_0#0_0 1 2.5 run\n", "run.txt", lambda read, path: read(path.parent, depth=5),
+            b"2024-1 Q0 x_07_0#0_0 1 2.5 run\n", "run.txt",
+            lambda read, path: read(path.parent, depth=5),
             {"topics.rag24.test.txt": b"2024-1\twhy?\n", "segments/mine.jsonl": SEGMENT}),
         "collections.msmarco.stream_passages": Reader(b"0\tThe bee.\n1\tThe river.\n"),
         "collections.msmarco.read_passages": Reader(b"0\tThe bee.\n1\tThe river.\n",

@@ -40,6 +40,7 @@ from scipy import stats
 from statsmodels.stats.anova import anova_lm
 from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
+from everycell.base.errors import DataError, require
 from everycell.statistics.effect_size import EffectScale
 from everycell.statistics.fast_anova import (
     AnovaResults,
@@ -73,7 +74,7 @@ def anova(
     One row per term (factor names joined by ":"), main effects first. If factors determine the
     response, their terms have an infinite F and the others NaN. With empty cells, type II is the
     minimum-norm solution with nominal ``df`` and a warning (see the docstring of the module), and
-    type I that of :func:`supported_anova`. Used by lajewska2025 (section 4.2.3).
+    type I that of :func:`supported_anova`.
     """
     values = check_response(data, response, factors)
     design = FastAnova(data, factors, typ=typ, interactions=interactions)
@@ -225,10 +226,8 @@ def _term_rows(
     tables: Mapping[str, pd.DataFrame], factors: Sequence[str], containing: str | None
 ) -> Iterator[tuple[tuple[str, str], pd.Series]]:
     """Key (response, term) and row of each term, or of each term that contains a factor."""
-    if containing is not None and containing not in factors:
-        raise ValueError(
-            f"containing is {containing!r}, which is not a factor: choose from {list(factors)}."
-        )
+    known = containing is None or containing in factors
+    require(known, "containing", containing, f"one of the factors {', '.join(factors)}")
     for response, table in tables.items():
         for term, row in table.iterrows():
             if containing is None or containing in str(term).split(":"):
@@ -245,9 +244,10 @@ def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
     sizes = grouped.size()
     n, k = int(sizes.sum()), len(sizes)
     if k < 2 or n <= k:
-        raise ValueError(
-            f"There are {n} values in {k} groups; give two groups or more, with two values or more "
-            "in at least one of them."
+        raise DataError(
+            column="groups",
+            fault=f"have {n} values in {k} groups",
+            expected="two groups or more, and two values or more in one of them",
         )
     within_groups = float(((values - grouped.transform("mean")) ** 2).sum()) / (n - k)
     weighted_squares = sizes * (grouped.mean() - values.mean()) ** 2
@@ -263,9 +263,12 @@ def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster:
     check_response(data, response, [factor])
     levels = data.groupby(cluster)[factor].nunique()
     if (levels > 1).any():
-        raise ValueError(
-            f"The {cluster} {levels.idxmax()!r} has {levels.max()} levels of {factor!r}: choose a "
-            f"factor with one level per {cluster}, or a mixed model."
+        raise DataError(
+            row=f"{cluster} {levels.idxmax()!r}",
+            column=factor,
+            fault=f"has {levels.max()} levels",
+            expected=f"one level per {cluster}",
+            fix="choose another factor, or a mixed model",
         )
     means = data.groupby(cluster).agg({response: "mean", factor: "first"})
     return anova(means, response, [factor]).loc[factor]

@@ -15,6 +15,7 @@ import patsy
 from scipy.special import fdtrc
 
 from everycell.base.arrays import BoolArray, FloatArray, IntArray
+from everycell.base.errors import DataError, require
 from everycell.base.frames import check_columns
 from everycell.statistics.effect_size import eta_squared, omega_squared, partial_eta_squared
 
@@ -36,73 +37,65 @@ class RankDeficientDesignWarning(UserWarning):
     """The design has empty cells, so its ANOVA follows statsmodels' minimum-norm solution."""
 
 
-def _list_rows(mask: BoolArray, index: pd.Index) -> str:
-    """Index labels of the first rows in the mask, for a message."""
-    labels = [str(label) for label in index[mask][:3]]
-    unlisted = int(mask.sum()) - len(labels)
-    return ", ".join(labels) + (f" and {unlisted} more" if unlisted > 0 else "")
+def _check_rows(column: pd.Series, is_wrong: BoolArray, fault: str, fix: str) -> None:
+    """Reject a column if any row is wrong; the first one is named by its index label."""
+    if is_wrong.any():
+        row, count = column.index[is_wrong][0], int(is_wrong.sum())
+        raise DataError(
+            "The data frame",
+            f"row {row}",
+            str(column.name),
+            fault=f"{fault} ({count} rows)",
+            fix=fix,
+        )
 
 
 def _check_column(data: pd.DataFrame, name: str) -> None:
     """Reject data without rows, and a column that is missing or occurs more than once."""
     if data.empty:
-        raise ValueError("The data frame has no rows: ANOVA needs at least one row per level.")
+        raise DataError("The data frame", fault="has no rows", expected="at least one per level")
     check_columns("The data frame", data.columns, [name])
 
 
 def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
     """Reject factors that are not columns, occur twice, have missing values or a single level."""
-    if isinstance(factors, str):
-        raise ValueError(
-            f"The factors are the string {factors!r}: give a list of column names, "
-            f"such as [{factors!r}]."
-        )
-    if not factors or len(set(factors)) != len(factors):
-        raise ValueError(
-            f"The factors are {list(factors)}: give at least one column name, without repeats."
-        )
+    is_list = not isinstance(factors, str) and factors and len(set(factors)) == len(factors)
+    require(is_list, "factors", factors, "a list of one column name or more, without repeats")
     for factor in factors:
         _check_column(data, factor)
         # With keep_default_na=False, pandas reads a missing value as an empty string.
         missing = (data[factor].isna() | data[factor].eq("")).to_numpy(dtype=bool)
-        if missing.any():
-            raise ValueError(
-                f"The factor {factor!r} is missing in row {_list_rows(missing, data.index)}: "
-                "remove these rows or, if a level is called 'None' or 'NA', read the file with "
-                "keep_default_na=False."
-            )
+        advice = (
+            "remove these rows or, if a level is called 'None' or 'NA', read the file with "
+            "keep_default_na=False"
+        )
+        _check_rows(data[factor], missing, "is missing", advice)
         if data[factor].nunique() < 2:
-            raise ValueError(
-                f"The factor {factor!r} has only the level {data[factor].iloc[0]!r}: a factor "
-                "needs two levels or more, so leave it out or add rows."
+            raise DataError(
+                column=factor,
+                value=data[factor].iloc[0],
+                fault="in every row",
+                expected="two levels or more",
+                fix="leave the factor out or add rows",
             )
 
 
 def check_response(data: pd.DataFrame, response: str, factors: Sequence[str]) -> FloatArray:
     """Check that a response varies and is finite, and return it as floats."""
-    if response in factors:
-        raise ValueError(
-            f"{response!r} is both the response and a factor: leave it out of the factors."
-        )
+    require(response not in factors, "response", response, "a column that is not a factor")
     _check_column(data, response)
     column = data[response]
-    if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_complex_dtype(column):
-        raise ValueError(
-            f"The response {response!r} is not numeric: its first value is {column.iloc[0]!r} "
-            f"(type {column.dtype}); convert it to numbers first."
-        )
+    is_real = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
+    require(is_real, response, column.iloc[0], f"real numbers; the type is {column.dtype}")
     values = column.to_numpy(dtype=float, na_value=np.nan)
-    not_finite = ~np.isfinite(values)
-    if not_finite.any():
-        raise ValueError(
-            f"The response {response!r} is not a finite number in row "
-            f"{_list_rows(not_finite, data.index)}: correct or remove these rows."
-        )
+    _check_rows(column, ~np.isfinite(values), "is not a finite number", "correct or remove them")
     centred = values - values.mean()
     if (centred**2).sum() <= rounding_error(values):
-        raise ValueError(
-            f"The response {response!r} is {values[0]:g} in every row"
-            f"{', up to rounding' if np.ptp(values) else ''}: ANOVA needs a response that varies."
+        raise DataError(
+            column=response,
+            value=float(values[0]),
+            fault=f"in every row{', up to rounding' if np.ptp(values) else ''}",
+            expected="a response that varies",
         )
     return values
 
@@ -117,11 +110,9 @@ def rounding_error(responses: FloatArray) -> FloatArray:
 def model_terms(n_factors: int, interactions: Interactions) -> list[tuple[int, ...]]:
     """Terms as tuples of factor indices: main effects first, then pairs, and so on."""
     order = n_factors if interactions == "full" else interactions
-    if not isinstance(order, int) or isinstance(order, bool) or not 1 <= order <= n_factors:
-        raise ValueError(
-            f"interactions is {interactions!r}: give 'full' or the largest number of factors in "
-            f"one term, from 1 (main effects only) to {n_factors}."
-        )
+    is_order = isinstance(order, int) and not isinstance(order, bool) and 1 <= order <= n_factors
+    expected = f"'full' or the largest number of factors in one term, from 1 to {n_factors}"
+    require(is_order, "interactions", interactions, expected)
     return [
         term
         for size in range(1, order + 1)
@@ -284,11 +275,8 @@ class FastAnova:
     orthonormal vectors, and its sum of squares for a response is the sum of the squared products
     with them. All terms of all responses then need only a few matrix products.
 
-    Unit tests compare all types with statsmodels to 1e-9 on designs of full rank, and type II also
-    on rank-deficient designs like those of the viewpoints study, except for terms that are 0/0
-    (see the docstring of :mod:`everycell.statistics.anova`). For type I, statsmodels uses an
-    unpivoted QR decomposition, in which an empty cell leaves a column of rounding noise; here such
-    a term has 0 degrees of freedom and NaN.
+    For type I, statsmodels uses an unpivoted QR decomposition, in which an empty cell leaves a
+    column of rounding noise; here such a term has 0 degrees of freedom and NaN.
     """
 
     def __init__(
@@ -300,11 +288,8 @@ class FastAnova:
         interactions: Interactions = "full",
         solution: Solution = "minimum_norm",
     ) -> None:
-        if typ not in (1, 2, 3):
-            raise ValueError(f"typ is {typ!r}: give 1, 2 or 3 (the type of the sums of squares).")
+        require(typ in (1, 2, 3), "typ", typ, "1, 2 or 3, the type of the sums of squares")
         check_factors(data, factors)
-        if solution not in ("minimum_norm", "supported"):
-            raise ValueError(f"solution is {solution!r}: give 'minimum_norm' or 'supported'.")
         terms = model_terms(len(factors), interactions)
         exog, columns = design_matrix(data, factors, terms, typ)
         self._space = orthonormal_basis(exog)
@@ -313,15 +298,19 @@ class FastAnova:
         self.full_rank = self.rank == exog.shape[1]
         self.terms = tuple(":".join(factors[i] for i in term) for term in terms)
         if self.df_resid < 1:
-            raise ValueError(
-                f"The design {list(factors)} leaves {self.df_resid} residual degrees of freedom: "
-                "use fewer factors or interactions, or more rows."
+            raise DataError(
+                column="factors",
+                value=list(factors),
+                fault=f"which leave {self.df_resid} residual degrees of freedom",
+                fix="use fewer factors or interactions, or more rows",
             )
         if typ == 3 and not self.full_rank:
-            raise ValueError(
-                f"The design {list(factors)} has empty cells (rank {self.rank} for "
-                f"{exog.shape[1]} columns), so the result of type III would depend on the coding: "
-                "use typ=1 or typ=2."
+            raise DataError(
+                column="typ",
+                value=3,
+                fault=f"but the design has empty cells (rank {self.rank} for {exog.shape[1]} "
+                "columns), so the result would depend on the coding",
+                fix="use typ=1 or typ=2",
             )
         minimum_norm = solution == "minimum_norm" and typ == 2 and not self.full_rank
         if minimum_norm:
@@ -353,17 +342,6 @@ class FastAnova:
         """ANOVA of each column of the responses."""
         y = np.asarray(responses, dtype=float)
         y = y[:, None] if y.ndim == 1 else y
-        if y.ndim != 2 or y.shape[0] != self.n:
-            raise ValueError(
-                f"The responses have the shape {np.shape(responses)}: give {self.n} rows, one for "
-                "each row of the design, and one column per response."
-            )
-        if not np.isfinite(y).all():
-            row, column = np.argwhere(~np.isfinite(y))[0]
-            raise ValueError(
-                f"The response in column {column} is {y[row, column]} in row {row}: give finite "
-                "numbers only."
-            )
         tolerance = rounding_error(y)
         # A large mean costs digits, and no term tests the intercept.
         y = y - y.mean(axis=0)

@@ -52,12 +52,3 @@ def test_weightings_are_measured_side_by_side():
         alone = discrimination(truth, scores, weighting[None, :])
         np.testing.assert_equal(both.auroc[row], alone.auroc[0])
         np.testing.assert_equal(both.average_precision[row], alone.average_precision[0])
-
-
-@pytest.mark.parametrize(
-    ("scores", "weights"),
-    [([0.1], None), ([0.1, np.nan], None), ([0.1, 0.2], np.ones((1, 3)))],
-)
-def test_what_does_not_fit_is_refused(scores, weights):
-    with pytest.raises(ValueError, match="give one label, one score"):
-        discrimination([True, False], scores, weights)

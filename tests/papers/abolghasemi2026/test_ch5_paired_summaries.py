@@ -77,21 +77,6 @@ def test_a_difference_that_rounding_leaves_without_sign_is_open():
     assert decide((-1, 30), (0.1, 40), 500) == "open"
 
 
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (lambda: paired_t(1, 1, 1), "number of pairs is 1"),
-        (lambda: p_value(1, 0), "number of pairs is 0"),
-        (lambda: critical_sum_of_squares(1, 1), "number of pairs is 1"),
-        (lambda: paired_t(10, 5, 10), "sum to at least 10, got 5"),
-        (lambda: largest_sum_of_squares(77.8, 0.5, 10), "mean is 77.8"),
-    ],
-)
-def test_bad_input_is_named(ask, message):
-    with pytest.raises(ValueError, match=message):
-        ask()
-
-
 def test_decide_at_another_level():
     """p = .03: significant at .05 and not at .01, whether the sums are known or bounded."""
     squares = critical_sum_of_squares(5, 30, alpha=0.03)

@@ -126,7 +126,7 @@ def test_a_full_disk_and_a_model_without_safetensors_are_sentences(server, monke
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(hub, "snapshot_download", full)
+    monkeypatch.setattr(models, "snapshot_download", full)
     with pytest.raises(ModelError, match="does not fit into .*hub: free some space"):
         download_model("org/toy")
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -188,60 +189,53 @@ def test_the_text_none_is_a_level():
 GOOD = pd.DataFrame({"y": [1.0, 2, 3, 4], "a": list("ppqq"), "b": list("rsrs")})
 
 
+@pytest.mark.parametrize("function", [anova, supported_anova])
 @pytest.mark.parametrize(
-    ("frame", "response", "factors", "message"),
+    ("frame", "response", "factors", "fields"),
     [
-        (GOOD.iloc[:0], "y", ["a"], "no rows"),
-        (GOOD, "w", ["a"], r"no column 'w'.*\['y', 'a', 'b'\]"),
-        (GOOD, "y", ["w"], "no column 'w'"),
-        (GOOD, "y", "a", r"such as \['a'\]"),
-        (GOOD, "y", [], "at least one column name"),
-        (GOOD, "y", ["a", "a"], "without repeats"),
-        (GOOD, "a", ["b"], "'a' is not numeric: its first value is 'p'"),
-        (GOOD.assign(y=[1, np.nan, 3, np.inf]), "y", ["a"], "in row 1, 3:"),
-        (GOOD.assign(y=[np.nan] * 4), "y", ["a"], "in row 0, 1, 2 and 1 more:"),
-        (GOOD.assign(y=2), "y", ["a"], "is 2 in every row"),
-        (GOOD.assign(a="p"), "y", ["a"], "has only the level 'p'"),
-        (GOOD.assign(a=["p", None, "q", "q"]), "y", ["a"], "missing in row 1:.*keep_default_na"),
-        (GOOD, "y", ["a", "b"], "leaves 0 residual degrees"),
-        (GOOD.assign(c=1.0), "y", ["y"], "both the response and a factor"),
+        (GOOD.iloc[:0], "y", ["a"], {"column": None}),
+        (GOOD, "y", "a", {"column": "factors", "value": "a"}),
+        (GOOD, "y", [], {"column": "factors", "value": []}),
+        (GOOD, "y", ["a", "a"], {"column": "factors", "value": ["a", "a"]}),
+        (GOOD, "y", ["a", "b"], {"column": "factors", "value": ["a", "b"]}),
+        (GOOD, "a", ["b"], {"column": "a", "value": "p"}),
+        (GOOD.assign(y=GOOD["y"] * 1j), "y", ["a"], {"column": "y", "value": 1j}),
+        (GOOD.assign(y=[1, np.nan, 3, np.inf]), "y", ["a"], {"column": "y", "row": "row 1"}),
+        (GOOD.assign(y=[np.nan] * 4), "y", ["a"], {"column": "y", "row": "row 0"}),
+        (GOOD.assign(y=2), "y", ["a"], {"column": "y", "value": 2}),
+        (GOOD.assign(y=[0.3, 0.1 + 0.2] * 2), "y", ["a"], {"column": "y", "value": 0.3}),
+        (GOOD.assign(a="p"), "y", ["a"], {"column": "a", "value": "p"}),
+        (GOOD.assign(a=["p", None, "q", "q"]), "y", ["a"], {"column": "a", "row": "row 1"}),
+        (GOOD, "y", ["y"], {"column": "response", "value": "y"}),
     ],
 )
-def test_bad_data_is_named(frame, response, factors, message):
-    with pytest.raises(ValueError, match=message) as error:
-        anova(frame, response, factors)
-    assert str(error.value).count(". ") == 0, "one sentence"
+def test_anova_invalid_data(function, frame, response, factors, fields):
+    with refused(**fields):
+        function(frame, response, factors)
+
+
+@pytest.mark.parametrize("function", [anova, supported_anova])
+def test_anova_missing_and_repeated_columns(function):
+    for frame, factors in ((GOOD, ["w"]), (pd.concat([GOOD, GOOD["b"]], axis=1), ["b"])):
+        with pytest.raises(ValueError, match=f"'{factors[0]}'"):
+            function(frame, "y", factors)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"typ": 4}, "typ is 4: give 1, 2 or 3"),
-        ({"interactions": 2}, "interactions is 2.*to 1"),
-        ({"interactions": "all"}, "interactions is 'all'"),
-    ],
+    "options", [{"typ": 4}, {"interactions": 2}, {"interactions": "all"}], ids=str
 )
-def test_bad_options_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
+def test_anova_invalid_options(options):
+    ((name, value),) = options.items()
+    with refused(name, value):
         anova(GOOD, "y", ["a"], **options)
 
 
-def test_type_three_needs_full_rank():
-    with pytest.raises(ValueError, match="empty cells.*use typ=1 or typ=2"):
+def test_anova_type_three_empty_cells():
+    with refused("typ", 3):
         anova(viewpoints_like(), "y", ["a", "b"], typ=3)
 
 
-def test_fast_anova_refuses_bad_responses():
-    fast = FastAnova(GOOD, ["a"])
-    with pytest.raises(ValueError, match=r"shape \(3,\): give 4 rows"):
-        fast.fit([1, 2, 3])
-    with pytest.raises(ValueError, match="column 1 is nan in row 2"):
-        fast.fit([[1, 1], [2, 2], [3, np.nan], [4, 4]])
-    with pytest.raises(ValueError, match="solution is 'r'"):
-        FastAnova(GOOD, ["a"], solution="r")
-
-
-def test_fast_anova_keeps_a_constant_response_apart():
+def test_fast_anova_constant_response():
     result = FastAnova(GOOD, ["a"]).fit(np.column_stack([GOOD["y"], [2, 2, 2, 2]]))
     assert np.isnan(result.f[0, 1])
     assert np.isnan(result.p[0, 1])
@@ -320,14 +314,6 @@ def test_rounding_is_no_effect(seed):
 
 
 @pytest.mark.parametrize("function", [anova, supported_anova])
-def test_a_response_that_is_constant_but_for_rounding_is_refused(function):
-    frame = unbalanced()
-    frame["z"] = np.where(np.arange(len(frame)) % 2, 0.3, 0.1 + 0.2)
-    with pytest.raises(ValueError, match="in every row, up to rounding"):
-        function(frame, "z", ["a", "b"])
-
-
-@pytest.mark.parametrize("function", [anova, supported_anova])
 @pytest.mark.parametrize("typ", [1, 2, 3])
 def test_a_large_mean_costs_no_digits(function, typ):
     frame = unbalanced()
@@ -337,24 +323,12 @@ def test_a_large_mean_costs_no_digits(function, typ):
     np.testing.assert_allclose(moved["F"], table["F"], rtol=1e-6)
 
 
-@pytest.mark.parametrize("function", [anova, supported_anova])
-def test_what_is_no_response_is_refused(function):
-    frame = unbalanced()
-    with pytest.raises(ValueError, match="both the response and a factor"):
-        function(frame, "a", ["a", "b"])
-    with pytest.raises(ValueError, match="not numeric"):
-        function(frame.assign(z=frame["z"] * 1j), "z", ["a", "b"])
-    doubled = pd.concat([frame, frame["b"]], axis=1)
-    with pytest.raises(ValueError, match="columns named 'b'"):
-        function(doubled, "z", ["a", "b"])
-
-
 @pytest.mark.parametrize("cells", [anova_cells, supported_cells])
-def test_cells_of_no_factor_and_of_a_constant_response_are_refused(cells):
+def test_anova_cells_invalid_values(cells):
     frame = unbalanced()
-    with pytest.raises(ValueError, match="is not a factor"):
+    with refused("containing", "kind"):
         cells(frame, ["z"], ["a", "b"], CULPEPPER, containing="kind")
-    with pytest.raises(ValueError, match="in every row"):
+    with refused("z", 1):
         cells(frame.assign(z=1.0), ["z"], ["a", "b"], CULPEPPER)
 
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from data_errors import refused
 from scipy import stats
 
 from everycell.statistics.hypothesis_tests import pearson, t_tests
@@ -67,19 +68,27 @@ def test_pearson_equals_numpy_and_contains_r():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "fields"),
     [
-        (lambda: t_tests(SCORES, [("a", "d")]), "sample 'd'; expected one of"),
-        (lambda: t_tests(SCORES, correction="fdr"), "correction is 'fdr'"),
-        (lambda: t_tests({"a": [1, 2]}), "no pair to compare"),
-        (lambda: t_tests({"a": [1, 2], "b": [1, 2, 3]}), "'a' and 'b' have 2 and 3 values"),
-        (lambda: t_tests({"a": [1, 2], "b": [1, np.nan]}), "'b' is nan at position 1"),
-        (lambda: t_tests({"a": [1], "b": [2]}), r"'a' has the shape \(1,\)"),
-        (lambda: pearson({"a": [1, 2, 3], "b": [2, 2, 2]}), "sample 'b' are 2"),
+        (lambda: t_tests(SCORES, [("a", "d")]), {"column": "sample", "value": "d"}),
+        (lambda: t_tests(SCORES, correction="fdr"), {"column": "correction", "value": "fdr"}),
+        (lambda: t_tests(SCORES, alpha=1.0), {"column": "alpha", "value": 1}),
+        (lambda: t_tests({"a": [1, 2]}), {"column": "samples", "value": ["a"]}),
+        (lambda: t_tests({"a": [1, 2], "b": [1, 2, 3]}), {"column": "samples 'a' and 'b'"}),
+        (
+            lambda: t_tests({"a": [1, 2], "b": [1, np.nan]}),
+            {"column": "sample 'b'", "row": "position 1", "value": np.nan},
+        ),
+        (lambda: t_tests({"a": [1], "b": [2]}), {"column": "sample 'a'", "value": [1]}),
+        (
+            lambda: pearson({"a": [1, 2, 3], "b": [2, 2, 2]}),
+            {"column": "sample 'b'", "value": [2, 2, 2]},
+        ),
+        (lambda: pearson(SCORES, confidence=0), {"column": "confidence", "value": 0}),
     ],
 )
-def test_bad_samples_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
+def test_t_tests_invalid_samples(call, fields):
+    with refused(**fields):
         call()
 
 

@@ -122,23 +122,6 @@ def test_intervals_contain_the_rate():
         assert table[["low", "high"]].max(axis=None) <= 1
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"factor": "source"}, "study 'viewpoints' has no controlled factor 'source'"),
-        ({"analysis": "four-way"}, "no analysis 'four-way': choose from"),
-        ({"interval": "normal"}, "interval is 'normal'"),
-        ({"n_studies": 0}, "n_studies is 0"),
-        ({"worker_sd": -1}, "worker_sd is -1"),
-        ({"effects": []}, "effects is empty"),
-    ],
-)
-def test_bad_arguments_are_named(options, message):
-    arguments = {"effects": [0.0], "solution": "supported", **options}
-    with pytest.raises(ValueError, match=message):
-        rates(viewpoints_study(), **arguments)
-
-
 @pytest.mark.parametrize("interval", ["wilson", "beta"])
 @pytest.mark.parametrize("confidence", [0.8, 0.99])
 def test_rejection_rates_interval_equals_statsmodels(interval, confidence):

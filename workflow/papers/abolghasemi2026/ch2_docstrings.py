@@ -1,4 +1,4 @@
-"""Docstrings of installed packages: numpydoc sections, See Also lists, and names of objects.
+"""Docstrings of installed packages: sections, See Also lists, names, and near-duplicates.
 
 `walk` imports the public modules of a package and reads the dictionaries of modules and classes, so
 that no property, descriptor or lazy attribute of the package runs.
@@ -362,7 +362,11 @@ def shingles(texts: Sequence[str], length: int = 3) -> sparse.csr_array:
 
 
 def similar_pairs(sets: sparse.csr_array, threshold: float) -> pd.DataFrame:
-    """All pairs of rows whose Jaccard similarity reaches a threshold."""
+    """All pairs of rows whose Jaccard similarity reaches a threshold.
+
+    Unlike MinHash, the result does not depend on a seed. Only pairs of sets that share a rare
+    element are compared (prefix filtering; Chaudhuri, Ganti and Kaushik, ICDE 2006, section 4.1).
+    """
     sizes = np.diff(sets.indptr)
     prefixes = _rarest_elements(sets, sizes, threshold)
     candidates = sparse.triu(prefixes @ prefixes.T, k=1).tocoo()

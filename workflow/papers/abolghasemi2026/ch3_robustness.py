@@ -191,20 +191,12 @@ def discrimination(
 ) -> Discrimination:
     """Measure how well scores separate two classes, for each row of weights.
 
-    NaN if a class has no weight; average precision needs only positive samples.
+    Ties count half in the area under the ROC curve, and share one rank in average precision, as in
+    scikit-learn, which computes one weighting at a time. NaN if a class has no weight; average
+    precision needs only positive samples.
     """
     labels, values = np.asarray(truth, dtype=bool), np.asarray(scores, dtype=float)
     weightings = np.ones((1, len(labels))) if weights is None else np.asarray(weights, dtype=float)
-    if (
-        labels.shape != values.shape
-        or weightings.shape[1:] != labels.shape
-        or np.isnan(values).any()
-    ):
-        raise ValueError(
-            f"There are labels of shape {labels.shape}, scores of shape {values.shape} (NaN: "
-            f"{int(np.isnan(values).sum())}) and weights of shape {weightings.shape}; give one "
-            "label, one score and one weight per weighting for each sample."
-        )
     order = np.argsort(-values, kind="stable")
     tie_ends = np.flatnonzero(np.diff(values[order], append=np.nan) != 0)
     labels, weightings = labels[order], weightings[:, order]

@@ -253,7 +253,13 @@ def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
 def aggregate_preferences(
     preferences: pd.DataFrame, how: How = "sum", *, symmetric: bool = True
 ) -> pd.DataFrame:
-    """Aggregate the probabilities that a document is better than the others into its score."""
+    """Aggregate the probabilities that a document is better than the others into its score.
+
+    From the probability p(i, j) that i is better than j, the score of i sums p(i, j) over all j, or
+    its logarithm, and if symmetric also 1 - p(j, i). Source: Pradeep, Nogueira and Lin, "The
+    Expando-Mono-Duo design pattern" (2021). The code of lajewska2025 uses the symmetric sum; the
+    text does not specify it.
+    """
     p = preferences["probability"].to_numpy(dtype=float)
     won, lost = p, 1 - p
     if how == "log":

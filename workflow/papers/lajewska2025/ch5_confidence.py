@@ -220,11 +220,6 @@ def clustered_correlation(
         members = [np.array([number]) for number in range(len(data))]
     else:
         members = list(data.groupby(cluster, sort=False).indices.values())
-    if len(members) < 2:
-        raise ValueError(
-            f"The column {cluster!r} has fewer than two clusters: the bootstrap needs at least "
-            "two, so choose a different column."
-        )
     # The moments of a bootstrap sample are the sums of the moments of its clusters.
     moments = np.array(
         [
@@ -236,11 +231,6 @@ def clustered_correlation(
     n, sum_x, sum_y, xx, yy, xy = moments[draws].sum(axis=1).T
     spread = (xx - sum_x**2 / n) * (yy - sum_y**2 / n)
     varies = spread > 1e-12 * xx * yy
-    if not varies.any():
-        raise ValueError(
-            f"At least one column is constant in all {resamples} bootstrap samples: use more "
-            "clusters or resamples."
-        )
     correlations = (xy - sum_x * sum_y / n)[varies] / np.sqrt(spread[varies])
     low, high = np.quantile(correlations, [(1 - confidence) / 2, (1 + confidence) / 2])
     return {
@@ -265,8 +255,6 @@ def nested_variance_shares(
     """Share of a column's sum of squares that each of several nested levels accounts for."""
     parent_means = pd.Series(float(data[value].mean()), index=data.index)
     total = float(((data[value] - parent_means) ** 2).sum())
-    if total == 0:
-        raise ValueError(f"The column {value!r} is constant: it has no variance to partition.")
     shares = {}
     for number, level in enumerate(levels, start=1):
         means = data.groupby(list(levels[:number]), sort=False)[value].transform("mean")
