@@ -43,7 +43,7 @@ def test_shingles_are_sets_of_word_runs(texts, length):
     ),
     st.sampled_from([0.1, 0.2, 1 / 3, 0.4, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9, 1.0]),
 )
-def test_pairs_are_all_pairs_that_reach_the_threshold(rows, threshold):
+def test_similar_pairs_equals_all_pairs(rows, threshold):
     """The thresholds are similarities that small sets reach exactly."""
     expected = []
     for (a, left), (b, right) in itertools.combinations(enumerate(map(np.array, rows)), 2):

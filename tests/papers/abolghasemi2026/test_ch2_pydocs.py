@@ -189,7 +189,7 @@ def test_walk_missing_package(toy):
     assert caught.value.value == "no_such_package"
 
 
-def test_collection_of_the_toy(toy):
+def test_build_toy_collection(toy):
     collection = build_from_walk(walk(["shapes"]), {"shapes": "1"})
     documents = collection.documents.set_index("document_id")
     # printed and Runs are too short; copied is nearly circle_area; the two areas are one.
@@ -222,7 +222,7 @@ def test_near_duplicates_below_the_merging_are_kept_apart_as_negatives(toy):
     assert ["shapes.Square.area", "shapes.Square.inherited"] in pairs
 
 
-def test_toy_is_the_same_in_processes_with_other_hash_seeds(toy):
+def test_build_same_with_other_hash_seeds(toy):
     program = (
         "import papers.abolghasemi2026.ch2_pydocs as p;"
         "c = p.build_from_walk(p.walk(['shapes']), {'shapes': '1'});"
@@ -255,7 +255,7 @@ def test_sha256_follows_texts_and_links(toy):
     assert replace(collection, documents=shuffled).sha256 == collection.sha256
 
 
-def test_sections_keep_titles_that_are_no_sections():
+def test_split_sections_other_titles():
     text = "A.\n\nCustom\n------\nb\n\nreferences:\n===========\nc\n\nNotes\n-----\nd"
     assert split_sections(text) == [
         ("", "A.\n\nCustom\n------\nb"),
@@ -283,7 +283,7 @@ def test_see_also_entries(entry, names, description):
 
 
 @pytest.mark.parametrize("line", [":ref:`ufuncs-types`", "The guide says more.", "a b : no"])
-def test_lines_that_are_no_entries(line):
+def test_see_also_other_lines(line):
     assert see_also(f"See Also\n--------\n{line}\n    more : of it") == []
 
 
@@ -321,7 +321,7 @@ def test_names_are_looked_up_around_their_own_place():
         ("Index.size goes with Index", "goes with"),
     ],
 )
-def test_masking(text, masked):
+def test_mask_names_cases(text, masked):
     assert mask_names(text, ["p.m.ravel", "p.ravel_all", "p.Index"]) == masked
 
 
@@ -351,7 +351,7 @@ def test_expected_facts_in_the_data_card(repository):
     assert {name: documented.get(name) for name in target} == {k: str(v) for k, v in target.items()}
 
 
-def test_expected_is_made_at_the_locked_versions(repository):
+def test_expected_facts_locked_versions(repository):
     lock = (repository / "envs" / "base.lock").read_text(encoding="utf-8")
     for name, version in expected_facts()[1].items():
         assert f"\n{name}=={version} " in lock

@@ -43,7 +43,7 @@ def report(data):
     return comparison_report(*data, MEASURES, level=0.01)
 
 
-def test_means_are_those_of_evaluate_with_ties(data, report):
+def test_comparison_report_means_with_ties(data, report):
     runs, qrels = data
     result = json.loads(report.json)["report"]
     for name, run in runs.items():
@@ -51,7 +51,7 @@ def test_means_are_those_of_evaluate_with_ties(data, report):
         assert [result[name]["scores"][measure] for measure in RANX] == pytest.approx(expected)
 
 
-def test_p_is_that_of_scipy_s_paired_test(data, report):
+def test_comparison_report_p_equals_scipy(data, report):
     runs, qrels = data
     result = json.loads(report.json)["report"]
     values = {name: evaluate(run, qrels, MEASURES) for name, run in runs.items()}
@@ -61,13 +61,13 @@ def test_p_is_that_of_scipy_s_paired_test(data, report):
             assert result[one]["comparisons"][other][label] == pytest.approx(expected)
 
 
-def test_two_equal_systems_have_p_one(report):
+def test_comparison_report_equal_systems(report):
     result = json.loads(report.json)["report"]
     assert set(result["TILDE"]["comparisons"]["TILDE again"].values()) == {1.0}
     assert result["TILDE"]["win_tie_loss"]["TILDE again"]["map"] == {"W": 0, "T": 30, "L": 0}
 
 
-def test_superscripts_are_the_letters_of_the_corrected_paired_tests(data, report):
+def test_comparison_report_superscripts(data, report):
     runs, qrels = data
     lines = [line.split("|")[1:-1] for line in report.markdown.splitlines()[2:]]
     assert [line[1].strip() for line in lines] == list(runs)
@@ -87,7 +87,7 @@ def test_superscripts_are_the_letters_of_the_corrected_paired_tests(data, report
     assert {"", "a", "ab"} <= calls
 
 
-def test_the_report_states_its_topics_level_and_comparisons(data, report):
+def test_comparison_report_notes(data, report):
     notes = json.loads(report.json)
     assert (notes["topics"], notes["level"], notes["comparisons"]) == (30, 0.01, 6)
     assert notes["level_of_one_comparison"] == pytest.approx(0.01 / 6)
@@ -103,7 +103,7 @@ def test_latex_is_one_environment(report):
     assert "$^{ab}$" in report.latex
 
 
-def test_topics_that_are_not_judged_are_left_out(data):
+def test_comparison_report_unjudged_topics(data):
     runs, qrels = data
     fewer = qrels[qrels["query"].isin(["q1", "q2", "q3"])]
     result = json.loads(comparison_report(runs, fewer, ["MAP"]).json)

@@ -80,7 +80,7 @@ def scidocs(tmp_path):
     return write
 
 
-def test_from_the_files_to_an_evaluation(scidocs):
+def test_read_scidocs_to_evaluation(scidocs):
     """Ranking by shared words is perfect in every list, and by their lack it is the worst."""
     result = read_scidocs(scidocs(), seed=1)
     assert result.documents["document_id"].tolist() == list(papers())
@@ -114,7 +114,7 @@ def test_from_the_files_to_an_evaluation(scidocs):
         assert (evaluate(own.assign(score=-own["score"]), qrels)["MAP"] < 0.6).all()
 
 
-def test_lists_are_those_of_the_file_as_its_evaluator_reads_them(scidocs):
+def test_read_scidocs_lists_as_in_evaluator(scidocs):
     folder = scidocs()
     candidates = read_scidocs(folder, seed=0).benchmark.candidates
     for task, name in FOLDERS.items():
@@ -137,7 +137,7 @@ def test_lists_are_those_of_the_file_as_its_evaluator_reads_them(scidocs):
 
 @settings(max_examples=5)
 @given(seed=st.integers(0, 10**6), validation=st.floats(0.05, 0.9))
-def test_split(tmp_path_factory, seed, validation):
+def test_read_scidocs_split(tmp_path_factory, seed, validation):
     """Each validation query is in one part; the same seed gives the same parts, line order or not.
 
     The size is that of the share, and test queries stay where they are.
@@ -164,7 +164,7 @@ def test_split(tmp_path_factory, seed, validation):
         assert set(parts[parts == "test"].index) == {paper_id(task, "test", n) for n in range(4)}
 
 
-def test_another_seed_is_another_split(scidocs):
+def test_read_scidocs_other_seed(scidocs):
     folder = scidocs()
     first, second = (
         read_scidocs(folder, seed=seed).benchmark.queries.query("split == 'validation'")
@@ -189,7 +189,7 @@ def test_paper_text(title, abstract, cleaning, text):
     assert paper_text(title, abstract, cleaning=cleaning) == text
 
 
-def test_cleaning_and_papers_without_abstract(scidocs):
+def test_paper_text_cleaning(scidocs):
     folder = scidocs()
     for cleaning, text in (("none", "cite question 1: rivers?"), ("words", "cite question 1  riv")):
         result = read_scidocs(folder, seed=0, cleaning=cleaning)
@@ -209,7 +209,7 @@ def test_read_scidocs_listed_documents(scidocs):
     assert set(listed["document_id"]) == set(lists["query_id"]) | set(lists["document_id"])
 
 
-def test_papers_without_metadata(scidocs):
+def test_read_scidocs_without_metadata(scidocs):
     """A few lines are left out and recorded; many are of another release."""
     missing = [line for line in lines("cite", "val") if line.startswith("citeval03 ")]
     lacking = {key: paper for key, paper in papers().items() if key != "citeval03"}

@@ -17,7 +17,7 @@ SAMPLES = st.lists(
 
 
 @given(SAMPLES)
-def test_it_is_that_of_scikit_learn_ties_and_weights_included(samples):
+def test_discrimination_equals_scikit_learn(samples):
     truth, scores, weights = map(np.array, zip(*samples, strict=True))
     result = discrimination(truth, scores, weights[None, :])
     hits, misses = weights[truth].sum(), weights[~truth].sum()
@@ -34,7 +34,7 @@ def test_it_is_that_of_scikit_learn_ties_and_weights_included(samples):
 
 
 @given(SAMPLES)
-def test_only_the_order_of_scores_counts_and_the_other_class_has_the_rest(samples):
+def test_discrimination_monotone_scores(samples):
     truth, scores, _ = map(np.array, zip(*samples, strict=True))
     result = discrimination(truth, scores)
     moved = discrimination(truth, np.exp(scores / 3) - 7)
@@ -44,7 +44,7 @@ def test_only_the_order_of_scores_counts_and_the_other_class_has_the_rest(sample
     np.testing.assert_allclose(discrimination(truth, -scores).auroc, 1 - result.auroc)
 
 
-def test_weightings_are_measured_side_by_side():
+def test_discrimination_several_weightings():
     truth, scores = [True, False, True, False], [0.9, 0.8, 0.3, 0.1]
     weights = np.array([[1, 1, 1, 1], [2, 0, 1, 1], [0, 1, 0, 1]])
     both = discrimination(truth, scores, weights)

@@ -23,7 +23,7 @@ BITS = st.tuples(*(arrays(float, N, elements=st.sampled_from([0.0, 1.0])) for _ 
 
 
 @given(st.one_of(VALUES, BITS))
-def test_from_sums_as_from_pairs(pair):
+def test_paired_t_equals_scipy(pair):
     differences = pair[0] - pair[1]
     total, squares = float(differences.sum()), float((differences**2).sum())
     if np.ptp(differences) < 1e-3:
@@ -35,13 +35,13 @@ def test_from_sums_as_from_pairs(pair):
 
 
 @given(st.one_of(VALUES, BITS))
-def test_no_pairs_have_more_squares_than_their_means_allow(pair):
+def test_largest_sum_of_squares_is_upper_bound(pair):
     squares = float(((pair[0] - pair[1]) ** 2).sum())
     assert squares <= largest_sum_of_squares(pair[0].mean(), pair[1].mean(), N) + 1e-9
 
 
 @given(BITS)
-def test_a_decision_holds_for_all_pairs_with_these_sums(pair):
+def test_decide_consistent_with_pairs(pair):
     differences = pair[0] - pair[1]
     total, changed = float(differences.sum()), float(np.abs(differences).sum())
     bounds = abs(total), largest_sum_of_squares(pair[0].mean(), pair[1].mean(), N)
@@ -50,30 +50,30 @@ def test_a_decision_holds_for_all_pairs_with_these_sums(pair):
     assert decide((total, total), (changed, changed), N) == ("yes" if truth else "no")
 
 
-def test_the_bound_is_reached():
+def test_largest_sum_of_squares_reached():
     first, second = np.repeat([1.0, 0.0], [6, 2]), np.repeat([0.0, 1.0], [4, 4])
     assert ((first - second) ** 2).sum() == largest_sum_of_squares(6 / 8, 4 / 8, 8) == 6
 
 
-def test_squares_allowed_is_where_p_is_alpha():
+def test_critical_sum_of_squares_at_alpha():
     for alpha in (0.01, 0.05):
         edge = critical_sum_of_squares(20, 500, alpha=alpha)
         assert p_value(paired_t(20, edge, 500), 500) == pytest.approx(alpha)
 
 
-def test_no_difference_is_no_evidence():
+def test_paired_t_no_difference():
     assert paired_t(0, 5, 10) == paired_t(0, 0, 10) == 0
     assert p_value(0, 10) == 1
     assert decide((0, 0), (0, 0), 10) == "no"
 
 
-def test_the_same_difference_everywhere():
+def test_paired_t_constant_difference():
     assert paired_t(10, 10, 10) == math.inf
     assert paired_t(-10, 10, 10) == -math.inf
     assert p_value(math.inf, 10) == 0
 
 
-def test_a_difference_that_rounding_leaves_without_sign_is_open():
+def test_decide_sign_unknown():
     assert decide((-1, 30), (0.1, 40), 500) == "open"
 
 

@@ -23,7 +23,7 @@ def test_norm_of_several_lists_is_that_of_torch_one_by_one():
 
 
 @pytest.mark.slow
-def test_a_training_has_the_bits_that_other_processors_gave(tmp_path):
+def test_train_and_score_same_bits_as_other_processors(tmp_path):
     """The numbers come from a processor with AVX-512 and from emulated Haswell and EPYC ones."""
     program = tmp_path / "train.py"
     program.write_text(
@@ -52,7 +52,7 @@ def test_a_training_has_the_bits_that_other_processors_gave(tmp_path):
     assert run.stdout.split() == expected
 
 
-def test_portable_arithmetic_comes_before_the_first_computation():
+def test_use_portable_arithmetic_too_late():
     program = (
         "import torch;"
         "torch.ones(3).sum();"
@@ -67,7 +67,7 @@ def test_portable_arithmetic_comes_before_the_first_computation():
     assert f"Torch already uses {run.stdout.strip()}" in run.stderr
 
 
-def test_scores_do_not_depend_on_the_scale_of_features_in_a_list_nor_on_other_lists():
+def test_score_independent_of_scale_and_other_lists():
     torch.manual_seed(3)
     model = ListNet(4)
     alone = score(model, LISTS[:1])[0]
@@ -75,7 +75,7 @@ def test_scores_do_not_depend_on_the_scale_of_features_in_a_list_nor_on_other_li
     np.testing.assert_allclose(together, alone, atol=1e-3)
 
 
-def test_training_finds_the_feature_that_makes_items_relevant():
+def test_train_and_score_finds_relevant_feature():
     result = train_and_score(LISTS[:30], RELEVANCE[:30], LISTS[30:], epochs=[1, 12], seed=1)
     hits = [
         np.mean(grades[np.argsort(-scores)[:6]])
@@ -84,14 +84,14 @@ def test_training_finds_the_feature_that_makes_items_relevant():
     assert np.mean(hits) > 0.85
 
 
-def test_scores_after_fewer_epochs_are_those_of_a_shorter_training():
+def test_train_and_score_fewer_epochs():
     long = train_and_score(LISTS[:9], RELEVANCE[:9], LISTS[9:11], epochs=[2, 5], seed=4)
     short = train_and_score(LISTS[:9], RELEVANCE[:9], LISTS[9:11], epochs=[2], seed=4)
     np.testing.assert_array_equal(long[2], short[2])
     assert not np.array_equal(long[5], long[2])
 
 
-def test_early_stopping_keeps_the_scores_after_the_epoch_with_the_lowest_validation_loss():
+def test_train_and_score_early_stopping():
     # The other items are relevant: what is learnt soon makes the loss on these lists grow.
     features, relevance = LISTS[30:], [1 - np.asarray(grades) for grades in RELEVANCE[30:]]
     held_out, epochs = (features, relevance), range(1, 8)

@@ -37,7 +37,7 @@ def order(p, *choice):
     return aggregate_preferences(preferences(p), how, symmetric=symmetric)["document"].tolist()
 
 
-def test_the_best_documents_break_ties_as_trec_eval_does():
+def test_top_documents_ties():
     assert top_documents(RUN, 2).values.tolist() == [
         ["r", "x", 1.0],
         ["q", "a", 3.0],
@@ -46,7 +46,7 @@ def test_the_best_documents_break_ties_as_trec_eval_does():
     assert len(top_documents(RUN, 9)) == len(RUN)
 
 
-def test_rescored_documents_come_first_and_the_others_keep_their_order():
+def test_rerank_order():
     scores = pd.DataFrame({"query": "q", "document": ["b", "a"], "score": [-1.0, -2]})
     result = rerank(RUN, scores)
     assert result.values.tolist() == [
@@ -57,7 +57,7 @@ def test_rescored_documents_come_first_and_the_others_keep_their_order():
     ]
 
 
-def test_pairs_are_of_one_query():
+def test_ordered_pairs_within_queries():
     assert ordered_pairs(RUN[RUN["document"] != "c"]).values.tolist() == [
         ["q", "a", "b"],
         ["q", "b", "a"],
@@ -65,7 +65,7 @@ def test_pairs_are_of_one_query():
     assert ordered_pairs(RUN[:0]).empty
 
 
-def test_scores_by_hand():
+def test_aggregate_preferences_by_hand():
     p = [[0, 0.9, 0.2], [0.4, 0, 0.5], [0.7, 0.5, 0]]
     expected = {
         ("sum", False): {"d0": 1.1, "d1": 0.9, "d2": 1.2},
@@ -86,7 +86,7 @@ def test_scores_by_hand():
         assert dict(zip(result["document"], result["score"], strict=True)) == pytest.approx(scores)
 
 
-def test_certain_preferences_have_finite_logarithms():
+def test_aggregate_preferences_certain():
     result = aggregate_preferences(preferences([[0, 1], [0, 0]]), "log")
     assert result["document"].tolist() == ["d0", "d1"]
     assert np.isfinite(result["score"]).all()
@@ -95,7 +95,7 @@ def test_certain_preferences_have_finite_logarithms():
 @pytest.mark.parametrize("choice", CHOICES)
 @given(st.lists(st.floats(-5, 5).map(lambda x: round(x, 1)), min_size=2, max_size=6, unique=True))
 @settings(max_examples=40)
-def test_preferences_of_a_total_order_give_that_order(choice, strengths):
+def test_aggregate_preferences_total_order(choice, strengths):
     values = np.array(strengths)
     p = 1 / (1 + np.exp(values[None, :] - values[:, None]))
     assert order(p, *choice) == [f"d{position}" for position in np.argsort(-values)]
@@ -104,7 +104,7 @@ def test_preferences_of_a_total_order_give_that_order(choice, strengths):
 @pytest.mark.parametrize("symmetric", [True, False])
 @given(st.integers(2, 5), st.integers(0, 10_000))
 @settings(max_examples=40)
-def test_turned_preferences_turn_the_order(symmetric, size, seed):
+def test_aggregate_preferences_reversed(symmetric, size, seed):
     """Reversed preferences give mirrored sums."""
     p = np.random.default_rng(seed).uniform(0, 1, (size, size))
     forth, back = (
@@ -118,7 +118,7 @@ def test_turned_preferences_turn_the_order(symmetric, size, seed):
 @pytest.mark.slow
 @given(st.integers(2, 5), st.integers(0, 10_000))
 @settings(max_examples=40)
-def test_a_symmetric_score_of_consistent_preferences_is_twice_the_other(size, seed):
+def test_aggregate_preferences_symmetric(size, seed):
     p = np.triu(np.random.default_rng(seed).uniform(0.01, 0.99, (size, size)), 1)
     p += np.tril(1 - p.T, -1)
     for how in ("sum", "log"):

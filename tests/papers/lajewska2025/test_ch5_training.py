@@ -48,7 +48,7 @@ def by_transformers(model, tokenizer, question, sentence, length):
         return torch.sigmoid(model(**encoded).logits).item()
 
 
-def test_probabilities_are_those_of_one_text_with_a_separator(classifier, tokenizer):
+def test_answer_probabilities_separator(classifier, tokenizer):
     result = answer_probabilities(classifier, tokenizer, PAIRS, 16)
     # The last pair is cut at the end of the sentence: its question has 3 of 13 tokens.
     expected = [by_transformers(classifier, tokenizer, *pair, 16) for pair in PAIRS]
@@ -56,7 +56,7 @@ def test_probabilities_are_those_of_one_text_with_a_separator(classifier, tokeni
     assert answer_probabilities(classifier, tokenizer, [], 16).shape == (0,)
 
 
-def test_the_loss_is_minus_the_log_of_the_right_probability(classifier, tokenizer):
+def test_classification_loss_by_hand(classifier, tokenizer):
     answers = np.array([True, False, False, True])
     rows = {
         "question": [pair[0] for pair in PAIRS],
@@ -71,7 +71,7 @@ def test_the_loss_is_minus_the_log_of_the_right_probability(classifier, tokenize
         )
 
 
-def test_it_learns_what_is_planted(classifier, tokenizer, tmp_path):
+def test_classification_loss_learns(classifier, tokenizer, tmp_path):
     pairs = [(question, answer) for question in ("why", "who") for answer in ("yes", "no")] * 4
     answers = [(question == "why") == (answer == "yes") for question, answer in pairs]
     rows = Dataset.from_dict(
@@ -87,12 +87,12 @@ def test_it_learns_what_is_planted(classifier, tokenizer, tmp_path):
 
 
 @pytest.mark.parametrize("length", [4, 17])
-def test_a_length_that_cannot_be_read_is_refused(classifier, tokenizer, length):
+def test_answer_probabilities_too_long(classifier, tokenizer, length):
     with pytest.raises(ValueError, match=f"{length}"):
         answer_probabilities(classifier, tokenizer, PAIRS, length)
 
 
-def test_features_are_products_differences_and_the_cosine(tokenizer):
+def test_pair_features_by_hand(tokenizer):
     torch.manual_seed(0)
     encoder = BertModel(BertConfig(**SIZES), add_pooling_layer=False).eval()
     result = pair_features(encoder, tokenizer, PAIRS, 8)
@@ -105,7 +105,7 @@ def test_features_are_products_differences_and_the_cosine(tokenizer):
     assert result[:, 32] == pytest.approx((questions * sentences).sum(axis=1), abs=1e-6)
 
 
-def test_a_stronger_penalty_is_less_sure():
+def test_train_head_strength():
     features, answers = [[0.0], [1.0], [2.0], [3.0]], [False, False, True, True]
     weak, strong = (
         train_head(features, answers, strength=strength).predict_proba(features)[-1, 1]
@@ -120,7 +120,7 @@ QUESTIONS = [
 ]
 
 
-def test_pairs_of_squad_are_balanced():
+def test_squad_pairs_balanced():
     result = squad_pairs(QUESTIONS, seed=3)
     assert result[:2] == [("who?", "Ann ran.", True), ("who?", "Cy ate with Ann.", True)]
     assert [answers for *_, answers in result] == [True, True, False, False]
@@ -129,5 +129,5 @@ def test_pairs_of_squad_are_balanced():
     assert len({tuple(squad_pairs(QUESTIONS, seed=seed)) for seed in range(10)}) > 1
 
 
-def test_squad_without_enough_silent_sentences_takes_all():
+def test_squad_pairs_few_negatives():
     assert len(squad_pairs([QUESTIONS[0], ("why?", "So.", ())], seed=0)) == 3

@@ -126,7 +126,7 @@ def test_read_nugget_labels_released_file(released):
 
 
 @pytest.mark.released
-def test_importance_differs_between_systems(released):
+def test_read_nugget_labels_importance(released):
     """Judges were asked again for each system: count the topics with several answer keys."""
     lower = released.nuggets.assign(importance=released.nuggets["importance"].str.lower())
     kinds = lower.groupby(["judge", "topic", "nugget"])["importance"].nunique()

@@ -58,7 +58,7 @@ def grepbias(mirror, tmp_path_factory):
     return read_grepbias(queries, documents)
 
 
-def test_frames(read):
+def test_read_grepbias_frames(read):
     result = read()
     assert result.queries.to_numpy().tolist() == [
         ["0", "Career", "male", "best boss"],
@@ -127,7 +127,7 @@ def test_data_card(grepbias, repository):
     assert lacking[["query_id", "relevance"]].to_numpy().tolist() == [["107", 0], ["112", 0]]
 
 
-def test_benchmarks_released_files(grepbias):
+def test_all_wordings_benchmark_released_files(grepbias):
     documents, mixed = all_wordings_benchmark(grepbias)
     assert (len(documents), len(mixed.candidates)) == (702, 117 * 702)
     assert mixed.candidates["relevance"].sum() == 3 * 117
@@ -139,7 +139,7 @@ def test_benchmarks_released_files(grepbias):
     assert len(relevant) == 117
 
 
-def test_benchmark_ids_in_random_order(grepbias):
+def test_all_wordings_benchmark_random_order(grepbias):
     """A run breaks ties by id; the release's ids would put female texts before male ones."""
     ids = grepbias.wordings[["male", "female"]]
     assert (ids["female"].astype(int) > ids["male"].astype(int)).mean() > 0.75

@@ -49,7 +49,7 @@ def curve(planted, system, column):
     return rows.pivot(index="query", columns="k", values=column).to_numpy()
 
 
-def test_texts_hold_what_was_planted(planted, counts):
+def test_plant_bias_terms_in_texts(planted, counts):
     planned = planted.plan.set_index("document")[["length", *planted.words]]
     pd.testing.assert_frame_equal(counts, planned, check_dtype=False, check_names=False)
     assert not planted.documents["document_id"].duplicated().any()
@@ -65,7 +65,7 @@ def test_plant_bias_runs(planted):
 
 
 @pytest.mark.parametrize("effects", [True, False])
-def test_two_terms_in_twice_as_many_words_change_nfairr_alone(effects):
+def test_plant_bias_twice_as_long(effects):
     planted = plant_rankers(queries=40, effects=effects)
     assert {name.removesuffix(CONTROL) for name in planted.runs} == set(RANKERS)
     assert all(name.endswith(CONTROL) for name in planted.runs) != effects
@@ -111,7 +111,7 @@ def test_planted_truth_closed_form(planted):
         np.testing.assert_allclose(curve(planted, system, "TExFAIR"), texfair, atol=1e-12)
 
 
-def test_the_card(repository):
+def test_planted_truth_card_values(repository):
     text = (repository / "docs" / "data-cards" / "planted-bias.md").read_text(encoding="utf-8")
     rows = re.findall(
         r"^\| ([a-z-]+) \| .+ \| ([\d.]+) \| ([\d.]+) \| ([\d.]+|undefined) \|$", text, re.MULTILINE
@@ -124,7 +124,7 @@ def test_the_card(repository):
         assert values == output
 
 
-def test_balance_among_documents_separates_the_measures():
+def test_planted_truth_balance():
     """The motivation of TExFAIR: NFaiRR cannot distinguish these two systems."""
     planted = plant_bias(queries=2, depth=100)
     for system in ("one-sided", "alternating"):
@@ -138,7 +138,7 @@ def test_balance_among_documents_separates_the_measures():
     assert result[0, 99] > 0.95
 
 
-def test_fairness_changes_with_the_cut_off():
+def test_planted_truth_cutoff():
     planted = plant_bias(queries=1, depth=20)
     turning = curve(planted, "turning", "TExFAIR")[0]
     np.testing.assert_allclose(turning[:10], 0, atol=1e-12)
@@ -152,7 +152,7 @@ def test_fairness_changes_with_the_cut_off():
     np.testing.assert_allclose(curve(planted, "fading", "TExFAIR without RBDF"), 0, atol=1e-12)
 
 
-def test_without_the_discount_the_cut_off_matters_more():
+def test_planted_truth_without_discount():
     """Figure 4.2: few documents with terms make p(G|k) jump, which RBDF damps."""
     planted = plant_bias(queries=1, depth=40)
     with_rbdf, without = (
@@ -170,7 +170,7 @@ def test_planted_truth_means_cancel():
     assert planted.truth.loc[planted.truth["system"] == "one-sided", "TExFAIR"].max() == 0
 
 
-def test_drawn_lists_differ_and_have_every_kind_of_document():
+def test_plant_bias_drawn_lists():
     planted = plant_bias(queries=20, depth=20)
     drawn = planted.plan[planted.plan["system"] == "drawn"]
     totals = drawn[["female", "male"]].sum(axis=1)

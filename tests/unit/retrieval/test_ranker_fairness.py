@@ -32,7 +32,7 @@ SYSTEMS = {
 }
 
 
-def test_a_mark_is_a_bonferroni_corrected_paired_test():
+def test_ranker_means_markers():
     table = ranker_means(SYSTEMS, baseline="BM25").set_index(["system", "metric"])
     for name in ("ANCE", "SBERT", "old"):
         for metric in ("NFaiRR", "TExFAIR"):
@@ -45,7 +45,7 @@ def test_a_mark_is_a_bonferroni_corrected_paired_test():
     assert (table.loc["BM25", "marker"] == "").all()
 
 
-def test_the_correction_counts_the_other_systems():
+def test_ranker_means_correction():
     # One p between .05 / 3 and .05 / 1.
     near = next(
         shift
@@ -61,7 +61,7 @@ def test_the_correction_counts_the_other_systems():
         assert table.loc[("near", "NFaiRR"), "marker"] == expected
 
 
-def test_r_is_over_the_queries_of_each_system():
+def test_ranker_means_correlation():
     linked = SYSTEMS["BM25"].assign(TExFAIR=lambda frame: frame["NFaiRR"] ** 2)
     table = ranker_means(
         {"BM25": SYSTEMS["BM25"], "linked": linked}, correlated=("TExFAIR", "NFaiRR")
@@ -74,7 +74,7 @@ def test_r_is_over_the_queries_of_each_system():
     assert result.loc["linked", "marker"] == "†"
 
 
-def test_a_query_without_judgements_counts_for_fairness_alone():
+def test_measure_rankers_unjudged_query():
     judged = QUERIES[:20]
     systems = {
         name: frame.assign(MRR=frame["NFaiRR"].reindex(judged)) for name, frame in SYSTEMS.items()
@@ -98,12 +98,12 @@ def run(**documents: list[float]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["query", "document", "score"])
 
 
-def test_an_exchange_that_changes_nothing_gives_one():
+def test_counterfactual_overlap_identical():
     same = run(q=[3, 2, 1], r=[1, 1, 1])
     assert counterfactual_overlap(same, same).tolist() == [1.0, 1.0]
 
 
-def test_only_the_first_ranks_count():
+def test_counterfactual_overlap_depth():
     # The first two stay, what is behind them is turned round.
     changed = counterfactual_overlap(run(q=[9, 8, 3, 2, 1]), run(q=[9, 8, 1, 2, 3]), depth=2)
     assert changed.tolist() == [1.0]
@@ -111,7 +111,7 @@ def test_only_the_first_ranks_count():
     assert 0.5 < deeper["q"] < 1
 
 
-def test_two_by_hand():
+def test_counterfactual_overlap_by_hand():
     # Agreement 0 at rank 1 and 1 from rank 2 on: 1 - (1 - p).
     result = counterfactual_overlap(run(q=[2, 1]), run(q=[1, 2]), p=0.8)
     assert result["q"] == pytest.approx(0.8)
@@ -132,7 +132,7 @@ def run_of(**lists):
     return pd.DataFrame(rows, columns=["query", "document", "score"])
 
 
-def test_rankers_have_their_queries_in_one_order_and_judged_ones_have_effectiveness():
+def test_measure_rankers_order():
     qrels = pd.DataFrame({"query": ["q1", "q1"], "document": ["a", "b"], "relevance": [1, 2]})
     runs = {"one": run_of(q2="cd", q1="ab"), "two": run_of(q1="ba", q2="ca")}
     result = measure_rankers(runs.items(), COUNTS, k=2, qrels=qrels, relevant_from=2)
@@ -144,7 +144,7 @@ def test_rankers_have_their_queries_in_one_order_and_judged_ones_have_effectiven
         assert frame[["NFaiRR", "TExFAIR"]].notna().all(axis=None)
 
 
-def test_a_query_that_one_ranker_does_not_answer_is_left_out_for_all():
+def test_restrict_to_common_queries_missing():
     runs = {"one": run_of(q1="ab", q2="cd"), "two": run_of(q2="ca", q1="ba", q3="ab", q4="cd")}
     result, left_out = restrict_to_common_queries(measure_rankers(runs.items(), COUNTS, k=2))
     assert [frame.index.tolist() for frame in result.values()] == [["q1", "q2"]] * 2

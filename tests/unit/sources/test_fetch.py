@@ -133,7 +133,7 @@ def assert_nothing_kept(cache: Path):
 # --- the order of the sources -------------------------------------------------------------------
 
 
-def test_network_file_is_kept_and_not_fetched_twice(server, tmp_path):
+def test_fetch_once(server, tmp_path):
     registry = make_registry({"origin": origin()}, server.host)
     for _ in range(2):
         path = fetch(KEY, tmp_path, registry=registry)
@@ -150,14 +150,14 @@ def test_mirror_comes_before_the_network_and_is_unpacked(server, tmp_path):
     assert server.requests == 0
 
 
-def test_network_serves_what_the_mirror_does_not_hold(server, tmp_path):
+def test_fetch_network_after_mirror(server, tmp_path):
     (tmp_path / "mirror").mkdir()
     registry = make_registry({"origin": origin()}, server.host)
     path = fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=registry)
     assert path.read_bytes() == CONTENT
 
 
-def test_a_cache_can_serve_as_a_mirror(server, tmp_path):
+def test_fetch_set_as_mirror(server, tmp_path):
     registry = make_registry({"origin": origin()}, server.host)
     assert list(fetch_set("toy", tmp_path / "first", registry=registry)) == [KEY]
     second = fetch_set(
@@ -167,7 +167,7 @@ def test_a_cache_can_serve_as_a_mirror(server, tmp_path):
     assert server.requests == 1
 
 
-def test_both_contents_of_a_changed_copy_are_accepted(server, tmp_path):
+def test_fetch_changed_copy(server, tmp_path):
     changed = CONTENT.replace(b"W001", b"W002")
     entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror", changed), "note": "ids"}
     registry = make_registry(entry, server.host)
@@ -190,7 +190,7 @@ def tar_of(*names: str) -> bytes:
     return buffer.getvalue()
 
 
-def test_the_one_file_of_an_archive_is_unpacked_and_guarded(server, tmp_path):
+def test_fetch_archive_member(server, tmp_path):
     packed = tar_of("runs/._ratings.csv", "runs/ratings.csv")
     server.answer = server.send(packed)
     entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
@@ -206,7 +206,7 @@ def test_the_one_file_of_an_archive_is_unpacked_and_guarded(server, tmp_path):
 
 
 @pytest.mark.fault("archive")
-def test_an_archive_of_two_files_is_refused(server, tmp_path):
+def test_fetch_archive_two_files(server, tmp_path):
     packed = tar_of("a.csv", "b.csv")
     server.answer = server.send(packed)
     entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
@@ -233,7 +233,7 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, **headers: str) -> tarfile.
 
 @pytest.mark.fault("archive")
 @pytest.mark.parametrize("name", ["/escaped", "../../../escaped", "a/../../../escaped"])
-def test_the_name_of_a_member_says_nothing_on_where_it_goes(server, tmp_path, name):
+def test_fetch_member_name(server, tmp_path, name):
     packed = archive_of(member(name), CONTENT)
     server.answer = server.send(packed)
     entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
@@ -260,7 +260,7 @@ def test_the_name_of_a_member_says_nothing_on_where_it_goes(server, tmp_path, na
     ],
     ids=["symbolic link", "link", "character device", "block device", "pipe", "folder", "sparse"],
 )
-def test_a_member_that_is_no_plain_file_is_not_unpacked(server, tmp_path, hostile):
+def test_fetch_member_not_plain(server, tmp_path, hostile):
     (tmp_path / "victim").write_bytes(b"mine")
     packed = archive_of(hostile)
     server.answer = server.send(packed)
@@ -272,7 +272,7 @@ def test_a_member_that_is_no_plain_file_is_not_unpacked(server, tmp_path, hostil
 
 
 @pytest.mark.fault("archive")
-def test_an_archive_with_a_broken_header_is_named(server, tmp_path):
+def test_fetch_broken_header(server, tmp_path):
     packed = archive_of(member("r.csv", **{"GNU.sparse.map": "x,y", "GNU.sparse.size": "z"}))
     server.answer = server.send(packed)
     entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
@@ -312,7 +312,7 @@ def test_files_beside_a_file_never_say_which_content_is_right(server, tmp_path):
 
 @pytest.mark.fault("cache")
 @pytest.mark.parametrize("name", [".{}.part", ".{}.part.download", ".{}.archive", ".{}.link"])
-def test_a_planted_link_leads_nowhere(server, tmp_path, name):
+def test_fetch_planted_link(server, tmp_path, name):
     packed = tar_of("ratings.csv")
     server.answer = server.send(packed)
     (tmp_path / "cache/toy").mkdir(parents=True)
@@ -328,7 +328,7 @@ def test_a_planted_link_leads_nowhere(server, tmp_path, name):
 
 
 @pytest.mark.fault("cache")
-def test_a_pipe_in_place_of_a_file_is_named(tmp_path):
+def test_fetch_pipe(tmp_path):
     registry = make_registry({"origin": origin()})
     for folder in ("cache", "mirror"):
         (tmp_path / folder / "toy").mkdir(parents=True)
@@ -337,7 +337,7 @@ def test_a_pipe_in_place_of_a_file_is_named(tmp_path):
         fetch(KEY, tmp_path / "cache", registry=registry)
 
 
-def test_notice_is_shown_before_the_first_file_of_a_set_only(server, tmp_path, caplog):
+def test_fetch_notice(server, tmp_path, caplog):
     registry = make_registry({"origin": origin()}, server.host)
     (tmp_path / KEY).parent.mkdir(parents=True)  # as Snakemake does before a job
     fetch(KEY, tmp_path, registry=registry)
@@ -362,7 +362,7 @@ def test_notice_is_shown_before_the_first_file_of_a_set_only(server, tmp_path, c
         (CONTENT + b"more", "has the wrong content"),
     ],
 )
-def test_wrong_answer_is_named_and_not_kept(server, tmp_path, body, what):
+def test_fetch_wrong_content(server, tmp_path, body, what):
     server.answer = server.send(body, announced=None)
     registry = make_registry({"origin": origin()}, server.host)
     with pytest.raises(DownloadError, match=what) as caught:
@@ -374,7 +374,7 @@ def test_wrong_answer_is_named_and_not_kept(server, tmp_path, body, what):
 
 
 @pytest.mark.fault("download")
-def test_an_answer_without_end_is_ended(server, tmp_path):
+def test_fetch_endless_answer(server, tmp_path):
     def pour(handler):
         handler.send_response(200)
         handler.end_headers()
@@ -390,7 +390,7 @@ def test_an_answer_without_end_is_ended(server, tmp_path):
 
 
 @pytest.mark.fault("download")
-def test_headers_that_cannot_be_read_are_named(server, tmp_path):
+def test_fetch_bad_headers(server, tmp_path):
     def answer(handler):
         handler.send_response(200)
         handler.send_header("Content-Length", "many")
@@ -406,7 +406,7 @@ def test_headers_that_cannot_be_read_are_named(server, tmp_path):
 
 @pytest.mark.fault("download")
 @pytest.mark.parametrize(("status", "requests"), [(404, 1), (403, 1), (429, 3), (503, 3)])
-def test_error_status_is_named_and_only_a_busy_server_is_asked_again(
+def test_fetch_error_status(
     server, tmp_path, status, requests
 ):
     server.answer = server.send(b"no", status=status)
@@ -418,7 +418,7 @@ def test_error_status_is_named_and_only_a_busy_server_is_asked_again(
 
 
 @pytest.mark.fault("download")
-def test_a_broken_connection_is_tried_again(server, tmp_path):
+def test_fetch_broken_connection(server, tmp_path):
     broken, full = server.send(CONTENT[:100], announced=len(CONTENT)), server.send(CONTENT)
     server.answer = lambda handler: (broken if server.requests == 1 else full)(handler)
     path = fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
@@ -427,7 +427,7 @@ def test_a_broken_connection_is_tried_again(server, tmp_path):
 
 
 @pytest.mark.fault("download")
-def test_a_connection_that_always_breaks_is_named(server, tmp_path):
+def test_fetch_always_broken_connection(server, tmp_path):
     server.answer = server.send(CONTENT[:100], announced=len(CONTENT))
     with pytest.raises(DownloadError, match=f"before all {len(CONTENT)} bytes arrived"):
         fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
@@ -436,7 +436,7 @@ def test_a_connection_that_always_breaks_is_named(server, tmp_path):
 
 
 @pytest.mark.fault("download")
-def test_a_server_that_does_not_answer_is_given_up(server, tmp_path):
+def test_fetch_silent_server(server, tmp_path):
     server.answer = lambda handler: server.release.wait(30)
     with pytest.raises(DownloadError, match="did not respond within 0.1 s"):
         fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host), timeout=0.1)
@@ -444,7 +444,7 @@ def test_a_server_that_does_not_answer_is_given_up(server, tmp_path):
 
 
 @pytest.mark.fault("download")
-def test_a_server_that_stops_in_the_middle_is_given_up(server, tmp_path):
+def test_fetch_stalled_server(server, tmp_path):
     server.answer = server.stall(CONTENT[:100])
     with pytest.raises(DownloadError, match="bytes arrived: .*timed out"):
         fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host), timeout=0.1)
@@ -454,7 +454,7 @@ def test_a_server_that_stops_in_the_middle_is_given_up(server, tmp_path):
 @pytest.mark.slow
 @pytest.mark.fault("download")
 @pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1.1 200 OK\r\n\r\n"])
-def test_a_download_that_drips_is_given_up(server, tmp_path, start):
+def test_fetch_slow_download(server, tmp_path, start):
     def drip(handler):
         try:
             handler.wfile.write(start)
@@ -472,7 +472,7 @@ def test_a_download_that_drips_is_given_up(server, tmp_path, start):
 
 
 @pytest.mark.fault("cache")
-def test_who_waits_for_another_process_is_told(server, tmp_path, monkeypatch, caplog):
+def test_fetch_waits_for_lock(server, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(MODULE, "PATIENCE", 0.05)
     server.answer = server.send(CONTENT)
     stored = threading.Event()
@@ -489,7 +489,7 @@ def test_who_waits_for_another_process_is_told(server, tmp_path, monkeypatch, ca
 
 
 @pytest.mark.fault("download")
-def test_refused_connection_is_named(server, tmp_path):
+def test_fetch_refused_connection(server, tmp_path):
     server.close()
     with pytest.raises(DownloadError, match="refused") as error:
         fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
@@ -503,18 +503,18 @@ def test_refused_connection_is_named(server, tmp_path):
 # --- nothing to fetch from ----------------------------------------------------------------------
 
 
-def test_network_switched_off_says_what_to_do(tmp_path):
+def test_fetch_network_off(tmp_path):
     with pytest.raises(UnavailableError, match="network is switched off; set `mirror:`"):
         fetch(KEY, tmp_path, network=False, registry=make_registry({"origin": origin()}))
 
 
-def test_a_file_that_only_a_mirror_has_says_so(tmp_path):
+def test_fetch_mirror_only(tmp_path):
     entry = {"mirror": copy_in(tmp_path / "mirror"), "note": "taken from a package"}
     with pytest.raises(UnavailableError, match=r"cannot be downloaded \(taken from a package\)"):
         fetch(KEY, tmp_path / "cache", registry=make_registry(entry))
 
 
-def test_an_unavailable_file_says_why(tmp_path):
+def test_fetch_unavailable(tmp_path):
     with pytest.raises(UnavailableError, match="cannot be fetched: too large"):
         fetch(KEY, tmp_path, registry=make_registry({"note": "too large"}))
 
@@ -523,7 +523,7 @@ def test_an_unavailable_file_says_why(tmp_path):
 
 
 @pytest.mark.fault("mirror")
-def test_a_mirror_with_one_changed_byte_is_refused(server, tmp_path):
+def test_fetch_changed_mirror(server, tmp_path):
     entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror")}
     packed = tmp_path / "mirror" / f"{KEY}.gz"
     raw = bytearray(packed.read_bytes())
@@ -543,7 +543,7 @@ def test_a_mirror_with_one_changed_byte_is_refused(server, tmp_path):
 
 
 @pytest.mark.fault("mirror")
-def test_an_unpacked_mirror_file_with_one_changed_byte_is_refused(server, tmp_path):
+def test_fetch_changed_packed_mirror(server, tmp_path):
     (tmp_path / "mirror" / "toy").mkdir(parents=True)
     (tmp_path / "mirror" / KEY).write_bytes(CONTENT[:-1] + b" ")
     with pytest.raises(MirrorError, match=sha256(CONTENT)):
@@ -557,7 +557,7 @@ def test_an_unpacked_mirror_file_with_one_changed_byte_is_refused(server, tmp_pa
 
 
 @pytest.mark.fault("mirror")
-def test_an_unreadable_mirror_file_is_named(tmp_path, monkeypatch):
+def test_fetch_unreadable_mirror(tmp_path, monkeypatch):
     entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror")}
 
     def refuse(path):
@@ -569,7 +569,7 @@ def test_an_unreadable_mirror_file_is_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.fault("mirror")
-def test_a_missing_mirror_folder_is_an_error(server, tmp_path):
+def test_fetch_missing_mirror(server, tmp_path):
     registry = make_registry({"origin": origin()}, server.host)
     with pytest.raises(MirrorError, match="does not exist; correct `mirror:`"):
         fetch(KEY, tmp_path / "cache", mirror=tmp_path / "nowhere", registry=registry)
@@ -577,7 +577,7 @@ def test_a_missing_mirror_folder_is_an_error(server, tmp_path):
 
 
 @pytest.mark.fault("mirror")
-def test_a_copy_that_cannot_be_unpacked_is_named(tmp_path):
+def test_fetch_broken_packed_mirror(tmp_path):
     (tmp_path / "mirror" / "toy").mkdir(parents=True)
     (tmp_path / "mirror" / f"{KEY}.gz").write_bytes(CONTENT)
     form = {"path": f"{KEY}.gz", "size": len(CONTENT), "sha256": sha256(CONTENT)}
@@ -592,7 +592,7 @@ def test_a_copy_that_cannot_be_unpacked_is_named(tmp_path):
 
 
 @pytest.mark.fault("cache")
-def test_a_changed_file_in_the_cache_is_an_error_and_left_alone(server, tmp_path):
+def test_fetch_changed_cache(server, tmp_path):
     registry = make_registry({"origin": origin()}, server.host)
     path = fetch(KEY, tmp_path, registry=registry)
     path.write_bytes(b"my own notes")
@@ -605,7 +605,7 @@ def test_a_changed_file_in_the_cache_is_an_error_and_left_alone(server, tmp_path
 
 
 @pytest.mark.fault("cache")
-def test_a_complete_read_only_cache_is_enough(server, tmp_path, monkeypatch):
+def test_fetch_read_only_cache(server, tmp_path, monkeypatch):
     registry = make_registry({"origin": origin()}, server.host)
     path = fetch(KEY, tmp_path, registry=registry)
 
@@ -622,7 +622,7 @@ def test_a_complete_read_only_cache_is_enough(server, tmp_path, monkeypatch):
 
 
 @pytest.mark.fault("cache")
-def test_a_file_in_place_of_the_cache_folder_is_an_error(server, tmp_path):
+def test_fetch_file_as_cache(server, tmp_path):
     (tmp_path / "cache").write_text("")
     with pytest.raises(CacheError, match="choose a writable cache folder"):
         fetch(KEY, tmp_path / "cache", registry=make_registry({"origin": origin()}, server.host))
@@ -630,7 +630,7 @@ def test_a_file_in_place_of_the_cache_folder_is_an_error(server, tmp_path):
 
 
 @pytest.mark.fault("cache")
-def test_a_folder_in_place_of_the_file_is_an_error(tmp_path):
+def test_fetch_folder_as_file(tmp_path):
     (tmp_path / KEY).mkdir(parents=True)
     with pytest.raises(CacheError, match="cannot be read"):
         fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}))
@@ -660,7 +660,7 @@ def run_fetch(registry: Registry, cache: Path, before: str = "") -> subprocess.P
 
 
 @pytest.mark.fault("full_disk")
-def test_no_space_says_so_and_the_next_fetch_succeeds(server, tmp_path):
+def test_fetch_no_space(server, tmp_path):
     registry = make_registry({"origin": origin()}, server.host)
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
     out, _ = run_fetch(registry, tmp_path, limit).communicate(timeout=60)
@@ -682,7 +682,7 @@ filelock.FileLock.acquire = announce
 
 
 @pytest.mark.fault("cache")
-def test_two_processes_at_once_fetch_once(server, tmp_path):
+def test_fetch_two_processes(server, tmp_path):
     second_waits, full = threading.Event(), server.send(CONTENT)
 
     def answer(handler):
@@ -704,7 +704,7 @@ def test_two_processes_at_once_fetch_once(server, tmp_path):
 
 
 @pytest.mark.fault("interrupted_run")
-def test_an_interrupt_leaves_nothing_behind(server, tmp_path, monkeypatch):
+def test_fetch_interrupted(server, tmp_path, monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt
 
@@ -718,7 +718,7 @@ def test_an_interrupt_leaves_nothing_behind(server, tmp_path, monkeypatch):
 
 
 @pytest.mark.fault("interrupted_run")
-def test_a_killed_download_is_never_taken_for_finished(server, tmp_path):
+def test_fetch_killed(server, tmp_path):
     server.answer = server.stall(CONTENT[:700])
     registry = make_registry({"origin": origin()}, server.host)
     process = run_fetch(registry, tmp_path)
@@ -741,7 +741,7 @@ def wait_for(condition):
 # --- the real registry --------------------------------------------------------------------------
 
 
-def test_every_mirrored_file_can_be_fetched_without_the_network(mirror, tmp_path):
+def test_fetch_every_mirrored_file(mirror, tmp_path):
     registry = load_registry()
     keys = [key for key, entry in registry.files.items() if entry.mirror]
     for key in keys:
@@ -750,6 +750,6 @@ def test_every_mirrored_file_can_be_fetched_without_the_network(mirror, tmp_path
     assert len(keys) == 241
 
 
-def test_the_registry_survives_being_written_out():
+def test_load_registry_round_trip():
     registry = load_registry()
     assert Registry.model_validate(json.loads(registry.model_dump_json())) == registry

@@ -66,7 +66,7 @@ def as_tested(table: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.mark.parametrize("typ", [1, 2, 3])
 @pytest.mark.parametrize("factors", [["a"], ["b", "a"], ["a", "b", "c"]])
-def test_equals_statsmodels(typ, factors):
+def test_anova_equals_statsmodels(typ, factors):
     frame = unbalanced()
     fast = FastAnova(frame, factors, typ=typ).fit(frame[["x", "y", "z"]])
     for column, response in enumerate(["x", "y", "z"]):
@@ -78,7 +78,7 @@ def test_equals_statsmodels(typ, factors):
 
 @pytest.mark.filterwarnings("ignore::everycell.statistics.fast_anova.RankDeficientDesignWarning")
 @pytest.mark.parametrize("factors", [["a", "b"], ["a", "b", "c"]])
-def test_empty_cell_follows_statsmodels_where_it_tests_something(factors):
+def test_anova_empty_cell_equals_statsmodels(factors):
     frame = viewpoints_like()
     fast = FastAnova(frame, factors).fit(frame[["x", "y", "z"]])
     for column, response in enumerate(["x", "y", "z"]):
@@ -96,7 +96,7 @@ def test_empty_cell_follows_statsmodels_where_it_tests_something(factors):
 
 
 @pytest.mark.filterwarnings("ignore::everycell.statistics.fast_anova.RankDeficientDesignWarning")
-def test_empty_cell_does_not_depend_on_the_order_of_rows():
+def test_anova_empty_cell_row_order():
     frame = viewpoints_like()
     expected = anova(frame, "z", ["a", "b"])
     for seed in range(20):
@@ -105,13 +105,13 @@ def test_empty_cell_does_not_depend_on_the_order_of_rows():
         pd.testing.assert_frame_equal(table, expected, rtol=1e-9)
 
 
-def test_empty_cell_warns():
+def test_anova_empty_cell_warning():
     frame = viewpoints_like()
     with pytest.warns(RankDeficientDesignWarning, match="rank 3 for 4 columns"):
         anova(frame, "y", ["a", "b"])
 
 
-def test_supported_anova_is_the_comparison_of_nested_models():
+def test_supported_anova_nested_models():
     frame = viewpoints_like()
     table = supported_anova(frame, "z", ["a", "b", "c"])
     smaller = smf.ols("z ~ C(a) * C(c)", frame).fit()
@@ -121,7 +121,7 @@ def test_supported_anova_is_the_comparison_of_nested_models():
     assert table.loc[["a:b", "a:b:c"], "df"].tolist() == [0, 0]
 
 
-def test_supported_anova_does_not_depend_on_names_but_minimum_norm_does():
+def test_supported_anova_level_names():
     frame = viewpoints_like()
     renamed = frame.assign(a=frame["a"].map({0: "z", 1: "y"}))
     one, two = (supported_anova(data, "z", ["a", "b"]) for data in (frame, renamed))
@@ -145,7 +145,7 @@ def test_design_support():
     assert full.empty_cells.empty
 
 
-def test_one_way_equals_scipy():
+def test_anova_one_way_equals_scipy():
     frame = unbalanced()
     groups = [group["y"].to_numpy() for _, group in frame.groupby("c")]
     expected = stats.f_oneway(*groups)
@@ -154,7 +154,7 @@ def test_one_way_equals_scipy():
     assert row["p"] == pytest.approx(expected.pvalue, rel=1e-9)
 
 
-def test_effect_sizes_of_a_one_way_design_equal_their_definitions():
+def test_anova_effect_sizes():
     frame = unbalanced()
     row = anova(frame, "z", ["c"]).loc["c"]
     total = ((frame["z"] - frame["z"].mean()) ** 2).sum()
@@ -166,12 +166,12 @@ def test_effect_sizes_of_a_one_way_design_equal_their_definitions():
     assert row["n"] == len(frame)
 
 
-def test_interactions_up_to_an_order():
+def test_anova_interactions():
     table = anova(unbalanced(), "y", ["a", "b", "c"], interactions=2)
     assert table.index.tolist() == ["a", "b", "c", "a:b", "a:c", "b:c"]
 
 
-def test_column_names_and_levels_may_hold_anything():
+def test_anova_odd_names():
     frame = unbalanced()
     odd = frame.rename(columns={"a": "Contr. Fact. Corr.", "y": "Q(1) ~ 'x'"})
     odd["Contr. Fact. Corr."] = odd["Contr. Fact. Corr."].map({0: "None", 1: "a:b"})
@@ -181,7 +181,7 @@ def test_column_names_and_levels_may_hold_anything():
     np.testing.assert_allclose(table["F"], expected["F"], rtol=1e-9)
 
 
-def test_the_text_none_is_a_level():
+def test_anova_level_none():
     frame = pd.DataFrame({"mode": ["V", "T", "None"] * 4, "y": np.arange(12.0)})
     assert anova(frame, "y", ["mode"]).loc["mode", "df"] == 2
 
@@ -248,7 +248,7 @@ FEW = settings(max_examples=20, deadline=None)
 
 @FEW
 @given(seed=SEEDS, typ=st.sampled_from([1, 2, 3]))
-def test_row_order_and_level_names_do_not_matter(seed, typ):
+def test_anova_row_order_and_level_names(seed, typ):
     frame = unbalanced(seed)
     expected = anova(frame, "z", ["a", "b"], typ=typ)
     changed = frame.sample(frac=1, random_state=seed)
@@ -260,7 +260,7 @@ def test_row_order_and_level_names_do_not_matter(seed, typ):
 
 @FEW
 @given(seed=SEEDS, shift=st.floats(-100, 100), scale=st.floats(0.01, 100))
-def test_shift_and_scale_of_the_response_do_not_change_f(seed, shift, scale):
+def test_anova_shift_and_scale(seed, shift, scale):
     frame = unbalanced(seed)
     moved = frame.assign(z=shift - scale * frame["z"])
     np.testing.assert_allclose(
@@ -270,7 +270,7 @@ def test_shift_and_scale_of_the_response_do_not_change_f(seed, shift, scale):
 
 @FEW
 @given(seed=SEEDS)
-def test_type_one_sums_of_squares_add_up(seed):
+def test_fast_anova_type_one_sums(seed):
     frame = unbalanced(seed)
     result = FastAnova(frame, ["c", "a", "b"], typ=1).fit(frame["z"])
     total = ((frame["z"] - frame["z"].mean()) ** 2).sum()
@@ -280,7 +280,7 @@ def test_type_one_sums_of_squares_add_up(seed):
 
 @FEW
 @given(seed=SEEDS)
-def test_types_agree_on_a_balanced_design(seed):
+def test_anova_types_balanced_design(seed):
     frame = crossed({cell: 3 for cell in itertools.product(range(2), range(3))}, seed)
     one, two, three = (anova(frame, "y", ["a", "b"], typ=typ) for typ in (1, 2, 3))
     pd.testing.assert_frame_equal(one, two, rtol=1e-8, atol=1e-12)
@@ -288,7 +288,7 @@ def test_types_agree_on_a_balanced_design(seed):
 
 
 @pytest.mark.parametrize("level", ["nan", "NaN", "None", "inf", "1e5"])
-def test_a_level_that_reads_as_a_number_keeps_its_rows(level):
+def test_anova_numeric_level_names(level):
     frame = unbalanced()
     renamed = frame.assign(c=frame["c"].map({0: "a", 1: "b", 2: "c", 3: level}))
     plain = frame.assign(c=frame["c"].map(dict(enumerate(sorted(["a", "b", "c", level])))))
@@ -300,7 +300,7 @@ def test_a_level_that_reads_as_a_number_keeps_its_rows(level):
 
 @given(st.integers(0, 10_000))
 @settings(max_examples=60, deadline=None)
-def test_rounding_is_no_effect(seed):
+def test_anova_rounding(seed):
     """One factor fixes the response; what the others seem to explain is rounding."""
     rng = np.random.default_rng(seed)
     frame = crossed({cell: 3 for cell in itertools.product(range(2), range(3))}, seed)
@@ -315,7 +315,7 @@ def test_rounding_is_no_effect(seed):
 
 @pytest.mark.parametrize("function", [anova, supported_anova])
 @pytest.mark.parametrize("typ", [1, 2, 3])
-def test_a_large_mean_costs_no_digits(function, typ):
+def test_anova_large_mean(function, typ):
     frame = unbalanced()
     frame["z"] = frame["z"].round()
     far = frame.assign(z=frame["z"] + 1e13)

@@ -38,18 +38,18 @@ def test_omega_squared_of_printed_f_values():
         (np.nan, "-", "-"),
     ],
 )
-def test_scales(value, chapter_4, chapter_7):
+def test_effect_scale_labels(value, chapter_4, chapter_7):
     assert EFFECT_SCALES["culpepper"].label(value) == chapter_4
     assert EFFECT_SCALES["culpepper_zero"].label(value) == chapter_7
 
 
 @pytest.mark.parametrize("cut_points", [(), ((0.01, "S"), (0.06, "M")), ((0.1, "a"), (0.1, "b"))])
-def test_a_scale_in_the_wrong_order_is_refused(cut_points):
+def test_effect_scale_wrong_order(cut_points):
     with refused("cut_points", [bound for bound, _ in cut_points]):
         EffectScale(name="odd", cut_points=cut_points)
 
 
-def test_eta_of_a_response_without_variation_is_undefined():
+def test_eta_squared_no_variation():
     assert np.isnan(eta_squared(0.0, 0.0))
     assert np.isnan(partial_eta_squared(0.0, 0.0))
 
@@ -59,7 +59,7 @@ def test_eta_of_a_response_without_variation_is_undefined():
     df=st.integers(1, 30),
     df_resid=st.integers(1, 2000),
 )
-def test_effect_sizes_agree_with_each_other(f, df, df_resid):
+def test_effect_sizes_consistent(f, df, df_resid):
     n = df + df_resid + 1
     # One-way design with residual sum of squares 1.
     sum_sq = f * df / df_resid

@@ -14,7 +14,7 @@ RNG = np.random.default_rng(4)
 SCORES = pd.DataFrame(RNG.random((20, 3)) + [0, 0.1, 0.4], columns=["a", "b", "c"])
 
 
-def test_paired_and_unpaired_equal_scipy():
+def test_t_tests_equal_scipy():
     paired = t_tests(SCORES).set_index(["a", "b"])
     unpaired = t_tests(SCORES, paired=False).set_index(["a", "b"])
     for pair in paired.index:
@@ -25,7 +25,7 @@ def test_paired_and_unpaired_equal_scipy():
     assert unpaired["df"].tolist() == [38] * 3
 
 
-def test_corrections_by_hand():
+def test_t_tests_corrections_by_hand():
     p = t_tests(SCORES, correction="none")["p"].to_numpy()
     np.testing.assert_allclose(
         t_tests(SCORES, correction="bonferroni")["p_corrected"], np.minimum(3 * p, 1)
@@ -35,14 +35,14 @@ def test_corrections_by_hand():
     np.testing.assert_allclose(t_tests(SCORES)["p_corrected"].to_numpy()[order], holm)
 
 
-def test_only_the_pairs_asked_for_are_corrected():
+def test_t_tests_given_pairs():
     table = t_tests(SCORES, [("c", "a")], correction="bonferroni")
     assert len(table) == 1
     assert table.loc[0, "p_corrected"] == table.loc[0, "p"]
     assert table.loc[0, "difference"] == pytest.approx((SCORES["c"] - SCORES["a"]).mean())
 
 
-def test_samples_without_a_difference():
+def test_t_tests_identical_samples():
     same = {"a": [1.0, 2.0, 4.0], "b": [1.0, 2.0, 4.0]}
     assert t_tests(same)[["t", "p", "df"]].values.tolist() == [[0, 1, 2]]
     flat = {"a": [1.0, 1.0], "b": [1.0, 1.0, 1.0]}
@@ -51,7 +51,7 @@ def test_samples_without_a_difference():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("names", list(itertools.permutations("abc")), ids="".join)
-def test_swapping_samples_flips_the_sign_only(names):
+def test_t_tests_swapped_samples(names):
     table = t_tests(SCORES[list(names)])
     for row in table.itertuples():
         mirrored = t_tests(SCORES, [(row.b, row.a)]).iloc[0]

@@ -35,7 +35,7 @@ def gradients(head, vector, label):
 
 
 @pytest.mark.parametrize("head", HEADS, ids=["one logit", "two logits"])
-def test_fisher_is_the_sum_of_squared_gradients(head):
+def test_fisher_diagonal_equals_squared_gradients(head):
     squared = [[gradients(head, vector, y) ** 2 for y in (0, 1)] for vector in VECTORS]
     at_labels = sum(pair[y] for pair, y in zip(squared, RELEVANCE, strict=True))
     np.testing.assert_allclose(fisher_diagonal(head, VECTORS, RELEVANCE), at_labels)
@@ -47,7 +47,7 @@ def test_fisher_is_the_sum_of_squared_gradients(head):
 
 
 @pytest.mark.parametrize("head", HEADS, ids=["one logit", "two logits"])
-def test_sampling_finds_the_closed_form(head):
+def test_sampled_distribution_equals_closed_form(head):
     fisher = fisher_diagonal(head, VECTORS)
     exact = log_odds_distribution(head, fisher, VECTORS[:6])
     result = sampled_distribution(
@@ -57,7 +57,7 @@ def test_sampling_finds_the_closed_form(head):
     np.testing.assert_allclose(result[1], exact[1], rtol=0.01)
 
 
-def test_log_probabilities_are_those_of_sampled_log_odds():
+def test_sampled_distribution_log_probability():
     head, fisher = HEADS[1], fisher_diagonal(HEADS[1], VECTORS)
     centre, spread = log_odds_distribution(head, fisher, VECTORS[:4])
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
@@ -76,7 +76,7 @@ def test_log_probabilities_are_those_of_sampled_log_odds():
     np.testing.assert_allclose(result[1], deviation, rtol=0.02)
 
 
-def test_twice_the_data_makes_the_deviation_smaller_by_the_root_of_two():
+def test_log_odds_distribution_twice_the_data():
     head = HEADS[0]
     once = log_odds_distribution(head, fisher_diagonal(head, VECTORS), VECTORS, prior=1e-12)[1]
     doubled = np.concatenate([VECTORS, VECTORS])

@@ -51,7 +51,7 @@ def make_run(documents, scores, query="q"):
          "comments"],
 )  # fmt: skip
 @pytest.mark.parametrize("kind", READERS)
-def test_any_white_space_parts_fields_and_comments_are_skipped(tmp_path, kind, change):
+def test_read_run_white_space_and_comments(tmp_path, kind, change):
     read, text = READERS[kind]
     path = tmp_path / "file"
     path.write_text(change(text), newline="")
@@ -64,14 +64,14 @@ def test_any_white_space_parts_fields_and_comments_are_skipped(tmp_path, kind, c
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_a_gzipped_file_is_read(tmp_path, kind):
+def test_read_run_gzipped(tmp_path, kind):
     read, text = READERS[kind]
     (tmp_path / "file.gz").write_bytes(gzip.compress(text.encode()))
     (tmp_path / "file").write_text(text)
     pd.testing.assert_frame_equal(read(tmp_path / "file.gz"), read(tmp_path / "file"))
 
 
-def test_ids_are_text_as_they_stand(tmp_path):
+def test_read_run_ids(tmp_path):
     odd = ['"a', "007", "NA", "null", "1e5", "é", "a,b", "x#", "true"]
     path = tmp_path / "file"
     path.write_text("".join(f"{name} Q0 #{name} 1 1 t\n" for name in odd), encoding="utf-8")
