@@ -12,7 +12,7 @@ from tiny_bert import tiny_bert, write_bert
 from workflow.identified import pass_for_the_papers
 from workflow.project import Project
 
-from everycell.records.spread import read_spreads
+from everycell.records.cells import read_spreads
 from everycell.trec.runs import write_run
 from papers.abolghasemi2026.ch2_scidocs import FOLDERS, METADATA
 
