@@ -259,15 +259,11 @@ COMPARED = {
     ("unit/retrieval/test_significance", "test_compare_paired_and_unpaired_equal_scipy"): (
         "compare_paired_and_unpaired"
     ),
-    ("unit/retrieval/test_significance", "test_change_ranges_published"): (
-        "change_ranges"
-    ),
+    ("unit/retrieval/test_significance", "test_change_ranges_published"): ("change_ranges"),
     ("unit/retrieval/test_significance", "test_system_letters_by_hand"): (
         "system_letters mark_beaten_systems"
     ),
-    ("unit/statistics/test_agreement", "test_percent_agreement_by_hand"): (
-        "percent_agreement"
-    ),
+    ("unit/statistics/test_agreement", "test_percent_agreement_by_hand"): ("percent_agreement"),
     ("unit/statistics/test_agreement", "test_cohens_kappa_equals_statsmodels"): "cohens_kappa",
     ("unit/statistics/test_anova", "test_design_support"): "design_support",
     ("unit/statistics/test_anova", "test_anova_cells_and_supported_cells_in_long_format"): (

@@ -135,9 +135,7 @@ def test_pair_length_without_room(options, column):
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15
 )
-def test_score_pairs_equals_transformers(
-    model, tokenizer, queries, documents, batch_tokens, data
-):
+def test_score_pairs_equals_transformers(model, tokenizer, queries, documents, batch_tokens, data):
     every = [(one, other) for one in range(len(queries)) for other in range(len(documents))]
     pairs = data.draw(st.lists(st.sampled_from(every), max_size=8))
     scores = score_pairs(
@@ -177,9 +175,7 @@ def test_join_longer_text(model, tokenizer):
     assert abs(plain[0] - plain[1]) > 1e-3
 
 
-def test_score_pairs_very_long_text(
-    model, tokenizer, caplog, monkeypatch
-):
+def test_score_pairs_very_long_text(model, tokenizer, caplog, monkeypatch):
     monkeypatch.setattr(tokenizer, "model_max_length", 40)
     monkeypatch.setattr(logging.getLogger("transformers"), "propagate", True)
     documents = {"long": "w3 " * 10_000, "short": "w3 " * 36}

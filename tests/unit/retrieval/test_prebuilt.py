@@ -212,9 +212,7 @@ def test_find_index_mirror(tmp_path, published):
         ("urls", ["http://127.0.0.1:9/toy-index.tar.gz"], "broke off after 0 of .* bytes"),
     ],
 )
-def test_find_index_wrong_archive(
-    tmp_path, published, key, value, message
-):
+def test_find_index_wrong_archive(tmp_path, published, key, value, message):
     published[key] = value
     with pytest.raises((PrebuiltError, CorpusError), match=message):
         find_index("toy")

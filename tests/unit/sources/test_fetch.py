@@ -413,9 +413,7 @@ def test_fetch_bad_headers(server, tmp_path):
 
 @pytest.mark.fault("download")
 @pytest.mark.parametrize(("status", "requests"), [(404, 1), (403, 1), (429, 3), (503, 3)])
-def test_fetch_error_status(
-    server, tmp_path, status, requests
-):
+def test_fetch_error_status(server, tmp_path, status, requests):
     server.answer = server.send(b"no", status=status)
     registry = make_registry({"origin": origin()}, server.host)
     with pytest.raises(DownloadError, match=f"returned {status} .*{sha256(CONTENT)}"):
