@@ -137,6 +137,20 @@ def assert_nothing_kept(cache: Path):
     assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".lock"]
 
 
+def fetch_from(server: Server, cache: Path, entry: dict | None = None, **options) -> Path:
+    """Fetch a file whose origin is the server, by default one with `CONTENT`."""
+    registry = make_registry(entry or {"origin": origin()}, server.host)
+    return fetch(KEY, cache, registry=registry, **options)
+
+
+def failure(error: type[Exception], server: Server, cache: Path, entry=None, **options) -> str:
+    """Message of the error that a fetch ends in; nothing remains in the cache."""
+    with pytest.raises(error) as caught:
+        fetch_from(server, cache, entry, **options)
+    assert_nothing_kept(cache)
+    return str(caught.value)
+
+
 # --- the order of the sources -------------------------------------------------------------------
 
 
@@ -149,18 +163,16 @@ def test_fetch_once(server, tmp_path):
     assert server.requests == 1
 
 
-def test_mirror_comes_before_the_network_and_is_unpacked(server, tmp_path):
+def test_fetch_mirror_before_network(server, tmp_path):
     entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror")}
-    registry = make_registry(entry, server.host)
-    path = fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=registry)
+    path = fetch_from(server, tmp_path / "cache", entry, mirror=tmp_path / "mirror")
     assert path.read_bytes() == CONTENT
     assert server.requests == 0
 
 
 def test_fetch_network_after_mirror(server, tmp_path):
     (tmp_path / "mirror").mkdir()
-    registry = make_registry({"origin": origin()}, server.host)
-    path = fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=registry)
+    path = fetch_from(server, tmp_path / "cache", mirror=tmp_path / "mirror")
     assert path.read_bytes() == CONTENT
 
 
@@ -197,10 +209,14 @@ def tar_of(*names: str) -> bytes:
     return buffer.getvalue()
 
 
-def test_fetch_archive_member(server, tmp_path):
-    packed = tar_of("runs/._ratings.csv", "runs/ratings.csv")
+def served_archive(server: Server, packed: bytes) -> dict:
+    """Serve an archive, and return its entry."""
     server.answer = server.send(packed)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
+    return {"origin": origin(packed, packed="tar"), "note": "archive"}
+
+
+def test_fetch_archive_member(server, tmp_path):
+    entry = served_archive(server, tar_of("runs/._ratings.csv", "runs/ratings.csv"))
     registry = make_registry(entry, server.host)
     path = fetch(KEY, tmp_path / "1", registry=registry)
     assert path.read_bytes() == CONTENT
@@ -214,12 +230,10 @@ def test_fetch_archive_member(server, tmp_path):
 
 @pytest.mark.fault("archive")
 def test_fetch_archive_two_files(server, tmp_path):
-    packed = tar_of("a.csv", "b.csv")
-    server.answer = server.send(packed)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
-    with pytest.raises(SourceError, match="contains 2 files, expected 1"):
-        fetch(KEY, tmp_path, registry=make_registry(entry, server.host))
-    assert_nothing_kept(tmp_path)
+    message = failure(
+        SourceError, server, tmp_path, served_archive(server, tar_of("a.csv", "b.csv"))
+    )
+    assert "contains 2 files, expected 1" in message
 
 
 def archive_of(member: tarfile.TarInfo, content: bytes = b"") -> bytes:
@@ -241,11 +255,8 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, **headers: str) -> tarfile.
 @pytest.mark.fault("archive")
 @pytest.mark.parametrize("name", ["/escaped", "../../../escaped", "a/../../../escaped"])
 def test_fetch_member_name(server, tmp_path, name):
-    packed = archive_of(member(name), CONTENT)
-    server.answer = server.send(packed)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
     cache = tmp_path / "a" / "b" / "cache"
-    path = fetch(KEY, cache, registry=make_registry(entry, server.host))
+    path = fetch_from(server, cache, served_archive(server, archive_of(member(name), CONTENT)))
     assert path == cache / KEY and path.read_bytes() == CONTENT
     assert not path.stat().st_mode & 0o7022  # nor does the mode in the archive
     files = {result.name for result in tmp_path.rglob("*") if result.is_file()}
@@ -269,31 +280,25 @@ def test_fetch_member_name(server, tmp_path, name):
 )
 def test_fetch_member_not_plain(server, tmp_path, hostile):
     (tmp_path / "victim").write_bytes(b"mine")
-    packed = archive_of(hostile)
-    server.answer = server.send(packed)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
-    with pytest.raises(SourceError, match="contains 0 files, expected 1"):
-        fetch(KEY, tmp_path / "a" / "b" / "cache", registry=make_registry(entry, server.host))
+    entry = served_archive(server, archive_of(hostile))
+    message = failure(SourceError, server, tmp_path / "a" / "b" / "cache", entry)
+    assert "contains 0 files, expected 1" in message
     assert_nothing_kept(tmp_path / "a")
     assert (tmp_path / "victim").read_bytes() == b"mine"
 
 
 @pytest.mark.fault("archive")
 def test_fetch_broken_header(server, tmp_path):
-    packed = archive_of(member("r.csv", **{"GNU.sparse.map": "x,y", "GNU.sparse.size": "z"}))
-    server.answer = server.send(packed)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
-    with pytest.raises(SourceError, match="cannot be unpacked as tar"):
-        fetch(KEY, tmp_path, registry=make_registry(entry, server.host))
-    assert_nothing_kept(tmp_path)
+    broken = member("r.csv", **{"GNU.sparse.map": "x,y", "GNU.sparse.size": "z"})
+    message = failure(SourceError, server, tmp_path, served_archive(server, archive_of(broken)))
+    assert "cannot be unpacked as tar" in message
 
 
 @pytest.mark.fault("mirror")
-def test_files_beside_a_file_never_say_which_content_is_right(server, tmp_path):
-    """Of an archive without a registered content, only the archive itself says it."""
+def test_check_ignores_files_next_to_the_archive(server, tmp_path):
+    """Without a registered content, only the archive itself determines it."""
     packed = tar_of("ratings.csv")
-    server.answer = server.send(packed)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
+    entry = served_archive(server, packed)
     registry = make_registry(entry, server.host)
     path = fetch(KEY, tmp_path / "cache", registry=registry)
     assert check(path, KEY, registry=registry).read_bytes() == CONTENT
@@ -320,8 +325,7 @@ def test_files_beside_a_file_never_say_which_content_is_right(server, tmp_path):
 @pytest.mark.fault("cache")
 @pytest.mark.parametrize("name", [".{}.part", ".{}.part.download", ".{}.archive", ".{}.link"])
 def test_fetch_planted_link(server, tmp_path, name):
-    packed = tar_of("ratings.csv")
-    server.answer = server.send(packed)
+    entry = served_archive(server, tar_of("ratings.csv"))
     (tmp_path / "cache/toy").mkdir(parents=True)
     (tmp_path / "home").mkdir()
     victim = tmp_path / "home" / "victim"
@@ -329,8 +333,7 @@ def test_fetch_planted_link(server, tmp_path, name):
     target = tmp_path / "cache" / KEY
     link = target.with_name(name.format(target.name))
     link.symlink_to(victim.parent if link.suffix == ".link" else victim)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
-    fetch(KEY, tmp_path / "cache", registry=make_registry(entry, server.host))
+    fetch_from(server, tmp_path / "cache", entry)
     assert victim.read_bytes() == b"mine" and target.read_bytes() == CONTENT
 
 
@@ -371,89 +374,58 @@ def test_fetch_notice(server, tmp_path, caplog):
 )
 def test_fetch_wrong_content(server, tmp_path, body, what):
     server.answer = server.send(body, announced=None)
-    registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(DownloadError, match=what) as caught:
-        fetch(KEY, tmp_path, registry=registry)
-    message = str(caught.value)
-    for part in (KEY, registry.url(KEY), sha256(body), sha256(CONTENT), "EVERYCELL_MIRROR"):
+    url = make_registry({"origin": origin()}, server.host).url(KEY)
+    message = failure(DownloadError, server, tmp_path)
+    for part in (what, KEY, url, sha256(body), sha256(CONTENT), "EVERYCELL_MIRROR"):
         assert part in message
-    assert_nothing_kept(tmp_path)
+
+
+def pour(handler):
+    handler.send_response(200)
+    handler.end_headers()
+    # 40 MB, unless the download is aborted.
+    for _ in range(40):
+        handler.wfile.write(bytes(1 << 20))
+
+
+def send_bad_length(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Length", "many")
+    handler.end_headers()
+    handler.wfile.write(CONTENT)
+
+
+CUT = {"body": CONTENT[:100], "announced": len(CONTENT)}
 
 
 @pytest.mark.fault("download")
-def test_fetch_endless_answer(server, tmp_path):
-    def pour(handler):
-        handler.send_response(200)
-        handler.end_headers()
-        # 40 MB, were it not ended.
-        for _ in range(40):
-            handler.wfile.write(bytes(1 << 20))
-
-    server.answer = pour
-    registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(DownloadError, match=f"has more than .* expected {len(CONTENT)}"):
-        fetch(KEY, tmp_path, registry=registry)
-    assert_nothing_kept(tmp_path)
-
-
-@pytest.mark.fault("download")
-def test_fetch_bad_headers(server, tmp_path):
-    def answer(handler):
-        handler.send_response(200)
-        handler.send_header("Content-Length", "many")
-        handler.end_headers()
-        handler.wfile.write(CONTENT)
-
-    server.answer = answer
-    registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(DownloadError, match="sent headers that cannot be read"):
-        fetch(KEY, tmp_path, registry=registry)
-    assert_nothing_kept(tmp_path)
-
-
-@pytest.mark.fault("download")
-@pytest.mark.parametrize(("status", "requests"), [(404, 1), (403, 1), (429, 3), (503, 3)])
-def test_fetch_error_status(server, tmp_path, status, requests):
-    server.answer = server.send(b"no", status=status)
-    registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(DownloadError, match=f"returned {status} .*{sha256(CONTENT)}"):
-        fetch(KEY, tmp_path, registry=registry)
+@pytest.mark.parametrize(
+    ("answer", "what", "requests", "timeout"),
+    [
+        (lambda _: pour, f"has more than .* expected {len(CONTENT)}", 1, 30),
+        (lambda _: send_bad_length, "sent headers that cannot be read", 3, 30),
+        (lambda server: server.send(b"", status=404), f"returned 404 .*{sha256(CONTENT)}", 1, 30),
+        (lambda server: server.send(b"", status=403), "returned 403", 1, 30),
+        (lambda server: server.send(b"", status=429), "returned 429", 3, 30),
+        (lambda server: server.send(b"", status=503), "returned 503", 3, 30),
+        (lambda server: server.send(**CUT), f"before all {len(CONTENT)} bytes arrived", 3, 30),
+        (lambda server: lambda _: server.release.wait(30), "did not respond within 0.1 s", 3, 0.1),
+        (lambda server: server.stall(CONTENT[:100]), "bytes arrived: .*timed out", 3, 0.1),
+    ],
+    ids=["endless", "header", "404", "403", "429", "503", "broken", "silent", "stalled"],
+)
+def test_fetch_failed_download(server, tmp_path, answer, what, requests, timeout):
+    server.answer = answer(server)
+    assert re.search(what, failure(DownloadError, server, tmp_path, timeout=timeout))
     assert server.requests == requests
-    assert_nothing_kept(tmp_path)
 
 
 @pytest.mark.fault("download")
 def test_fetch_broken_connection(server, tmp_path):
-    broken, full = server.send(CONTENT[:100], announced=len(CONTENT)), server.send(CONTENT)
+    broken, full = server.send(**CUT), server.send(CONTENT)
     server.answer = lambda handler: (broken if server.requests == 1 else full)(handler)
-    path = fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
-    assert path.read_bytes() == CONTENT
+    assert fetch_from(server, tmp_path).read_bytes() == CONTENT
     assert server.requests == 2
-
-
-@pytest.mark.fault("download")
-def test_fetch_always_broken_connection(server, tmp_path):
-    server.answer = server.send(CONTENT[:100], announced=len(CONTENT))
-    with pytest.raises(DownloadError, match=f"before all {len(CONTENT)} bytes arrived"):
-        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
-    assert server.requests == 3
-    assert_nothing_kept(tmp_path)
-
-
-@pytest.mark.fault("download")
-def test_fetch_silent_server(server, tmp_path):
-    server.answer = lambda handler: server.release.wait(30)
-    with pytest.raises(DownloadError, match="did not respond within 0.1 s"):
-        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host), timeout=0.1)
-    assert_nothing_kept(tmp_path)
-
-
-@pytest.mark.fault("download")
-def test_fetch_stalled_server(server, tmp_path):
-    server.answer = server.stall(CONTENT[:100])
-    with pytest.raises(DownloadError, match="bytes arrived: .*timed out"):
-        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host), timeout=0.1)
-    assert_nothing_kept(tmp_path)
 
 
 @pytest.mark.slow
@@ -470,10 +442,7 @@ def test_fetch_slow_download(server, tmp_path, start):
             pass
 
     server.answer = drip
-    registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(DownloadError, match="was abandoned after . s"):
-        fetch(KEY, tmp_path, registry=registry, timeout=0.5)
-    assert_nothing_kept(tmp_path)
+    assert "was abandoned after " in failure(DownloadError, server, tmp_path, timeout=0.5)
 
 
 @pytest.mark.fault("cache")
@@ -489,19 +458,17 @@ def test_fetch_waits_for_lock(server, tmp_path, monkeypatch, caplog):
 
     threading.Thread(target=hold).start()
     stored.wait()
-    fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
+    fetch_from(server, tmp_path)
     assert "Waiting for another process that is fetching files of" in caplog.text
 
 
 @pytest.mark.fault("download")
 def test_fetch_refused_connection(server, tmp_path):
     server.close()
-    with pytest.raises(DownloadError, match="refused") as error:
-        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
-    assert_nothing_kept(tmp_path)
+    message = failure(DownloadError, server, tmp_path)
+    assert KEY in message and "refused" in message and "cannot be reached" in message
     # Without the network, hash and size of the file do not matter.
-    message = str(error.value)
-    assert KEY in message and "cannot be reached" in message and "sha256" not in message
+    assert "sha256" not in message
     assert len(message) < 300
 
 
@@ -534,30 +501,19 @@ def test_fetch_changed_mirror(server, tmp_path):
     raw = bytearray(packed.read_bytes())
     raw[-1] ^= 1
     packed.write_bytes(raw)
-    with pytest.raises(MirrorError, match="changed or damaged") as caught:
-        fetch(
-            KEY,
-            tmp_path / "cache",
-            mirror=tmp_path / "mirror",
-            registry=make_registry(entry, server.host),
-        )
+    cache, mirror = tmp_path / "cache", tmp_path / "mirror"
+    message = failure(MirrorError, server, cache, entry, mirror=mirror)
     for part in (str(packed), sha256(bytes(raw)), entry["mirror"]["sha256"]):
-        assert part in str(caught.value)
+        assert part in message
     assert server.requests == 0
-    assert_nothing_kept(tmp_path / "cache")
 
 
 @pytest.mark.fault("mirror")
 def test_fetch_changed_packed_mirror(server, tmp_path):
     (tmp_path / "mirror" / "toy").mkdir(parents=True)
     (tmp_path / "mirror" / KEY).write_bytes(CONTENT[:-1] + b" ")
-    with pytest.raises(MirrorError, match=sha256(CONTENT)):
-        fetch(
-            KEY,
-            tmp_path / "cache",
-            mirror=tmp_path / "mirror",
-            registry=make_registry({"origin": origin()}, server.host),
-        )
+    message = failure(MirrorError, server, tmp_path / "cache", mirror=tmp_path / "mirror")
+    assert sha256(CONTENT) in message
     assert server.requests == 0
 
 
@@ -575,9 +531,8 @@ def test_fetch_unreadable_mirror(tmp_path, monkeypatch):
 
 @pytest.mark.fault("mirror")
 def test_fetch_missing_mirror(server, tmp_path):
-    registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(MirrorError, match="does not exist; correct `mirror:`"):
-        fetch(KEY, tmp_path / "cache", mirror=tmp_path / "nowhere", registry=registry)
+    message = failure(MirrorError, server, tmp_path / "cache", mirror=tmp_path / "nowhere")
+    assert "does not exist; correct `mirror:`" in message
     assert server.requests == 0
 
 
