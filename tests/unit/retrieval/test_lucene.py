@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -328,9 +329,8 @@ def test_build_index_other_files(tmp_path):
     ],
 )
 def test_build_index_invalid_ids(tmp_path, documents, value):
-    with pytest.raises(DataError) as error:
+    with refused("document", value):
         build_index(documents, tmp_path / "index")
-    assert (error.value.column, error.value.value) == ("document", value)
     assert not list(tmp_path.iterdir())
 
 
@@ -361,15 +361,13 @@ def test_build_index_longest_term(tmp_path):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_score_pairs_invalid(index, queries, pairs, column, value, threads):
     frame = pd.DataFrame(pairs, columns=["query", "document"])
-    with pytest.raises(DataError) as error:
+    with refused(column, value):
         index.score_pairs(queries, frame, RANKERS[0], threads=threads)
-    assert (error.value.column, error.value.value) == (column, value)
 
 
 def test_search_invalid_query_id(index):
-    with pytest.raises(DataError) as error:
+    with refused("query", "q q"):
         index.search({"q q": ["a"]}, RANKERS[0], k=1)
-    assert (error.value.column, error.value.value) == ("query", "q q")
 
 
 def test_index_not_an_index(tmp_path):
