@@ -79,7 +79,6 @@ COMPARED = {
     (HERE, "test_outlier_measures_by_hand"): "list_outliers outlier_probability",
     (HERE, "test_reciprocal_fairness_by_hand"): "reciprocal_fairr reciprocal_nfairr",
     (R, "test_full_rank_equals_r"): "anova",
-    (R, "test_supported_anova_equals_r_with_empty_cells"): "supported_anova",
     (R, "test_t_tests_and_corrections_equal_r"): "t_tests pearson",
     (R, "test_power_equals_r"): "anova_power required_per_group power_from_f",
     ("truth/repro_eval/test_against_repro_eval", ""): (
@@ -265,7 +264,6 @@ COMPARED = {
     ),
     ("unit/statistics/test_agreement", "test_percent_agreement_by_hand"): ("percent_agreement"),
     ("unit/statistics/test_agreement", "test_cohens_kappa_equals_statsmodels"): "cohens_kappa",
-    ("unit/statistics/test_anova", "test_design_support"): "design_support",
     ("unit/statistics/test_anova", "test_anova_cells_and_supported_cells_in_long_format"): (
         "anova_cells supported_cells"
     ),

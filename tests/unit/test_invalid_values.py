@@ -18,7 +18,7 @@ from everycell.metrics.rbo import rbo
 from everycell.metrics.term_fairness import fairness_curves, fairness_report
 from everycell.metrics.texfair import ted, term_exposure, texfair
 from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_agreement
-from everycell.statistics.anova import anova, design_support
+from everycell.statistics.anova import anova
 from everycell.statistics.effect_size import EffectScale
 from everycell.statistics.hypothesis_tests import pearson, t_tests
 from everycell.statistics.laplace import LastLayer, fisher_diagonal, log_odds_distribution
@@ -84,7 +84,6 @@ def test_agreement_strings_and_numbers():
         (fisher_diagonal, (LastLayer(np.array([[NAN]]), np.zeros(1)), [[1.0]]), {}),
         (log_odds_distribution, (HEAD, [[INF, 1]], [[1.0]]), {}),
         (anova, (pd.DataFrame({"y": [1, 2, 3, 4], "f": ["a", "a", "b", ""]}), "y", ["f"]), {}),
-        (design_support, (pd.DataFrame({"f": ["a", "b", ""]}), ["f"]), {}),
         (attribution_confidence, ([[None]], [[True]]), {}),
         (achieved_distributions, (["1", None], [1.0, 1.0], [[0.5, 0.5]] * 2), {}),
         (combine, (NAN, 0.5), {}),

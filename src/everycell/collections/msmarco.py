@@ -1,4 +1,4 @@
-"""Readers for the MS MARCO passages and the two query sets of abolghasemi2026, chapter 4."""
+"""MS MARCO's passages, queries and judgements, and two query sets with gender labels."""
 
 from __future__ import annotations
 

@@ -317,7 +317,7 @@ class FastAnova:
             warnings.warn(
                 f"The design {list(factors)} has empty cells (rank {self.rank} for "
                 f"{exog.shape[1]} columns), so type II follows statsmodels' minimum-norm solution; "
-                "see design_support and supported_anova.",
+                "see everycell.statistics.anova.",
                 RankDeficientDesignWarning,
                 stacklevel=2,
             )

@@ -16,8 +16,6 @@ from statsmodels.stats.anova import anova_lm
 from everycell.statistics.anova import (
     anova,
     anova_cells,
-    design_support,
-    supported_anova,
     supported_cells,
 )
 from everycell.statistics.effect_size import CULPEPPER
@@ -58,6 +56,10 @@ def statsmodels_table(frame, response, factors, typ) -> pd.DataFrame:
         table = anova_lm(smf.ols(formula, frame).fit(), typ=typ)
     table = table.drop(index=["Residual", "Intercept"], errors="ignore")
     return table.rename(columns={"PR(>F)": "p"})[COLUMNS].reset_index(drop=True)
+
+
+def supported_anova(frame, response, factors, typ=2) -> pd.DataFrame:
+    return FastAnova(frame, factors, typ=typ, solution="supported").fit(frame[response]).table()
 
 
 def as_tested(table: pd.DataFrame) -> pd.DataFrame:
@@ -132,17 +134,11 @@ def test_supported_anova_level_names():
     assert before != pytest.approx(after, rel=0.01)
 
 
-def test_design_support():
-    support = design_support(viewpoints_like(), ["a", "b", "c"])
-    assert (support.n, support.columns, support.rank, support.df_resid) == (60, 20, 15, 45)
-    assert not support.full_rank
-    assert support.cells == 20
-    assert support.empty_cells.values.tolist() == [[0, 1, c] for c in range(5)]
-    assert support.terms["df_nominal"].tolist() == [1, 1, 4, 1, 4, 4, 4]
-    assert support.terms["df_supported"].tolist() == [1, 1, 4, 0, 4, 4, 0]
-    full = design_support(unbalanced(), ["a", "b", "c"])
-    assert full.full_rank
-    assert full.empty_cells.empty
+def test_fast_anova_degrees_of_freedom():
+    fast = FastAnova(viewpoints_like(), ["a", "b", "c"], solution="supported")
+    assert (fast.n, fast.rank, fast.df_resid, fast.full_rank) == (60, 15, 45, False)
+    assert fast.df.tolist() == [1, 1, 4, 0, 4, 4, 0]
+    assert FastAnova(unbalanced(), ["a", "b", "c"]).full_rank
 
 
 def test_anova_one_way_equals_scipy():
@@ -189,7 +185,6 @@ def test_anova_level_none():
 GOOD = pd.DataFrame({"y": [1.0, 2, 3, 4], "a": list("ppqq"), "b": list("rsrs")})
 
 
-@pytest.mark.parametrize("function", [anova, supported_anova])
 @pytest.mark.parametrize(
     ("frame", "response", "factors", "fields"),
     [
@@ -209,16 +204,17 @@ GOOD = pd.DataFrame({"y": [1.0, 2, 3, 4], "a": list("ppqq"), "b": list("rsrs")})
         (GOOD, "y", ["y"], {"column": "response", "value": "y"}),
     ],
 )
-def test_anova_invalid_data(function, frame, response, factors, fields):
+def test_anova_invalid_data(frame, response, factors, fields):
     with refused(**fields):
-        function(frame, response, factors)
+        anova(frame, response, factors)
+    with refused(**fields):
+        supported_cells(frame, [response], factors, CULPEPPER)
 
 
-@pytest.mark.parametrize("function", [anova, supported_anova])
-def test_anova_missing_and_repeated_columns(function):
+def test_anova_missing_and_repeated_columns():
     for frame, factors in ((GOOD, ["w"]), (pd.concat([GOOD, GOOD["b"]], axis=1), ["b"])):
         with pytest.raises(ValueError, match=f"'{factors[0]}'"):
-            function(frame, "y", factors)
+            anova(frame, "y", factors)
 
 
 @pytest.mark.parametrize(
@@ -293,7 +289,6 @@ def test_anova_numeric_level_names(level):
     renamed = frame.assign(c=frame["c"].map({0: "a", 1: "b", 2: "c", 3: level}))
     plain = frame.assign(c=frame["c"].map(dict(enumerate(sorted(["a", "b", "c", level])))))
     assert FastAnova(renamed, ["a", "c"]).n == len(frame)
-    assert design_support(renamed, ["a", "c"]).n == len(frame)
     assert anova(renamed, "y", ["a", "c"])["n"].eq(len(frame)).all()
     assert supported_anova(plain, "y", ["a", "c"]).loc["c", "df"] == 3
 
