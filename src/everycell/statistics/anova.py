@@ -4,9 +4,9 @@
 - :class:`FastAnova`: many responses on the same design (simulations), with the same numbers;
 - :func:`supported_cells`: comparison of nested models, also valid for designs with empty cells. The
   sum of squares of a term is the decrease of the residual sum of squares, and its ``df`` are the
-  increase in rank; both are independent of codings and of the names of levels. A term that cannot be
-  separated from the others has a ``df`` of 0. Equal to R's ``anova`` (type I) and ``car::Anova``
-  (type II), if the terms that are tested against each other are connected.
+  increase in rank; both are independent of codings and of the names of levels. A term that cannot
+  be separated from the others has a ``df`` of 0. Equal to R's ``anova`` (type I) and
+  ``car::Anova`` (type II), if the terms that are tested against each other are connected.
 
 Designs with empty cells
 ------------------------
@@ -23,7 +23,7 @@ to 1e-108. This module sets values that are zero up to rounding to zero, so that
 has F = 0 and p = 1; everything else is statsmodels' minimum-norm solution. On designs with empty
 cells, this solution depends on the coding (treatment coding with the first level in sorted order as
 the reference, as in statsmodels), so it changes if levels are renamed. A warning says whether a
-design is affected; :func:`supported_cells` has the result of R, which does not depend on the coding.
+design is affected; :func:`supported_cells` has the result of R, which is independent of the coding.
 """
 
 from __future__ import annotations
