@@ -288,10 +288,11 @@ NOT_HERE = {
     "reads a released file, whose sha256 the job has compared": """
         base.csv_files.read_columns papers.abolghasemi2026.ch2_query_by_example.read_cacm_issues
         papers.abolghasemi2026.ch2_query_by_example.read_cacm_links
-        collections.cast_passages.read_cast_passages
+        papers.shared.term_fairness_cast.read_cast_passages
         papers.lajewska2025.ch6_labels.read_nugget_labels
         papers.lajewska2025.ch6_labels.read_responses
-        collections.grepbias.read_grepbias collections.msmarco.read_annotated_queries
+        papers.shared.term_fairness_grepbias.read_grepbias
+        collections.msmarco.read_annotated_queries
         collections.msmarco.read_query_set papers.abolghasemi2026.ch5_nq_open.read_nq_open
         papers.abolghasemi2026.ch2_test_collections.read_collection
         papers.lajewska2025.annotations.read_annotations

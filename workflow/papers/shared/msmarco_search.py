@@ -9,9 +9,14 @@ import pandas as pd
 from everycell.collections.msmarco import stream_passages
 from everycell.jobs.job import Job
 from everycell.retrieval.java import start_java
-from everycell.retrieval.prebuilt import index_texts, search_impacts, search_vectors, search_words
+from everycell.retrieval.prebuilt import (
+    index_texts,
+    read_encoded_queries,
+    search_impacts,
+    search_vectors,
+    search_words,
+)
 from everycell.retrieval.published_indexes import fetched_index
-from everycell.retrieval.prebuilt import read_encoded_queries
 from everycell.text.gender_swap import swap_gender
 from everycell.trec.runs import write_run
 

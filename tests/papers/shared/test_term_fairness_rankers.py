@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from everycell.retrieval import ranker_fairness
-from everycell.retrieval.ranker_fairness import (
+from papers.shared import term_fairness_rankers as ranker_fairness
+from papers.shared.term_fairness_rankers import (
     counterfactual_overlap,
     measure_rankers,
     overlap_by_query,

@@ -5,7 +5,9 @@ import re
 import pandas as pd
 import pytest
 
-from everycell.collections.grepbias import (
+from everycell.metrics.rbo import crbo
+from everycell.sources import fetch
+from papers.shared.term_fairness_grepbias import (
     DOCUMENTS,
     QUERIES,
     WORDINGS,
@@ -13,8 +15,6 @@ from everycell.collections.grepbias import (
     one_wording_benchmark,
     read_grepbias,
 )
-from everycell.metrics.rbo import crbo
-from everycell.sources import fetch
 
 TOPICS = [("0", "Career", "best  boss"), ("1", "Career", "nurse")]
 COLUMNS = [

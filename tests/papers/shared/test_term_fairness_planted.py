@@ -7,7 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.collections.planted_bias import (
+from everycell.metrics.nfairr import TAU as TAU_OF_THE_MEASURES
+from everycell.metrics.ranked_groups import ranked_counts
+from everycell.metrics.term_counts import count_terms, read_counts
+from everycell.metrics.term_fairness import MEASURES, fairness_curves
+from everycell.metrics.texfair import group_representation, rbdf, ted, term_exposure
+from papers.shared.term_fairness_planted import (
     CONTROL,
     PLAN,
     RANKERS,
@@ -18,11 +23,6 @@ from everycell.collections.planted_bias import (
     plant_rankers,
     planted_truth,
 )
-from everycell.metrics.nfairr import TAU as TAU_OF_THE_MEASURES
-from everycell.metrics.ranked_groups import ranked_counts
-from everycell.metrics.term_counts import count_terms, read_counts
-from everycell.metrics.term_fairness import MEASURES, fairness_curves
-from everycell.metrics.texfair import group_representation, rbdf, ted, term_exposure
 
 NAMES = ("NFaiRR", "TExFAIR", "TExFAIR without RBDF")
 THREE = {"a": ["red", "Rose"], "b": ["green"], "c": ["blue", "sky", "sea"]}

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.base.errors import DataError
-from everycell.collections.cast_passages import (
+from everycell.sources import fetch
+from papers.shared.term_fairness_cast import (
     FILES,
     SETTINGS,
     CastPassages,
@@ -19,7 +20,6 @@ from everycell.collections.cast_passages import (
     read_cast_passages,
     topic_folds,
 )
-from everycell.sources import fetch
 
 COLUMNS = ["turn_id", "query", "passage_id", "passage", "relevance_score"]
 ANSWERABLE = [
