@@ -29,6 +29,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import torch
+from everycell.records.chapters import import_papers
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from everycell.learning.batching import map_batches, pad
@@ -37,7 +38,6 @@ from everycell.learning.cross_encoder import PairLength, join, tokenise, trainin
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.training import train
-from everycell.records.chapters import import_papers
 from everycell.retrieval.evaluation import evaluate
 
 #: Batch size of the workflow for the longest pairs.
