@@ -180,8 +180,10 @@ def test_candidate_lists_same_positives_in_every_setting():
 
 
 def test_candidate_lists_another_hash_seed():
+    program = (
         "from test_ch2_query_by_example import lists_of;"
         "print(lists_of('mixed', tasks=['cite'])[1].to_csv())"
+    )
     run = subprocess.run(
         [sys.executable, "-c", program],
         env={
