@@ -37,7 +37,7 @@ from everycell.learning.cross_encoder import PairLength, join, tokenise, trainin
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.training import train
-from everycell.records.chapters import import_papers
+from everycell.records.folders import import_papers
 from everycell.retrieval.evaluation import evaluate
 
 #: Batch size of the workflow for the longest pairs.
