@@ -29,7 +29,6 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import torch
-from everycell.records.chapters import import_papers
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from everycell.learning.batching import map_batches, pad
@@ -38,6 +37,7 @@ from everycell.learning.cross_encoder import PairLength, join, tokenise, trainin
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.training import train
+from everycell.records.folders import import_papers
 from everycell.retrieval.evaluation import evaluate
 
 #: Batch size of the workflow for the longest pairs.

@@ -28,7 +28,7 @@ from everycell.learning.cross_encoder import PairLength
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.training import set_dropout
-from everycell.records.chapters import import_papers
+from everycell.records.folders import import_papers
 
 NEGATIVES = {"tilde": 1, "tildev2": 2, "cross-encoder": 1, "mtft": 1}
 HEADS = {"tilde": "masked-lm", "tildev2": "encoder"}
