@@ -252,7 +252,7 @@ COMPARED = {
     ): "fairness_report",
     (
         "unit/retrieval/test_evaluation",
-        "test_both_ways_equal_pytrec_eval_on_random_runs_full_of_ties",
+        "test_evaluate_equals_pytrec_eval_with_ties",
     ): "evaluate measure_ranks relevant_ranks",
     ("unit/retrieval/test_significance", "test_paired_tests_equal_scipy"): "paired_tests",
     ("unit/retrieval/test_significance", "test_compare_paired_and_unpaired_equal_scipy"): (
@@ -273,7 +273,7 @@ COMPARED = {
     ): "intraclass_correlation",
     (
         "unit/statistics/test_repeated_ratings",
-        "test_a_mixed_model_of_a_balanced_study_is_the_anova_of_the_means",
+        "test_random_intercept_p_equals_anova_of_means",
     ): "random_intercept_p cluster_means_anova",
     ("unit/statistics/test_laplace", "test_fisher_diagonal_equals_squared_gradients"): (
         "fisher_diagonal"

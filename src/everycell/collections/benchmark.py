@@ -72,11 +72,21 @@ def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.D
     """Raise an error if a collection has duplicate or unknown ids."""
     duplicates = documents.loc[documents["document_id"].duplicated(), "document_id"]
     if len(duplicates):
-        raise DataError(column="document_id", value=duplicates.iloc[0], fault="which occurs twice")
+        raise DataError(
+            column="document_id",
+            value=duplicates.iloc[0],
+            fault="which occurs twice",
+            fix="remove one of the two",
+        )
     texts = queries[["query_id", "text"]].drop_duplicates()
     ambiguous = texts.loc[texts["query_id"].duplicated(), "query_id"]
     if len(ambiguous):
-        raise DataError(column="query_id", value=ambiguous.iloc[0], fault="which has two texts")
+        raise DataError(
+            column="query_id",
+            value=ambiguous.iloc[0],
+            fault="which has two texts",
+            fix="use one text",
+        )
     for column, known in (("document_id", documents), ("query_id", queries)):
         unknown = candidates.loc[~candidates[column].isin(known[column]), column]
         if len(unknown):

@@ -196,7 +196,7 @@ def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster:
     levels = data.groupby(cluster)[factor].nunique()
     if (levels > 1).any():
         raise DataError(
-            row=f"{cluster} {levels.idxmax()!r}",
+            row=f"{cluster} {levels.idxmax()}",
             column=factor,
             fault=f"has {levels.max()} levels",
             expected=f"one level per {cluster}",

@@ -22,7 +22,7 @@ def _sample(samples: Mapping[str, npt.ArrayLike], name: str) -> FloatArray:
     require(name in samples, "sample", name, f"one of {', '.join(map(str, samples))}")
     values = np.asarray(samples[name], dtype=float)
     is_list = values.ndim == 1 and len(values) >= 2
-    require(is_list, f"sample {name!r}", values, "a list of at least 2 values")
+    require(is_list, f"sample {name!r}", values.tolist(), "a list of at least 2 values")
     not_finite = np.flatnonzero(~np.isfinite(values))
     if len(not_finite):
         raise DataError(
@@ -160,7 +160,7 @@ def pearson(
         first, second = _sample(samples, x), _sample(samples, y)
         _check_lengths(x, first, y, second)
         for name, values in ((x, first), (y, second)):
-            require(np.ptp(values), f"sample {name!r}", values, "values that vary")
+            require(np.ptp(values), f"sample {name!r}", values.tolist(), "values that vary")
         result = stats.pearsonr(first, second)
         interval = result.confidence_interval(confidence)
         rows.append(

@@ -10,6 +10,8 @@ import torch
 
 from papers.heuss2025.ch2_listnet import ListNet, ListNorm, _members, score, train_and_score
 
+#: Path of a process that imports the package `papers`.
+PATH = {"PYTHONPATH": os.pathsep.join(sys.path)}
 LISTS = [np.random.default_rng(number).normal(size=(12, 4)) for number in range(40)]
 RELEVANCE = [(part[:, 1] > np.median(part[:, 1])).astype(int) for part in LISTS]
 
@@ -46,7 +48,7 @@ def test_train_and_score_same_bits_as_other_processors(tmp_path):
         check=True,
         capture_output=True,
         text=True,
-        env=os.environ | selection,
+        env=os.environ | PATH | selection,
     )
     expected = ["-0x1.fa8f1ae468784p+0", "0x1.338050a2330fdp+1", "-0x1.602a0bc4b1f46p+0"]
     assert run.stdout.split() == expected
@@ -60,7 +62,9 @@ def test_use_portable_arithmetic_too_late():
         "from papers.heuss2025.ch2_listnet import use_portable_arithmetic;"
         "use_portable_arithmetic()"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=os.environ | PATH
+    )
     if run.stdout.strip() == "DEFAULT":
         pytest.skip("This processor has no instructions of its own to choose.")
     assert run.returncode

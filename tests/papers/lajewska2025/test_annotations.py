@@ -133,8 +133,8 @@ def test_read_tasks_times_and_rewards(save):
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9)), max_size=5))
-def test_first_overlap_shared_characters(places):
-    spans = [(start, start + length) for start, length in places]
+def test_first_overlap_shared_characters(rows):
+    spans = [(start, start + length) for start, length in rows]
     characters = [position for start, end in spans for position in range(start, end)]
     assert (first_overlap(spans) is not None) == (len(set(characters)) < len(characters))
 
