@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from snakemake.api import SnakemakeApi, WorkflowApi
+from snakemake.exceptions import MissingRuleException
 from snakemake.iocontainers import Snakemake
 from snakemake.settings.types import (
     ConfigSettings,
@@ -17,6 +18,8 @@ from snakemake.settings.types import (
     Quietness,
     ResourceSettings,
 )
+
+from everycell.workflow.planned_jobs import PlanError
 
 #: Rule, script, inputs by name, outputs, and the pickled object `snakemake` of the script.
 Job = tuple[str, str, Mapping[str, tuple[str, ...]], tuple[str, ...], bytes]
@@ -49,7 +52,10 @@ def plan(project: Path, target: str, config: Mapping[str, Any]) -> Iterator[Job]
     """Plan all jobs of a target, whether or not their outputs exist; run nothing."""
     with _workflow_of(project, config) as workflow_api:
         dag_api = workflow_api.dag(DAGSettings(targets={target}, forceall=True))
-        dag_api.execute_workflow(executor="dryrun")
+        try:
+            dag_api.execute_workflow(executor="dryrun")
+        except MissingRuleException:
+            raise PlanError(f"No rule makes {target}; correct the path.") from None
         # There is no public way to read the parameters of planned jobs.
         workflow: Any = workflow_api._workflow
         for job in workflow.dag.jobs:

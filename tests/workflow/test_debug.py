@@ -43,7 +43,15 @@ def test_debug_shows_the_place_of_an_error_in_the_project(clean):
             "results/released/sakai2023/text_2_1.csv",
             "more inputs, which do not exist; first run `everycell make resources/",
         ),
-        ("term_fairness_means_full", "has no jobs in `all`; instead of the rule, name an output"),
+        (
+            "results/released/sakai2023/text_9.csv",
+            "No rule makes results/released/sakai2023/text_9",
+        ),
+        (
+            "term_fairness_means_full",
+            "has no jobs in `all`; instead of the rule, name an output, such "
+            "as results/{tier}/{artefact_id}.csv",
+        ),
     ],
 )
 def test_debug_without_a_job(clean, name, expected):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from difflib import get_close_matches
 from importlib import import_module
@@ -41,7 +42,8 @@ def find_job(project: Path, name: str) -> PlannedJob:
     jobs = [job for job in planned_jobs(project, target) if job.rule == name]
     if len(jobs) == 1:
         return jobs[0]
-    files = [job.outputs[0] for job in jobs[:SHOWN]] or [outputs[name]]
+    # Without the constraints of the wildcards.
+    files = [job.outputs[0] for job in jobs[:SHOWN]] or [re.sub(",[^{}]*}", "}", outputs[name])]
     raise PlanError(
         f"The rule {name} has {len(jobs) or 'no'} jobs in `all`; instead of the rule, name an "
         f"output, such as {' or '.join(files)}."
