@@ -161,11 +161,11 @@ def cross_encoders(args, folder):
     print(f"fine-tuned on {len(rows):,} rows of three texts ({rate:.0f} pairs per second)")
 
     lists = cite.query("split == 'test'")
-    used = sorted({*lists["query_id"], *lists["document_id"]})
+    used = sorted({*lists["query"], *lists["document_id"]})
     ids = dict(zip(used, tokenise(tokenizer, [text[key] for key in used]), strict=True))
     pairs = [
         join(tokenizer, ids[query], ids[document], length)
-        for query, document in zip(lists["query_id"], lists["document_id"], strict=True)
+        for query, document in zip(lists["query"], lists["document_id"], strict=True)
     ]
     plain, small = export(model, pad(pairs[:2], tokenizer.pad_token_id), folder)
     with warnings.catch_warnings():
@@ -186,7 +186,7 @@ def cross_encoders(args, folder):
         tokenizer.pad_token_id,
     )
     np.testing.assert_allclose(outputs["ONNX, sorted"], outputs["torch, unsorted"], atol=1e-3)
-    run = lists.rename(columns={"query_id": "query", "document_id": "document"})
+    run = lists.rename(columns={"document_id": "document"})
     qrels = run[["query", "document", "relevance"]]
     quality = {
         name: evaluate(run[["query", "document"]].assign(score=scores), qrels, ["nDCG"])["nDCG"]

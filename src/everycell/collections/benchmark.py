@@ -17,10 +17,10 @@ class Benchmark:
     Attributes
     ----------
     queries : pandas.DataFrame
-        `task`, `query_id`, `split` ("test", "validation", "train"), `origin_id` (the document that
+        `task`, `query`, `split` ("test", "validation", "train"), `origin_id` (the document that
         the query is derived from, or searches for) and `text`.
     candidates : pandas.DataFrame
-        `setting`, `task`, `split`, `query_id`, `document_id`, `relevance` (1 or 0): the documents
+        `setting`, `task`, `split`, `query`, `document_id`, `relevance` (1 or 0): the documents
         to rank. The rows of a setting, task and split are also its relevance judgements (qrels).
         Training queries without a training pair have no rows.
     """
@@ -41,9 +41,7 @@ def listed_pairs(
     for column, allowed in (("setting", settings), ("task", tasks)):
         if allowed is not None:
             is_listed &= candidates[column].isin(allowed)
-    pairs = candidates.loc[is_listed, ["query_id", "document_id"]].drop_duplicates(
-        ignore_index=True
-    )
+    pairs = candidates.loc[is_listed, ["query", "document_id"]].drop_duplicates(ignore_index=True)
     return pairs.set_axis(["query", "document"], axis="columns")
 
 
@@ -58,7 +56,7 @@ def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str)
         raise DataError(
             row=f"setting {setting}, task {task}, split {split}", fault="has no candidate lists"
         )
-    lists = candidates.loc[is_listed, ["query_id", "document_id", "relevance"]]
+    lists = candidates.loc[is_listed, ["query", "document_id", "relevance"]]
     return lists.set_axis(["query", "document", "relevance"], axis="columns").reset_index(drop=True)
 
 
@@ -78,16 +76,16 @@ def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.D
             fault="which occurs twice",
             fix="remove one of the two",
         )
-    texts = queries[["query_id", "text"]].drop_duplicates()
-    ambiguous = texts.loc[texts["query_id"].duplicated(), "query_id"]
+    texts = queries[["query", "text"]].drop_duplicates()
+    ambiguous = texts.loc[texts["query"].duplicated(), "query"]
     if len(ambiguous):
         raise DataError(
-            column="query_id",
+            column="query",
             value=ambiguous.iloc[0],
             fault="which has two texts",
             fix="use one text",
         )
-    for column, known in (("document_id", documents), ("query_id", queries)):
+    for column, known in (("document_id", documents), ("query", queries)):
         unknown = candidates.loc[~candidates[column].isin(known[column]), column]
         if len(unknown):
             raise DataError(

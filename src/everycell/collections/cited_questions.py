@@ -69,7 +69,7 @@ class CitedQuestions:
     Attributes
     ----------
     questions : pandas.DataFrame
-        Columns `query_id`, `text`, `answers` (list of str, which may be empty).
+        Columns `query`, `text`, `answers` (list of str, which may be empty).
     passages : pandas.DataFrame
         Columns `document_id`, `title` (may be empty), `body` and `text` ("Title. body").
     relevant : pandas.DataFrame
@@ -150,7 +150,7 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
 
 
 def _questions(rows: list[tuple[str, str, list[str]]]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["query_id", "text", "answers"])
+    return pd.DataFrame(rows, columns=["query", "text", "answers"])
 
 
 def _passages(rows: list[tuple[str, str, str]]) -> pd.DataFrame:

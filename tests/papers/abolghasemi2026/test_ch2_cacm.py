@@ -55,7 +55,7 @@ def benchmark(cacm):
 
 
 def pairs(frame):
-    return set(zip(frame["query_id"], frame["document_id"], strict=True))
+    return set(zip(frame["query"], frame["document_id"], strict=True))
 
 
 @pytest.mark.parametrize(
@@ -84,17 +84,17 @@ def test_cacm_query_by_example_lists(cacm, benchmark):
     lists = benchmark.candidates
     assert tuple(lists["setting"].drop_duplicates()) == CACM_SETTINGS
     assert tuple(lists["task"].drop_duplicates()) == TASKS
-    key = ["setting", "task", "query_id"]
+    key = ["setting", "task", "query"]
     assert not lists.duplicated([*key, "document_id"]).any()
     relevant = lists.groupby(key)["relevance"].agg(["sum", "size"])
     assert relevant["sum"].between(1, 5).all()
     assert (relevant["size"] - relevant["sum"] == 25).all()
     negatives = lists[lists["relevance"] == 0]
     assert not pairs(negatives) & pairs(links)
-    assert (negatives["query_id"] != negatives["document_id"]).all()
+    assert (negatives["query"] != negatives["document_id"]).all()
     positives = lists[(lists["relevance"] == 1) & (lists["split"] != "train")]
     by_setting = [
-        set(own[["task", "query_id", "document_id"]].itertuples(index=False, name=None))
+        set(own[["task", "query", "document_id"]].itertuples(index=False, name=None))
         for _, own in positives.groupby("setting")
     ]
     assert by_setting[0] == by_setting[1]
@@ -103,23 +103,23 @@ def test_cacm_query_by_example_lists(cacm, benchmark):
 
     text = collection.documents.set_index("document_id")["text"]
     queries = benchmark.queries
-    assert (queries["text"] == queries["query_id"].map(text)).all()
+    assert (queries["text"] == queries["query"].map(text)).all()
     abstract = collection.documents.set_index("document_id")["abstract"]
-    assert queries["query_id"].map(abstract).str.split().str.len().min() >= 50
+    assert queries["query"].map(abstract).str.split().str.len().min() >= 50
     # A title may stand several times: none of its records is a negative where one is relevant.
     linked = links.assign(text=links["document_id"].map(text))
-    same = set(zip(linked["query_id"], linked["text"], strict=True))
-    of_negatives = zip(negatives["query_id"], negatives["document_id"].map(text), strict=True)
+    same = set(zip(linked["query"], linked["text"], strict=True))
+    of_negatives = zip(negatives["query"], negatives["document_id"].map(text), strict=True)
     assert not same & set(of_negatives)
 
 
 def test_cacm_query_by_example_no_leakage(cacm, benchmark):
     _, links, _ = cacm
     queries, lists = benchmark.queries, benchmark.candidates
-    parts = queries.groupby("query_id")["split"].nunique()
+    parts = queries.groupby("query")["split"].nunique()
     assert (parts == 1).all()
-    held_out = set(queries.loc[queries["split"] != "train", "query_id"])
-    tested = pairs(links[links["query_id"].isin(held_out)])
+    held_out = set(queries.loc[queries["split"] != "train", "query"])
+    tested = pairs(links[links["query"].isin(held_out)])
     trained = pairs(lists[(lists["split"] == "train") & (lists["relevance"] == 1)])
     assert trained
     assert not trained & tested
@@ -136,7 +136,7 @@ def test_cacm_query_by_example_seed_and_settings(cacm, benchmark):
     )
     random = benchmark.candidates.query("setting == 'random'")
     pd.testing.assert_frame_equal(again.reset_index(drop=True), random.reset_index(drop=True))
-    assert set(other["query_id"]) != set(again["query_id"])
+    assert set(other["query"]) != set(again["query"])
 
 
 def test_cacm_query_by_example_too_few_queries(cacm):
@@ -168,7 +168,7 @@ def test_data_card_benchmark(repository, cacm, benchmark):
     title_only = set(documents.loc[documents["abstract"] == "", "document_id"])
     queries, sizes, hints = [], [], []
     for task, own in positives.groupby("task"):
-        item = own.groupby("query_id").size()
+        item = own.groupby("query").size()
         queries.append(
             [
                 task,
@@ -183,7 +183,7 @@ def test_data_card_benchmark(repository, cacm, benchmark):
         remaining = training_positives(positives, split)
         for task, own in remaining.groupby("task"):
             train = (split["task"] == task) & (split["split"] == "train")
-            left = own["query_id"].nunique()
+            left = own["query"].nunique()
             sizes.append(
                 [
                     task,
@@ -200,11 +200,11 @@ def test_data_card_benchmark(repository, cacm, benchmark):
     features = pd.DataFrame(
         {
             "abstract": ~lists["document_id"].isin(title_only),
-            "years": -(lists["query_id"].map(year) - lists["document_id"].map(year)).abs(),
+            "years": -(lists["query"].map(year) - lists["document_id"].map(year)).abs(),
         }
     )
     category = issues.set_index("document_id")["category"]
-    of_query, of_document = (lists[key].map(category) for key in ("query_id", "document_id"))
+    of_query, of_document = (lists[key].map(category) for key in ("query", "document_id"))
     features["category"] = (of_query == of_document) & (of_query != "")
     for (setting, task), own in lists.groupby(["setting", "task"], sort=False):
         hints.append(
@@ -232,7 +232,7 @@ def test_cacm_near_duplicates(cacm):
     """So near-duplicates, as pydocs has them, need no handling."""
     collection, links, _ = cacm
     documents = collection.documents
-    queries = set(linked_tasks(links, documents, min_words=50)["query_id"])
+    queries = set(linked_tasks(links, documents, min_words=50)["query"])
     alike = similar_pairs(shingles(documents["text"].tolist()), threshold=0.5)
     ids = documents["document_id"].to_numpy()
     assert not queries & set(ids[alike[["left", "right"]].to_numpy().ravel()])

@@ -397,7 +397,7 @@ def test_numbers_in_the_prose_of_the_data_card(real, repository):
     )
     positives = citation_tasks(real.links)
     split = split_queries(positives, test=300, validation=200, seed=0)
-    train = split[split["split"] == "train"].merge(positives, on=["task", "query_id"])
+    train = split[split["split"] == "train"].merge(positives, on=["task", "query"])
     remaining = training_positives(positives, split)["task"].value_counts()["cite"]
     before = train["task"].value_counts()["cite"]
     assert f"this leaves {remaining:,} of {before:,} pairs of cite" in card
@@ -418,43 +418,43 @@ def test_tasks_of_the_real_collection(real):
     lists = benchmark.candidates
     sizes = benchmark.queries.groupby(["task", "split"]).size()
     assert all(sizes[task, "test"] == 300 and sizes[task, "validation"] == 200 for task in TASKS)
-    by_query = lists.groupby(["setting", "task", "split", "query_id"])["relevance"]
+    by_query = lists.groupby(["setting", "task", "split", "query"])["relevance"]
     assert by_query.sum().between(1, 5).all()
     assert (by_query.size() - by_query.sum() == 25).all()
-    assert not lists.duplicated(["setting", "task", "split", "query_id", "document_id"]).any()
+    assert not lists.duplicated(["setting", "task", "split", "query", "document_id"]).any()
 
     pairs = set(
-        citation_tasks(real.links)[["query_id", "document_id"]].itertuples(index=False, name=None)
+        citation_tasks(real.links)[["query", "document_id"]].itertuples(index=False, name=None)
     )
     alike = set(real.near_duplicates.itertuples(index=False, name=None))
     alike |= {(right, left) for left, right in alike}
     for relevant, listed in lists.groupby("relevance"):
-        result = set(listed[["query_id", "document_id"]].itertuples(index=False, name=None))
+        result = set(listed[["query", "document_id"]].itertuples(index=False, name=None))
         assert result <= pairs if relevant else result.isdisjoint(pairs | alike)
         assert not any(query == document for query, document in result)
 
-    held_out = set(benchmark.queries.query("split != 'train'")["query_id"])
+    held_out = set(benchmark.queries.query("split != 'train'")["query"])
     trained = lists.query("split == 'train' and relevance == 1")
-    assert not held_out & set(trained["query_id"])
-    for query, document in trained[["query_id", "document_id"]].itertuples(index=False):
+    assert not held_out & set(trained["query"])
+    for query, document in trained[["query", "document_id"]].itertuples(index=False):
         assert document not in held_out or (document, query) not in pairs
     # Negatives of the main setting are hard: they come from the query's package.
     package = real.documents.set_index("document_id")["package"]
     main = lists.query("setting == 'package' and relevance == 0")
-    assert (main["query_id"].map(package) == main["document_id"].map(package)).all()
+    assert (main["query"].map(package) == main["document_id"].map(package)).all()
 
 
 @pytest.mark.slow
 def test_known_items_of_the_real_collection(real):
     benchmark = known_item_search(real, settings=["package", "mixed", "random"])
-    queries = benchmark.queries.set_index("query_id")
+    queries = benchmark.queries.set_index("query")
     assert queries["split"].value_counts().to_dict() == {"test": 300, "validation": 200}
     assert queries["origin_id"].is_unique
     lists = benchmark.candidates
-    by_query = lists.groupby(["setting", "query_id"])["relevance"]
+    by_query = lists.groupby(["setting", "query"])["relevance"]
     assert (by_query.size() == 30).all() and (by_query.sum() == 1).all()
     relevant = lists[lists["relevance"] == 1]
-    assert (relevant["document_id"] == relevant["query_id"].map(queries["origin_id"])).all()
+    assert (relevant["document_id"] == relevant["query"].map(queries["origin_id"])).all()
     text = real.documents.set_index("document_id")["text"]
     for row in queries.itertuples():
         assert row.text.lower() not in text[row.origin_id].lower()

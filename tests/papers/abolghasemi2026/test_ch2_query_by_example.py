@@ -24,7 +24,7 @@ from papers.abolghasemi2026.ch2_query_by_example import (
 )
 
 IDS = [f"p{number % 3}.m{number % 7}.d{number:02}" for number in range(90)]
-PAIRS = ["query_id", "document_id"]
+PAIRS = ["query", "document_id"]
 LINKS = st.lists(st.tuples(st.sampled_from(IDS[:30]), st.sampled_from(IDS[:30])), max_size=40)
 
 
@@ -74,7 +74,7 @@ def test_citation_tasks_no_links():
 @given(LINKS, st.integers(0, 3), st.integers(0, 3), st.integers(0, 9))
 def test_split_queries_and_training_positives(links, test, validation, seed):
     positives = citation_tasks(frame_of(links))
-    sizes = positives.groupby("task")["query_id"].nunique()
+    sizes = positives.groupby("task")["query"].nunique()
     try:
         split = split_queries(positives, test=test, validation=validation, seed=seed)
     except DataError as error:
@@ -83,26 +83,26 @@ def test_split_queries_and_training_positives(links, test, validation, seed):
     for task in sizes.index:
         result = split.loc[split["task"] == task, "split"].value_counts()
         assert result.get("test", 0) == test and result.get("validation", 0) == validation
-    assert not split.duplicated(["task", "query_id"]).any()
-    assert (split.groupby("query_id")["split"].nunique() <= 1).all()
+    assert not split.duplicated(["task", "query"]).any()
+    assert (split.groupby("query")["split"].nunique() <= 1).all()
     shuffled = positives.sample(frac=1, random_state=1).sort_values("task", kind="stable")
     pd.testing.assert_frame_equal(
         split, split_queries(shuffled, test=test, validation=validation, seed=seed)
     )
 
-    held_out = set(split.loc[split["split"] != "train", "query_id"])
-    tested = positives[positives["query_id"].isin(held_out)]
+    held_out = set(split.loc[split["split"] != "train", "query"])
+    tested = positives[positives["query"].isin(held_out)]
     tested = {frozenset(pair) for pair in tested[PAIRS].itertuples(index=False)}
     trained = training_positives(positives, split)
     remaining = {frozenset(pair) for pair in trained[PAIRS].itertuples(index=False)}
     assert not remaining & tested
-    in_training = positives.merge(split[split["split"] == "train"], on=["task", "query_id"])
+    in_training = positives.merge(split[split["split"] == "train"], on=["task", "query"])
     everything = {frozenset(pair) for pair in in_training[PAIRS].itertuples(index=False)}
     assert remaining == everything - tested
 
 
 def test_split_queries_too_few():
-    positives = pd.DataFrame({"task": ["cite"] * 3, "query_id": list("abc")})
+    positives = pd.DataFrame({"task": ["cite"] * 3, "query": list("abc")})
     with pytest.raises(DataError, match="task cite has 3 queries, too few for 2 test and 2"):
         split_queries(positives, test=2, validation=2, seed=0)
 
@@ -112,7 +112,7 @@ def lists_of(setting, *, seed=0, table=None, tasks=TASKS, **sizes):
     positives = citation_tasks(
         frame_of([(a, b) for step in (1, 2, 4) for a, b in zip(IDS, IDS[step:], strict=False)])
     )
-    queries = positives[["task", "query_id"]].drop_duplicates().assign(split="test")
+    queries = positives[["task", "query"]].drop_duplicates().assign(split="test")
     queries = queries[queries["task"].isin(tasks)]
     table = documents() if table is None else table
     result = candidate_lists(
@@ -125,8 +125,8 @@ def lists_of(setting, *, seed=0, table=None, tasks=TASKS, **sizes):
 def test_candidate_lists_sizes_and_relevance(setting):
     positives, lists = lists_of(setting, max_positives=3, negatives=20)
     assert not lists.duplicated(["task", *PAIRS]).any()
-    by_query = lists.groupby(["task", "query_id"])["relevance"]
-    available = positives.groupby(["task", "query_id"]).size()
+    by_query = lists.groupby(["task", "query"])["relevance"]
+    available = positives.groupby(["task", "query"]).size()
     assert by_query.sum().eq(np.minimum(available, 3)).all()
     assert (by_query.size() - by_query.sum() == 20).all()
     relevant = positives.set_index(["task", *PAIRS]).index
@@ -135,9 +135,9 @@ def test_candidate_lists_sizes_and_relevance(setting):
     anywhere = positives.set_index(PAIRS).index
     negatives = lists[lists["relevance"] == 0]
     assert not negatives.set_index(PAIRS).index.isin(anywhere).any()
-    assert (negatives["query_id"] != negatives["document_id"]).all()
+    assert (negatives["query"] != negatives["document_id"]).all()
     assert (
-        lists.groupby(["task", "query_id"])["document_id"]
+        lists.groupby(["task", "query"])["document_id"]
         .apply(lambda ids: ids.is_monotonic_increasing)
         .all()
     )
@@ -147,17 +147,17 @@ def test_candidate_lists_sources_of_negatives():
     """A package has 30 documents, of which a query excludes up to 13; a parent has 4 or 5."""
     _, lists = lists_of("package", negatives=10)
     near = lists[lists["relevance"] == 0]
-    assert (near["query_id"].str[:2] == near["document_id"].str[:2]).all()
+    assert (near["query"].str[:2] == near["document_id"].str[:2]).all()
     _, lists = lists_of("mixed", negatives=20)
     near = lists[lists["relevance"] == 0]
-    parent = near["query_id"].str[:5] == near["document_id"].str[:5]
-    package = near["query_id"].str[:2] == near["document_id"].str[:2]
-    by_query = [near["task"], near["query_id"]]
+    parent = near["query"].str[:5] == near["document_id"].str[:5]
+    package = near["query"].str[:2] == near["document_id"].str[:2]
+    by_query = [near["task"], near["query"]]
     assert parent.groupby(by_query).sum().min() >= 1
     assert package.groupby(by_query).sum().min() >= 9
     _, lists = lists_of("random", negatives=20)
     near = lists[lists["relevance"] == 0]
-    share = (near["query_id"].str[:2] == near["document_id"].str[:2]).mean()
+    share = (near["query"].str[:2] == near["document_id"].str[:2]).mean()
     assert 0.2 < share < 0.45
 
 
@@ -199,8 +199,8 @@ def test_candidate_lists_another_hash_seed():
 
 
 def test_candidate_lists_query_without_relevant_documents():
-    queries = pd.DataFrame({"task": ["cite"], "query_id": [IDS[0]], "split": ["test"]})
-    none = pd.DataFrame({"task": [], "query_id": [], "document_id": []}, dtype="str")
+    queries = pd.DataFrame({"task": ["cite"], "query": [IDS[0]], "split": ["test"]})
+    none = pd.DataFrame({"task": [], "query": [], "document_id": []}, dtype="str")
     lists = candidate_lists(queries, none, none[PAIRS], documents(), setting="random", seed=0)
     assert list(lists.columns) == ["setting", "task", "split", *PAIRS, "relevance"]
     assert lists.empty
@@ -214,7 +214,7 @@ def test_candidate_lists_too_few_negatives():
 def test_linked_benchmark_one_query_per_split():
     ids = [f"d{number:02}" for number in range(30)]
     documents = pd.DataFrame({"document_id": ids, "text": "x", "package": "p", "parent": "q"})
-    pairs = pd.DataFrame({"task": "cite", "query_id": ids[:3], "document_id": ids[3:6]})
+    pairs = pd.DataFrame({"task": "cite", "query": ids[:3], "document_id": ids[3:6]})
     benchmark = linked_benchmark(
         pairs, pairs, documents, test=1, validation=1, seed=0, settings=["random"]
     )

@@ -87,10 +87,10 @@ def test_read_scidocs_to_evaluation(scidocs):
     assert result.documents["document_id"].tolist() == list(papers())
     assert result.left_out.empty
     queries, candidates = result.benchmark.queries, result.benchmark.candidates
-    assert list(queries) == ["task", "query_id", "split", "origin_id", "text"]
-    assert list(candidates) == ["setting", "task", "split", "query_id", "document_id", "relevance"]
+    assert list(queries) == ["task", "query", "split", "origin_id", "text"]
+    assert list(candidates) == ["setting", "task", "split", "query", "document_id", "relevance"]
     assert set(candidates["setting"]) == {SETTING}
-    assert (queries["origin_id"] == queries["query_id"]).all()
+    assert (queries["origin_id"] == queries["query"]).all()
     sizes = queries.groupby(["task", "split"]).size().unstack()
     assert sizes.loc[list(FOLDERS), ["test", "train", "validation"]].to_numpy().tolist() == [
         [4, 17, 3]
@@ -104,9 +104,9 @@ def test_read_scidocs_to_evaluation(scidocs):
     )
     shared = [
         len(words[query] & words[document])
-        for query, document in zip(candidates["query_id"], candidates["document_id"], strict=True)
+        for query, document in zip(candidates["query"], candidates["document_id"], strict=True)
     ]
-    names = {"query_id": "query", "document_id": "document"}
+    names = {"query": "query", "document_id": "document"}
     run = candidates.rename(columns=names).assign(score=np.array(shared, dtype=float))
     for task in FOLDERS:
         qrels = check_qrels(run[run["task"] == task])
@@ -126,12 +126,12 @@ def test_read_scidocs_lists_as_in_evaluator(scidocs):
         own = candidates[candidates["task"] == task]
         result = {
             query: dict(zip(rows["document_id"], rows["relevance"], strict=True))
-            for query, rows in own.groupby("query_id")
+            for query, rows in own.groupby("query")
         }
         assert result == expected
         assert list(own["split"].drop_duplicates()) == ["test", "validation", "train"]
         assert all(
-            rows[["query_id", "document_id"]].apply(tuple, axis=1).is_monotonic_increasing
+            rows[["query", "document_id"]].apply(tuple, axis=1).is_monotonic_increasing
             for _, rows in own.groupby("split")
         )
 
@@ -153,7 +153,7 @@ def test_read_scidocs_split(tmp_path_factory, seed, validation):
                 rows = lines(task, file)[:: -1 if reverse else 1]
                 (folder / name / f"{file}.qrel").write_text("\n".join(rows), encoding="utf-8")
         result = read_scidocs(folder, seed=seed, validation=validation).benchmark.queries
-        return result.set_index(["task", "query_id"])["split"]
+        return result.set_index(["task", "query"])["split"]
 
     result = split(reverse=False)
     pd.testing.assert_series_equal(result, split(reverse=True))
@@ -171,7 +171,7 @@ def test_read_scidocs_other_seed(scidocs):
         read_scidocs(folder, seed=seed).benchmark.queries.query("split == 'validation'")
         for seed in (0, 1)
     )
-    assert set(first["query_id"]) != set(second["query_id"])
+    assert set(first["query"]) != set(second["query"])
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_paper_text_cleaning(scidocs):
         assert texts["paper03"] == "All about bees"
         assert texts["citeval01"].startswith(text)
         queries = result.benchmark.queries
-        assert (queries["text"] == queries["query_id"].map(texts)).all()
+        assert (queries["text"] == queries["query"].map(texts)).all()
 
 
 def test_read_scidocs_listed_documents(scidocs):
@@ -207,7 +207,7 @@ def test_read_scidocs_listed_documents(scidocs):
     listed = read_scidocs(folder, seed=0, documents="listed").documents
     assert set(everything["document_id"]) - set(listed["document_id"]) >= {"alone"}
     lists = read_scidocs(folder, seed=0).benchmark.candidates
-    assert set(listed["document_id"]) == set(lists["query_id"]) | set(lists["document_id"])
+    assert set(listed["document_id"]) == set(lists["query"]) | set(lists["document_id"])
 
 
 def test_read_scidocs_without_metadata(scidocs):
@@ -217,8 +217,8 @@ def test_read_scidocs_without_metadata(scidocs):
     result = read_scidocs(scidocs(metadata=lacking), seed=0)
     assert len(result.left_out) == len(missing)
     assert set(result.left_out["reason"]) == {"no metadata"}
-    assert set(result.left_out["query_id"]) == {"citeval03"}
-    assert not (result.benchmark.queries["query_id"] == "citeval03").any()
+    assert set(result.left_out["query"]) == {"citeval03"}
+    assert not (result.benchmark.queries["query"] == "citeval03").any()
     assert result.benchmark.queries["text"].notna().all()
     del lacking["paper00"]
     with pytest.raises(DataError, match=r"\d+ of \d+ lines .*paper00 ") as caught:
@@ -234,8 +234,8 @@ def test_read_scidocs_test_queries(scidocs):
     ]
     assert len(result.left_out) == 5
     lists = result.benchmark.candidates
-    assert set(lists.loc[lists["query_id"] == "citetest00", "split"]) == {"test"}
-    assert len(lists[lists["query_id"] == "citetest00"]) == 5
+    assert set(lists.loc[lists["query"] == "citetest00", "split"]) == {"test"}
+    assert len(lists[lists["query"] == "citetest00"]) == 5
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_read_cacm_links_and_tasks(read, tmp_path):
         ["coupling", three, one, 1],
     ]
     documents = read("cacm").documents
-    assert linked_tasks(links, documents, min_words=5)["query_id"].tolist() == [one] * 3
+    assert linked_tasks(links, documents, min_words=5)["query"].tolist() == [one] * 3
     assert linked_tasks(links, documents, min_words=6).empty
     pd.testing.assert_frame_equal(linked_tasks(links, documents, min_words=0), links)
 
@@ -207,7 +207,7 @@ def test_data_card_cacm(repository, real):
     for task, name in names.items():
         own = tasks[tasks["task"] == task]
         counts[f"links, each counted from both ends: {name}"] = (links["task"] == task).sum()
-        counts[f"queries of the task {task}"] = own["query_id"].nunique()
+        counts[f"queries of the task {task}"] = own["query"].nunique()
         counts[f"relevant pairs of the task {task}"] = len(own)
     assert card(repository, "cacm") == counts
     title_only = result.documents.loc[abstract == 0, "document_id"]

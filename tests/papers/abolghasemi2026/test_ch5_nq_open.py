@@ -53,11 +53,11 @@ def test_read_nq_open_distractors(read):
 def test_data_card(mirror, tmp_path, repository):
     result = read_nq_open(fetch(KEY, tmp_path, mirror=mirror, network=False))
     texts = dict(zip(result.passages["document_id"], result.passages["text"], strict=True))
-    answers = dict(zip(result.questions["query_id"], result.questions["answers"], strict=True))
+    answers = dict(zip(result.questions["query"], result.questions["answers"], strict=True))
     stored = set(passages_with_answers(texts, answers))
     gold = set(result.gold.itertuples(index=False, name=None))
     # The quick way and the plain one agree.
-    few = result.questions["query_id"][:3]
+    few = result.questions["query"][:3]
     assert {pair for pair in stored if pair[0] in set(few)} == {
         (query, name) for query in few for name, text in texts.items()
         if is_correct(text, answers[query], match="squad")

@@ -85,14 +85,14 @@ def test_read_cast_passages_duplicates(read):
 def test_cast_benchmark_settings(read):
     lists = cast_benchmark(read()).candidates
     own = lists[lists["setting"] == "judged"]
-    assert own[["query_id", "document_id", "relevance"]].to_numpy().tolist() == [
+    assert own[["query", "document_id", "relevance"]].to_numpy().tolist() == [
         ["1_1", "p1", 1],
         ["1_1", "p4", 0],
         ["1_2-3", "p1", 0],
         ["1_2-3", "p3", 0],
         ["2_1", "p3", 1],
     ]
-    wide = lists[lists["setting"] == "topic"].groupby("query_id")["document_id"].agg(list)
+    wide = lists[lists["setting"] == "topic"].groupby("query")["document_id"].agg(list)
     assert wide.to_dict() == {"1_1": ["p1", "p3", "p4"], "1_2-3": ["p1", "p3", "p4"], "2_1": ["p3"]}
     with refused("relevant_from", 0):
         cast_benchmark(read(), relevant_from=0)
@@ -104,10 +104,10 @@ def collections(draw):
     turns = draw(st.lists(st.integers(1, 4), min_size=3, max_size=9))
     queries = pd.DataFrame(
         [(f"{topic}_{turn}", str(topic)) for topic, n in enumerate(turns, 1) for turn in range(n)],
-        columns=["query_id", "topic"],
+        columns=["query", "topic"],
     )
     judged = draw(st.lists(st.integers(0, 40), min_size=len(queries), max_size=len(queries)))
-    qrels = pd.DataFrame({"query_id": queries["query_id"], "document_id": map(str, judged)})
+    qrels = pd.DataFrame({"query": queries["query"], "document_id": map(str, judged)})
     return CastPassages(pd.DataFrame(), queries, qrels, pd.DataFrame())
 
 
@@ -119,7 +119,7 @@ def test_topic_folds_disjoint(collection, folds, seed):
     except DataError as error:
         assert (error.column, error.value) == ("folds", folds)
         return
-    assert result["query_id"].tolist() == collection.queries["query_id"].tolist()
+    assert result["query"].tolist() == collection.queries["query"].tolist()
     assert set(result["fold"]) == set(range(folds))
     judged = collection.qrels.merge(result)
     assert (judged.groupby("topic")["fold"].nunique() == 1).all()
@@ -136,7 +136,7 @@ def test_data_card(cast, files, repository):
         ]
     )
     levels = cast.qrels["relevance"].value_counts()
-    best = cast.qrels.groupby("query_id")["relevance"].max()
+    best = cast.qrels.groupby("query")["relevance"].max()
     topics = cast.queries["topic"].astype(int).drop_duplicates()
     lengths = cast.documents["text"].str.split().str.len()
     settings = cast_benchmark(cast).candidates["setting"].value_counts()
@@ -165,14 +165,14 @@ def test_data_card(cast, files, repository):
 
 def test_cast_benchmark_released_files(cast):
     benchmark = cast_benchmark(cast)
-    sizes = benchmark.candidates.groupby(["setting", "query_id"]).size().unstack("setting")
+    sizes = benchmark.candidates.groupby(["setting", "query"]).size().unstack("setting")
     assert sizes["judged"].value_counts().to_dict() == {10: 369, 9: 2}
     topic = sizes["topic"]
     assert (topic.min(), topic.median(), topic.max(), topic.sum()) == (47, 84, 159, 33_468)
-    relevant = benchmark.candidates.groupby(["setting", "query_id"])["relevance"].sum()
+    relevant = benchmark.candidates.groupby(["setting", "query"])["relevance"].sum()
     assert (relevant["judged"] == relevant["topic"]).all()
     assert (relevant["judged"] > 0).sum() == 362
-    some = cast_benchmark(cast, relevant_from=1).candidates.groupby("query_id")["relevance"].max()
+    some = cast_benchmark(cast, relevant_from=1).candidates.groupby("query")["relevance"].max()
     assert (some == 1).all()
 
 
@@ -180,15 +180,15 @@ def test_topic_folds_no_leakage(cast):
     folds = topic_folds(cast)
     assert folds["fold"].value_counts().sort_index().tolist() == [75, 74, 73, 77, 72]
     assert not topic_folds(cast, seed=1).equals(folds)
-    topic_of = folds.set_index("query_id")["topic"]
+    topic_of = folds.set_index("query")["topic"]
     benchmark = cast_benchmark(cast)
     tested = []
     for fold in range(5):
         lists = assign_splits(benchmark, folds, fold).candidates
         test, calls = lists[lists["split"] == "test"], lists[lists["split"] != "test"]
-        assert not set(test["query_id"].map(topic_of)) & set(calls["query_id"].map(topic_of))
+        assert not set(test["query"].map(topic_of)) & set(calls["query"].map(topic_of))
         assert not set(test["document_id"]) & set(calls["document_id"])
         assert set(calls["split"]) == {"train", "validation"}
-        tested.extend(test["query_id"].unique())
-    assert np.unique(tested).tolist() == sorted(cast.queries["query_id"])
+        tested.extend(test["query"].unique())
+    assert np.unique(tested).tolist() == sorted(cast.queries["query"])
     assert len(tested) == len(cast.queries)

@@ -90,7 +90,7 @@ def test_one_wording_benchmark_same_ids(read):
             "13",
         ]
         assert benchmark.candidates["document_id"].tolist() == 2 * list(documents["document_id"])
-        lists = benchmark.candidates[["query_id", "relevance"]]
+        lists = benchmark.candidates[["query", "relevance"]]
         assert lists.to_numpy().tolist() == [["0", 1], ["0", 0], ["1", 0], ["1", 0]]
 
 
@@ -124,7 +124,7 @@ def test_data_card(grepbias, repository):
     assert (lengths.min(), lengths.max()) == (13, 98)
     incomplete = set(grepbias.documents["item_id"]) - set(grepbias.wordings["item_id"])
     lacking = grepbias.qrels[grepbias.qrels["document_id"].isin(incomplete)]
-    assert lacking[["query_id", "relevance"]].to_numpy().tolist() == [["107", 0], ["112", 0]]
+    assert lacking[["query", "relevance"]].to_numpy().tolist() == [["107", 0], ["112", 0]]
 
 
 def test_all_wordings_benchmark_released_files(grepbias):
@@ -134,7 +134,7 @@ def test_all_wordings_benchmark_released_files(grepbias):
     result = {wording: one_wording_benchmark(grepbias, wording) for wording in WORDINGS}
     assert all(len(documents) == 232 for documents, _ in result.values())
     # 107 and 112 lack the document that is not relevant, so each query has a relevant one.
-    relevant = result["male"][1].candidates.groupby("query_id")["relevance"].sum()
+    relevant = result["male"][1].candidates.groupby("query")["relevance"].sum()
     assert (relevant == 1).all()
     assert len(relevant) == 117
 
@@ -157,7 +157,7 @@ def test_all_wordings_benchmark_random_order(grepbias):
 
 def test_one_wording_benchmark_crbo(grepbias):
     """Lists by length: a swap of few words leaves that order nearly as it is."""
-    query = grepbias.queries["query_id"][0]
+    query = grepbias.queries["query"][0]
     runs = []
     for wording in ("male", "female"):
         documents, _ = one_wording_benchmark(grepbias, wording)

@@ -15,7 +15,7 @@ def test_listed_pairs_are_distinct():
             "setting": ["package", "mixed", "mixed"],
             "task": "cite",
             "split": "test",
-            "query_id": "q",
+            "query": "q",
             "document_id": ["d", "d", "e"],
             "relevance": 0,
         }
@@ -27,24 +27,24 @@ def test_listed_pairs_are_distinct():
 
 
 def test_texts_by_id_of_two_tasks():
-    queries = pd.DataFrame({"query_id": ["q", "q"], "task": ["a", "b"], "text": "bees"})
-    assert texts_by_id(queries, "query_id") == {"q": "bees"}
+    queries = pd.DataFrame({"query": ["q", "q"], "task": ["a", "b"], "text": "bees"})
+    assert texts_by_id(queries, "query") == {"q": "bees"}
 
 
 @pytest.mark.parametrize(
     ("documents", "queries", "pairs", "column", "value"),
     [
         ([("d", "a"), ("d", "b")], [], [], "document_id", "d"),
-        ([("d", "a")], [("q", "x"), ("q", "y")], [], "query_id", "q"),
+        ([("d", "a")], [("q", "x"), ("q", "y")], [], "query", "q"),
         ([("d", "a")], [("q", "x")], [("q", "e")], "document_id", "e"),
-        ([("d", "a")], [("q", "x")], [("r", "d")], "query_id", "r"),
+        ([("d", "a")], [("q", "x")], [("r", "d")], "query", "r"),
     ],
 )
 def test_check_texts_invalid_ids(documents, queries, pairs, column, value):
     frames = (
         pd.DataFrame(documents, columns=["document_id", "text"]),
-        pd.DataFrame(queries, columns=["query_id", "text"]),
-        pd.DataFrame(pairs, columns=["query_id", "document_id"]),
+        pd.DataFrame(queries, columns=["query", "text"]),
+        pd.DataFrame(pairs, columns=["query", "document_id"]),
     )
     with refused(column, value):
         check_texts(*frames)

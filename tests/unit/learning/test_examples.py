@@ -12,7 +12,7 @@ from everycell.learning.examples import ranking_examples
 DOCUMENTS = [f"d{number}" for number in range(8)]
 FRAMES = {
     "queries": pd.DataFrame(
-        {"query_id": ["q", "r", "s"], "text": ["one", "two", "three"]}
+        {"query": ["q", "r", "s"], "text": ["one", "two", "three"]}
         | {"split": ["train", "train", "test"]}
     ),
     "documents": pd.DataFrame(
@@ -25,7 +25,7 @@ FRAMES = {
             for query in "qrs"
             for number, document in enumerate(DOCUMENTS)
         ],
-        columns=["task", "split", "query_id", "document_id", "relevance"],
+        columns=["task", "split", "query", "document_id", "relevance"],
     ),
 }
 

@@ -56,9 +56,8 @@ def collection_ad_hoc(job: Job) -> None:
     name = job.wildcards.collection
     files = {part: Path(job.input[part]) for part in ("documents", "topics", "qrels")}
     search = ad_hoc_task(name, read_collection(name, **files))
-    topics = search.topics.rename(columns={"query": "query_id"})
     job.write_frame(search.documents, "documents")
-    job.write_frame(topics.assign(task=name, split="test"), "queries")
+    job.write_frame(search.topics.assign(task=name, split="test"), "queries")
     job.write_frame(search.qrels, "qrels")
 
 
@@ -86,4 +85,4 @@ def ranked_scidocs(job: Job) -> None:
     job.write_frame(
         documents[documents["document_id"].isin(candidates["document_id"])], "documents"
     )
-    job.write_frame(queries[queries["query_id"].isin(candidates["query_id"])], "queries")
+    job.write_frame(queries[queries["query"].isin(candidates["query"])], "queries")

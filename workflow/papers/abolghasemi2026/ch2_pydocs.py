@@ -212,7 +212,7 @@ def _task_counts(collection: PyDocs) -> dict[str, int]:
     counts: dict[str, int] = {}
     positives = citation_tasks(collection.links)
     for task in TASKS:
-        sizes = positives[positives["task"] == task].groupby("query_id").size()
+        sizes = positives[positives["task"] == task].groupby("query").size()
         counts[f"{task}: queries"] = len(sizes)
         counts[f"{task}: queries with 5 relevant documents or more"] = int((sizes >= 5).sum())
         counts[f"{task}: pairs"] = int(sizes.sum())
@@ -267,7 +267,7 @@ def known_items(collection: PyDocs) -> pd.DataFrame:
         if is_long_enough and len(targets_by_words[words]) == 1 and (target, words) not in verbatim:
             numbers[target] += 1
             rows.append((f"{target}#{numbers[target]}", target, text))
-    return pd.DataFrame(rows, columns=["query_id", "document_id", "text"], dtype="str")
+    return pd.DataFrame(rows, columns=["query", "document_id", "text"], dtype="str")
 
 
 def _words(text: str) -> str:
@@ -348,18 +348,18 @@ def known_item_search(
     are independent. Negatives are sampled as if the target document were the query, and exclude its
     near-duplicates.
     """
-    known = known_items(collection).sort_values("query_id", ignore_index=True)
+    known = known_items(collection).sort_values("query", ignore_index=True)
     generator = np.random.default_rng(seed)
     groups = known.groupby("document_id").indices
     sample = known.loc[[int(generator.choice(rows)) for _, rows in sorted(groups.items())]]
     positives = sample.assign(task=KNOWN_ITEM)
     split = split_queries(positives, test=test, validation=validation, seed=seed)
     queries = split[split["split"] != "train"].merge(
-        sample.rename(columns={"document_id": "origin_id"}), on="query_id"
+        sample.rename(columns={"document_id": "origin_id"}), on="query"
     )
     near_duplicates = _in_both_directions(collection.near_duplicates)
-    excluded = queries[["query_id", "origin_id"]].merge(
-        near_duplicates.rename(columns={"query_id": "origin_id"}), on="origin_id"
+    excluded = queries[["query", "origin_id"]].merge(
+        near_duplicates.rename(columns={"query": "origin_id"}), on="origin_id"
     )
     lists = [
         candidate_lists(
@@ -378,6 +378,6 @@ def known_item_search(
 
 def _in_both_directions(pairs: pd.DataFrame) -> pd.DataFrame:
     """Pairs of documents as query and document, in both directions."""
-    forward = pairs.rename(columns={"left_id": "query_id", "right_id": "document_id"})
-    backward = pairs.rename(columns={"right_id": "query_id", "left_id": "document_id"})
-    return pd.concat([forward, backward[["query_id", "document_id"]]], ignore_index=True)
+    forward = pairs.rename(columns={"left_id": "query", "right_id": "document_id"})
+    backward = pairs.rename(columns={"right_id": "query", "left_id": "document_id"})
+    return pd.concat([forward, backward[["query", "document_id"]]], ignore_index=True)

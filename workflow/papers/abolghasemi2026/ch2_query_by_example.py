@@ -49,8 +49,8 @@ def linked_benchmark(
     """
     split = split_queries(positives, test=test, validation=validation, seed=seed)
     text = documents.set_index("document_id")["text"]
-    queries = split.assign(origin_id=split["query_id"], text=split["query_id"].map(text))
-    pairs = ["query_id", "document_id"]
+    queries = split.assign(origin_id=split["query"], text=split["query"].map(text))
+    pairs = ["query", "document_id"]
     excluded_pairs = pd.concat([positives[pairs], excluded[pairs]], ignore_index=True)
     is_training = queries["split"] == "train"
     lists = [
@@ -88,9 +88,9 @@ def citation_tasks(links: pd.DataFrame) -> pd.DataFrame:
         query, document = sparse.coo_array(pairs).coords
         is_pair = query != document
         query, document = query[is_pair], document[is_pair]
-        frame = pd.DataFrame({"query_id": ids[query], "document_id": ids[document]})
+        frame = pd.DataFrame({"query": ids[query], "document_id": ids[document]})
         frame.insert(0, "task", task)
-        frames.append(frame.sort_values(["query_id", "document_id"]))
+        frames.append(frame.sort_values(["query", "document_id"]))
     return pd.concat(frames, ignore_index=True).assign(relevance=1)
 
 
@@ -106,11 +106,11 @@ def split_queries(
     the same part in all tasks.
     """
     # Sorted, so that the split does not depend on the order of the rows.
-    order = np.random.default_rng(seed).permutation(sorted(set(positives["query_id"])))
-    position = {query_id: number for number, query_id in enumerate(order)}
+    order = np.random.default_rng(seed).permutation(sorted(set(positives["query"])))
+    position = {query: number for number, query in enumerate(order)}
     positions_by_task = {
-        task: sorted(position[query_id] for query_id in set(group))
-        for task, group in positives.groupby("task", sort=False)["query_id"]
+        task: sorted(position[query] for query in set(group))
+        for task, group in positives.groupby("task", sort=False)["query"]
     }
     positions_by_part: dict[tuple[str, str], list[int]] = {}
     start = 0
@@ -133,12 +133,12 @@ def split_queries(
         ]
         start = max([start, *ends])
     rows = [
-        (task, query_id, split)
+        (task, query, split)
         for task in positions_by_task
         for split in ("test", "validation", "train")
-        for query_id in sorted(str(order[number]) for number in positions_by_part[task, split])
+        for query in sorted(str(order[number]) for number in positions_by_part[task, split])
     ]
-    return pd.DataFrame(rows, columns=["task", "query_id", "split"], dtype="str")
+    return pd.DataFrame(rows, columns=["task", "query", "split"], dtype="str")
 
 
 def training_positives(positives: pd.DataFrame, split: pd.DataFrame) -> pd.DataFrame:
@@ -147,16 +147,16 @@ def training_positives(positives: pd.DataFrame, split: pd.DataFrame) -> pd.DataF
     Most links are mutual, so splitting only the queries would leave at least half of the test pairs
     in the training data, in the opposite direction.
     """
-    test_queries = set(split.loc[split["split"] != "train", "query_id"])
-    test_pairs = positives[positives["query_id"].isin(test_queries)]
-    pairs = set(zip(test_pairs["query_id"], test_pairs["document_id"], strict=True))
-    train = split.loc[split["split"] == "train", ["task", "query_id"]]
-    is_training = pd.MultiIndex.from_frame(positives[["task", "query_id"]]).isin(
+    test_queries = set(split.loc[split["split"] != "train", "query"])
+    test_pairs = positives[positives["query"].isin(test_queries)]
+    pairs = set(zip(test_pairs["query"], test_pairs["document_id"], strict=True))
+    train = split.loc[split["split"] == "train", ["task", "query"]]
+    is_training = pd.MultiIndex.from_frame(positives[["task", "query"]]).isin(
         pd.MultiIndex.from_frame(train)
     )
     is_disjoint = [
         (query, document) not in pairs and (document, query) not in pairs
-        for query, document in zip(positives["query_id"], positives["document_id"], strict=True)
+        for query, document in zip(positives["query"], positives["document_id"], strict=True)
     ]
     return positives[is_training & np.array(is_disjoint, dtype=bool)]
 
@@ -177,25 +177,25 @@ def candidate_lists(
     row_of = pd.Series(table.index, index=table["document_id"])
     pools = {column: table.groupby(column).indices for column in ("package", "parent")}
     values = {column: table[column].to_numpy() for column in pools}
-    relevant = _rows_of(positives, row_of, ["task", "query_id"])
-    excluded_rows = _rows_of(excluded, row_of, ["query_id"])
+    relevant = _rows_of(positives, row_of, ["task", "query"])
+    excluded_rows = _rows_of(excluded, row_of, ["query"])
     ids = table["document_id"].to_numpy()
     frames = []
     for query in queries.itertuples(index=False):
-        relevant_rows = relevant.get((query.task, query.query_id))
+        relevant_rows = relevant.get((query.task, query.query))
         if relevant_rows is None:
             continue
-        origin = row_of[getattr(query, "origin_id", query.query_id)]
+        origin = row_of[getattr(query, "origin_id", query.query)]
         positive_rows = relevant_rows
         if len(relevant_rows) > max_positives:
-            generator = _generator(seed, query.task, query.query_id, "positives")
+            generator = _generator(seed, query.task, query.query, "positives")
             positive_rows = generator.choice(relevant_rows, max_positives, replace=False)
         is_available = np.ones(len(ids), dtype=bool)
         is_available[origin] = False
         is_available[relevant_rows] = False
-        is_available[excluded_rows.get((query.query_id,), [])] = False
+        is_available[excluded_rows.get((query.query,), [])] = False
         negative_rows: list[int] = []
-        generator = _generator(seed, query.task, query.query_id, setting)
+        generator = _generator(seed, query.task, query.query, setting)
         for column, limit in (*SETTINGS[setting], ("", None)):
             pool = pools[column][values[column][origin]] if column else np.arange(len(ids))
             pool = pool[is_available[pool]]
@@ -206,7 +206,7 @@ def candidate_lists(
             negative_rows.extend(new_rows)
         if len(negative_rows) < negatives:
             raise DataError(
-                row=f"task {query.task}, query {query.query_id}",
+                row=f"task {query.task}, query {query.query}",
                 fault=f"has {len(negative_rows)} possible negatives",
                 expected=f"{negatives} or more",
                 fix="reduce `negatives`, or use more documents",
@@ -215,11 +215,11 @@ def candidate_lists(
         relevance = np.repeat([1, 0], [len(positive_rows), negatives])
         # Rows are numbered in the order of the ids.
         by_id = np.argsort(rows)
-        frames.append((query.task, query.split, query.query_id, ids[rows[by_id]], relevance[by_id]))
+        frames.append((query.task, query.split, query.query, ids[rows[by_id]], relevance[by_id]))
     lengths = [len(frame[3]) for frame in frames]
     columns = {
         name: np.repeat(np.array([frame[index] for frame in frames], dtype=object), lengths)
-        for index, name in enumerate(["task", "split", "query_id"])
+        for index, name in enumerate(["task", "split", "query"])
     }
     lists = pd.DataFrame(columns, dtype="str")
     lists.insert(0, "setting", pd.Series(setting, index=lists.index, dtype="str"))
@@ -274,7 +274,7 @@ def read_cacm_links(path: Path) -> pd.DataFrame:
                     links.add((LINK_TYPES[link[2]], record, target))
     order = {task: position for position, task in enumerate(LINK_TYPES.values())}
     rows = sorted(links, key=lambda link: (order[link[0]], *link[1:]))
-    return pd.DataFrame(rows, columns=["task", "query_id", "document_id"]).assign(relevance=1)
+    return pd.DataFrame(rows, columns=["task", "query", "document_id"]).assign(relevance=1)
 
 
 def read_cacm_issues(path: Path) -> pd.DataFrame:
@@ -291,7 +291,7 @@ def linked_tasks(links: pd.DataFrame, documents: pd.DataFrame, *, min_words: int
     """Links of the records whose abstracts have at least `min_words` words."""
     words = documents["abstract"].str.split().str.len()
     queries = documents.loc[words >= min_words, "document_id"]
-    return links[links["query_id"].isin(queries)].reset_index(drop=True)
+    return links[links["query"].isin(queries)].reset_index(drop=True)
 
 
 def cacm_groups(collection: Collection, issues: pd.DataFrame) -> pd.DataFrame:
@@ -343,5 +343,5 @@ def cacm_query_by_example(
 def _same_text(positives: pd.DataFrame, documents: pd.DataFrame) -> pd.DataFrame:
     """Pairs of a query and a document with the text of one of the query's relevant documents."""
     texts = documents[["document_id", "text"]]
-    relevant = positives[["query_id", "document_id"]].merge(texts, on="document_id")
-    return relevant[["query_id", "text"]].drop_duplicates().merge(texts, on="text")
+    relevant = positives[["query", "document_id"]].merge(texts, on="document_id")
+    return relevant[["query", "text"]].drop_duplicates().merge(texts, on="text")

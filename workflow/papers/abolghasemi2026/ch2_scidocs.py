@@ -29,7 +29,7 @@ SETTING = "published"
 
 Cleaning = Literal["none", "words"]
 
-_LIST = ["task", "split", "query_id", "document_id", "relevance"]
+_LIST = ["task", "split", "query", "document_id", "relevance"]
 _TEXT = ("title", "abstract")
 # Largest share of lines whose papers lack metadata. Such lines are left out, but a larger share
 # indicates files of different releases.
@@ -86,34 +86,32 @@ def read_scidocs(
         ignore_index=True,
     )[_LIST]
     papers = _read_papers(folder / METADATA, cleaning)
-    lacks_metadata = ~(
-        lines["query_id"].isin(papers.index) & lines["document_id"].isin(papers.index)
-    )
+    lacks_metadata = ~(lines["query"].isin(papers.index) & lines["document_id"].isin(papers.index))
     if lacks_metadata.mean() > _MAX_WITHOUT_METADATA:
         row = lines[lacks_metadata].iloc[0]
         raise DataError(
             folder / METADATA,
             fault=f"lacks papers of {lacks_metadata.sum()} of {len(lines)} lines of the .qrel "
-            f"files, such as query {row['query_id']}, document {row['document_id']} "
+            f"files, such as query {row['query']}, document {row['document_id']} "
             f"({row['task']})",
             fix="use files of the same release",
         )
     test_queries = pd.MultiIndex.from_frame(
-        lines.loc[lines["split"] == "test", ["task", "query_id"]].drop_duplicates()
+        lines.loc[lines["split"] == "test", ["task", "query"]].drop_duplicates()
     )
-    is_test_query = pd.MultiIndex.from_frame(lines[["task", "query_id"]]).isin(test_queries)
+    is_test_query = pd.MultiIndex.from_frame(lines[["task", "query"]]).isin(test_queries)
     is_test_query &= (lines["split"] == "validation").to_numpy()
     reason = np.select([lacks_metadata, is_test_query], ["no metadata", "test query"], "")
     usable = _split(lines[reason == ""], validation, seed)
     if documents == "listed":
-        is_listed = papers.index.isin(pd.concat([usable["query_id"], usable["document_id"]]))
+        is_listed = papers.index.isin(pd.concat([usable["query"], usable["document_id"]]))
         papers = papers[is_listed]
-    queries = usable[["task", "query_id", "split"]].drop_duplicates(ignore_index=True)
+    queries = usable[["task", "query", "split"]].drop_duplicates(ignore_index=True)
     return SciDocs(
         papers.rename_axis("document_id").reset_index(name="text"),
         Benchmark(
             queries.assign(
-                origin_id=queries["query_id"], text=queries["query_id"].map(papers).astype("str")
+                origin_id=queries["query"], text=queries["query"].map(papers).astype("str")
             ),
             usable.assign(setting=SETTING)[["setting", *_LIST]],
         ),
@@ -126,7 +124,7 @@ def _split(lines: pd.DataFrame, validation: float, seed: int) -> pd.DataFrame:
     parts = []
     for number, task in enumerate(FOLDERS):
         rows = lines[lines["task"] == task].copy()
-        pool = sorted(set(rows.loc[rows["split"] == "validation", "query_id"]))
+        pool = sorted(set(rows.loc[rows["split"] == "validation", "query"]))
         size = round(validation * len(pool))
         if not 0 < size < len(pool):
             raise DataError(
@@ -138,11 +136,11 @@ def _split(lines: pd.DataFrame, validation: float, seed: int) -> pd.DataFrame:
             )
         # The split of a task does not depend on the other tasks.
         generator = np.random.default_rng([seed, number])
-        is_validation = rows["query_id"].isin(generator.choice(pool, size, replace=False))
+        is_validation = rows["query"].isin(generator.choice(pool, size, replace=False))
         rows.loc[(rows["split"] == "validation") & ~is_validation, "split"] = "train"
         position = rows["split"].map({"test": 0, "validation": 1, "train": 2})
         rows = rows.assign(position=position)
-        parts.append(rows.sort_values(["position", "query_id", "document_id"]))
+        parts.append(rows.sort_values(["position", "query", "document_id"]))
     return pd.concat(parts, ignore_index=True)[_LIST]
 
 
@@ -170,7 +168,7 @@ def _read_qrel(path: Path) -> pd.DataFrame:
             )
         line_of_pair[query, document] = number
         rows.append((query, document, int(relevance)))
-    return pd.DataFrame(rows, columns=["query_id", "document_id", "relevance"])
+    return pd.DataFrame(rows, columns=["query", "document_id", "relevance"])
 
 
 def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:

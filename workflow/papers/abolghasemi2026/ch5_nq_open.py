@@ -42,7 +42,7 @@ def read_nq_open(path: Path) -> NaturalQuestions:
             if passage["isgold"]:
                 gold.append((query, document))
     return NaturalQuestions(
-        pd.DataFrame(questions, columns=["query_id", "text", "answers"]),
+        pd.DataFrame(questions, columns=["query", "text", "answers"]),
         pd.DataFrame(passages.values(), columns=["document_id", "title", "body", "text"]),
         pd.DataFrame(gold, columns=["query", "document"]),
     )

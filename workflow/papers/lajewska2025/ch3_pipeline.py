@@ -26,10 +26,10 @@ def cast_queries(job: Job) -> None:
     """Queries for CAsT 2020 by rewriter, and unchanged queries of 2022 for training."""
     turns = read_turns(Path(job.input.topics))
     documents = pd.read_parquet(job.input.documents).set_index("document_id")["text"]
-    known = turns[turns["answer_id"].isin(documents.index)].set_index("query_id")["answer_id"]
+    known = turns[turns["answer_id"].isin(documents.index)].set_index("query")["answer_id"]
     answers = documents.loc[known].set_axis(known.index).to_dict()
     job.log.write(f"{len(answers)} of {len(turns)} answers are passages of the collection\n")
-    rewritten = turns.set_index("query_id")[["utterance", "manual"]]
+    rewritten = turns.set_index("query")[["utterance", "manual"]]
     rewritten = rewritten.set_axis(["raw", "manual"], axis="columns").assign(
         queries=prepend_history(turns),
         context=prepend_history(turns, answers=answers, length=job.params.context),
@@ -37,11 +37,11 @@ def cast_queries(job: Job) -> None:
     )
     collection = pd.read_parquet(job.input.collection)
     # The rewriters saw all turns; only turns with judged passages are evaluated.
-    judged = collection["query_id"].isin(rewritten.index)
-    wide = rewritten.loc[collection["query_id"][judged]]
-    long = wide.reset_index().melt("query_id", var_name="rewriter", value_name="text")
-    training = collection.loc[~judged, ["query_id", "text"]].assign(rewriter="training")
-    job.write_frame(pd.concat([long, training])[["rewriter", "query_id", "text"]], "queries")
+    judged = collection["query"].isin(rewritten.index)
+    wide = rewritten.loc[collection["query"][judged]]
+    long = wide.reset_index().melt("query", var_name="rewriter", value_name="text")
+    training = collection.loc[~judged, ["query", "text"]].assign(rewriter="training")
+    job.write_frame(pd.concat([long, training])[["rewriter", "query", "text"]], "queries")
 
 
 def cast_search_lexically(job: Job) -> None:
@@ -52,7 +52,7 @@ def cast_search_lexically(job: Job) -> None:
     frame = pd.read_parquet(job.input.queries)
     frame["terms"] = list(tokeniser(params.tokens, None)(list(frame["text"])))
     queries = {
-        rewriter: dict(zip(part["query_id"], part["terms"], strict=True))
+        rewriter: dict(zip(part["query"], part["terms"], strict=True))
         for rewriter, part in frame.groupby("rewriter")
     }
     with Index(Path(job.input.index)) as index:
@@ -74,7 +74,7 @@ def cast_search_encoded(job: Job) -> None:
     params = job.params
     frame = pd.read_parquet(job.input.queries)
     # A turn has one query per rewriter, so ids include the rewriter.
-    query_ids = list(frame["rewriter"] + ":" + frame["query_id"])
+    query_ids = list(frame["rewriter"] + ":" + frame["query"])
     texts = list(frame["text"])
     documents = pd.read_parquet(job.input.documents)
     document_ids = list(documents["document_id"])
@@ -100,7 +100,7 @@ def cast_search_encoded(job: Job) -> None:
     for encoded, out in zip(encoded_queries.values(), job.output.encoded, strict=True):
         write_encoded(encoded, Path(out))
     for (rewriter, encoder), out in zip(params.runs, job.output.runs, strict=True):
-        turns = frame.loc[frame["rewriter"] == rewriter, "query_id"]
+        turns = frame.loc[frame["rewriter"] == rewriter, "query"]
         run = encoded_queries[encoder].search([f"{rewriter}:{turn}" for turn in turns], params.hits)
         run["query"] = run["query"].str.partition(":")[2]
         write_run(run, Path(out), tag=Path(out).stem)

@@ -26,7 +26,7 @@ def search(job: Job) -> None:
     # The remaining memory is for the parts of the index that Lucene maps, and for Python.
     start_java(job.snakemake.resources.mem_mb // 3)
     table = pd.read_parquet(job.input.queries)
-    queries = dict(zip(table["query_id"], table["text"], strict=True))
+    queries = dict(zip(table["query"], table["text"], strict=True))
     options = {"hits": job.params.hits, "threads": job.snakemake.threads}
     if fetched := job.input.get("fetched"):
         folder = fetched_index(Path(fetched))
@@ -40,7 +40,7 @@ def search(job: Job) -> None:
     answered = run["query"].nunique()
     job.log.write(f"{len(run)} passages for {answered} of {len(queries)} queries\n")
     for name, out in job.output.items():
-        ids = table.loc[table[name], "query_id"]
+        ids = table.loc[table[name], "query"]
         write_run(run[run["query"].isin(ids)], out, tag=job.params.ranker)
 
 

@@ -52,28 +52,28 @@ def read_cast_passages(answerable: Path, unanswerable: Path) -> CastPassages:
     rows["document_id"] = rows["passage_id"].map(
         pd.Series(document_of.to_numpy(), index=passages["passage_id"])
     )
-    queries = rows[["query_id", "topic", "turn", "query"]].drop_duplicates()
-    pairs = rows[["query_id", "document_id", "relevance"]].drop_duplicates()
+    queries = rows[["query", "topic", "turn", "question"]].drop_duplicates()
+    pairs = rows[["query", "document_id", "relevance"]].drop_duplicates()
     return CastPassages(
         documents[["document_id", "text"]].reset_index(drop=True),
-        queries.rename(columns={"query": "text"}).reset_index(drop=True),
+        queries.rename(columns={"question": "text"}).reset_index(drop=True),
         pairs.reset_index(drop=True),
         merged[["passage_id", "document_id"]].reset_index(drop=True),
     )
 
 
 def _rows(path: Path, prefix: str) -> pd.DataFrame:
-    """Read a file: query_id, topic, turn, query, passage_id, text, relevance."""
+    """Read a file: query, topic, turn, question, passage_id, text, relevance."""
     raw = read_columns(path, [prefix + column for column in _COLUMNS])
     raw.columns = pd.Index(_COLUMNS)
     turns = raw["turn_id"].str.extract("^(?P<topic>.+?)_(?P<turn>.+)$")
-    text, query = (raw[column].str.split().str.join(" ") for column in ("passage", "query"))
+    text, question = (raw[column].str.split().str.join(" ") for column in ("passage", "query"))
     return pd.DataFrame(
         {
-            "query_id": raw["turn_id"],
+            "query": raw["turn_id"],
             "topic": turns["topic"],
             "turn": turns["turn"],
-            "query": query,
+            "question": question,
             "passage_id": raw["passage_id"],
             "text": text,
             "relevance": raw["relevance_score"].astype("int64"),
@@ -88,8 +88,8 @@ def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> p
     no judged document is in two folds.
     """
     topics = sorted(set(collection.queries["topic"]))
-    topic_of = collection.queries.set_index("query_id")["topic"]
-    topic = pd.Categorical(collection.qrels["query_id"].map(topic_of), topics).codes
+    topic_of = collection.queries.set_index("query")["topic"]
+    topic = pd.Categorical(collection.qrels["query"].map(topic_of), topics).codes
     documents, _ = pd.factorize(collection.qrels["document_id"])
     shape = (len(topics), int(documents.max(initial=-1)) + 1)
     # Imported here because rules import this module, and scipy would delay Snakemake by 0.2 s.
@@ -112,7 +112,7 @@ def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> p
     for block in order[np.argsort(-sizes[order], kind="stable")]:
         fold_of[block] = turns.argmin()
         turns[fold_of[block]] += sizes[block]
-    return collection.queries[["query_id", "topic"]].assign(fold=fold_of[block_of_query])
+    return collection.queries[["query", "topic"]].assign(fold=fold_of[block_of_query])
 
 
 def cast_benchmark(collection: CastPassages, *, relevant_from: int = RELEVANT_FROM) -> Benchmark:
@@ -120,19 +120,19 @@ def cast_benchmark(collection: CastPassages, *, relevant_from: int = RELEVANT_FR
     if relevant_from not in range(1, 5):
         raise DataError(column="relevant_from", value=relevant_from, expected="1 to 4")
     queries = collection.queries.assign(task=TASK, split="test", origin_id="")
-    judged = collection.qrels.sort_values(["query_id", "document_id"])
+    judged = collection.qrels.sort_values(["query", "document_id"])
     judged = judged.assign(relevance=(judged["relevance"] >= relevant_from).astype("int64"))
-    topics = queries[["query_id", "topic"]]
+    topics = queries[["query", "topic"]]
     pool = judged.merge(topics)[["topic", "document_id"]].drop_duplicates()
     wide = topics.merge(pool).merge(judged, "left").fillna({"relevance": 0})
-    wide = wide.astype({"relevance": "int64"}).sort_values(["query_id", "document_id"])
+    wide = wide.astype({"relevance": "int64"}).sort_values(["query", "document_id"])
     lists = [
         frame.assign(setting=setting, task=TASK, split="test")
         for setting, frame in zip(SETTINGS, (judged, wide), strict=True)
     ]
-    columns = ["setting", "task", "split", "query_id", "document_id", "relevance"]
+    columns = ["setting", "task", "split", "query", "document_id", "relevance"]
     return Benchmark(
-        queries[["task", "query_id", "split", "origin_id", "text"]],
+        queries[["task", "query", "split", "origin_id", "text"]],
         pd.concat(lists, ignore_index=True)[columns],
     )
 
@@ -142,10 +142,10 @@ def assign_splits(benchmark: Benchmark, folds: pd.DataFrame, fold: int) -> Bench
     fold_count = folds["fold"].max() + 1
     split_of_fold = {fold: "test", (fold + 1) % fold_count: "validation"}
     splits = folds["fold"].map(split_of_fold).fillna("train")
-    split_of = pd.Series(splits.to_numpy(), index=folds["query_id"])
+    split_of = pd.Series(splits.to_numpy(), index=folds["query"])
     return Benchmark(
         *(
-            frame.assign(split=frame["query_id"].map(split_of))
+            frame.assign(split=frame["query"].map(split_of))
             for frame in (benchmark.queries, benchmark.candidates)
         )
     )

@@ -80,7 +80,7 @@ def collection_grepbias(job: Job) -> None:
     job.write_frame(texts, "documents")
     job.write_frame(benchmark.queries, "queries")
     job.write_frame(benchmark.candidates, "candidates")
-    qrels = benchmark.candidates.query("relevance > 0")[["query_id", "document_id", "relevance"]]
+    qrels = benchmark.candidates.query("relevance > 0")[["query", "document_id", "relevance"]]
     job.write_frame(qrels.set_axis(["query", "document", "relevance"], axis="columns"), "qrels")
 
 

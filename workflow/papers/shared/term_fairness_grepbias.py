@@ -74,22 +74,22 @@ def read_grepbias(queries: Path, documents: Iterable[Path]) -> GrepBias:
     """Read the files."""
     rows = pd.concat([_documents(path) for path in documents], ignore_index=True)
     # A query has three texts of each relevance, which are the wordings of one item.
-    items = rows.groupby(["query_id", "relevance"])["document_id"]
+    items = rows.groupby(["query", "relevance"])["document_id"]
     rows["item_id"] = items.transform("first")
     worded_rows = rows[rows["wording"].isin(WORDINGS)]
-    stereotypes = rows[["query_id", "stereotype"]].drop_duplicates()
-    ids = ["item_id", "query_id", "relevance"]
+    stereotypes = rows[["query", "stereotype"]].drop_duplicates()
+    ids = ["item_id", "query", "relevance"]
     table = worded_rows.pivot(index=ids, columns="wording", values="document_id").reindex(
         columns=WORDINGS
     )
     worded_items = rows[ids].drop_duplicates().merge(table.dropna().reset_index(), on=ids)
-    names = {"q_id": "query_id", "category": "category", "query": "text"}
+    names = {"q_id": "query", "category": "category", "query": "text"}
     topics = read_columns(queries, list(names)).rename(columns=names)
     topics["text"] = _normalise_space(topics["text"])
     return GrepBias(
         rows[["document_id", "item_id", "wording", "title", "body", "text"]],
-        topics.merge(stereotypes)[["query_id", "category", "stereotype", "text"]],
-        rows[["query_id", "document_id", "relevance"]],
+        topics.merge(stereotypes)[["query", "category", "stereotype", "text"]],
+        rows[["query", "document_id", "relevance"]],
         worded_items,
     )
 
@@ -101,7 +101,7 @@ def _documents(path: Path) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "document_id": raw["d_id"],
-            "query_id": raw["q_id"],
+            "query": raw["q_id"],
             "relevance": raw["relevant"].astype("int64"),
             "wording": raw["content_gender"].map(_WORDING),
             "stereotype": raw["exp_stereotype"].str.strip().str.lower().map(_STEREOTYPE),
@@ -145,13 +145,13 @@ def _candidate_benchmark(
     ids = number.astype(str).str.zfill(width) + "." + documents["document_id"]
     id_of = dict(zip(documents["document_id"], ids, strict=True))
     labels = {"task": TASK, "split": "test"}
-    pairs = queries[["query_id"]].merge(documents[["document_id"]], how="cross")
-    lists = pairs.merge(qrels[["query_id", "document_id", "relevance"]], "left")
+    pairs = queries[["query"]].merge(documents[["document_id"]], how="cross")
+    lists = pairs.merge(qrels[["query", "document_id", "relevance"]], "left")
     lists = lists.fillna({"relevance": 0}).astype({"relevance": "int64"})
     lists = lists.assign(setting=SETTING, document_id=lists["document_id"].map(id_of), **labels)
-    columns = ["setting", "task", "split", "query_id", "document_id", "relevance"]
+    columns = ["setting", "task", "split", "query", "document_id", "relevance"]
     benchmark = Benchmark(
-        queries.assign(**labels, origin_id="")[["task", "query_id", "split", "origin_id", "text"]],
+        queries.assign(**labels, origin_id="")[["task", "query", "split", "origin_id", "text"]],
         lists[columns],
     )
     return documents.assign(document_id=ids), benchmark
