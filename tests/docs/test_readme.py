@@ -20,7 +20,8 @@ from everycell.records.cells import DESCRIPTION
 from everycell.records.papers import all_artefacts
 from everycell.records.tables import RUNNABLE
 from everycell.sources import fetch
-from everycell.statistics.anova import anova, supported_anova
+from everycell.statistics.anova import anova
+from everycell.statistics.fast_anova import FastAnova
 from papers.lajewska2025.user_study_data import (
     EXPLANATION_RATINGS,
     TRANSPARENCY_FACTORS,
@@ -311,7 +312,8 @@ def test_lajewska2025_page_viewpoints(mirror, tmp_path):
     diversity, balance = VIEWPOINTS.conditions
     for rating in ("Diversity", "Transparency", "Balance", "Overall Satisfaction"):
         overall = anova(ratings, rating, ["Condition"])["F"].item()
-        p = supported_anova(ratings, rating, [diversity, balance])["p"]
+        fast = FastAnova(ratings, [diversity, balance], solution="supported")
+        p = fast.fit(ratings[rating]).table()["p"]
         row = f"| {rating} | {overall:.3f} | {p[balance]:.3f} | {p[diversity]:.3f} | 0.0 |"
         assert row in study_page()
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import everycell
 from everycell.fair_ranking.reranked_runs import rerank_run
 from everycell.public.pyterrier import FaIR, Felix, Pufr
-from everycell.retrieval.ranx_report import uncompiled_ranx
-from everycell.retrieval.reranking import reciprocal_rank_fusion
 from everycell.trec.runs import trec_order, write_qrels, write_run
+from papers.abolghasemi2026.ch2_ranx import uncompiled_ranx
+from papers.lajewska2025.ch3_pipeline import reciprocal_rank_fusion
 
 from .test_public import MEASURES
 

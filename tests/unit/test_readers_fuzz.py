@@ -160,7 +160,7 @@ def _labels(read: Callable[..., Any], path: Path) -> Any:
 
 
 def _readers() -> dict[str, Reader]:
-    scidocs = "collections.scidocs.read_scidocs"
+    scidocs = "papers.abolghasemi2026.ch2_scidocs.read_scidocs"
     return {
         "records.papers.load_papers#record": Reader(RECORD, "toy/ch1.yaml", _papers,
             {"toy/paper.yaml": PAPER, "toy/table_1.csv": CELLS}),
@@ -178,12 +178,12 @@ def _readers() -> dict[str, Reader]:
         "papers.heuss2025.ch3_scores.read_uncertain_scores": Reader(
             b"qid,docid,mean_score,std_score\n7,31,-1.5,0.25\n", "scores.csv"),
         "base.csv_files.read_table": Reader(b"rating,level\n04,None\n"),
-        "collections.squad.read_squad": Reader(json_of(SQUAD)),
+        "papers.lajewska2025.answerability_data.read_squad": Reader(json_of(SQUAD)),
         "collections.cited_questions.read_cited_questions#questions": Reader(ASKED,
             "questions.jsonl", _labels, {"passages.jsonl": ANSWERING}),
         "collections.cited_questions.read_cited_questions#passages": Reader(ANSWERING,
             "passages.jsonl", _labels, {"questions.jsonl": ASKED}),
-        "collections.beir.read_answers": Reader(
+        "collections.cited_questions.read_answers": Reader(
             b'{"question": "How old?", "answer": ["800 years"]}\n{"id": "q", "answers": ["2"]}\n'),
         "sources.published_files.read_dictionary": Reader(
             json_of({"beir": {"nq": {"url": "https://example.org/nq.zip", "size_hint": 7}}})),
@@ -192,12 +192,13 @@ def _readers() -> dict[str, Reader]:
             "answers": {"0": ["Delft"]},
             "passages": {"0": [{"is_selected": 1, "passage_text": "In Delft."}]}})),
         "rag.prompts.read_names": Reader(b"Ada Ode\nBo Berg\n"),
-        "collections.trec_rag.read_topics": Reader(b"2024-1\twhy?\n2024-2\thow?\n",
+        "papers.lajewska2025.ch6_trec_rag.read_topics": Reader(b"2024-1\twhy?\n2024-2\thow?\n",
             "topics.rag24.test.txt"),
-        "collections.trec_rag.read_segments": Reader(SEGMENT, "mine.jsonl",
+        "papers.lajewska2025.ch6_trec_rag.read_segments": Reader(SEGMENT, "mine.jsonl",
             call=lambda read, path: read([path], ["x_07_0#0_0"])),
-        "collections.trec_rag.read_rag_passages": Reader(b"2024-1 Q0 x_07_0#0_0 1 2.5 run\n",
-            "run.txt", lambda read, path: read(path.parent, depth=5),
+        "papers.lajewska2025.ch6_trec_rag.read_rag_passages": Reader(
+            b"2024-1 Q0 x_07_0#0_0 1 2.5 run\n", "run.txt",
+            lambda read, path: read(path.parent, depth=5),
             {"topics.rag24.test.txt": b"2024-1\twhy?\n", "segments/mine.jsonl": SEGMENT}),
         "collections.msmarco.stream_passages": Reader(b"0\tThe bee.\n1\tThe river.\n"),
         "collections.msmarco.read_passages": Reader(b"0\tThe bee.\n1\tThe river.\n",
@@ -236,7 +237,7 @@ def _readers() -> dict[str, Reader]:
             "bm25.run.gz"),
         "trec.runs.read_qrels": Reader(b"q1 0 d1 1\nq1 0 d2 0\n",
             call=lambda read, path: read(path, scale=(0, 4))),
-        "retrieval.query_files.read_encoded_queries": Reader(
+        "retrieval.prebuilt.read_encoded_queries": Reader(
             b'{"id": "q", "contents": "red bee", "vector": {"red": 1}}\n',
             call=lambda read, path: read(path, {"7": "red bee"})),
         "fair_ranking.reranked_runs.read_neutralities": Reader(
@@ -349,7 +350,8 @@ TEXTS = [
         ("trec.runs.read_run", "trec.runs", "collections.letor", "metrics.word",
          "metrics.term_counts.read_documents", "collections.cited_questions",
          "collections.msmarco.read_queries", "base.csv_files",
-         "collections.trec_rag.read_topics", "retrieval.query_files", "rag.prompts", "rag.cite",
+         "papers.lajewska2025.ch6_trec_rag.read_topics", "retrieval.prebuilt", "rag.prompts",
+         "rag.cite",
          "rag.citation", "dialogue.satisfaction", "explain.forests",
          "language_models.templates")
     )

@@ -12,9 +12,9 @@ from tiny_bert import tiny_bert, write_bert
 from workflow.identified import pass_for_the_papers
 from workflow.project import Project
 
-from everycell.collections.scidocs import FOLDERS, METADATA
 from everycell.records.cells import read_spreads
 from everycell.trec.runs import write_run
+from papers.abolghasemi2026.ch2_scidocs import FOLDERS, METADATA
 
 WORDS = ["bee", "river", "bridge", "model", "graph", "protein", "star", "verb"]
 VOCABULARY = [
@@ -96,7 +96,7 @@ def write_other_runs(folder: Path) -> None:
     lists = pd.read_parquet(folder / "candidates.parquet")
 
     def invent(name: str, rows: pd.DataFrame, factor: int) -> None:
-        pairs = rows[["query_id", "document_id"]].drop_duplicates()
+        pairs = rows[["query", "document_id"]].drop_duplicates()
         pairs = pairs.set_axis(["query", "document"], axis="columns")
         scores = pairs["document"].str.removeprefix("p").astype(int) * factor % 31
         run = folder / f"runs/{name}.run"
@@ -138,7 +138,7 @@ def test_chapter_2_full(configured_project):
     ranked = lists[(lists["task"] == "cite") & (lists["split"] != "train")]
     scored = (configured_project.folder / created[1]).read_text().splitlines()
     assert {tuple(line.split()[:3:2]) for line in scored} == set(
-        ranked[["query_id", "document_id"]].itertuples(index=False, name=None)
+        ranked[["query", "document_id"]].itertuples(index=False, name=None)
     )
 
     # Trainings of the other tasks would only take time: their runs are invented.
