@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.receipts.lineage import NAME, write_jobs
+from everycell.receipts.provenance import NAME, write_jobs
 from everycell.records.artefacts import Artefact, Paper, load_papers
 from everycell.records.tables import Record
 from everycell.render.figure_files import save_figure

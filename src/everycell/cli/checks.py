@@ -28,12 +28,11 @@ from everycell.cli.printing import (
 from everycell.cli.project import can_be_run, collect_results, require_receipts
 from everycell.cli.rebuild_check import rebuild_and_compare
 from everycell.config import read_config
-from everycell.receipts.differences import compare_folders
-from everycell.receipts.lineage import NAME as LINEAGE
-from everycell.receipts.lineage import check_lineage, files_without_jobs
-from everycell.receipts.receipts import ReceiptError, made_by_other_code
-from everycell.receipts.verification import absent_inputs, is_own
-from everycell.receipts.verification import verify as verify_receipt
+from everycell.receipts.diff import compare_folders
+from everycell.receipts.provenance import NAME as LINEAGE
+from everycell.receipts.provenance import check_lineage, files_without_jobs
+from everycell.receipts.receipts import ReceiptError, absent_inputs, is_own, made_by_other_code
+from everycell.receipts.receipts import verify as verify_receipt
 from everycell.records.artefacts import Artefact
 from everycell.records.published_cells import RecordError
 from everycell.records.tiers import Tier

@@ -12,13 +12,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everycell.base.files import sha256
+from everycell.base.files import sha256, write_json
 from everycell.cli import project
 from everycell.cli.names import Names
 from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
-from everycell.receipts import perturbation
-from everycell.receipts.receipts import content_hash, read_receipt, write_json
+from everycell.receipts.receipts import content_hash, read_receipt
 from everycell.records.artefacts import all_artefacts
 from everycell.records.published_cells import RecordError
 from everycell.records.sensitivity import (
@@ -177,9 +176,10 @@ def perturb_and_compare(
 
 
 def _hashes_of_code() -> list[str]:
-    from everycell.workflow import perturbed_runs, scratch
+    from everycell.workflow import perturbation, perturbed_files, perturbed_runs, scratch
 
-    return [sha256(Path(module.__file__)) for module in (perturbation, perturbed_runs, scratch)]
+    modules = (perturbation, perturbed_files, perturbed_runs, scratch)
+    return [sha256(Path(module.__file__)) for module in modules]
 
 
 def _hash_of_measurement(

@@ -197,7 +197,7 @@ def _sums_by_chapter(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def page() -> None:
     """Redraw the page from the results on disk."""
-    from everycell.receipts.lineage import write_lineage
+    from everycell.receipts.provenance import write_lineage
     from everycell.render.page.page_file import write_page
 
     papers = project.papers()

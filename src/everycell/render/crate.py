@@ -19,16 +19,17 @@ from rocrate.rocrate import ROCrate
 
 import everycell
 from everycell.base.files import sha256
-from everycell.receipts.lineage import NAME, check_lineage, lineage_of, read_lineage
+from everycell.receipts.provenance import NAME, check_lineage, lineage_of, read_lineage
 from everycell.receipts.receipts import (
     ReceiptError,
     commit_of,
     input_path,
+    is_own,
     made_by_other_code,
     read_receipt,
     receipts_in,
+    verify,
 )
-from everycell.receipts.verification import is_own, verify
 from everycell.records.artefacts import Paper
 from everycell.records.registry import load_registry
 from everycell.render.page.page_file import INDEX, outdated_pages, pages_of

@@ -12,11 +12,10 @@ from pathlib import Path
 import pandas as pd
 
 import everycell
-from everycell.base.files import sha256
+from everycell.base.files import sha256, write_json
 from everycell.base.text_files import check_regular
 from everycell.receipts.code import code_sha256, imported_files
-from everycell.receipts.receipts import ReceiptError, read_receipt, write_json
-from everycell.receipts.verification import verify
+from everycell.receipts.receipts import ReceiptError, read_receipt, verify
 from everycell.records.artefacts import Artefact, Paper, all_artefacts
 from everycell.records.published_cells import RecordError, plain_minus
 from everycell.records.tables import RUNNABLE, split_supplement_name

@@ -29,8 +29,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import psutil
 
-from everycell.jobs.orphans import end_with_snakemake
-from everycell.receipts.perturbation import PERTURBATIONS, PerturbationError, kind_of, perturb
+from everycell.jobs.job import end_with_snakemake
 from everycell.receipts.receipts import read_receipt
 from everycell.records.artefacts import Artefact
 from everycell.records.published_cells import as_number
@@ -40,6 +39,8 @@ from everycell.render.tables.layout import VALUE_COLUMNS
 from everycell.verdicts.claims import no_table
 from everycell.verdicts.readings import select_reading
 from everycell.verdicts.results import read_result
+from everycell.workflow.perturbation import PERTURBATIONS
+from everycell.workflow.perturbed_files import PerturbationError, kind_of, perturb
 from everycell.workflow.planned_jobs import CACHE, PlannedJob, maker_of, makers, planned_jobs
 from everycell.workflow.scratch import (
     JobError,

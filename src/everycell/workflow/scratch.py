@@ -25,7 +25,7 @@ from pathlib import Path
 import psutil
 
 import everycell
-from everycell.jobs.orphans import end_with_snakemake
+from everycell.jobs.job import end_with_snakemake
 from everycell.records.chapters import PAPERS
 from everycell.workflow.planned_jobs import CACHE, PlannedJob
 

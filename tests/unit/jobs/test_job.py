@@ -10,8 +10,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from everycell.jobs.job import InputChangedError, Job
-from everycell.jobs.orphans import end_with_snakemake, snakemake_ancestors
+from everycell.jobs.job import InputChangedError, Job, end_with_snakemake, snakemake_ancestors
 from everycell.jobs.result_job import ResultJob
 from everycell.receipts.code import code_sha256, imported_files
 
@@ -148,7 +147,7 @@ def test_a_job_ends_when_the_process_that_started_it_is_killed(tmp_path):
         """
         import sys, time
         import psutil
-        from everycell.jobs.orphans import end_with_snakemake
+        from everycell.jobs.job import end_with_snakemake
         end_with_snakemake([psutil.Process(int(sys.argv[1]))])
         print("started", flush=True)
         time.sleep(60)

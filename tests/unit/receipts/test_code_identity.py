@@ -167,7 +167,7 @@ def test_hashes_of_code_of_a_function_are_those_of_its_module_and_what_this_impo
 
 def test_calling_a_function_hashes_nothing_that_shows_or_judges():
     result = closure(FILES[CALLING])
-    assert "everycell/jobs/functions.py" in result
+    assert "everycell/jobs/job.py" in result
     assert not {path for path in result if NO_METHOD.search(path)}
 
 

@@ -15,9 +15,10 @@ import pytest
 from receipt_files import hashed, in_all_forms
 from typer.testing import CliRunner
 
+from everycell.base.files import write_json
 from everycell.cli import app
 from everycell.jobs.job import parameters_line
-from everycell.receipts.lineage import (
+from everycell.receipts.provenance import (
     NAME,
     JobRecord,
     check_lineage,
@@ -28,7 +29,7 @@ from everycell.receipts.lineage import (
     write_jobs,
     write_lineage,
 )
-from everycell.receipts.receipts import ReceiptError, write_json, write_receipt
+from everycell.receipts.receipts import ReceiptError, write_receipt
 from everycell.records.registry import load_registry
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -162,11 +163,11 @@ def test_a_large_file_is_hashed_once(tmp_path, monkeypatch):
     write(large, "x" * 100)
     write(small, "y")
     record(tmp_path, "work/model", rule="train", inputs=["named"], endtime=time.time())
-    monkeypatch.setattr("everycell.receipts.lineage.LARGE", 100)
+    monkeypatch.setattr("everycell.receipts.provenance.LARGE", 100)
     first = hashes(tmp_path)
     read = []
     monkeypatch.setattr(
-        "everycell.receipts.lineage.sha256", lambda path: read.append(path.name) or "0" * 64
+        "everycell.receipts.provenance.sha256", lambda path: read.append(path.name) or "0" * 64
     )
     assert hashes(tmp_path)["named/large"] == first["named/large"] and read == ["small"]
     write(large, "z" * 101)

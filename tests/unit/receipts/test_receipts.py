@@ -15,20 +15,22 @@ from receipt_files import hashed, in_all_forms, rewrite
 from typer.testing import CliRunner
 
 import everycell
-from everycell.base.files import sha256
+from everycell.base.files import sha256, write_json
 from everycell.cli import app
+from everycell.cli.rebuild_check import RebuildError, find_receipts, name_of
 from everycell.receipts.code import NOT_CODE, code_sha256, imported_files, imported_names
-from everycell.receipts.rebuilding import RebuildError, find_receipts, name_of
 from everycell.receipts.receipts import (
     PACKAGES,
+    TABLE_FORMS,
     ReceiptError,
+    absent_inputs,
     input_path,
+    is_released,
     read_receipt,
     receipts_in,
-    write_json,
+    verify,
     write_receipt,
 )
-from everycell.receipts.verification import TABLE_FORMS, absent_inputs, is_released, verify
 from everycell.records.registry import load_registry
 
 

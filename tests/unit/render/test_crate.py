@@ -17,10 +17,10 @@ from harness import published
 from receipt_files import hashed, in_all_forms, rewrite
 
 import everycell
+from everycell.base.files import write_json
 from everycell.receipts.code import hash_of_sources
-from everycell.receipts.lineage import write_jobs, write_lineage
-from everycell.receipts.receipts import ReceiptError, write_json, write_receipt
-from everycell.receipts.verification import TABLE_FORMS
+from everycell.receipts.provenance import write_jobs, write_lineage
+from everycell.receipts.receipts import TABLE_FORMS, ReceiptError, write_receipt
 from everycell.records.artefacts import find_artefact
 from everycell.records.registry import load_registry
 from everycell.render.crate import write_crate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from everycell.receipts.lineage import MADE, JobRecord, upstream_jobs
+from everycell.receipts.provenance import MADE, JobRecord, upstream_jobs
 from everycell.records.registry import Registry
 from everycell.records.registry_entries import Entry, set_of
 

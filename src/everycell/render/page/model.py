@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from everycell.receipts.lineage import JobRecord, read_lineage
+from everycell.receipts.provenance import JobRecord, read_lineage
 from everycell.records.artefacts import Artefact, Paper
 from everycell.records.claims import Untested
 from everycell.records.publications import Origin, read_publication

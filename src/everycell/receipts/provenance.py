@@ -10,17 +10,17 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from everycell.base.files import has_fingerprint, sha256
+from everycell.base.files import has_fingerprint, sha256, write_json
 from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
 from everycell.receipts.receipts import (
     ReceiptError,
     content_hash,
+    is_own,
+    is_released,
     read_receipt,
     receipts_in,
-    write_json,
 )
-from everycell.receipts.verification import is_own, is_released
 from everycell.records.registry import load_registry
 
 NAME = "lineage.json"

@@ -19,12 +19,8 @@ from safetensors.numpy import load_file, save_file
 from everycell.language_models.generation import Answer, Identity, request_key
 from everycell.language_models.records import Entry, read_record, record_lines
 from everycell.language_models.settings import Decoding
-from everycell.receipts.perturbation import (
-    PERTURBATIONS,
-    PerturbationError,
-    kind_of,
-    perturb,
-)
+from everycell.workflow.perturbation import PERTURBATIONS
+from everycell.workflow.perturbed_files import PerturbationError, kind_of, perturb
 
 RATINGS = "worker_id,query,rating,comment\n" + "".join(
     f"w{number},q{number % 7},{number % 5},text {number}\n" for number in range(40)

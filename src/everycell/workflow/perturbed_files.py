@@ -1,8 +1,6 @@
-"""Deterministic perturbations of data files, which show whether a number depends on them.
+"""Perturbed copies of data files, which show whether a number depends on them.
 
-`KINDS` declares, in one place, which files are perturbed and how. A perturbation never changes
-keys, such as ids of queries, documents and participants: it changes the values that belong to them,
-or drops rows.
+`KINDS` declares, in one place, which files are perturbed and how.
 """
 
 from __future__ import annotations
@@ -12,24 +10,22 @@ import csv
 import hashlib
 import io
 import json
-import math
 import random
 import re
 import tarfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from everycell.base.untrusted import parse_json
+from everycell.workflow.perturbation import (
+    PERTURBATIONS,
+    ROWS_PER_CONDITION,
+    Rows,
+    has_value,
+    is_number,
+)
 
-#: Share of the rows, or of the groups of rows, that `resampled` and `thinned` change.
-SHARE = 0.1
-#: Standard deviation of the noise on scores, relative to their range.
-NOISE = 0.2
-#: Smallest mean number of rows for each value of a condition.
-ROWS_PER_CONDITION = 5
 #: Names of columns that identify rows, or say which part of a data set they belong to, and of texts
 #: to which the other values of a row belong.
 KEYS = re.compile(
@@ -44,261 +40,6 @@ BOUND = re.compile(r"Answer\..*|.*text_spans.*|(not_)?chosen_sentences|(un)?answ
 
 class PerturbationError(Exception):
     """A file does not have the format of its kind, so that it cannot be perturbed."""
-
-
-@dataclass
-class Rows:
-    """Values of a file by row, and how they may change."""
-
-    values: list[list[Any]]
-    #: Columns that never change.
-    keys: frozenset[int]
-    write: Callable[[list[list[Any]]], str | bytes]
-    #: Columns with scores or published numbers, which get noise.
-    scores: frozenset[int] = frozenset()
-    #: Columns whose values are only exchanged between rows of a group.
-    bound: frozenset[int] = frozenset()
-    #: Columns of experimental conditions: values of one determine those of another.
-    conditions: frozenset[int] = frozenset()
-    #: Group of each row: rows about the same item, published values of the same metric, or records
-    #: of the same form.
-    groups: list[Any] | None = None
-    #: Whether rows (or groups, if there are bound columns) can be left out.
-    can_drop: bool = True
-
-    @property
-    def columns(self) -> list[int]:
-        """Columns that may change."""
-        width = max(map(len, self.values), default=0)
-        return [column for column in range(width) if column not in self.keys]
-
-    @property
-    def rows_by_group(self) -> list[list[int]]:
-        """Rows of each group; one group without `groups`."""
-        groups: dict[Any, list[int]] = {}
-        for index in range(len(self.values)):
-            groups.setdefault(self.groups[index] if self.groups else "", []).append(index)
-        return list(groups.values())
-
-
-Change = Callable[[Rows, random.Random], list[list[Any]] | None]
-
-
-def _has_value(row: Sequence[Any], column: int) -> bool:
-    return column < len(row) and row[column] not in ("", None)
-
-
-def _reorder(
-    rows: Rows,
-    order: Callable[[list[Any]], list[Any]],
-    position: Callable[[int], int] = lambda index: index,
-) -> list[list[Any]]:
-    """Reorder the values of each column that is not bound, over rows in order of their position.
-
-    Missing values stay missing.
-    """
-    changed = [list(row) for row in rows.values]
-    indices = [range(len(changed))] if rows.bound else rows.rows_by_group
-    for column in rows.columns:
-        if column in rows.bound:
-            continue
-        for group in indices:
-            indices_with_values = [index for index in group if _has_value(changed[index], column)]
-            indices_with_values.sort(key=position)
-            values = order([changed[index][column] for index in indices_with_values])
-            for index, value in zip(indices_with_values, values, strict=True):
-                changed[index][column] = value
-    return changed
-
-
-def permuted(rows: Rows, generator: random.Random) -> list[list[Any]]:
-    """Permute the values within their column."""
-    return _reorder(rows, lambda values: generator.sample(values, len(values)))
-
-
-def permuted_in_design(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
-    """Permute the values within their column, but not the experimental conditions."""
-    if not rows.conditions:
-        return None
-    return permuted(replace(rows, keys=rows.keys | rows.conditions), generator)
-
-
-def jittered(rows: Rows, generator: random.Random) -> list[list[Any]]:
-    """Add noise to scores; shares that add up to 1 still do."""
-    changed = [list(row) for row in rows.values]
-    for column in rows.scores:
-        for group in rows.rows_by_group:
-            indices_with_values = [index for index in group if _is_number(changed[index][column])]
-            numbers = [float(changed[index][column]) for index in indices_with_values]
-            width = NOISE * (max(numbers, default=0.0) - min(numbers, default=0.0))
-            noises = [
-                generator.gauss(0.0, width or NOISE * abs(number) or NOISE) for number in numbers
-            ]
-            if (
-                len(numbers) > 1
-                and min(numbers) >= 0
-                and math.isclose(sum(numbers), 1, abs_tol=1e-6)
-            ):
-                shares = [
-                    abs(number + noise) for number, noise in zip(numbers, noises, strict=True)
-                ]
-                texts = [f"{share / sum(shares):.9f}" for share in shares]
-            else:
-                texts = [
-                    _with_decimals(number, noise, changed[index][column])
-                    for index, number, noise in zip(
-                        indices_with_values, numbers, noises, strict=True
-                    )
-                ]
-            for index, text in zip(indices_with_values, texts, strict=True):
-                changed[index][column] = text
-    return changed
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        return math.isfinite(float(value))
-    except (TypeError, ValueError):
-        return False
-
-
-def _with_decimals(number: float, noise: float, text: str) -> str:
-    """Sum with the decimals of the text of the number, on the same side of zero."""
-    noisy = abs(number + noise) if number >= 0 else -abs(number + noise)
-    return f"{noisy:.{len(text.partition('.')[2])}f}"
-
-
-def ordered(rows: Rows, generator: random.Random) -> list[list[Any]]:
-    """Sort the values of each column, so that they depend on the keys as much as possible."""
-    # The key with the fewest values comes first: it is a condition rather than an id.
-    distinct = {
-        column: len({repr(row[column]) for row in rows.values if column < len(row)})
-        for column in sorted(rows.keys)
-    }
-    by_number = sorted(
-        (c for c, number in distinct.items() if number > 1), key=lambda c: distinct[c]
-    )
-    order = sorted(
-        range(len(rows.values)),
-        key=lambda index: [_sort_key(rows.values[index][column]) for column in by_number],
-    )
-    position = {index: rank for rank, index in enumerate(order)}
-    return _reorder(
-        rows, lambda values: sorted(values, key=_sort_key), lambda index: position[index]
-    )
-
-
-def _sort_key(value: Any) -> tuple[bool, float, str]:
-    return (False, float(value), "") if _is_number(value) else (True, 0.0, str(value))
-
-
-def resampled(rows: Rows, generator: random.Random) -> list[list[Any]]:
-    """Replace the values of a tenth of the rows by those of other rows of their group."""
-    sources = list(range(len(rows.values)))
-    for group in rows.rows_by_group:
-        for index in generator.sample(group, max(1, round(SHARE * len(group)))):
-            sources[index] = generator.choice(group)
-    return _replace(rows, sources)
-
-
-def moved(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
-    """Permute the values of rows as a whole, so that values of a row stay together."""
-    if rows.bound:
-        return None
-    sources = list(range(len(rows.values)))
-    for group in rows.rows_by_group:
-        shuffled = generator.sample(group, len(group))
-        for index, source in zip(group, shuffled, strict=True):
-            sources[index] = source
-    return _replace(rows, sources)
-
-
-def _replace(rows: Rows, sources: Sequence[int]) -> list[list[Any]]:
-    """Rows with the values of other rows and their own keys."""
-    changed = []
-    for row, source in zip(rows.values, sources, strict=True):
-        other = rows.values[source]
-        changed.append(
-            [
-                row[column] if column in rows.keys or column >= len(other) else other[column]
-                for column in range(len(row))
-            ]
-        )
-    return changed
-
-
-def thinned(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
-    """Leave out a tenth of the rows."""
-    return _drop(rows, generator, SHARE)
-
-
-def halved(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
-    """Leave out half of the rows."""
-    return _drop(rows, generator, 0.5)
-
-
-def _drop(rows: Rows, generator: random.Random, share: float) -> list[list[Any]] | None:
-    groups = rows.rows_by_group if rows.bound else [[index] for index in range(len(rows.values))]
-    if len(groups) < 2 or not rows.can_drop:
-        return None
-    dropped = {
-        index
-        for group in generator.sample(groups, max(1, round(share * len(groups))))
-        for index in group
-    }
-    return [list(row) for index, row in enumerate(rows.values) if index not in dropped]
-
-
-def relabelled(rows: Rows, generator: random.Random) -> list[list[Any]]:
-    """Replace each value of a column that has few by the next in frequency: totals stay whole."""
-    changed = [list(row) for row in rows.values]
-    for column in rows.columns:
-        counts = Counter(row[column] for row in changed if _has_value(row, column))
-        if column in rows.bound | rows.conditions or not _has_few(counts, changed):
-            continue
-        levels = sorted(counts, key=lambda value: (-counts[value], _sort_key(value)))
-        following = dict(zip(levels, [*levels[1:], levels[0]], strict=True))
-        for row in changed:
-            if _has_value(row, column):
-                row[column] = following[row[column]]
-    return changed
-
-
-def without_a_level(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
-    """Leave out all rows with one value of a key or condition, so that a design stays balanced."""
-    candidates = []
-    for column in sorted(rows.keys | rows.conditions):
-        counts = Counter(row[column] for row in rows.values if _has_value(row, column))
-        if _has_few(counts, rows.values):
-            imbalance = max(counts.values()) / min(counts.values())
-            candidates.append((imbalance, len(counts), column))
-    if not candidates or not rows.can_drop:
-        return None
-    column = min(candidates)[2]
-    levels = {row[column] for row in rows.values if _has_value(row, column)}
-    dropped = generator.choice(sorted(levels, key=_sort_key))
-    return [
-        list(row) for row in rows.values if not _has_value(row, column) or row[column] != dropped
-    ]
-
-
-def _has_few(counts: Counter[Any], rows: Sequence[Any]) -> bool:
-    return 1 < len(counts) <= len(rows) / ROWS_PER_CONDITION
-
-
-#: Perturbations, in the order in which they are tried.
-PERTURBATIONS: dict[str, Change] = {
-    "permuted": permuted,
-    "permuted within the design": permuted_in_design,
-    "jittered": jittered,
-    "ordered": ordered,
-    "thinned": thinned,
-    "resampled": resampled,
-    "moved": moved,
-    "halved": halved,
-    "relabelled": relabelled,
-    "without a level": without_a_level,
-}
 
 
 def _read_table(text: str) -> Rows:
@@ -332,13 +73,13 @@ def _read_table(text: str) -> Rows:
 
 def _conditions(rows: list[list[str]], columns: Iterable[int]) -> frozenset[int]:
     """Columns of which one determines another, with several rows for each value."""
-    levels = {i: {row[i] for row in rows if _has_value(row, i)} for i in columns}
+    levels = {i: {row[i] for row in rows if has_value(row, i)} for i in columns}
     few = [i for i in levels if 1 < len(levels[i]) <= len(rows) / ROWS_PER_CONDITION]
     conditions: set[int] = set()
     for cause in few:
         for effect in few:
             if cause != effect and len(levels[effect]) <= len(levels[cause]):
-                pairs = {(row[cause], row[effect]) for row in rows if _has_value(row, cause)}
+                pairs = {(row[cause], row[effect]) for row in rows if has_value(row, cause)}
                 if len(pairs) == len(levels[cause]):
                     conditions |= {cause, effect}
     return frozenset(conditions)
@@ -365,7 +106,7 @@ def _groups_of_published(rows: list[list[str]], names: list[str], value: int) ->
         values.setdefault(row[metric], set()).add(row[value])
     groups: list[Any] = [
         "texts"
-        if len(values[row[metric]]) == 1 and not _is_number(row[value])
+        if len(values[row[metric]]) == 1 and not is_number(row[value])
         else (row[metric], *sorted(metrics[item]))
         for row, item in zip(rows, items, strict=True)
     ]
@@ -692,7 +433,7 @@ def perturb(source: Path, target: Path, name: str, key: str) -> bool:
     ) as error:
         raise PerturbationError(
             f"{source} cannot be perturbed as {kind.name} ({error}); correct its kind in "
-            "everycell.receipts.perturbation."
+            "everycell.workflow.perturbed_files."
         ) from error
     if changed is None or changed == rows.values:
         return False
