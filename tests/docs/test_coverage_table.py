@@ -11,8 +11,8 @@ from harness import load_script
 
 from everycell.records.artefacts import load_papers
 from everycell.records.tables import RUNNABLE
-from everycell.render.page.cells_file import data_files
-from everycell.render.page.page_file import pages_of
+from everycell.render.page.data_files import data_files
+from everycell.render.page.pages import pages_of
 from everycell.verdicts.counting import (
     CLAIM_LINES,
     claim_lines,

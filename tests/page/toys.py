@@ -13,8 +13,7 @@ import pandas as pd
 from everycell.receipts.provenance import NAME, write_jobs
 from everycell.records.artefacts import Artefact, Paper, load_papers
 from everycell.records.tables import Record
-from everycell.render.figure_files import save_figure
-from everycell.render.panels import bar_panels
+from everycell.render.figures import bar_panels, save_figure
 from everycell.verdicts.reports import CAUSE_NAMES, Report
 
 EVIL = "<script>document.title='taken'</script>"

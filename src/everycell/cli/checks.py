@@ -182,7 +182,7 @@ def verify(
             "to update it."
         )
     if has_page:
-        from everycell.render.page.page_file import outdated_pages, pages_of
+        from everycell.render.page.pages import outdated_pages, pages_of
 
         for page in outdated_pages(results, pages_of(results, all_results, papers))[:1]:
             echo(

@@ -108,7 +108,7 @@ def print_json(value: Any) -> None:
 
 def frame_as_tex(frame: pd.DataFrame) -> str:
     """LaTeX table (booktabs), with numbers rounded as in the terminal."""
-    from everycell.render.tables.latex import escape_tex
+    from everycell.render.latex import escape_tex
 
     lines = [[str(column) for column in frame.columns], *map(format_values, rows_of(frame))]
     head, *body = (" & ".join(map(escape_tex, line)) + r" \\" for line in lines)

@@ -198,7 +198,7 @@ def _sums_by_chapter(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def page() -> None:
     """Redraw the page from the results on disk."""
     from everycell.receipts.provenance import write_lineage
-    from everycell.render.page.page_file import write_page
+    from everycell.render.page.pages import write_page
 
     papers = project.papers()
     results = collect_results(papers, audits=audits_of)

@@ -16,7 +16,7 @@ from everycell.records.tiers import Tier
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from everycell.render.tables.layout import Decimals
+    from everycell.render.grid import Decimals
 
 
 class ResultJob(Job):
@@ -55,8 +55,8 @@ class ResultJob(Job):
 
         `note` is appended to the title in parentheses; `artefact` names an additional artefact.
         """
-        from everycell.render.tables.layout import VALUE_COLUMNS
-        from everycell.render.tables.table_files import write_table
+        from everycell.render.grid import VALUE_COLUMNS
+        from everycell.render.table_files import write_table
 
         csv = Path(self.snakemake.output[f"{artefact}_csv" if artefact else "csv"])
         display = self._display_settings(csv.stem)
@@ -78,8 +78,8 @@ class ResultJob(Job):
         self, table: pd.DataFrame, name: str, decimals: Decimals, artefact: str = ""
     ) -> None:
         """Write a supplementary table of an artefact with the title from the record."""
-        from everycell.render.tables.layout import VALUE_COLUMNS
-        from everycell.render.tables.table_files import write_table
+        from everycell.render.grid import VALUE_COLUMNS
+        from everycell.render.table_files import write_table
 
         keys = [column for column in table.columns if column not in VALUE_COLUMNS]
         output = f"{artefact}_{name}_csv" if artefact else f"{name}_csv"
@@ -98,7 +98,7 @@ class ResultJob(Job):
     def write_figure(self, plotted: pd.DataFrame, figure: Figure, name: str = "") -> None:
         """Write a figure and its data; `name` is that of a supplementary figure."""
         from everycell.base.files import write_atomically
-        from everycell.render.figure_files import save_figure
+        from everycell.render.figures import save_figure
 
         data = Path(self.snakemake.output[f"{name}_csv" if name else "csv"])
         write_atomically(data, plotted.to_csv(index=False, lineterminator="\n"))

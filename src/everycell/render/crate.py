@@ -32,7 +32,7 @@ from everycell.receipts.receipts import (
 )
 from everycell.records.artefacts import Paper
 from everycell.records.registry import load_registry
-from everycell.render.page.page_file import INDEX, outdated_pages, pages_of
+from everycell.render.page.pages import INDEX, outdated_pages, pages_of
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.results import collect
 from everycell.verdicts.verdicts import NO_AUDITS

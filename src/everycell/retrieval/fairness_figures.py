@@ -7,14 +7,18 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.render.figure_files import COLOURS, DASHES, HATCHES, INK, MARKERS, style
-from everycell.render.marks import (
+from everycell.render.figures import (
+    DASHES,
+    HATCHES,
+    MARKERS,
     check_known,
     check_numbers,
     check_single,
     common_legend,
     rows_by,
+    style,
 )
+from everycell.render.palette import COLOURS, INK
 
 #: Colours of the groups of documents; the first two are blue and red.
 _GROUP_COLOURS = tuple(COLOURS[index] for index in (0, 4, 2, 3, 1, 5))

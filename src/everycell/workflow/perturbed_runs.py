@@ -35,7 +35,7 @@ from everycell.records.artefacts import Artefact
 from everycell.records.published_cells import as_number
 from everycell.records.sensitivity import SEPARATOR, WHOLE, Sensitivity
 from everycell.records.tiers import Tier
-from everycell.render.tables.layout import VALUE_COLUMNS
+from everycell.render.grid import VALUE_COLUMNS
 from everycell.verdicts.claims import no_table
 from everycell.verdicts.readings import select_reading
 from everycell.verdicts.results import read_result
@@ -59,8 +59,8 @@ PRELOADED = (
     "sklearn.linear_model",
     "statsmodels.formula.api",
     "statsmodels.stats.anova",
-    "everycell.render.figure_files",
-    "everycell.render.tables.table_files",
+    "everycell.render.figures",
+    "everycell.render.table_files",
 )
 #: What the receipts of a run without a perturbation say instead of the inputs.
 CONTROL = "none, to see what varies"

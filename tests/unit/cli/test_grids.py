@@ -7,8 +7,8 @@ from rich.text import Text
 from everycell.cli.grids import grid_lines
 from everycell.cli.printing import output_console
 from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.render.page.tables import published_table
-from everycell.render.tables.layout import HeadCell
+from everycell.render.grid import HeadCell
+from everycell.render.verdict_tables import published_table
 
 PUBLISHED = Path(__file__).parents[3] / "published"
 GRID = {

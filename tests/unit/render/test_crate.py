@@ -24,7 +24,7 @@ from everycell.receipts.receipts import TABLE_FORMS, ReceiptError, write_receipt
 from everycell.records.artefacts import find_artefact
 from everycell.records.registry import load_registry
 from everycell.render.crate import write_crate
-from everycell.render.page.page_file import write_page
+from everycell.render.page.pages import write_page
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.origins import Sources
 from everycell.verdicts.results import collect, read_result

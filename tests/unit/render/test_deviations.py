@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everycell.render.page.deviations import deviation_plot, deviations
+from everycell.render.page.differences import deviation_plot, deviations
 from everycell.verdicts.reports import JudgedCell
 
 

@@ -18,17 +18,15 @@ from everycell.records.artefacts import all_artefacts, load_papers
 from everycell.records.publications import Origin, Publication
 from everycell.records.published_cells import RecordError
 from everycell.records.registry import load_registry
-from everycell.render.page.deviations import deviation as deviation_of
-from everycell.render.page.difference_tables import difference_files
-from everycell.render.page.evidence import bibtex, links_of, section_and_page
-from everycell.render.page.failures import failures_of
-from everycell.render.page.input_files import input_files
-from everycell.render.page.model import build_model
-from everycell.render.page.page_file import outdated_pages, pages_of, policy_of, write_page
-from everycell.render.page.tables import published_table, supplement_table
-from everycell.render.page.vocabulary import VERDICTS, label
+from everycell.render.grid import shown_label
+from everycell.render.page.artefacts import input_files
+from everycell.render.page.differences import deviation as deviation_of
+from everycell.render.page.differences import difference_files
+from everycell.render.page.overview import bibtex, build_model, failures_of, links_of
+from everycell.render.page.pages import outdated_pages, pages_of, policy_of, write_page
 from everycell.render.site import configuration, escape_cell, table
-from everycell.render.tables.names import shown_label
+from everycell.render.verdict_tables import published_table, supplement_table
+from everycell.render.vocabulary import VERDICTS, label, section_and_page
 from everycell.verdicts.counting import TESTED
 from everycell.verdicts.record_checks import check_papers
 from everycell.verdicts.reports import CAUSE_NAMES, UNEQUAL, JudgedCell, Report

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.base.files import write_atomically
-from everycell.render.tables.digits import format_distinct
-from everycell.render.tables.latex import escape_tex
-from everycell.render.tables.layout import (
+from everycell.render.grid import (
+    format_distinct,
     format_marks,
     head_rows,
     label_texts,
@@ -20,10 +19,12 @@ from everycell.render.tables.layout import (
     lay_out,
     published_mark,
     show_value,
+    shown_label,
+    shown_name,
+    with_headings,
 )
-from everycell.render.tables.markdown import escape_markdown
-from everycell.render.tables.names import shown_label, shown_name, with_headings
-from everycell.render.tables.table_files import write_table
+from everycell.render.latex import escape_tex
+from everycell.render.table_files import escape_markdown, write_table
 
 NASTY = 'a&b <i>100%</i> $x_1$ {y} ~^\\ "q" [z] # | ω ≥'
 

@@ -8,7 +8,7 @@ import pytest
 
 from everycell.records.artefacts import all_artefacts, load_papers
 from everycell.records.published_cells import is_number
-from everycell.render.page.verdict_tex import verdict_table_as_tex
+from everycell.render.verdict_tables import verdict_table_as_tex
 from everycell.verdicts.reports import VERDICTS, JudgedCell, Report
 
 PUBLISHED = Path(__file__).parents[3] / "published"

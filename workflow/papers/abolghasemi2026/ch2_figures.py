@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from everycell.render.figure_files import COLOURS, INK, MARKERS, style
-from everycell.render.marks import (
+from everycell.render.figures import (
+    MARKERS,
     check_intervals,
     check_known,
     check_numbers,
@@ -15,7 +15,9 @@ from everycell.render.marks import (
     common_legend,
     draw_marks,
     rows_by,
+    style,
 )
+from everycell.render.palette import COLOURS, INK
 
 #: Series of the interpolation figures -> its name in the legend, colour and line style.
 _ORACLES = {

@@ -9,14 +9,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from everycell.render.figure_files import COLOURS, DASHES, HATCHES, INK, MARKERS, style
-from everycell.render.marks import (
+from everycell.render.figures import (
+    DASHES,
+    HATCHES,
+    MARKERS,
     check_intervals,
     check_numbers,
     check_single,
     common_legend,
     rows_by,
+    style,
 )
+from everycell.render.palette import COLOURS, INK
 from papers.heuss2025.ch4_talent_search import FEATURES
 
 #: Features in the order of the figures, with their short names.

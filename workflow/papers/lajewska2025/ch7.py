@@ -15,7 +15,7 @@ from scipy import stats
 
 from everycell.base.csv_files import read_table
 from everycell.jobs.result_job import ResultJob
-from everycell.render.panels import bar_panels
+from everycell.render.figures import bar_panels
 from everycell.statistics.anova import (
     TIMES,
     anova_cells,

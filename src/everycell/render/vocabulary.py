@@ -1,11 +1,9 @@
-"""Words and marks of the reproduction page, and the interface of its results."""
+"""Words, marks and names of the reproduction page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+import re
 
-from everycell.verdicts.counting import Entry
 from everycell.verdicts.reports import Verdict
 
 #: Verdict -> its mark next to a cell, and its meaning.
@@ -65,14 +63,6 @@ FORMAT_NAMES = {
 }
 
 
-class PageEntry(Entry, Protocol):
-    """Report of a result in one tier, and whether the result on disk can be trusted."""
-
-    @property
-    def faults(self) -> Sequence[str]:
-        """Reasons not to trust a result on disk; empty if there are none or no result exists."""
-
-
 def label(name: str) -> str:
     """Name of an artefact as in the paper."""
     kind, _, number = name.partition("_")
@@ -82,3 +72,9 @@ def label(name: str) -> str:
 def page_of_chapter(paper: str, chapter: str) -> str:
     """Path of a chapter's page in the results folder."""
     return f"pages/{paper}_ch{chapter}.html"
+
+
+def section_and_page(text: str) -> str:
+    """Remove line numbers, which refer to our plain-text copy, from a source."""
+    text = re.sub(r"(, )?(?<![\w-])L\d+(-L\d+)?", "", text).replace(" ()", "")
+    return re.sub(r" from (p\. \d+)(?! to)\b", r", \1 ff.", text)

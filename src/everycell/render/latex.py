@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-import pandas as pd
-
-from everycell.render.tables.layout import (
-    format_marks,
-    head_rows,
-    label_texts,
-    labels_once,
-)
+from everycell.render.grid import Cell, Grid, head_rows, labels_once
 
 _TEX = str.maketrans(
     {
@@ -113,70 +106,72 @@ def latex_document(body: str, packages: str = "") -> str:
 
 
 def latex_table(
-    table: pd.DataFrame,
-    marks: pd.DataFrame,
+    grid: Grid[Cell],
     title: str,
     label: str,
     *,
-    fills: pd.DataFrame | None = None,
+    colours: Mapping[str, str] = {},
     note: str = "",
     max_pages: int | None = None,
 ) -> str:
-    """LaTeX code of a laid-out table, with superscript `marks` and a `label` for references.
+    """LaTeX code of a table with a `label` for references.
 
     A table wider than the text is scaled down to at least 6 pt, and beyond that split between
     groups of columns or rotated. A table longer than a page is split between rows. Each part
-    repeats the row labels and the header. `fills` names the colours of cells, and `note` is LaTeX
-    code to put below the table. Rows that do not fit on `max_pages` are left out, and the caption
-    states their number.
+    repeats the row labels and the header. `colours` has the name of the colour of each verdict, and
+    `note` is LaTeX code to put below the table. Rows that do not fit on `max_pages` are left out,
+    and the caption states their number.
     """
-    labels = label_texts(table.index)
-    label_widths = [_width([name, *labels[depth]]) for depth, name in enumerate(table.index.names)]
-    folded_levels, is_rotated, column_parts = _arrangement(
-        table.columns, label_widths, _column_widths(table, marks)
-    )
+    cells = [[cell or Cell() for cell in row] for row in grid.rows]
+    headings = [column or ("",) for column in grid.columns]
+    widths = _column_widths(headings, cells)
+    label_widths = [
+        _width([name, *(labels[depth] for labels in grid.labels)])
+        for depth, name in enumerate(grid.names)
+    ]
+    folded_levels, is_rotated, column_parts = _arrangement(headings, label_widths, widths)
     height, width = (_LINE, _PAGE) if is_rotated else (_PAGE, _LINE)
-    label_columns = table.index.nlevels - folded_levels
-    head_names = [escape_tex(str(name)) for name in table.index.names[folded_levels:]]
-    headings = _headings(labels.iloc[:, :folded_levels], table.index.names)
+    head_names = [escape_tex(name) for name in grid.names[folded_levels:]]
+    # The outer labels of each row as one text, followed by its other labels.
+    labels = [
+        [_heading(grid.names, texts[:folded_levels]), *texts[folded_levels:]]
+        for texts in grid.labels
+    ]
+    first_headings = labels_once([texts[:1] for texts in labels])
     body = ""
     for columns in column_parts:
-        part, part_marks = table.iloc[:, columns], marks.iloc[:, columns]
-        natural_width = sum(label_widths[folded_levels:]) + sum(_column_widths(part, part_marks))
+        part = [[row[column] for column in columns] for row in cells]
+        part_headings = [headings[column] for column in columns]
+        natural_width = sum(label_widths[folded_levels:]) + sum(_column_widths(part_headings, part))
         heading_width = max(round(0.9 * natural_width), _LINE)
         # The title takes about three lines, which are not scaled.
         scale = min(1, width / natural_width)
-        space = (height - 60) / (_LINE_HEIGHT * scale) - 2 * part.columns.nlevels
-        texts = pd.concat([labels.iloc[:, folded_levels:], part.reset_index(drop=True)], axis=1)
+        space = (height - 60) / (_LINE_HEIGHT * scale) - 2 * len(part_headings[0])
+        texts = [
+            [*row_labels[1:], *(cell.text for cell in row)]
+            for row_labels, row in zip(labels, part, strict=True)
+        ]
         lines = [
             _lines(row) + math.ceil(_text_width(heading) / heading_width)
-            for row, heading in zip(texts.to_numpy(), labels_once(headings)[0], strict=True)
+            for row, (heading,) in zip(texts, first_headings, strict=True)
         ]
         for page, rows in enumerate(_row_parts(lines, space), start=1):
-            omitted_rows = len(table) - rows.stop if page == max_pages else 0
+            omitted_rows = len(cells) - rows.stop if page == max_pages else 0
             omission = f"; {omitted_rows} more rows are in its CSV file" * (omitted_rows > 0)
             body += _PART.format(
                 float="sidewaystable" if is_rotated else "table",
                 columns="".join(
                     rf">{{\raggedright\arraybackslash}}p{{{_MAX_LINE_LENGTH * 5}pt}}"
-                    if any(_is_long(text) for text in texts.iloc[:, column])
-                    else "lr"[column >= label_columns]
-                    for column in range(texts.shape[1])
+                    if any(map(_is_long, column))
+                    else "lr"[number >= len(head_names)]
+                    for number, column in enumerate(zip(*texts, strict=True))
                 ),
                 caption=escape_tex(title) + " (continued)" * bool(body) + omission,
                 numbering=_CONTINUED * bool(body),
                 label="" if body else rf"\label{{{label}}}",
-                head="\n".join(_head(part.columns, head_names)),
+                head="\n".join(_head(part_headings, head_names)),
                 rows="\n".join(
-                    _rows(
-                        labels_once(
-                            pd.concat([headings, labels.iloc[:, folded_levels:]], axis=1)[rows]
-                        ),
-                        part.iloc[rows],
-                        part_marks.iloc[rows],
-                        None if fills is None else fills.iloc[rows, columns],
-                        heading_width,
-                    )
+                    _rows(labels_once(labels[rows]), part[rows], colours, heading_width)
                 ),
                 note=rf"\par\medskip{{\footnotesize {note}}}" if note else "",
             )
@@ -186,14 +181,14 @@ def latex_table(
 
 
 def _arrangement(
-    columns: pd.Index, label_widths: Sequence[float], widths: Sequence[float]
+    columns: Sequence[tuple[str, ...]], label_widths: Sequence[float], widths: Sequence[float]
 ) -> tuple[int, bool, list[list[int]]]:
     """Number of outer label levels to put in heading rows, whether to rotate, and column parts.
 
     The arrangement has the fewest parts that fit at 6 pt. Rotation counts each part twice, and
     splitting a group of columns counts as an additional part.
     """
-    groups = [column[0] if isinstance(column, tuple) else None for column in columns]
+    groups = [column[0] if len(column) > 1 else None for column in columns]
     candidates = []
     for folded_levels in range(len(label_widths)):
         for is_rotated, width in ((False, _LINE), (True, _PAGE)):
@@ -236,38 +231,40 @@ def _row_parts(lines: Sequence[int], space: float) -> Iterator[slice]:
     yield slice(start, len(lines))
 
 
-def _is_long(text: object) -> bool:
-    longest_word = max(map(len, str(text).split()), default=0)
-    return len(str(text)) > _MAX_LINE_LENGTH >= longest_word
+def _is_long(text: str) -> bool:
+    longest_word = max(map(len, text.split()), default=0)
+    return len(text) > _MAX_LINE_LENGTH >= longest_word
 
 
-def _lines(texts: Sequence[object]) -> int:
+def _lines(texts: Sequence[str]) -> int:
     """Estimated number of lines of a row."""
     return max(
-        math.ceil(len(str(text)) / (0.9 * _MAX_LINE_LENGTH)) if _is_long(text) else 1
-        for text in texts
+        math.ceil(len(text) / (0.9 * _MAX_LINE_LENGTH)) if _is_long(text) else 1 for text in texts
     )
 
 
-def _text_width(text: object) -> float:
+def _text_width(text: str) -> float:
     """Estimated width of a text in points at 10 pt."""
-    return sum(3.2 if sign in _NARROW else 7.2 if sign in _WIDE else 5.1 for sign in str(text))
+    return sum(3.2 if sign in _NARROW else 7.2 if sign in _WIDE else 5.1 for sign in text)
 
 
-def _width(texts: Sequence[object]) -> float:
+def _width(texts: Sequence[str]) -> float:
     """Estimated width of a column, with the space around it."""
     return 12 + max(
         5.0 * _MAX_LINE_LENGTH if _is_long(text) else _text_width(text) for text in texts
     )
 
 
-def _column_widths(table: pd.DataFrame, marks: pd.DataFrame) -> list[float]:
+def _column_widths(
+    columns: Sequence[tuple[str, ...]], cells: Sequence[Sequence[Cell]]
+) -> list[float]:
     """Widths of columns, including their labels; a label may span and widen several columns."""
     widths = [
-        _width(["", *table.iloc[:, column]]) + 0.7 * (_width(["", *marks.iloc[:, column]]) - 12)
-        for column in range(table.shape[1])
+        _width(["", *(row[column].text for row in cells)])
+        + 0.7 * (_width(["", *(row[column].mark for row in cells)]) - 12)
+        for column in range(len(columns))
     ]
-    for heads in reversed(head_rows(table.columns)):
+    for heads in reversed(head_rows(columns)):
         start = 0
         for head in heads:
             span = slice(start, start + head.span)
@@ -277,45 +274,41 @@ def _column_widths(table: pd.DataFrame, marks: pd.DataFrame) -> list[float]:
     return widths
 
 
-def _headings(labels: pd.DataFrame, names: Sequence[Hashable]) -> pd.DataFrame:
-    """Outer labels of each row as one text, with the names of their levels; shape (rows, 1)."""
-    texts = [
-        [
-            f"{name}: {text}" if name else text
-            for name, text in zip(names, row, strict=False)
-            if text
-        ]
-        for row in labels.to_numpy()
-    ]
-    return pd.DataFrame({0: ["; ".join(row) for row in texts]}, dtype=object)
+def _heading(names: Sequence[str], labels: Sequence[str]) -> str:
+    """Outer labels of a row as one text, with the names of their levels."""
+    return "; ".join(
+        f"{name}: {text}" if name else text
+        for name, text in zip(names, labels, strict=False)
+        if text
+    )
 
 
 def _rows(
-    labels: pd.DataFrame,
-    table: pd.DataFrame,
-    marks: pd.DataFrame,
-    fills: pd.DataFrame | None,
+    labels: Sequence[Sequence[str]],
+    cells: Sequence[Sequence[Cell]],
+    colours: Mapping[str, str],
     heading_width: int,
 ) -> list[str]:
     """Lines of the body; the first of the `labels` is a heading above its rows."""
-    # Superscript text, not mathematics, so that a marker may contain any character.
-    cells = table.map(escape_tex) + format_marks(marks, r"\textsuperscript{{{}}}", escape_tex)
-    if fills is not None:
-        cells = fills.map(lambda name: rf"\cellcolor{{{name}}}" if name else "") + cells
-    width = labels.shape[1] - 1 + table.shape[1]
+    width = len(labels[0]) - 1 + len(cells[0])
     lines = []
-    for (heading, *texts), values in zip(
-        labels.map(escape_tex).to_numpy().tolist(), cells.to_numpy().tolist(), strict=True
-    ):
+    for (heading, *texts), row in zip(labels, cells, strict=True):
         if heading:
-            lines.append(
-                rf"\multicolumn{{{width}}}{{p{{{heading_width}pt}}}}{{\itshape {heading}}} \\"
-            )
-        lines.append(" & ".join([*texts, *values]) + r" \\")
+            text = rf"{{\itshape {escape_tex(heading)}}}"
+            lines.append(rf"\multicolumn{{{width}}}{{p{{{heading_width}pt}}}}{text} \\")
+        values = [_cell(cell, colours.get(cell.verdict)) for cell in row]
+        lines.append(" & ".join([*map(escape_tex, texts), *values]) + r" \\")
     return lines
 
 
-def _head(columns: pd.Index, names: list[str]) -> list[str]:
+def _cell(cell: Cell, colour: str | None) -> str:
+    fill = rf"\cellcolor{{{colour}}}" if colour else ""
+    # Superscript text, not mathematics, so that a marker may contain any character.
+    mark = rf"\textsuperscript{{{escape_tex(cell.mark)}}}" if cell.mark else ""
+    return fill + escape_tex(cell.text) + mark
+
+
+def _head(columns: Sequence[tuple[str, ...]], names: list[str]) -> list[str]:
     """Lines of the header, with a rule below each label that spans several columns."""
     lines = []
     levels = head_rows(columns)

@@ -1,4 +1,4 @@
-"""Deviation plot of a chapter: distances of reproduced numbers from the published ones."""
+"""Differences of a chapter from the published values: a plot of deviations, and tables."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from everycell.records.published_cells import count_decimals
-from everycell.render.figure_files import INK, METADATA, STYLE, style
-from everycell.render.html_templates import css_class
+from everycell.records.spread import without_spread
+from everycell.render.figures import METADATA, style
+from everycell.render.grid import Cell, Grid
+from everycell.render.latex import escape_tex, latex_document, latex_table
+from everycell.render.page.overview import ChapterOnPage
+from everycell.render.palette import GRID_LINES, INK, css_class
+from everycell.render.table_files import escape_markdown, table_as_markdown
+from everycell.render.verdict_tables import VerdictCell
 from everycell.verdicts.counting import describe_verdicts
 from everycell.verdicts.reports import UNCOUNTED, JudgedCell, Verdict
 
@@ -32,7 +38,7 @@ _PAGE_COLOURS = {
     **_PLACEHOLDERS,
     INK: "currentColor",
     "#000000": "currentColor",
-    str(STYLE["grid.color"]): "var(--line)",
+    GRID_LINES: "var(--line)",
     "#000008": "var(--soft)",
 }
 #: Vertical step between successive points, modulo 1, so that nearby points do not overlap.
@@ -60,24 +66,17 @@ def deviation(cell: JudgedCell) -> float | None:
     return round(cell.difference / unit, 9)
 
 
-def deviations(chapter: Mapping[str, Any]) -> list[Deviation]:
+def deviations(chapter: ChapterOnPage) -> list[Deviation]:
     """Points of all compared numbers of a chapter, each in the deepest tier that reproduces it."""
     return [
-        Deviation(
-            artefact["label"],
-            cell["verdict"],
-            value,
-            cell["id"] if cell["is_different"] else None,
-        )
-        for artefact in chapter["artefacts"]
-        for table in artefact["tables"][-1:]
-        for cell in table["cells"]
-        if cell["judged"].kind not in UNCOUNTED
-        if (value := deviation(cell["judged"])) is not None
+        Deviation(artefact.label, cell.verdict, value, cell.id if cell.is_different else None)
+        for artefact in chapter.artefacts
+        for cell in artefact.counted_cells
+        if cell.judged.kind not in UNCOUNTED and (value := deviation(cell.judged)) is not None
     ]
 
 
-def deviation_plot(chapter: Mapping[str, Any]) -> dict[str, Any] | None:
+def deviation_plot(chapter: ChapterOnPage) -> dict[str, str] | None:
     """Deviation plot of a chapter (SVG) and a summary of it; None if there are no numbers."""
     points = deviations(chapter)
     if not points:
@@ -165,3 +164,59 @@ def _svg(figure: Figure) -> str:
     # Points are for the mouse; keyboard users have the list of differences.
     text = text.replace("<a href", '<a tabindex="-1" href')
     return re.sub("|".join(_PAGE_COLOURS), lambda match: _PAGE_COLOURS[match[0]], text)
+
+
+_NONE = "No reproduced value of this chapter differs from the published one."
+_COLUMNS = ("published", "reproduced", "verdict", "difference", "tolerance", "cause")
+
+
+def difference_files(chapter: ChapterOnPage) -> dict[str, bytes]:
+    """Paths and contents of the tables of differences, with tolerances and causes."""
+    markdown, latex = [], []
+    for title, label, grid, notes in _tables(chapter):
+        lines = [f"({number}) {text}" for text, number in notes.items()]
+        markdown += [table_as_markdown(grid, title), *map(escape_markdown, lines)]
+        latex.append(latex_table(grid, title, label))
+        latex += [rf"\noindent {escape_tex(line)}\par" for line in lines]
+    texts = {
+        "md": "\n\n".join(part.strip() for part in markdown or [_NONE]) + "\n",
+        "tex": latex_document("\n".join(latex or [escape_tex(_NONE)]) + "\n"),
+    }
+    return {f"pages/{chapter.name}.{form}": text.encode() for form, text in texts.items()}
+
+
+def _tables(chapter: ChapterOnPage) -> Iterator[tuple[str, str, Grid[Cell], dict[str, int]]]:
+    """Title, label, table and notes of each artefact with differences."""
+    for artefact in chapter.artefacts:
+        cells = [
+            cell
+            for cell in artefact.counted_cells
+            if cell.is_different and cell.judged.kind not in UNCOUNTED
+        ]
+        if cells:
+            notes: dict[str, int] = {}
+            labels: list[tuple[str, ...]] = [(cell.name,) for cell in cells]
+            rows: list[list[Cell | None]] = [list(_row(cell, notes)) for cell in cells]
+            counts = describe_verdicts(artefact.deepest.report.verdicts if artefact.deepest else {})
+            yield (
+                f"{artefact.label}: {artefact.artefact.record.title} ({counts})",
+                f"tab:differences-{artefact.id}".replace("_", "-"),
+                Grid(["cell"], [(name,) for name in _COLUMNS], [*labels], labels, rows),
+                notes,
+            )
+
+
+def _row(cell: VerdictCell, notes: dict[str, int]) -> Iterator[Cell]:
+    judged = cell.judged
+    # Each cause is listed once; the spread of each cell is in the table of seeds.
+    cause = without_spread(judged.why or "")
+    note = f" ({notes.setdefault(cause, len(notes) + 1)})" if cause else ""
+    numbers = (judged.difference, judged.allowed)
+    for text in (
+        cell.published,
+        str(cell.reproduced),
+        judged.verdict,
+        *("" if number is None else f"{number:.4g}" for number in numbers),
+        judged.cause + note,
+    ):
+        yield Cell(text)

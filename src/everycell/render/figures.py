@@ -1,22 +1,180 @@
-"""Figures with panels for any study: boxplots, bars, agreement, and lines with intervals.
+"""Figures: one style, reproducible files, and panels of boxplots, bars, points and lines.
 
-The functions take tidy frames, with one row per mark or observation, and return a `Figure`. Panels,
-groups and series are in order of first appearance.
+A hatch or a marker repeats the meaning of each colour, for greyscale prints. Frames are tidy, with
+one row per mark or observation. Panels, groups and series are in order of first appearance.
 """
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from itertools import cycle
+from pathlib import Path
 
+import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
-from everycell.render.figure_files import COLOURS, HATCHES, INK, MARKERS, style
-from everycell.render.marks import check_intervals, check_numbers, common_legend, rows_by
+from everycell.base.files import atomic_path
+from everycell.render.palette import BOX, COLOURS, GRID_LINES, INK
+
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+#: Line styles of the first six systems in a figure, the next six, and so on.
+DASHES = ("-", "--", ":")
+
+STYLE: dict[str, object] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.titleweight": "bold",
+    "axes.edgecolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": GRID_LINES,
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.5,
+    "figure.facecolor": "white",
+    "savefig.dpi": 200,
+    # A dollar sign in a name does not start a formula.
+    "text.parse_math": False,
+    # Text is stored as text, so that it can be searched and read aloud.
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    # Without a salt, the ids in an SVG are random.
+    "svg.hashsalt": "everycell",
+}
+METADATA: Mapping[str, dict[str, None]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {"Software": None},
+}
+
+_NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Use the project's figure style, regardless of the user's matplotlib settings."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield
+
+
+def save_figure(figure: Figure, stem: Path) -> list[Path]:
+    """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi), all or none."""
+    files = []
+    with style(), ExitStack() as drafts:
+        for kind, metadata in METADATA.items():
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, metadata=metadata)
+            if kind == "svg":
+                # Names in the data may contain characters that XML does not allow.
+                buffer = io.BytesIO(_NOT_IN_XML.sub(b"\xef\xbf\xbd", buffer.getvalue()))
+            file = stem.with_name(f"{stem.name}.{kind}")
+            drafts.enter_context(atomic_path(file)).write_bytes(buffer.getvalue())
+            files.append(file)
+    return files
+
+
+def rows_by(frame: pd.DataFrame, key: str | None) -> dict[str, pd.DataFrame]:
+    """Rows of each panel, group or series, in order of first appearance."""
+    if key is None:
+        return {"": frame}
+    return {str(name): rows for name, rows in frame.groupby(key, sort=False)}
+
+
+def check_numbers(frame: pd.DataFrame, numbers: list[str]) -> None:
+    """Raise an error if a frame has no rows, or a number is missing or infinite."""
+    if frame.empty:
+        raise ValueError("there is nothing to draw: the table has no rows.")
+    for name in numbers:
+        is_invalid = ~np.isfinite(frame[name].to_numpy(dtype=float))
+        if is_invalid.any():
+            row = int(is_invalid.argmax())
+            raise ValueError(
+                f"column {name!r}, row {row}: got {frame[name].iloc[row]}, expected a finite "
+                "number; remove the row."
+            )
+
+
+def check_intervals(
+    frame: pd.DataFrame, value: str = "value", low: str = "low", high: str = "high"
+) -> None:
+    """Raise an error if a value is outside its interval, missing or infinite."""
+    check_numbers(frame, [value, low, high])
+    is_outside = (frame[value] < frame[low]) | (frame[value] > frame[high])
+    if is_outside.any():
+        raise ValueError(
+            f"row {int(is_outside.argmax())}: {value} is outside the interval from {low} to {high}."
+        )
+
+
+def check_known(frame: pd.DataFrame, column: str, known: tuple[str, ...]) -> None:
+    """Raise an error if `column` contains a name that the figure cannot show."""
+    unknown = frame.loc[~frame[column].isin(known), column]
+    if not unknown.empty:
+        raise ValueError(
+            f"column {column!r}: got {unknown.iloc[0]!r}, expected one of {', '.join(known)}."
+        )
+
+
+def check_single(frame: pd.DataFrame, keys: list[str]) -> None:
+    """Raise an error if two rows have the same values in the columns `keys`."""
+    is_duplicate = frame.duplicated(keys)
+    if is_duplicate.any():
+        raise ValueError(
+            f"two marks for {frame.loc[is_duplicate, keys].iloc[0].to_dict()}; remove one."
+        )
+
+
+def draw_marks(
+    axis: Axes, marks: pd.DataFrame, positions: pd.Series, *, across: bool, **style: str
+) -> None:
+    """Draw values with horizontal (`across`) or vertical intervals."""
+    value = marks["value"].to_numpy(dtype=float)
+    distances = np.abs(marks[["low", "high"]].to_numpy(dtype=float).T - value)
+    coordinates = positions.to_numpy(dtype=float)
+    axis.errorbar(
+        *((value, coordinates) if across else (coordinates, value)),
+        **{"xerr" if across else "yerr": distances},
+        linestyle="",
+        markersize=5,
+        elinewidth=1.2,
+        capsize=2.5,
+        **style,
+    )
+
+
+def common_legend(figure: Figure, *, handlelength: float = 2.0) -> None:
+    """Draw one legend above all panels, in as many columns as fit."""
+    handles = {}
+    for axis in figure.axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    # Width of the longest entry in inches, from its handle and its letters.
+    width = 0.28 + 0.11 * handlelength + 0.058 * max(map(len, handles))
+    figure.legend(
+        handles.values(),
+        handles.keys(),
+        loc="outside upper center",
+        ncols=max(1, int(figure.get_figwidth() // width)),
+        fontsize=8,
+        handlelength=handlelength,
+    )
 
 
 def box_panels(
@@ -34,7 +192,7 @@ def box_panels(
     check_numbers(frame, [value])
     panels = rows_by(frame, panel)
     with style():
-        figure, axes = _grid(len(panels), columns, width=3.0, height=2.2)
+        figure, axes = _axes_of_panels(len(panels), columns, width=3.0, height=2.2)
         for axis, (name, rows) in zip(axes, panels.items(), strict=True):
             groups = rows_by(rows, group)
             length = whiskers if isinstance(whiskers, int | float) else whiskers[name]
@@ -44,7 +202,7 @@ def box_panels(
                 whis=length,
                 widths=0.6,
                 patch_artist=True,
-                boxprops={"facecolor": "#dcebf5", "edgecolor": INK, "linewidth": 0.8},
+                boxprops={"facecolor": BOX, "edgecolor": INK, "linewidth": 0.8},
                 whiskerprops={"color": INK, "linewidth": 0.8},
                 capprops={"color": INK, "linewidth": 0.8},
                 medianprops={"color": COLOURS[4], "linewidth": 2.2},
@@ -86,7 +244,7 @@ def bar_panels(
     has_panel_legends = len(names) > len(COLOURS)
     low = scale[0] if scale else 0
     with style():
-        figure, axes = _grid(len(panels), columns, width=3.6, height=2.6)
+        figure, axes = _axes_of_panels(len(panels), columns, width=3.6, height=2.6)
         for axis, (title, rows) in zip(axes, panels.items(), strict=True):
             groups = list(rows_by(rows, group))
             rows_of_series = rows_by(rows, series)
@@ -149,7 +307,7 @@ def agreement_panels(
     low, high = frame[[x, y]].min().min(), frame[[x, y]].max().max()
     margin = 0.04 * (high - low or 1)
     with style():
-        figure, axes = _grid(len(panels), columns, width=2.8, height=3.1)
+        figure, axes = _axes_of_panels(len(panels), columns, width=2.8, height=3.1)
         for axis, (title, points) in zip(axes, panels.items(), strict=True):
             axis.axline((low, low), slope=1, color=INK, linewidth=0.8)
             area = 4 + 150 * points[count] / frame[count].max()
@@ -186,7 +344,7 @@ def interval_lines(
     names = list(rows_by(frame, series))
     styles = dict(zip(names, zip(cycle(COLOURS), cycle(MARKERS), strict=False), strict=False))
     with style():
-        figure, axes = _grid(len(panels), columns, width=3.8, height=2.8)
+        figure, axes = _axes_of_panels(len(panels), columns, width=3.8, height=2.8)
         for axis, (title, rows) in zip(axes, panels.items(), strict=True):
             if reference is not None:
                 axis.axhline(reference, color=INK, linestyle="--", linewidth=0.8)
@@ -206,7 +364,9 @@ def interval_lines(
     return figure
 
 
-def _grid(panels: int, columns: int, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
+def _axes_of_panels(
+    panels: int, columns: int, *, width: float, height: float
+) -> tuple[Figure, list[Axes]]:
     """Make a figure with a grid of panels; width and height of a panel are in inches."""
     columns = min(columns, panels)
     rows = math.ceil(panels / columns)

@@ -11,8 +11,7 @@ import pandas as pd
 
 from everycell.records.artefacts import Artefact, Paper, all_artefacts
 from everycell.records.tables import RUNNABLE
-from everycell.render.page.vocabulary import PageEntry
-from everycell.render.tables.layout import VALUE_COLUMNS
+from everycell.render.grid import VALUE_COLUMNS
 from everycell.verdicts.counting import (
     UNTESTABLE,
     ClaimClass,
@@ -21,6 +20,7 @@ from everycell.verdicts.counting import (
     claims_of,
 )
 from everycell.verdicts.reports import UNCOUNTED
+from everycell.verdicts.results import Result
 
 CELL_COLUMNS = [
     "paper",
@@ -63,7 +63,7 @@ CLAIM_COLUMNS = [
 
 
 def cells_frame(
-    papers: Mapping[str, Paper], results: Sequence[PageEntry], folder: Path
+    papers: Mapping[str, Paper], results: Sequence[Result], folder: Path
 ) -> pd.DataFrame:
     """Cells of all artefacts and tiers; each published cell is counted in exactly one row."""
     best = best_entries(results)
@@ -82,7 +82,7 @@ def cells_frame(
     return pd.DataFrame(rows, columns=CELL_COLUMNS, dtype=str)
 
 
-def claims_frame(papers: Mapping[str, Paper], results: Sequence[PageEntry]) -> pd.DataFrame:
+def claims_frame(papers: Mapping[str, Paper], results: Sequence[Result]) -> pd.DataFrame:
     """Claims of all artefacts in each tier that was run; each claim is counted in one row."""
     best = best_entries(results)
     rows: list[list[str]] = []
@@ -125,7 +125,7 @@ EXCLUDED_COLUMNS = ["paper", "artefact", "tier", "claim", "statement", "reason"]
 ]
 
 
-def excluded_frame(results: Sequence[PageEntry]) -> pd.DataFrame:
+def excluded_frame(results: Sequence[Result]) -> pd.DataFrame:
     """Claims that surrogate data cannot decide, with what the test of each gives there."""
     rows = [
         [entry.artefact.paper, entry.artefact.name, entry.tier, claim.id, claim.claim]
@@ -138,7 +138,7 @@ def excluded_frame(results: Sequence[PageEntry]) -> pd.DataFrame:
 
 
 def data_files(
-    papers: Mapping[str, Paper], results: Sequence[PageEntry], folder: Path
+    papers: Mapping[str, Paper], results: Sequence[Result], folder: Path
 ) -> dict[str, bytes]:
     """Names and contents of the files that list all cells and all claims."""
     frame = cells_frame(papers, results, folder)
@@ -157,15 +157,15 @@ def _as_csv(frame: pd.DataFrame) -> bytes:
 
 
 def _by_artefact(
-    papers: Mapping[str, Paper], results: Sequence[PageEntry]
-) -> list[tuple[Artefact, list[PageEntry]]]:
-    entries: dict[str, list[PageEntry]] = {}
+    papers: Mapping[str, Paper], results: Sequence[Result]
+) -> list[tuple[Artefact, list[Result]]]:
+    entries: dict[str, list[Result]] = {}
     for entry in results:
         entries.setdefault(entry.artefact.id, []).append(entry)
     return [(artefact, entries.get(artefact.id, [])) for artefact in all_artefacts(papers)]
 
 
-def _rows_without_values(artefact: Artefact, entry: PageEntry | None) -> Iterator[list[str]]:
+def _rows_without_values(artefact: Artefact, entry: Result | None) -> Iterator[list[str]]:
     """Rows of published cells that no tier computes, with the needs of the deepest tier."""
     tier, declared = list(artefact.record.tiers.items())[-1]
     classes = cells_of(artefact, entry)
@@ -183,7 +183,7 @@ def _rows_without_values(artefact: Artefact, entry: PageEntry | None) -> Iterato
             yield [*about, cell.sensitivity, *[""] * 4, declared.needs]
 
 
-def _rows(entry: PageEntry, folder: Path, *, counts: bool) -> Iterator[list[str]]:
+def _rows(entry: Result, folder: Path, *, counts: bool) -> Iterator[list[str]]:
     artefact, report = entry.artefact, entry.report
     counted = "yes" if counts and report.state == "reproduced" else ""
     about = [artefact.paper, artefact.name, entry.tier, report.state, counted]
@@ -221,7 +221,7 @@ def _published_values(artefact: Artefact) -> dict[tuple[tuple[str, str], ...], s
     }
 
 
-def _surrogate_cells(entry: PageEntry, folder: Path) -> Iterator[tuple[dict[str, str], str, str]]:
+def _surrogate_cells(entry: Result, folder: Path) -> Iterator[tuple[dict[str, str], str, str]]:
     artefact = entry.artefact
     if f"{artefact.name}.csv" not in entry.report.files:
         return
