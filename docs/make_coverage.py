@@ -13,8 +13,8 @@ from typing import cast
 import pandas as pd
 
 from everycell.cli.checks import ORIGIN
-from everycell.records.artefacts import Artefact, Paper, load_papers
-from everycell.records.tiers import Tier
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, Paper, load_papers
 from everycell.verdicts.cell_classes import CellClass, classify_cells
 from everycell.verdicts.counting import (
     CLAIM_LINES,

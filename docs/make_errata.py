@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from everycell.records.artefacts import Artefact, Paper, load_papers
+from everycell.records.papers import Artefact, Paper, load_papers
 from everycell.records.tables import Cause, Erratum
 from everycell.render.table_files import escape_cell
 from everycell.verdicts.audits import audits_of, finding_of

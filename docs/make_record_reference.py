@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from everycell.records.record_schemas import MODELS
+from everycell.records.checks import MODELS
 
 TARGET = Path("docs/record-reference.md")
 #: Name of a schema -> heading of its file.

@@ -20,7 +20,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from everycell.public import public_modules
-from everycell.records.artefacts import Paper, load_papers
+from everycell.records.papers import Paper, load_papers
 from everycell.records.tables import RUNNABLE
 from everycell.render.table_files import escape_cell
 from everycell.render.vocabulary import label

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from harness import load_script
 
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.records.tables import RUNNABLE
 from everycell.render.page.data_files import data_files
 from everycell.render.page.pages import pages_of

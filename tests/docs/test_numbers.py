@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from harness import load_script
 
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.records.tables import RUNNABLE
 
 REPOSITORY = Path(__file__).resolve().parents[2]

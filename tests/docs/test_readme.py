@@ -16,8 +16,8 @@ from markdown import markdown
 
 from everycell.cli import app
 from everycell.config import parse_config
-from everycell.records.artefacts import all_artefacts
-from everycell.records.published_cells import DESCRIPTION
+from everycell.records.cells import DESCRIPTION
+from everycell.records.papers import all_artefacts
 from everycell.records.tables import RUNNABLE
 from everycell.sources import fetch
 from everycell.statistics.anova import anova, supported_anova

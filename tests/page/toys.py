@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from everycell.receipts.provenance import NAME, write_jobs
-from everycell.records.artefacts import Artefact, Paper, load_papers
+from everycell.records.papers import Artefact, Paper, load_papers
 from everycell.records.tables import Record
 from everycell.render.figures import bar_panels, save_figure
 from everycell.verdicts.reports import CAUSE_NAMES, Report

@@ -15,7 +15,7 @@ from workflow.endpoint_runs import KEY, check_key
 from workflow.project import Project
 
 from everycell.cli.full_tier import select_full
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.render.vocabulary import page_of_chapter
 
 SECRET = "sk-rehearsed-4711"

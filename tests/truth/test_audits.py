@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from truth.audit_cases.edits import PUBLISHED, Edit, edited
 
-from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.papers import all_artefacts, load_papers
 from everycell.verdicts.audits import (
     CONSISTENCY,
     INCONSISTENCY,

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from harness import published
 
-from everycell.records.artefacts import Artefact, all_artefacts
+from everycell.records.cells import as_number, key_columns
 from everycell.records.claims import Claim, Kind, Predicate
-from everycell.records.published_cells import as_number, key_columns
+from everycell.records.papers import Artefact, all_artefacts
 from everycell.verdicts.claims import decide_on_published, evaluate
 from everycell.verdicts.comparisons import Cells, Key, expand_marker
 

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from workflow.project import Project
 
 from everycell.cli import app
-from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.records.tiers import TIERS
+from everycell.records.folders import TIERS
+from everycell.records.papers import all_artefacts, load_papers
 from everycell.verdicts.cell_classes import classify_cells
 from everycell.verdicts.counting import TESTED
 from everycell.verdicts.reports import STATES, VERDICTS

@@ -14,7 +14,7 @@ from harness import published
 from snakemake.scheduling.job_scheduler import JobScheduler
 
 from everycell.receipts.code import script_files
-from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.papers import all_artefacts, load_papers
 from everycell.records.tables import RUNNABLE
 
 REPOSITORY = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from workflow.project import Project
 from everycell.base.yaml import load_yaml
 from everycell.receipts.provenance import JobRecord, read_lineage, upstream_jobs
 from everycell.receipts.receipts import read_receipt
-from everycell.records.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
+from everycell.records.papers import Artefact, Paper, all_artefacts, find_artefact, load_papers
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.reports import read_report
 from everycell.verdicts.results import find_supplements

@@ -33,9 +33,9 @@ from everycell.receipts.provenance import NAME as LINEAGE
 from everycell.receipts.provenance import check_lineage, files_without_jobs
 from everycell.receipts.receipts import ReceiptError, absent_inputs, is_own, made_by_other_code
 from everycell.receipts.receipts import verify as verify_receipt
-from everycell.records.artefacts import Artefact
-from everycell.records.published_cells import RecordError
-from everycell.records.tiers import Tier
+from everycell.records.cells import RecordError
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact
 from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.origins import sources_of

@@ -12,8 +12,8 @@ import typer
 from everycell.base.files import atomic_path
 from everycell.cli.named_files import FOLDER, RUN, Input, Output, path_and_name
 from everycell.config import read_config
+from everycell.records.cells import RecordError
 from everycell.records.full_runs import HUB_NAME
-from everycell.records.published_cells import RecordError
 
 
 def fetch(

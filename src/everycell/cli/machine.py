@@ -21,15 +21,14 @@ from everycell.cli.options import Form, Format
 from everycell.cli.printing import echo, pluralise, print_for_programs
 from everycell.cli.project import cache_home, can_write
 from everycell.config import Config, read_config
+from everycell.records.cells import RecordError
 from everycell.records.full_runs import (
     format_keys,
     load_full_tier,
     minimal_settings,
     split_by_settings,
 )
-from everycell.records.published_cells import RecordError
-from everycell.records.registry import SHARED, load_registry, read_part
-from everycell.records.registry_entries import SourceError
+from everycell.records.registry import SHARED, SourceError, load_registry, read_part
 from everycell.verdicts.record_checks import check_papers
 
 #: Packages that at least one chapter needs.

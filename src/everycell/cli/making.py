@@ -26,8 +26,8 @@ from everycell.cli.project import (
     papers_not_included,
 )
 from everycell.config import refuse_templates
-from everycell.records.artefacts import Artefact, Paper, all_artefacts
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
+from everycell.records.papers import Artefact, Paper, all_artefacts
 
 #: Tiers that need neither a GPU nor hours; a name without a tier refers to these.
 QUICK_TIERS = ("embedded", "released")

@@ -17,7 +17,7 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from everycell.base.file_kinds import KINDS, recognise_file
 from everycell.base.files import describe_os_error
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
 
 
 @dataclass(frozen=True)

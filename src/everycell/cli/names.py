@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal, cast
 
-from everycell.records.artefacts import Artefact, Paper, all_artefacts
-from everycell.records.published_cells import RecordError
-from everycell.records.tiers import TIERS, Tier
+from everycell.records.cells import RecordError
+from everycell.records.folders import TIERS, Tier
+from everycell.records.papers import Artefact, Paper, all_artefacts
 
 #: Spellings of the words before a number -> their normal form.
 _KINDS = {

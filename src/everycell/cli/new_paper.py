@@ -19,11 +19,10 @@ from everycell.base.files import naming
 from everycell.cli.project import refuse_existing
 from everycell.cli.table_sources import TableSource
 from everycell.config import Config
-from everycell.records.chapters import PAPERS
-from everycell.records.published_cells import RecordError
-from everycell.records.record_schemas import write_schemas
+from everycell.records.cells import RecordError
+from everycell.records.checks import write_schemas
+from everycell.records.folders import PAPERS, TIERS
 from everycell.records.registry import forget_registry, load_registry
-from everycell.records.tiers import TIERS
 from everycell.sources.additions import add_file
 from everycell.sources.fetch import OWN_DATA
 from everycell.workflow import FOLDER

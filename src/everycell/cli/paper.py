@@ -18,7 +18,7 @@ from everycell.cli import project
 from everycell.cli.named_files import QRELS, RUN, Input
 from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
 
 #: Line of the Snakefile that follows the chapters.
 FINISH_LINE = "include: FINISH\n"
@@ -206,10 +206,10 @@ def add_data(
     ] = False,
 ) -> None:
     """Fetch a file, and add its address and hash to registry.yaml."""
+    from everycell.base.yaml_files import read_model
     from everycell.cli.new_paper import EXAMPLE_DATA
-    from everycell.records.artefacts import read_records_file
+    from everycell.records.papers import PaperFile
     from everycell.records.registry import read_part
-    from everycell.records.tables import PaperFile
     from everycell.sources.additions import add_file
     from everycell.sources.fetch import OWN_DATA
 
@@ -225,7 +225,7 @@ def add_data(
     if (folder / "paper.yaml").is_file() and (
         set_name not in sets or sets[set_name].paper == EXAMPLE_DATA
     ):
-        record = read_records_file(folder / "paper.yaml", PaperFile)
+        record = read_model(folder / "paper.yaml", PaperFile, RecordError)
         facts = {"authors": record.authors, "paper": record.title, "licence": "none stated"}
     options = {"authors": authors, "licence": licence, "feeds": feeds}
     key = add_file(

@@ -18,8 +18,8 @@ from everycell.cli.names import Names
 from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
 from everycell.receipts.receipts import content_hash, read_receipt
-from everycell.records.artefacts import all_artefacts
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
+from everycell.records.papers import all_artefacts
 from everycell.records.sensitivity import (
     NAME,
     Cell,

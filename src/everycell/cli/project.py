@@ -17,11 +17,11 @@ from everycell.cli.named_files import check_named_files
 from everycell.cli.printing import echo
 from everycell.receipts.code import ignored_scripts
 from everycell.receipts.receipts import receipts_in
-from everycell.records.artefacts import Artefact, Paper, load_papers
-from everycell.records.published_cells import RecordError
-from everycell.records.registry_entries import RegistryError
+from everycell.records.cells import RecordError
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, Paper, load_papers
+from everycell.records.registry import RegistryError
 from everycell.records.tables import RUNNABLE
-from everycell.records.tiers import Tier
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.record_checks import check_once
 from everycell.verdicts.results import Result, collect

@@ -16,8 +16,8 @@ from everycell.cli import project
 from everycell.cli.printing import difference_lines, echo, pluralise
 from everycell.receipts.diff import compare_folders
 from everycell.receipts.receipts import made_by_other_code, read_receipt, receipts_in
+from everycell.records.folders import Tier
 from everycell.records.registry import load_registry
-from everycell.records.tiers import Tier
 
 #: Exit codes besides 0 (no difference), 1 (a difference) and 2 (an error).
 INPUTS_MISSING, CODE_CHANGED, RUN_FAILED = 3, 4, 5

@@ -9,9 +9,9 @@ import typer
 
 from everycell.cli import project
 from everycell.cli.printing import echo, pluralise
-from everycell.records.artefacts import all_artefacts, load_paper
-from everycell.records.published_cells import RecordError
-from everycell.records.record_schemas import write_schemas
+from everycell.records.cells import RecordError
+from everycell.records.checks import write_schemas
+from everycell.records.papers import all_artefacts, load_paper
 from everycell.verdicts.record_checks import check_paper, check_papers
 
 

@@ -16,9 +16,9 @@ from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import output_console, print_for_programs, print_json
 from everycell.cli.project import collect_results
 from everycell.config import read_config
-from everycell.records.artefacts import Artefact, all_artefacts
-from everycell.records.published_cells import RecordError
-from everycell.records.tiers import Tier
+from everycell.records.cells import RecordError
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, all_artefacts
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.counting import (
     BASES,

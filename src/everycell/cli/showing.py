@@ -18,10 +18,10 @@ from everycell.cli.names import Names, Selection
 from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import output_console, print_for_programs
 from everycell.cli.project import collect_results, warn_of_faults
-from everycell.records.artefacts import Artefact, Paper, all_artefacts
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
+from everycell.records.folders import TIERS, Tier
+from everycell.records.papers import Artefact, Paper, all_artefacts
 from everycell.records.tables import RUNNABLE
-from everycell.records.tiers import TIERS, Tier
 from everycell.render.grid import Cell, Grid
 from everycell.render.palette import TINTS
 from everycell.render.verdict_tables import (

@@ -14,7 +14,7 @@ import pandas as pd
 from everycell.base.files import sha256
 from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import pluralise
-from everycell.records.published_cells import (
+from everycell.records.cells import (
     RecordError,
     cell_lines,
     count_decimals,

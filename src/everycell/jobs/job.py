@@ -22,8 +22,8 @@ import psutil
 import everycell
 from everycell.base.files import CANNOT_WRITE, describe_os_error, fingerprint, naming
 from everycell.receipts.code import code_sha256, files_of_sources, script_files, source_file
-from everycell.records.chapters import papers_module
-from everycell.records.released import check
+from everycell.records.folders import papers_module
+from everycell.records.registry import check
 
 #: Parameters that are not settings of a result.
 NO_SETTINGS = ("code", "modules", "script")

@@ -28,9 +28,8 @@ from everycell.base.files import has_fingerprint, sha256, write_json
 from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
 from everycell.receipts.code import hashes_of_code
-from everycell.records.registry import load_registry
-from everycell.records.registry_entries import RelativePath
-from everycell.records.tiers import Tier
+from everycell.records.folders import Tier
+from everycell.records.registry import RelativePath, load_registry
 
 #: Packages whose versions a receipt contains: those that read inputs or compute results.
 PACKAGES = (

@@ -13,10 +13,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from everycell.records.artefacts import Artefact, Paper, all_artefacts, read_records_file
-from everycell.records.claims import RecordModel
+from everycell.base.validation import Strict
+from everycell.base.yaml_files import read_model
+from everycell.records.cells import RecordError
 from everycell.records.identity import FileFacts
-from everycell.records.published_cells import RecordError
+from everycell.records.papers import Artefact, Paper, all_artefacts
 from everycell.records.tables import RUNNABLE
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9_.]+$")]
@@ -31,7 +32,7 @@ FETCH = "fetch"
 NOTHING_KNOWN = "no known facts; accepted under its name"
 
 
-class Material(RecordModel):
+class Material(Strict):
     """A corpus, index, model or run file that a run of the full tier reads."""
 
     title: str = Field(min_length=5, description="Name, for readers.")
@@ -83,7 +84,7 @@ class Material(RecordModel):
         return self
 
 
-class FullRun(RecordModel):
+class FullRun(Strict):
     """A run of the full tier, which several artefacts may share, and its requirements."""
 
     title: str = Field(min_length=5, description="Name, for readers.")
@@ -128,7 +129,7 @@ class FullRun(RecordModel):
         return self
 
 
-class FullTier(RecordModel):
+class FullTier(Strict):
     """Requirements of the full tier, from one file or from all."""
 
     materials: dict[str, Material] = Field(
@@ -200,7 +201,7 @@ def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
     runs: dict[str, FullRun] = {}
     shared = published / "full.yaml"
     for file in [shared] * shared.exists() + sorted(published.glob("*/full.yaml")):
-        declared = read_records_file(file, FullTier)
+        declared = read_model(file, FullTier, RecordError)
         for name in (materials.keys() & declared.materials) | (runs.keys() & declared.runs):
             raise RecordError(f"{file}: {name} is also in another file; rename one of the two.")
         materials |= declared.materials

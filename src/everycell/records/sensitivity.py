@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from everycell.base.files import write_atomically
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
 
 #: File of a project, in its folder `published`.
 NAME = "sensitivity.csv"

@@ -30,7 +30,7 @@ from everycell.receipts.receipts import (
     receipts_in,
     verify,
 )
-from everycell.records.artefacts import Paper
+from everycell.records.papers import Paper
 from everycell.records.registry import load_registry
 from everycell.render.page.pages import INDEX, outdated_pages, pages_of
 from everycell.verdicts.audits import FindAudits

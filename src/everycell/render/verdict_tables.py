@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
+from everycell.records.papers import Artefact
 from everycell.render.grid import (
     VALUE_COLUMNS,
     Cell,

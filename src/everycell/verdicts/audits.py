@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import BoolArray
-from everycell.records.artefacts import Artefact
-from everycell.records.chapters import papers_module, papers_modules
-from everycell.records.published_cells import RecordError, as_number, read_cells
+from everycell.records.cells import RecordError, as_number, read_cells
+from everycell.records.folders import papers_module, papers_modules
+from everycell.records.papers import Artefact
 from everycell.records.tables import Erratum
 
 #: Returns the cells of a table by name (``table_4_2``, or ``KEY/table_4_2`` of another paper).

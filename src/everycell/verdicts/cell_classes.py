@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from everycell.records.artefacts import Artefact
-from everycell.records.published_cells import is_number
+from everycell.records.cells import is_number
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact
 from everycell.records.sensitivity import State
-from everycell.records.tiers import Tier
 from everycell.verdicts.reports import CellFlag, CellKind, CellOrigin, Verdict
 
 #: Names of measures of retrieval effectiveness.

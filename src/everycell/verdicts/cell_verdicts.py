@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from everycell.records.artefacts import Artefact, CellPrecision
-from everycell.records.published_cells import RecordError, Selector, as_number
+from everycell.records.cells import RecordError, Selector, as_number
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, CellPrecision
 from everycell.records.tables import Cause, Erratum, State, Yields
-from everycell.records.tiers import Tier
 from everycell.verdicts.cell_classes import classify_cells
 from everycell.verdicts.claims import FindTable
 from everycell.verdicts.comparisons import Cells

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
+from everycell.records.cells import key_columns
 from everycell.records.claims import Claim, Predicate
-from everycell.records.published_cells import key_columns
+from everycell.records.papers import Artefact
 from everycell.records.tables import State
 from everycell.verdicts.comparisons import Cells
 from everycell.verdicts.reports import CellOrigin, JudgedCell

@@ -8,9 +8,9 @@ from typing import Literal
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
+from everycell.records.cells import key_columns
 from everycell.records.claims import Claim, DecisiveIf, Kind, Predicate
-from everycell.records.published_cells import key_columns
+from everycell.records.papers import Artefact
 from everycell.verdicts.comparisons import Cells, Key, compare
 
 Outcome = Literal[

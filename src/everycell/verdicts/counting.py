@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypedDict, TypeVar
 
-from everycell.records.artefacts import Artefact, Paper
+from everycell.records.folders import TIERS, Tier
+from everycell.records.papers import Artefact, Paper
 from everycell.records.tables import RUNNABLE
-from everycell.records.tiers import TIERS, Tier
 from everycell.verdicts.cell_classes import CellClass, classify_cells
 from everycell.verdicts.claim_basis import BASES, bases_of_claims, basis_of_table
 from everycell.verdicts.claims import decide_on_published

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 from everycell.receipts.provenance import job_finder
 from everycell.receipts.receipts import ReceiptError, read_receipt
-from everycell.records.artefacts import Artefact, Paper, load_paper, read_records_file
-from everycell.records.published_cells import RecordError
-from everycell.records.tables import PaperFile
-from everycell.records.tiers import Tier
+from everycell.records.cells import RecordError
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, Paper, load_paper
 from everycell.verdicts.reports import CellOrigin
 
 #: Origin of values that only follow from other published results.
@@ -100,7 +99,7 @@ def _are_observations(published: Path, path: str, tier: Tier, papers: dict[Path,
         papers[folder] = load_paper(folder)
     owner = papers[folder].artefacts.get(name.stem)
     if owner is None:
-        return name.name in read_records_file(folder / "paper.yaml", PaperFile).facts
+        return name.name in papers[folder].facts
     inputs = [entry for entry in owner.record.quoted if entry.is_input and tier in entry.tiers]
     return bool(inputs) and all(entry.observations for entry in inputs)
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
-from everycell.records.tiers import Tier
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact
 from everycell.verdicts.claims import FindTable
 from everycell.verdicts.judging import judge
 

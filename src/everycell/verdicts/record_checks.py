@@ -6,52 +6,43 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import pandas as pd
-
 import everycell
 from everycell.base.files import fingerprint, write_atomically
 from everycell.base.untrusted import text_of
 from everycell.base.yaml import line_of
 from everycell.base.yaml_files import read_model
-from everycell.records.artefacts import (
+from everycell.records.cells import (
+    SEEDS,
+    RecordError,
+    cell_lines,
+    read_cells,
+)
+from everycell.records.checks import (
+    Fault,
+    check_claims,
+    check_decimals,
+    check_missing,
+    check_name,
+    check_selectors,
+    check_supplements,
+    check_untestable,
+    model_of,
+    selector_fault,
+)
+from everycell.records.claims import NotTestable, Untested
+from everycell.records.full_runs import load_full_tier
+from everycell.records.papers import (
     ARTEFACT_ID,
-    DASHES,
-    NOT_REPORTED,
     Artefact,
     Paper,
     all_artefacts,
     load_paper,
     load_papers,
-    read_records_file,
 )
-from everycell.records.claim_checks import (
-    Fault,
-    check_claims,
-    check_missing,
-    check_supplements,
-    check_untestable,
-    selector_fault,
-)
-from everycell.records.claims import NotTestable, Untested
-from everycell.records.full_runs import load_full_tier
-from everycell.records.published_cells import (
-    RecordError,
-    Selector,
-    cell_lines,
-    count_decimals,
-    is_number,
-    read_cells,
-)
-from everycell.records.record_schemas import model_of
-from everycell.records.registry import read_part
-from everycell.records.registry_entries import RegistryError
-from everycell.records.spread import SEEDS
-from everycell.records.tables import RUNNABLE, PaperFile
+from everycell.records.registry import RegistryError, read_part
+from everycell.records.tables import RUNNABLE
 from everycell.verdicts.tolerances import is_rounded, limits_by_row
 from everycell.verdicts.verdicts import report
-
-#: Kinds that a record may have, by the first word of its id.
-_KINDS = {"table": ("table",), "figure": ("figure", "drawing"), "text": ("text",)}
 
 
 def check_paper(folder: Path) -> list[str]:
@@ -108,7 +99,7 @@ def check_records(papers: Mapping[str, Paper]) -> list[str]:
     faults: list[str] = []
     for artefact in all_artefacts(papers):
         paper = papers[artefact.paper]
-        checks = (_check_name(artefact, paper), check_supplements(artefact, paper))
+        checks = (check_name(artefact, paper), check_supplements(artefact, paper))
         record_faults = [fault for check in checks for fault in check]
         try:
             record_faults += _check_artefact(artefact)
@@ -127,11 +118,10 @@ def check_records(papers: Mapping[str, Paper]) -> list[str]:
             faults.append(f"{paper.key} has no artefacts; add a chapter file with records.")
             continue
         faults += _check_untested(paper, home)
-        facts = read_records_file(home / "paper.yaml", PaperFile).facts
         for path in sorted(home.glob("*.csv")):
-            if path.stem not in paper.artefacts and path.name not in facts:
+            if path.stem not in paper.artefacts and path.name not in paper.facts:
                 faults.append(f"{path} has no record; add {path.stem} to a chapter file.")
-        for number, name in enumerate(facts):
+        for number, name in enumerate(paper.facts):
             if not (home / name).exists():
                 line = line_of(text_of(home / "paper.yaml"), ["facts", number])
                 faults.append(
@@ -160,30 +150,6 @@ def _check_untested(paper: Paper, folder: Path) -> Iterator[str]:
         path = folder / f"ch{chapter}.yaml"
         if fault := check_missing(entry, files):
             yield f"{path}, line {line_of(text_of(path), keys)}: {fault}"
-
-
-def _check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
-    prefix, chapter = artefact.name.split("_")[:2]
-    if artefact.record.kind not in _KINDS[prefix]:
-        yield (
-            ("kind",),
-            f"{artefact.name} has the kind {artefact.record.kind!r}; an id that begins with "
-            f"{prefix!r} requires the kind {' or '.join(_KINDS[prefix])}.",
-        )
-    for tier, declared in artefact.record.tiers.items():
-        if (declared.state == "drawing") != (artefact.record.kind == "drawing"):
-            yield (
-                ("tiers", tier, "state"),
-                f"{artefact.name} has the kind {artefact.record.kind!r}, but its state in tier "
-                f"{tier} is {declared.state!r}; only drawings have the state drawing, and they "
-                "have no other.",
-            )
-    # Only in a thesis does the number of a table begin with the chapter.
-    if paper.kind == "thesis" and chapter != artefact.chapter:
-        yield (
-            (),
-            f"{artefact.name} belongs to chapter {chapter}; move its record to ch{chapter}.yaml.",
-        )
 
 
 def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
@@ -226,11 +192,11 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
             f"`readings` is {record.readings!r}, a published key column; it must be a column that "
             "only the reproduced table has.",
         )
-    selector_faults = [*_check_selectors(artefact)]
+    selector_faults = [*check_selectors(artefact)]
     yield from selector_faults
     # These checks use the selectors of `precision`.
     if not any(keys[0] == "precision" for keys, _ in selector_faults):
-        yield from _check_decimals(artefact)
+        yield from check_decimals(artefact)
         yield from _check_tolerances(artefact)
     unknown = [column for column in record.labels if column not in artefact.key_columns]
     if unknown:
@@ -268,58 +234,6 @@ def _check_contradictions(artefact: Artefact) -> Iterator[Fault]:
                 f"the published values contradict the claim {claim.id}; correct its predicate, or "
                 "add an erratum that reports the contradiction.",
             )
-
-
-def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Find selectors without matches, and errata with values for cells they do not select."""
-    record = artefact.record
-    selectors: list[tuple[tuple[str | int, ...], Selector]] = [
-        ((field, number, "cells"), entry.cells)
-        for field in (
-            "precision",
-            "tolerances",
-            "quoted",
-            "derived",
-            "not_run",
-        )
-        for number, entry in enumerate(getattr(record, field))
-    ]
-    for kind, entries in record.kinds.items():
-        selectors += [(("kinds", kind, number), entry) for number, entry in enumerate(entries)]
-    for tier, declared in record.tiers.items():
-        for column, names in declared.lacks.items():
-            selectors.append((("tiers", tier, "lacks", column), {column: names}))
-        for column, names in declared.may_lack.items():
-            # The tables of a chapter share this list, but a table may have only some of its values.
-            present = sorted(set(names) & set(artefact.cells.get(column, ())))
-            selectors.append((("tiers", tier, "may_lack", column), {column: present or names}))
-    for number, erratum in enumerate(record.errata):
-        explained = pd.Series(False, index=artefact.cells.index)
-        for part, selector in enumerate(erratum.cells):
-            selectors.append((("errata", number, "cells", part), selector))
-            if not selector_fault(artefact, selector):
-                explained |= artefact.select(selector)
-        for part, value in enumerate(erratum.yields):
-            keys = ("errata", number, "yields", part, "cells")
-            selectors.append((keys, value.cells))
-            if not selector_fault(artefact, value.cells) and (
-                (artefact.select(value.cells) & ~explained).any()
-            ):
-                yield (
-                    keys,
-                    f"erratum {erratum.id} yields a value for {value.cells}, which its `cells` do "
-                    "not select; add a selector for them.",
-                )
-            unknown = sorted(value.at.keys() - set(artefact.key_columns))
-            if value.supplement is None and unknown:
-                yield (
-                    ("errata", number, "yields", part, "at"),
-                    f"erratum {erratum.id} has the unknown column {unknown[0]!r} in `at`; the key "
-                    f"columns are {artefact.key_columns}.",
-                )
-    for keys, selector in selectors:
-        if fault := selector_fault(artefact, selector):
-            yield keys, fault
 
 
 def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
@@ -361,52 +275,3 @@ def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
                     "the value is a count, label, rank or text, for which `from_spread` gives no "
                     "tolerance; exclude it from the `cells` of the tolerance.",
                 )
-
-
-def _check_decimals(artefact: Artefact) -> Iterator[Fault]:
-    declared, cells = artefact.record.decimals, artefact.cells
-    metrics = sorted(set(cells["metric"])) if "metric" in cells else []
-    for metric in declared:
-        if metric != "all" and "metric" not in cells:
-            yield (
-                ("decimals", metric),
-                f"`decimals` has the key {metric!r}, but {artefact.cells_path} has no column "
-                "`metric`; use the key `all`, or rename the column of measures to `metric`.",
-            )
-        elif metric != "all" and metric not in metrics:
-            yield (
-                ("decimals", metric),
-                f"`decimals` has the metric {metric!r}, which no cell has; the metrics are "
-                f"{metrics}.",
-            )
-    reproduced = any(tier.state == "reproduced" for tier in artefact.record.tiers.values())
-    if reproduced and "all" not in declared:
-        for metric in metrics or ["all"]:
-            if metric not in declared and not (declared and metric == "all"):
-                yield (
-                    ("decimals",),
-                    f"`decimals` lacks the metric {metric!r}; add its number of decimals, or text.",
-                )
-    rows = zip(cells.to_dict("records"), artefact.precisions, strict=True)
-    for number, (row, (digits, _)) in enumerate(rows):
-        if row.get("marker") == NOT_REPORTED and row["value"].strip() not in DASHES:
-            yield (
-                number,
-                f"{row['value']!r} has the marker {NOT_REPORTED}; a value that is not reported is "
-                "a dash. Write a dash or remove the marker.",
-            )
-        if digits == "text":
-            continue
-        value = row["value"]
-        # A cell that is not reported has a dash instead of a number.
-        if row.get("marker") == NOT_REPORTED:
-            continue
-        if not is_number(value):
-            # Without declared decimals, a metric may mix numbers and text.
-            if row.get("metric", "all") in declared or "all" in declared:
-                yield (
-                    number,
-                    f"{value!r} is not a number, but `decimals` of the record is {digits}.",
-                )
-        elif count_decimals(value) > digits:
-            yield number, f"{value!r} has more decimals than the {digits} in the record."

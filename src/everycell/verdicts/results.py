@@ -16,10 +16,10 @@ from everycell.base.files import sha256, write_json
 from everycell.base.text_files import check_regular
 from everycell.receipts.code import code_sha256, imported_files
 from everycell.receipts.receipts import ReceiptError, read_receipt, verify
-from everycell.records.artefacts import Artefact, Paper, all_artefacts
-from everycell.records.published_cells import RecordError, plain_minus
+from everycell.records.cells import RecordError, plain_minus
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, Paper, all_artefacts
 from everycell.records.tables import RUNNABLE, split_supplement_name
-from everycell.records.tiers import Tier
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.claims import FindTable
 from everycell.verdicts.origins import sources_of

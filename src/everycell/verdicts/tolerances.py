@@ -6,11 +6,19 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from everycell.records.artefacts import Artefact, CellPrecision
-from everycell.records.published_cells import RecordError, as_number, is_number, key_columns
-from everycell.records.spread import SEEDS, describe_spread, read_spreads, tolerance_of
+from everycell.records.cells import (
+    SEEDS,
+    RecordError,
+    as_number,
+    describe_spread,
+    is_number,
+    key_columns,
+    read_spreads,
+    tolerance_of,
+)
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, CellPrecision
 from everycell.records.tables import Tolerance
-from everycell.records.tiers import Tier
 from everycell.verdicts.claims import FindTable
 from everycell.verdicts.comparisons import Cells, compared_pairs
 

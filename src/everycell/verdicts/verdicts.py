@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
+from everycell.records.cells import RecordError
 from everycell.records.claims import Kind
-from everycell.records.published_cells import RecordError
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact
 from everycell.records.tables import RUNNABLE, DeclaredTier, State
-from everycell.records.tiers import Tier
 from everycell.verdicts.audits import Audit, finding_of
 from everycell.verdicts.cell_verdicts import judge_cells
 from everycell.verdicts.claim_basis import bases_of_claims

@@ -31,10 +31,10 @@ import psutil
 
 from everycell.jobs.job import end_with_snakemake
 from everycell.receipts.receipts import read_receipt
-from everycell.records.artefacts import Artefact
-from everycell.records.published_cells import as_number
+from everycell.records.cells import as_number
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact
 from everycell.records.sensitivity import SEPARATOR, WHOLE, Sensitivity
-from everycell.records.tiers import Tier
 from everycell.render.grid import VALUE_COLUMNS
 from everycell.verdicts.claims import no_table
 from everycell.verdicts.readings import select_reading

@@ -13,9 +13,9 @@ from unit.toy_papers import CELLS, PAPER, RECORD, write_paper
 from everycell.base.yaml import load_yaml
 from everycell.base.yaml_files import read_model
 from everycell.config import SCHEMA
-from everycell.records.artefacts import load_papers
-from everycell.records.published_cells import RecordError
-from everycell.records.record_schemas import json_schemas, model_of
+from everycell.records.cells import RecordError
+from everycell.records.checks import json_schemas, model_of
+from everycell.records.papers import load_papers
 from everycell.sources import fetch
 from everycell.sources.fetch import OwnDataError
 

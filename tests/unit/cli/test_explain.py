@@ -12,7 +12,7 @@ import pytest
 from everycell.cli.measure.explain import columns_of_model
 from everycell.collections.letor import read_letor
 from everycell.explain.forests import read_forest
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
 
 refused = partial(command_line.refused, "measure", "explain")
 

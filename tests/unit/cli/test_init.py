@@ -11,7 +11,7 @@ import yaml
 from command_line import call, refused
 
 from everycell.cli.table_sources import EXAMPLE
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.records.registry import load_registry
 from everycell.verdicts.record_checks import check_records
 

@@ -12,8 +12,8 @@ from everycell.cli.entry import describe_missing_module
 from everycell.cli.making import plan
 from everycell.cli.names import Names, Selection, words_of
 from everycell.cli.project import papers_not_included
-from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
+from everycell.records.papers import all_artefacts, load_papers
 
 PAPERS = published()
 NAMES = Names(PAPERS)

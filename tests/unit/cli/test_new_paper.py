@@ -18,7 +18,7 @@ import pytest
 from command_line import call, refused
 
 from everycell.cli.table_sources import EXAMPLE
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.records.registry import load_registry
 from everycell.retrieval.evaluation import evaluate
 from everycell.sources.additions import add_file

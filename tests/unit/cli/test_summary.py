@@ -3,7 +3,7 @@
 import pandas as pd
 from unit.toy_papers import CELLS, RECORD, write_paper
 
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.records.tables import Derived
 from everycell.verdicts.counting import Counts, count_chapters, headline, headlines
 from everycell.verdicts.results import Result

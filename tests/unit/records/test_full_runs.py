@@ -10,7 +10,7 @@ from rehearsal.targets import CHAPTERS
 
 from everycell.cli.full_tier import select_full
 from everycell.config import Config, read_config
-from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.cells import RecordError
 from everycell.records.full_runs import (
     FullRun,
     FullTier,
@@ -25,7 +25,7 @@ from everycell.records.full_runs import (
     setting_value,
     split_by_settings,
 )
-from everycell.records.published_cells import RecordError
+from everycell.records.papers import all_artefacts, load_papers
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
 from everycell.records.sensitivity import (
     NAME,
     Sensitivity,

@@ -10,16 +10,16 @@ import pytest
 from scipy import stats
 from unit.toy_papers import write_paper
 
-from everycell.records.artefacts import CellPrecision, load_papers
-from everycell.records.claims import Claim
-from everycell.records.published_cells import RecordError
-from everycell.records.spread import (
+from everycell.records.cells import (
+    RecordError,
     Spread,
     describe_spread,
     read_spreads,
     summarise_seeds,
     tolerance_of,
 )
+from everycell.records.claims import Claim
+from everycell.records.papers import CellPrecision, load_papers
 from everycell.records.tables import NotRun, Quoted
 from everycell.verdicts.record_checks import check_records
 from everycell.verdicts.tolerances import describe_one_sided, is_rounded, tolerances_by_row

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from unit.toy_papers import CELLS, RECORD, write_paper
 
-from everycell.records.artefacts import Artefact, all_artefacts, load_papers
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
+from everycell.records.papers import Artefact, all_artefacts, load_papers
 from everycell.render.page.data_files import claims_frame, excluded_frame
 from everycell.verdicts.counting import (
     CLAIM_LINES,

@@ -21,7 +21,7 @@ from everycell.base.files import write_json
 from everycell.receipts.code import hash_of_sources
 from everycell.receipts.provenance import write_jobs, write_lineage
 from everycell.receipts.receipts import TABLE_FORMS, ReceiptError, write_receipt
-from everycell.records.artefacts import find_artefact
+from everycell.records.papers import find_artefact
 from everycell.records.registry import load_registry
 from everycell.render.crate import write_crate
 from everycell.render.page.pages import write_page

@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 import yaml
+from everycell.render.site import configuration, escape_cell, table
 from page import toys
 
-from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.records.publications import Origin, Publication
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
+from everycell.records.papers import Origin, Publication, all_artefacts, load_papers
 from everycell.records.registry import load_registry
 from everycell.render.grid import shown_label
 from everycell.render.page.artefacts import input_files
@@ -24,7 +24,6 @@ from everycell.render.page.differences import deviation as deviation_of
 from everycell.render.page.differences import difference_files
 from everycell.render.page.overview import bibtex, build_model, failures_of, links_of
 from everycell.render.page.pages import outdated_pages, pages_of, policy_of, write_page
-from everycell.render.site import configuration, escape_cell, table
 from everycell.render.verdict_tables import published_table, supplement_table
 from everycell.render.vocabulary import VERDICTS, label, section_and_page
 from everycell.verdicts.counting import TESTED

@@ -8,8 +8,8 @@ import yaml
 from harness import REPOSITORY, published
 from unit.toy_papers import CELLS, PAPER, RECORD, write_paper
 
-from everycell.records.artefacts import load_papers
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
+from everycell.records.papers import load_papers
 from everycell.verdicts.record_checks import check_records
 
 

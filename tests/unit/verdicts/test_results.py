@@ -8,7 +8,7 @@ import pytest
 from unit.toy_papers import RECORD, write_paper
 
 from everycell.receipts.receipts import write_receipt
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.verdicts import results as module
 from everycell.verdicts.origins import Sources
 from everycell.verdicts.results import (

@@ -8,8 +8,8 @@ from receipt_files import in_all_forms
 from unit.toy_papers import write_paper
 
 from everycell.receipts.receipts import ReceiptError, write_receipt
-from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.records.spread import SEEDS
+from everycell.records.cells import SEEDS
+from everycell.records.papers import all_artefacts, load_papers
 from everycell.records.tables import split_supplement_name
 from everycell.verdicts.results import find_supplements
 

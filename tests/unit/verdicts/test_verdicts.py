@@ -13,12 +13,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from unit.toy_papers import PAPER, RECORD, write_paper
 
-from everycell.records.artefacts import Artefact, all_artefacts, find_artefact, load_papers
+from everycell.records.cells import SEEDS, RecordError, is_number, summarise_seeds
 from everycell.records.claims import Claim
-from everycell.records.published_cells import RecordError, is_number
-from everycell.records.spread import SEEDS, summarise_seeds
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, all_artefacts, find_artefact, load_papers
 from everycell.records.tables import RUNNABLE, Record
-from everycell.records.tiers import Tier
 from everycell.verdicts.audits import Finding, audits_of, published_number
 from everycell.verdicts.claims import evaluate
 from everycell.verdicts.counting import summary_row

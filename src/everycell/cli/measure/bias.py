@@ -15,7 +15,7 @@ from everycell.cli.measure.files import parse_numbers, read_run_file
 from everycell.cli.named_files import RUN, Input, Output
 from everycell.cli.options import Cutoffs, Force, Format, PerQuery, Persistence, Run
 from everycell.cli.printing import print_measures
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
 
 
 def count_group_terms(

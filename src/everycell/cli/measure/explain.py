@@ -11,7 +11,7 @@ import typer
 from everycell.cli.named_files import Input, Output
 from everycell.cli.options import Format, Seed
 from everycell.cli.printing import output_console, print_for_programs, print_frame
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
 
 if TYPE_CHECKING:
     from everycell.explain.forests import Forest

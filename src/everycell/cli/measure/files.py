@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
 
 
 def read_user_file(

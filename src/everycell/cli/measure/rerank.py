@@ -13,7 +13,7 @@ from everycell.cli.measure.files import read_run_file, read_user_file
 from everycell.cli.named_files import QRELS, Input, Output
 from everycell.cli.options import Cutoffs, Format, Run
 from everycell.cli.printing import print_measures
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
 
 
 def rerank(

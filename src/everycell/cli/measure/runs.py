@@ -11,7 +11,7 @@ from everycell.cli.measure.files import parse_numbers, read_run_file, read_user_
 from everycell.cli.named_files import RUN, Output
 from everycell.cli.options import Format, Level, Measures, PerQuery, Persistence, Qrels, Run, Seed
 from everycell.cli.printing import print_measures
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
 
 if TYPE_CHECKING:
     from everycell.retrieval.interpolated_runs import MissingScore

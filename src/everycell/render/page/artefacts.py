@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from everycell.receipts.provenance import MADE, JobRecord, upstream_jobs
-from everycell.records.artefacts import Artefact
 from everycell.records.claims import Claim
-from everycell.records.registry import Registry, load_registry
-from everycell.records.registry_entries import Entry, set_of
+from everycell.records.folders import TIERS
+from everycell.records.papers import Artefact
+from everycell.records.registry import Entry, Registry, load_registry, set_of
 from everycell.records.tables import RUNNABLE, Cause, DeclaredTier, State
-from everycell.records.tiers import TIERS
 from everycell.render.grid import Cell, Grid, shown_label
 from everycell.render.verdict_tables import (
     SurrogateCell,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact, Paper, all_artefacts
+from everycell.records.papers import Artefact, Paper, all_artefacts
 from everycell.records.tables import RUNNABLE
 from everycell.render.grid import VALUE_COLUMNS
 from everycell.verdicts.counting import (

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from everycell.records.published_cells import count_decimals
-from everycell.records.spread import without_spread
+from everycell.records.cells import count_decimals, without_spread
 from everycell.render.figures import METADATA, style
 from everycell.render.grid import Cell, Grid
 from everycell.render.latex import escape_tex, latex_document, latex_table

@@ -12,11 +12,9 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from everycell.receipts.provenance import read_lineage
-from everycell.records.artefacts import Paper
+from everycell.records.cells import RecordError, without_spread
 from everycell.records.claims import Untested
-from everycell.records.publications import Origin, Publication, read_publication
-from everycell.records.published_cells import RecordError
-from everycell.records.spread import without_spread
+from everycell.records.papers import Origin, Paper, Publication
 from everycell.records.tables import Cause
 from everycell.render.page.artefacts import (
     ArtefactOnPage,
@@ -137,13 +135,12 @@ class PaperOnPage(Summary):
     """A paper with its chapters."""
 
     about: Paper
-    publication: Publication
     chapters: list[ChapterOnPage]
 
     @property
     def bibtex(self) -> str:
         """BibTeX or biber entry."""
-        return bibtex(self.about, self.publication)
+        return bibtex(self.about)
 
 
 def links_of(publication: Publication | Origin) -> list[tuple[str, str]]:
@@ -159,8 +156,9 @@ def links_of(publication: Publication | Origin) -> list[tuple[str, str]]:
     return links
 
 
-def bibtex(paper: Paper, publication: Publication) -> str:
+def bibtex(paper: Paper) -> str:
     """BibTeX or biber entry of a paper, in UTF-8."""
+    publication = paper.publication
     fields = {
         "title": f"{{{_escape_bibtex(paper.title)}}}",
         "author": _escape_bibtex(" and ".join(name.strip() for name in paper.authors.split(","))),
@@ -213,9 +211,6 @@ def build_page(papers: Mapping[str, Paper], results: Iterable[Result], folder: P
     shown_papers = []
     for paper in papers.values():
         artefacts = []
-        publication = read_publication(
-            next((artefact.folder for artefact in paper.artefacts.values()), None)
-        )
         for artefact in paper.artefacts.values():
             if artefact.id not in by_artefact:
                 raise RecordError(f"{artefact.id}: the report is missing; collect it in each tier.")
@@ -226,13 +221,13 @@ def build_page(papers: Mapping[str, Paper], results: Iterable[Result], folder: P
                 counts[paper.key, number],
                 paper,
                 number,
-                publication.origins.get(number),
+                paper.publication.origins.get(number),
             )
             for number in paper.chapters
         ]
         in_chapters = [artefact for chapter in chapters for artefact in chapter.artefacts]
         sums = total(chapter.counts for chapter in chapters)
-        shown_papers.append(PaperOnPage(in_chapters, sums, paper, publication, chapters))
+        shown_papers.append(PaperOnPage(in_chapters, sums, paper, chapters))
     shown = [artefact for paper in shown_papers for artefact in paper.artefacts]
     return Page(shown, total(counts.values()), shown_papers)
 

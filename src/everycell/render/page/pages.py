@@ -13,9 +13,9 @@ from typing import Any, cast
 from jinja2 import Environment, PackageLoader
 
 from everycell.base.files import write_atomically
-from everycell.records.artefacts import Paper, load_papers
+from everycell.records.folders import TIERS
+from everycell.records.papers import Paper, load_papers
 from everycell.records.tables import RUNNABLE
-from everycell.records.tiers import TIERS
 from everycell.render.page.data_files import data_files
 from everycell.render.page.differences import deviation_plot, difference_files
 from everycell.render.page.overview import Page, build_page, links_of

@@ -8,8 +8,8 @@ from everycell.cli.project import faults_at_start
 from everycell.config import parse_config
 from everycell.config import read_config
 from everycell.config import refuse_templates
-from everycell.records.artefacts import all_artefacts
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import all_artefacts
+from everycell.records.papers import load_papers
 from everycell.records.tables import RUNNABLE
 from everycell.records.full_runs import minimal_settings
 from everycell.records.full_runs import load_full_tier
@@ -17,9 +17,9 @@ from everycell.records.full_runs import split_by_settings, material_notes
 from everycell.records.full_runs import runs_in_full
 from everycell.records.full_runs import setting_value
 from everycell.records.full_runs import format_keys
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
 from everycell.base.settings import ConfigError
-from everycell.records.tiers import TIERS
+from everycell.records.folders import TIERS
 from everycell.receipts.code import chapter_file, hash_of_sources, script_files, source_file
 from everycell.base.files import reset_future_times
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.papers import all_artefacts, load_papers
 from everycell.render.table_files import write_table
 from everycell.verdicts.audits import audits_of, finding_of
 

@@ -10,7 +10,7 @@ from harness import published
 from everycell.collections.planted_bias import SYSTEMS, plant_bias
 from everycell.metrics.nfairr import TAU
 from everycell.metrics.term_counts import count_terms
-from everycell.records.artefacts import find_artefact
+from everycell.records.papers import find_artefact
 from everycell.render.palette import COLOURS
 from everycell.retrieval.fairness_figures import (
     document_against_list_fairness,

@@ -10,7 +10,7 @@ from scipy import stats
 
 from everycell.collections.planted_bias import CONTROL, RANKERS, plant_rankers
 from everycell.config import read_config
-from everycell.records.artefacts import find_artefact
+from everycell.records.papers import find_artefact
 from everycell.retrieval.ranker_fairness import (
     counterfactual_overlap,
     measure_rankers,

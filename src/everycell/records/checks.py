@@ -1,17 +1,181 @@
-"""Checks of the claims of a record."""
+"""Checks of records: schemas of their files, and records against the published cells."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from everycell.records.artefacts import Artefact, Paper
+import pandas as pd
+from pydantic import BaseModel
+
+from everycell.records.cells import RecordError, Selector, count_decimals, is_number, key_columns
 from everycell.records.claims import NotTestable, Predicate, Untested
-from everycell.records.published_cells import RecordError, Selector, key_columns
+from everycell.records.full_runs import FullTier
+from everycell.records.papers import DASHES, NOT_REPORTED, Artefact, ChapterFile, Paper, PaperFile
+from everycell.records.registry import Registry
 from everycell.records.tables import split_supplement_name
 
+#: Models of the YAML files of a paper by name.
+MODELS: dict[str, type[BaseModel]] = {
+    "paper": PaperFile,
+    "chapter": ChapterFile,
+    "registry": Registry,
+    "full": FullTier,
+}
+#: Kinds that a record may have, by the first word of its id.
+_KINDS = {"table": ("table",), "figure": ("figure", "drawing"), "text": ("text",)}
 #: Where a fault is (keys from the record down, or the row of a published cell), and its sentence.
 Fault = tuple[tuple[str | int, ...] | int, str]
+
+
+def model_of(path: Path) -> type[BaseModel] | None:
+    """Model of a YAML file of a paper; None for other files."""
+    return MODELS.get("chapter" if path.stem.startswith("ch") else path.stem)
+
+
+def json_schemas() -> dict[str, str]:
+    """Schemas as text, by file name."""
+    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return {
+        f"{name}.schema.json": json.dumps(draft | model.model_json_schema(), indent=2) + "\n"
+        for name, model in MODELS.items()
+    }
+
+
+def write_schemas(folder: Path) -> None:
+    """Write the schemas to a folder, which is created if necessary."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in json_schemas().items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
+    """Check that kind, state and chapter of an artefact match its id."""
+    prefix, chapter = artefact.name.split("_")[:2]
+    if artefact.record.kind not in _KINDS[prefix]:
+        yield (
+            ("kind",),
+            f"{artefact.name} has the kind {artefact.record.kind!r}; an id that begins with "
+            f"{prefix!r} requires the kind {' or '.join(_KINDS[prefix])}.",
+        )
+    for tier, declared in artefact.record.tiers.items():
+        if (declared.state == "drawing") != (artefact.record.kind == "drawing"):
+            yield (
+                ("tiers", tier, "state"),
+                f"{artefact.name} has the kind {artefact.record.kind!r}, but its state in tier "
+                f"{tier} is {declared.state!r}; only drawings have the state drawing, and they "
+                "have no other.",
+            )
+    # Only in a thesis does the number of a table begin with the chapter.
+    if paper.kind == "thesis" and chapter != artefact.chapter:
+        yield (
+            (),
+            f"{artefact.name} belongs to chapter {chapter}; move its record to ch{chapter}.yaml.",
+        )
+
+
+def check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Find selectors without matches, and errata with values for cells they do not select."""
+    record = artefact.record
+    selectors: list[tuple[tuple[str | int, ...], Selector]] = [
+        ((field, number, "cells"), entry.cells)
+        for field in (
+            "precision",
+            "tolerances",
+            "quoted",
+            "derived",
+            "not_run",
+        )
+        for number, entry in enumerate(getattr(record, field))
+    ]
+    for kind, entries in record.kinds.items():
+        selectors += [(("kinds", kind, number), entry) for number, entry in enumerate(entries)]
+    for tier, declared in record.tiers.items():
+        for column, names in declared.lacks.items():
+            selectors.append((("tiers", tier, "lacks", column), {column: names}))
+        for column, names in declared.may_lack.items():
+            # The tables of a chapter share this list, but a table may have only some of its values.
+            present = sorted(set(names) & set(artefact.cells.get(column, ())))
+            selectors.append((("tiers", tier, "may_lack", column), {column: present or names}))
+    for number, erratum in enumerate(record.errata):
+        explained = pd.Series(False, index=artefact.cells.index)
+        for part, selector in enumerate(erratum.cells):
+            selectors.append((("errata", number, "cells", part), selector))
+            if not selector_fault(artefact, selector):
+                explained |= artefact.select(selector)
+        for part, value in enumerate(erratum.yields):
+            keys = ("errata", number, "yields", part, "cells")
+            selectors.append((keys, value.cells))
+            if not selector_fault(artefact, value.cells) and (
+                (artefact.select(value.cells) & ~explained).any()
+            ):
+                yield (
+                    keys,
+                    f"erratum {erratum.id} yields a value for {value.cells}, which its `cells` do "
+                    "not select; add a selector for them.",
+                )
+            unknown = sorted(value.at.keys() - set(artefact.key_columns))
+            if value.supplement is None and unknown:
+                yield (
+                    ("errata", number, "yields", part, "at"),
+                    f"erratum {erratum.id} has the unknown column {unknown[0]!r} in `at`; the key "
+                    f"columns are {artefact.key_columns}.",
+                )
+    for keys, selector in selectors:
+        if fault := selector_fault(artefact, selector):
+            yield keys, fault
+
+
+def check_decimals(artefact: Artefact) -> Iterator[Fault]:
+    """Check declared decimals against metrics and published values."""
+    declared, cells = artefact.record.decimals, artefact.cells
+    metrics = sorted(set(cells["metric"])) if "metric" in cells else []
+    for metric in declared:
+        if metric != "all" and "metric" not in cells:
+            yield (
+                ("decimals", metric),
+                f"`decimals` has the key {metric!r}, but {artefact.cells_path} has no column "
+                "`metric`; use the key `all`, or rename the column of measures to `metric`.",
+            )
+        elif metric != "all" and metric not in metrics:
+            yield (
+                ("decimals", metric),
+                f"`decimals` has the metric {metric!r}, which no cell has; the metrics are "
+                f"{metrics}.",
+            )
+    reproduced = any(tier.state == "reproduced" for tier in artefact.record.tiers.values())
+    if reproduced and "all" not in declared:
+        for metric in metrics or ["all"]:
+            if metric not in declared and not (declared and metric == "all"):
+                yield (
+                    ("decimals",),
+                    f"`decimals` lacks the metric {metric!r}; add its number of decimals, or text.",
+                )
+    rows = zip(cells.to_dict("records"), artefact.precisions, strict=True)
+    for number, (row, (digits, _)) in enumerate(rows):
+        if row.get("marker") == NOT_REPORTED and row["value"].strip() not in DASHES:
+            yield (
+                number,
+                f"{row['value']!r} has the marker {NOT_REPORTED}; a value that is not reported is "
+                "a dash. Write a dash or remove the marker.",
+            )
+        if digits == "text":
+            continue
+        value = row["value"]
+        # A cell that is not reported has a dash instead of a number.
+        if row.get("marker") == NOT_REPORTED:
+            continue
+        if not is_number(value):
+            # Without declared decimals, a metric may mix numbers and text.
+            if row.get("metric", "all") in declared or "all" in declared:
+                yield (
+                    number,
+                    f"{value!r} is not a number, but `decimals` of the record is {digits}.",
+                )
+        elif count_decimals(value) > digits:
+            yield number, f"{value!r} has more decimals than the {digits} in the record."
 
 
 def check_supplements(artefact: Artefact, paper: Paper) -> Iterator[Fault]:

@@ -7,8 +7,8 @@ import pytest
 from harness import published
 from unit.toy_papers import RECORD, write_paper
 
-from everycell.records.artefacts import all_artefacts, find_artefact, load_papers
-from everycell.records.published_cells import RecordError
+from everycell.records.cells import RecordError
+from everycell.records.papers import all_artefacts, find_artefact, load_papers
 from everycell.verdicts.claims import evaluate
 from everycell.verdicts.record_checks import check_records
 from everycell.verdicts.verdicts import report

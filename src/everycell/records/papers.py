@@ -1,4 +1,8 @@
-"""Artefacts: the tables and figures of the papers, with their records and published cells."""
+"""Papers, and their artefacts: tables and figures with their records and published cells.
+
+Each folder of ``published/`` is a paper: ``paper.yaml`` describes it, and one YAML file per chapter
+has a record for each of its tables and figures.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,16 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import Annotated, Literal, NamedTuple
 
 import pandas as pd
+from pydantic import Field
 
 from everycell.base.untrusted import text_of
+from everycell.base.validation import Strict
 from everycell.base.yaml import line_of
 from everycell.base.yaml_files import read_model
-from everycell.records.claims import RecordModel, Untested
-from everycell.records.published_cells import (
+from everycell.records.cells import (
     RecordError,
     Selector,
     count_decimals,
@@ -26,15 +31,89 @@ from everycell.records.published_cells import (
     select,
     select_any,
 )
+from everycell.records.claims import Untested
+from everycell.records.folders import Tier
 from everycell.records.sensitivity import Sensitivity, sensitivity_of
-from everycell.records.tables import RUNNABLE, ChapterFile, PaperFile, Record
-from everycell.records.tiers import Tier
+from everycell.records.tables import RUNNABLE, Record
 
 ARTEFACT_ID = re.compile(r"(table|figure|text)_([0-9A-Z]+)(_[0-9A-Z]+)*")
 #: Values of cells without a number, and the marker for them.
 DASHES = ("-", "\u2013", "\u2014", "\u2212")
 NOT_REPORTED = "not_reported"
-_Content = TypeVar("_Content", bound=RecordModel)
+Url = Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$")]
+Doi = Annotated[str, Field(pattern=r"^10\.\d{4,9}/[^\s\"'<>]+$")]
+ArXiv = Annotated[str, Field(pattern=r"^\d{4}\.\d{4,5}$")]
+
+
+class Repository(Strict):
+    """A repository with code or data of the paper."""
+
+    url: Url = Field(description="Address.")
+    holds: str = Field(min_length=3, description="Description of its content.")
+
+
+class Origin(Strict):
+    """The publication that a chapter of a thesis is based on."""
+
+    published: str = Field(min_length=3, description="Venue and year, with pages if known.")
+    doi: Doi | None = Field(None, description="DOI without `https://doi.org/`.")
+    arxiv: ArXiv | None = Field(None, description="arXiv identifier, in quotation marks.")
+
+
+class Publication(Strict):
+    """Identifiers and addresses of a paper, its code and its data."""
+
+    doi: Doi | None = Field(None, description="DOI without `https://doi.org/`.")
+    arxiv: ArXiv | None = Field(
+        None, description='arXiv identifier, in quotation marks, such as "2403.05975".'
+    )
+    isbn: Annotated[str, Field(pattern=r"^[0-9-]{13,17}$")] | None = Field(
+        None, description="ISBN of a book or thesis."
+    )
+    url: Url | None = Field(None, description="Page of the publisher or library.")
+    school: str | None = Field(None, description="University of a thesis.")
+    booktitle: str | None = Field(None, description="Title of the proceedings.")
+    pages: Annotated[str, Field(pattern=r"^\d+(-\d+)?$")] | None = Field(
+        None, description="Pages, such as 3-19."
+    )
+    origins: dict[str, Origin] = Field({}, description="Chapter -> its earlier publication.")
+    code: list[Repository] = Field([], description="Repositories of code.")
+    data: list[Repository] = Field([], description="Repositories of data.")
+
+
+class PaperFile(Strict):
+    """A paper: its `paper.yaml`."""
+
+    title: str = Field(description="Title of the paper.")
+    authors: str = Field(description="Authors, separated by commas.")
+    year: int = Field(description="Year of publication.")
+    kind: Literal["thesis", "paper"] = Field(
+        description="In a `thesis`, the number of a table begins with its chapter."
+    )
+    reference: str = Field(description="Venue or publisher.")
+    publication: Publication = Field(
+        default_factory=Publication,
+        description="Identifiers and addresses of the paper, its code and its data.",
+    )
+    facts: list[str] = Field(
+        [], description="CSV files of the folder that are not published values of an artefact."
+    )
+
+
+class ChapterFile(Strict):
+    """A chapter, `chN.yaml`: the records of its tables, figures and passages of text."""
+
+    chapter: str = Field(description='Number or letter, as text: `"1"`.')
+    title: str = Field(description="Title in your own words.")
+    source: str | None = Field(None, description="Pages or sections of the paper.")
+    names: dict[str, str] = Field(
+        {}, description="Defaults for `names` of all records of the chapter."
+    )
+    artefacts: dict[str, Record] = Field(
+        description="Records by id: `table_4_8`, `figure_A_1`, `text_4_3`.",
+        json_schema_extra={"propertyNames": {"pattern": "^(table|figure|text)(_[0-9A-Z]+)+$"}},
+    )
+    untested: list[Untested] = Field([], description="Claims that cannot be tested.")
 
 
 class CellPrecision(NamedTuple):
@@ -44,7 +123,7 @@ class CellPrecision(NamedTuple):
     measured: bool
 
 
-class Artefact(RecordModel):
+class Artefact(Strict):
     """A record with its paper, chapter, id and file of published cells."""
 
     paper: str
@@ -173,24 +252,14 @@ class Artefact(RecordModel):
         return select_any(self.cells, self.declared_inputs(tier), where=self.id)
 
 
-class Paper(RecordModel):
+class Paper(PaperFile):
     """A paper with its artefacts in the order of their records."""
 
     key: str
-    title: str
-    authors: str
-    year: int
-    kind: Literal["thesis", "paper"]
-    reference: str
     chapters: dict[str, str]
     #: Claims of each chapter that cannot be tested here.
     untested: dict[str, list[Untested]]
     artefacts: dict[str, Artefact]
-
-
-def read_records_file(path: Path, model: type[_Content]) -> _Content:
-    """Read and validate a YAML file of ``published/``."""
-    return read_model(path, model, RecordError)
 
 
 def load_papers(folder: Path) -> dict[str, Paper]:
@@ -210,12 +279,12 @@ def load_papers(folder: Path) -> dict[str, Paper]:
 
 def load_paper(folder: Path) -> Paper:
     """Read one paper without checking cells against records."""
-    about = read_records_file(folder / "paper.yaml", PaperFile)
+    about = read_model(folder / "paper.yaml", PaperFile, RecordError)
     chapters: dict[str, str] = {}
     untested: dict[str, list[Untested]] = {}
     artefacts: dict[str, Artefact] = {}
     for chapter_file in sorted(folder.glob("ch*.yaml"), key=lambda path: _chapter_order(path)):
-        chapter = read_records_file(chapter_file, ChapterFile)
+        chapter = read_model(chapter_file, ChapterFile, RecordError)
         if chapter_file.name != f"ch{chapter.chapter}.yaml":
             line = line_of(text_of(chapter_file), ["chapter"])
             raise RecordError(
@@ -244,15 +313,7 @@ def load_paper(folder: Path) -> Paper:
                 paper=folder.name, chapter=chapter.chapter, name=name, record=record, folder=folder
             )
     return Paper(
-        key=folder.name,
-        title=about.title,
-        authors=about.authors,
-        year=about.year,
-        kind=about.kind,
-        reference=about.reference,
-        chapters=chapters,
-        untested=untested,
-        artefacts=artefacts,
+        **dict(about), key=folder.name, chapters=chapters, untested=untested, artefacts=artefacts
     )
 
 
