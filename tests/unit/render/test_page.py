@@ -7,28 +7,29 @@ from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
 import yaml
-from everycell.render.site import configuration, escape_cell, table
 from page import toys
 
 from everycell.records.cells import RecordError
 from everycell.records.papers import Origin, Publication, all_artefacts, load_papers
 from everycell.records.registry import load_registry
 from everycell.render.grid import shown_label
-from everycell.render.page.artefacts import input_files
+from everycell.render.page.artefacts import ClaimTest, input_files
 from everycell.render.page.differences import deviation as deviation_of
 from everycell.render.page.differences import difference_files
-from everycell.render.page.overview import bibtex, build_model, failures_of, links_of
+from everycell.render.page.overview import bibtex, build_page, failures_of, links_of
 from everycell.render.page.pages import outdated_pages, pages_of, policy_of, write_page
-from everycell.render.verdict_tables import published_table, supplement_table
+from everycell.render.verdict_tables import published_grid, supplement_grid
 from everycell.render.vocabulary import VERDICTS, label, section_and_page
 from everycell.verdicts.counting import TESTED
 from everycell.verdicts.record_checks import check_papers
 from everycell.verdicts.reports import CAUSE_NAMES, UNEQUAL, JudgedCell, Report
+from everycell.verdicts.results import Result
 
 PUBLISHED = Path(__file__).parents[3] / "published"
 VOID = {"meta", "link", "br", "img", "input"}
@@ -329,10 +330,10 @@ def test_markers_of_a_table_beside_are_raised_and_no_key(page):
 def test_an_interval_stands_behind_its_value_and_is_no_key(tmp_path):
     path = tmp_path / "differences.csv"
     path.write_text("system,against,value,low,high\na,b,0.30004,-0.1,0.51239\na,c,1,0,2\n")
-    output = supplement_table(path, "Differences")
-    assert output["names"] == ["System"]
-    assert [cell.label for cell in output["head"][-1]] == ["b", "c"]
-    assert output["body"][0]["values"] == ["0.3 (-0.1 to 0.5124)", "1 (0 to 2)"]
+    grid = supplement_grid(path)
+    assert grid.names == ["System"]
+    assert [cell.label for cell in grid.head[-1]] == ["b", "c"]
+    assert [cell.text for cell in grid.rows[0]] == ["0.3 (-0.1 to 0.5124)", "1 (0 to 2)"]
 
 
 def test_what_does_not_stand_comes_first(index, page):
@@ -365,30 +366,29 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     )
     result = [replace(toy, report=full) if toy.tier == "full" and toy.artefact == released.artefact
              else toy for toy in result]  # fmt: skip
-    model = build_model(load_papers(tmp_path / "published"), result, results)
-    assert len(model["papers"][0]["chapters"][0]["artefacts"][0]["tables"]) == 2
+    page = build_page(load_papers(tmp_path / "published"), result, results)
+    assert len(page.artefacts[0].compared_tiers) == 2
     for verdict in ("different", "explained", "inconsistent"):
-        assert model["failures"]["count"][verdict] == model["cells"][verdict] == 1
-    [group] = model["failures"]["cells"]["different"][0]["groups"]
-    assert group["cells"][0]["reproduced"] == "0.220"
-    # Undecided where it was released, and failing in full.
-    assert model["tested_claims"] == dict.fromkeys(TESTED, 0) | {"contradicted": 1}
-    assert [claim["tier"] for claim in model["failures"]["claims"]["reproduced"]] == ["full"]
+        assert page.failures.count[verdict] == page.cells[verdict] == 1
+    [reason] = page.failures.cells["different"][0].reasons
+    assert reason.cells[0].reproduced == "0.220"
+    # Inconclusive in the released tier, and contradicted in the full tier.
+    assert page.tested_claims == dict.fromkeys(TESTED, 0) | {"contradicted": 1}
+    assert [claim.test.tier.name for claim in page.failures.claims["reproduced"]] == ["full"]
 
 
-def test_a_stand_in_has_no_verdicts(page, tmp_path):
+def test_a_stand_in_has_no_verdicts(tmp_path):
     result = toys.toy_results(tmp_path / "published2", tmp_path / "results2")
     standing = [entry for entry in result if entry.tier != "released"]
     figure = next(entry for entry in result if entry.artefact.name == "figure_1")
-    model = build_model(load_papers(tmp_path / "published2"), [*standing, figure],
-                        tmp_path / "results2")  # fmt: skip
-    one = model["papers"][0]["chapters"][0]["artefacts"][0]
-    assert one["state"] == "surrogate" and one["tables"] == []
-    assert one["counts"] == {"surrogate": len(toys.CELLS)} and one["outcomes"] == []
-    assert (model["cells"]["surrogate"], model["cells"]["not run"]) == (len(toys.CELLS), 2)
-    assert [claim["surrogate"] for claim in model["failures"]["claims"]["surrogate"]] == [
-        "made-up runs"
-    ]
+    papers = load_papers(tmp_path / "published2")
+    page = build_page(papers, [*standing, figure], tmp_path / "results2")
+    one = page.artefacts[0]
+    assert one.state == "surrogate" and one.compared_tiers == []
+    assert one.counts == {"surrogate": len(toys.CELLS)} and one.deepest is None
+    assert (page.cells["surrogate"], page.cells["not run"]) == (len(toys.CELLS), 2)
+    [claim] = page.failures.claims["surrogate"]
+    assert claim.test.tier.surrogate == "made-up runs"
     index = write_page(tmp_path / "results2/index.html", [*standing, figure]).read_text()
     assert "on surrogate data (made-up runs)" in index
 
@@ -428,11 +428,11 @@ def test_published_tables_have_units_in_their_headings_and_marks_without_debris(
                 assert any("%" in label for label in labels), f"{artefact.id}: {labels}"
         if artefact.cells.empty:
             continue
-        cells = [cell for row in published_table(artefact)["body"] for cell in row["values"]]
-        marks |= {cell["marker"] for cell in cells if isinstance(cell, dict)}
+        cells = [cell for row in published_grid(artefact).rows for cell in row if cell]
+        marks |= {cell.mark for cell in cells}
         if "metric" in artefact.cells:
-            texts = [cell["text"] if isinstance(cell, dict) else cell for cell in cells if cell]
-            assert set(texts) == set(artefact.cells["value"]), artefact.id
+            texts = {cell.text for cell in cells}
+            assert texts == set(artefact.cells["value"]), artefact.id
     assert {"bcd,f-j", "†", "*"} <= marks
     # Codes of the CSV files are no marks.
     codes = set().union(
@@ -464,11 +464,9 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
             for row in artefact.cells.get([*keys, "value"], artefact.cells).itertuples(index=False)
         ]  # fmt: skip
         for tier in artefact.record.tiers:
-            result.append(toys.Toy(artefact, tier, toys.report(artefact, tier, "not run")))
+            result.append(Result(artefact, tier, toys.report(artefact, tier, "not run")))
         # The longest page there can be: each cell is shown twice, and listed at the top.
-        result[-1] = toys.Toy(
-            artefact, tier, toys.report(artefact, tier, "reproduced", cells=cells)
-        )
+        result[-1] = Result(artefact, tier, toys.report(artefact, tier, "reproduced", cells=cells))
         receipt = tmp_path / tier / artefact.paper / f"{artefact.name}.receipt.json"
         receipt.parent.mkdir(parents=True, exist_ok=True)
         receipt.write_text('{"inputs": [], "execution": {"seconds": 1}}')
@@ -567,14 +565,21 @@ def test_claims_that_cannot_be_tested_stand_under_their_chapter(page):
 
 
 @pytest.mark.parametrize(("counts_in", "listed"), [("released", 1), ("embedded", 1), (None, 0)])
-def test_a_claim_is_listed_as_contradicted_only_where_it_counts(counts_in, listed):
-    on = [
-        {"outcome": "contradicted", "state": "surrogate", "tier": tier}
-        for tier in ("embedded", "released")
-    ]
-    one = {"tiers": [], "tables": [], "errata": [], "claims_count_in": counts_in}
-    result = failures_of([one | {"claims": [{"published": "supported", "on": on}]}])["claims"]
-    assert [claim["tier"] for claim in result["surrogate"]] == [counts_in] * listed
+def test_failures_of_claim_where_it_counts(counts_in, listed):
+    tiers = {
+        name: SimpleNamespace(name=name, state="surrogate") for name in ("embedded", "released")
+    }
+    judged = SimpleNamespace(on_reproduced="contradicted")
+    tests = [ClaimTest(tier, judged) for tier in tiers.values()]
+    artefact = SimpleNamespace(
+        tiers=[],
+        counted_cells=[],
+        errata=[],
+        claims=[SimpleNamespace(published="supported", tests=tests)],
+        claims_count_in=tiers.get(counts_in),
+    )
+    claims = failures_of([artefact]).claims["surrogate"]
+    assert [claim.test.tier.name for claim in claims] == [counts_in] * listed
 
 
 def test_policy_of_allows_only_own_scripts():
@@ -589,7 +594,7 @@ def test_input_files_of_a_receipt():
 
 
 def test_difference_files_without_differences():
-    files = difference_files({"name": "toy2026_ch1", "artefacts": []})
+    files = difference_files(SimpleNamespace(name="toy2026_ch1", artefacts=[]))
     assert b"No reproduced value" in files["pages/toy2026_ch1.md"]
 
 
@@ -605,25 +610,15 @@ def test_section_and_page_without_lines():
 
 def test_bibtex_thesis():
     publication = Publication(school="A University")
-    text = bibtex(
-        "toy2026",
+    paper = SimpleNamespace(
+        key="toy2026",
         title="R&D ^ 2",
         authors="A. Low, B. Høj",
         year=2026,
         kind="thesis",
         publication=publication,
     )
+    text = bibtex(paper)
     assert text.startswith("@phdthesis{toy2026,") and "school = {A University}" in text
     assert r"title = {{R\&D \textasciicircum{} 2}}" in text
     assert "author = {A. Low and B. Høj}" in text
-
-
-def test_escape_cell_and_table():
-    assert escape_cell("nDCG*@3 | <b>") == r"nDCG\*@3 \| &lt;b&gt;"
-    assert table(["key"], [["seed"]]) == "| key |\n|---|\n| seed |"
-
-
-def test_configuration_bounds_and_default():
-    seed = {"type": "integer", "default": 1, "minimum": 0, "description": "Seed of all."}
-    row = "| `seed` | integer, at least 0 | `1` | Seed of all. |"
-    assert row in configuration({"properties": {"seed": seed}})

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from everycell.base.files import write_atomically
 from everycell.render.grid import (
     format_distinct,
-    format_marks,
     head_rows,
-    label_texts,
     labels_once,
     lay_out,
     published_mark,
@@ -474,14 +472,13 @@ def test_format_distinct_more_digits():
 
 
 def test_head_rows_spans():
-    rows = head_rows(pd.MultiIndex.from_tuples([("a", "p"), ("a", "r"), ("b", "p")]))
+    rows = head_rows([("a", "p"), ("a", "r"), ("b", "p")])
     spans = [[(cell.label, cell.span) for cell in row] for row in rows]
     assert spans == [[("a", 2), ("b", 1)], [("p", 1), ("r", 1), ("p", 1)]]
 
 
 def test_labels_once_per_group():
-    index = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 2)])
-    labels = labels_once(label_texts(index)).to_numpy().tolist()
+    labels = labels_once([("a", "1"), ("a", "2"), ("b", "2")])
     assert labels == [["a", "1"], ["", "2"], ["b", "2"]]
 
 
@@ -502,9 +499,7 @@ def test_show_value_decimals(value, decimals, expected):
     assert show_value(value, decimals) == expected
 
 
-def test_format_marks_and_published_mark():
-    marks = format_marks(pd.DataFrame({"P@5": ["b", ""]}), "^{}^", str)
-    assert marks["P@5"].tolist() == ["^b^", ""]
+def test_published_mark():
     texts = ["bcd;_f-j", "†", "not_reported"]
     assert [published_mark(text) for text in texts] == ["bcd,f-j", "†", ""]
 
