@@ -121,7 +121,9 @@ def test_every_public_module_and_every_paper_has_a_page(pages):
 
 def site_text(folder, listed_results):
     papers = load_papers(folder / "published")
-    return site_pages.paper_results(papers["toy2026"], listed_results, folder / "results", "../results")
+    return site_pages.paper_results(
+        papers["toy2026"], listed_results, folder / "results", "../results"
+    )
 
 
 def test_results_of_a_work_are_told_and_shown_with_all_their_text_escaped(tmp_path):

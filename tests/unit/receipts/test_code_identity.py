@@ -94,7 +94,7 @@ def test_audits_are_no_code_of_a_script():
 
 def test_a_table_hashes_its_own_template_and_no_drawing():
     result = closure(FILES["errata.py"])
-    assert "everycell/render/tables/templates/table.html.j2" in result
+    assert "everycell/render/templates/table.html.j2" in result
     assert not {path for path in result if path.endswith("/figures.py")}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import everycell
-from everycell.base.compiling import compiled
+from everycell.base.arrays import compiled
 
 
 def total(values):
@@ -33,4 +33,4 @@ def test_loops_are_compiled_where_no_folder_can_be_written(monkeypatch):
 def test_all_loops_are_compiled_so():
     own = Path(everycell.__file__).parent
     files = [path for path in own.rglob("*.py") if "njit" in path.read_text(encoding="utf-8")]
-    assert [path.relative_to(own).as_posix() for path in files] == ["base/compiling.py"]
+    assert [path.relative_to(own).as_posix() for path in files] == ["base/arrays.py"]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from everycell.base.parquet_limits import ROWS, check_parquet_size
+from everycell.base.frames import ROWS, check_parquet_size
 from everycell.base.untrusted import UNPACKED
 from everycell.metrics.nfairr import find_most_neutral
 from everycell.metrics.term_counts import count_documents_with_terms, read_counts, read_documents
