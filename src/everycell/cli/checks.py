@@ -341,7 +341,7 @@ def crate(
     force: Force = False,
 ) -> None:
     """Write results as a Workflow Run RO-Crate, for archiving."""
-    from everycell.render.crate import write_crate
+    from everycell.cli.crate import write_crate
 
     settings = read_config(Path("config.yaml"))
     if not results.is_dir():

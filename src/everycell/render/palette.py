@@ -12,8 +12,8 @@ BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
 PINK, VERMILION, SKY = "#CC79A7", "#D55E00", "#56B4E9"
 #: Colours of the systems in a figure, in this order.
 COLOURS = (BLUE, ORANGE, GREEN, PINK, VERMILION, SKY)
-#: Lines, grid lines and boxes of figures.
-INK, GRID_LINES, BOX = "#222222", "#d0d0d0", "#dcebf5"
+#: Lines, thin lines, grid lines and boxes of figures.
+INK, GREY, GRID_LINES, BOX = "#222222", "#888888", "#d0d0d0", "#dcebf5"
 
 
 class Tint(NamedTuple):

@@ -9,7 +9,7 @@ from unit.toy_papers import CELLS, RECORD, write_paper
 
 from everycell.records.cells import RecordError
 from everycell.records.papers import Artefact, all_artefacts, load_papers
-from everycell.render.page.data_files import claims_frame, excluded_frame
+from everycell.render.page.pages import claims_frame, excluded_frame
 from everycell.verdicts.counting import (
     CLAIM_LINES,
     ClaimClass,

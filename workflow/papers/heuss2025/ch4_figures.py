@@ -20,7 +20,7 @@ from everycell.render.figures import (
     rows_by,
     style,
 )
-from everycell.render.palette import COLOURS, INK
+from everycell.render.palette import COLOURS, GREY, INK
 from papers.heuss2025.ch4_talent_search import FEATURES
 
 #: Features in the order of the figures, with their short names.
@@ -132,7 +132,7 @@ def checks_figure(points: pd.DataFrame) -> Figure:
 
 
 def _draw_reference(axes: Axes, curve: pd.DataFrame, label: str, number: int) -> None:
-    line_style = {"color": "#888888", "linestyle": DASHES[number], "linewidth": 0.9}
+    line_style = {"color": GREY, "linestyle": DASHES[number], "linewidth": 0.9}
     axes.plot(curve["size"], curve["value"], label=label, **line_style)
 
 

@@ -18,12 +18,12 @@ from receipt_files import hashed, in_all_forms, rewrite
 
 import everycell
 from everycell.base.files import write_json
+from everycell.cli.crate import write_crate
 from everycell.receipts.code import hash_of_sources
 from everycell.receipts.provenance import write_jobs, write_lineage
 from everycell.receipts.receipts import TABLE_FORMS, ReceiptError, write_receipt
 from everycell.records.papers import find_artefact
 from everycell.records.registry import load_registry
-from everycell.render.crate import write_crate
 from everycell.render.page.pages import write_page
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.origins import Sources
