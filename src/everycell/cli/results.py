@@ -15,7 +15,6 @@ from everycell.cli.names import Names
 from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import output_console, pluralise, print_for_programs, print_json
 from everycell.cli.project import can_be_run, collect_results
-from everycell.config import read_config
 from everycell.records.cells import RecordError
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, Paper, all_artefacts
@@ -202,6 +201,7 @@ def _sums_by_chapter(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def page() -> None:
     """Redraw the page from the results on disk."""
+    from everycell.config import read_config
     from everycell.receipts.provenance import write_lineage
     from everycell.render.page.pages import write_page
 
