@@ -103,7 +103,7 @@ def ids(references) -> set[str]:
     return {part["@id"] for part in (references if isinstance(references, list) else [references])}
 
 
-def test_every_file_is_described_with_its_hash(crate, project):
+def test_write_crate_hashes(crate, project):
     result = entities(crate)
     with zipfile.ZipFile(crate) as archive:
         names = set(archive.namelist()) - {"ro-crate-metadata.json"}
@@ -134,7 +134,7 @@ def test_every_file_is_described_with_its_hash(crate, project):
     }
 
 
-def test_a_result_has_an_action_with_what_its_receipt_says(crate):
+def test_write_crate_actions(crate):
     result = entities(crate)
     action = result["#released/toy/table_1"]
     assert ids(action["result"]) == {
@@ -162,7 +162,7 @@ def changed(project: Path, name: str = "table_1", **fields) -> None:
     rewrite(project / f"results/released/toy/{name}.receipt.json", **fields)
 
 
-def test_bytes_that_are_those_of_the_url_are_named_by_it(project):
+def test_write_crate_file_at_a_url(project):
     origin = load_registry().entry(RELEASED).origin
     changed(project, inputs=[{"path": f"resources/{RELEASED}", "sha256": origin.sha256}])
     result = entities(write_crate(project / "results", project / "out.zip", project))
@@ -171,7 +171,7 @@ def test_bytes_that_are_those_of_the_url_are_named_by_it(project):
     assert result[url]["sha256"] == origin.sha256 and f"#data/{RELEASED}" not in result
 
 
-def test_files_of_packages_have_licence_and_authors_wherever_the_cache_is(project):
+def test_write_crate_files_of_packages(project):
     files = load_registry().files
     key = next(key for key, entry in files.items() if entry.wheel)
     changed(project, inputs=[{"path": f"resources/{key}", "sha256": files[key].wheel.sha256}])
@@ -182,7 +182,7 @@ def test_files_of_packages_have_licence_and_authors_wherever_the_cache_is(projec
         assert files[key].wheel.distribution in result["description"]
 
 
-def test_packages_of_each_result_are_kept_though_the_code_is_the_same(project):
+def test_write_crate_packages_of_results(project):
     folder = project / "results/released/toy"
     for path in list(folder.glob("table_1.*")):
         text = path.read_bytes().replace(b"table_1", b"table_2")
@@ -196,7 +196,7 @@ def test_packages_of_each_result_are_kept_though_the_code_is_the_same(project):
     assert needs["table_2"] == "numpy 9.9" != needs["table_1"]
 
 
-def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, repository):
+def test_write_crate_forged_verdicts_or_broken_lineage(project, repository):
     papers = published()
     artefact = find_artefact(papers, "sakai2023/table_1")
     folder = project / "results/embedded/sakai2023"
@@ -251,7 +251,7 @@ def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, reposi
         packed()
 
 
-def test_no_crate_is_made_of_a_lineage_that_is_not_that_of_the_runs(project):
+def test_write_crate_outdated_lineage(project):
     results, out = project / "results", project / "out.zip"
     record = {"rule": "toy", "input": ["published/toy/table_1.csv"], "params": ["7"], "log": []}
     path = project / ".snakemake/metadata" / urlsafe_b64encode(b"work/toy.run").decode()
@@ -272,7 +272,7 @@ def test_no_crate_is_made_of_a_lineage_that_is_not_that_of_the_runs(project):
         write_crate(results, out, project)
 
 
-def test_no_crate_is_made_of_results_of_other_code(project):
+def test_write_crate_other_code(project):
     script = project / "workflow/scripts/toy.py"
     script.write_text("from everycell import other\n")
     changed(project, code={"version": everycell.__version__, "commit": "a" * 40, "sha256": "0"})
@@ -285,20 +285,20 @@ def test_no_crate_is_made_of_results_of_other_code(project):
     write_crate(project / "results", project / "out.zip", project)
 
 
-def test_released_data_is_named_with_its_licence_and_never_copied(crate):
+def test_write_crate_released_data(crate):
     url = load_registry().url(RELEASED)
     assert entities(crate)[url]["usageInfo"] == "Licence: none stated"
     with zipfile.ZipFile(crate) as archive:
         assert not [name for name in archive.namelist() if "input_data" in name or "work/" in name]
 
 
-def test_the_run_as_a_whole_has_all_results(crate):
+def test_write_crate_run(crate):
     run = entities(crate)["#run"]
     assert ids(run["instrument"]) == {"Snakefile"} and len(ids(run["result"])) == 7
     assert "config.yaml" in ids(run["object"])
 
 
-def test_no_crate_is_made_of_what_does_not_hold(project):
+def test_write_crate_invalid_results(project):
     table = project / "results/released/toy/table_1.csv"
     table.write_text("row,value\na,2\n")
     out = project / "out.zip"
@@ -309,7 +309,7 @@ def test_no_crate_is_made_of_what_does_not_hold(project):
     assert not list(project.glob("*out.zip*"))
 
 
-def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypatch, repository):
+def test_crate_replaces_only_with_force(project, monkeypatch, repository):
     monkeypatch.chdir(project)
     # One paper's page is drawn in no time.
     shutil.copytree(repository / "published" / "sakai2023", project / "published" / "sakai2023")
@@ -343,13 +343,13 @@ def offline(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_validator_of_the_profiles_finds_nothing(crate, offline):
+def test_write_crate_passes_the_validator(crate, offline):
     assert issues(crate) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lost", ["#run", "#config", "mainEntity", "license"])
-def test_the_validator_would_find_what_lacks(crate, offline, lost, tmp_path):
+def test_validator_refuses_an_incomplete_crate(crate, offline, lost, tmp_path):
     broken = tmp_path / "broken.zip"
     with zipfile.ZipFile(crate) as full, zipfile.ZipFile(broken, "w") as part:
         for name in full.namelist():

@@ -30,7 +30,7 @@ def text_lines(cell):
     return [Text(cell.text), Text("0.9999 =")]
 
 
-def test_groups_of_columns_stay_together_and_labels_repeat():
+def test_grid_lines_groups_of_columns():
     lines = [line.plain for line in grid_lines(GRID, text_lines, 48)]
     assert lines == [
         "                            CAsT 2020",
@@ -51,13 +51,13 @@ def test_groups_of_columns_stay_together_and_labels_repeat():
     ]
 
 
-def test_a_table_that_fits_is_in_one_part():
+def test_grid_lines_one_part():
     lines = [line.plain for line in grid_lines(GRID, text_lines, 80)]
     assert sum("BM25" in line for line in lines) == 1
     assert re.fullmatch(r" +─{18}  ─{18}", lines[1])
 
 
-def test_no_name_is_cut_on_80_columns():
+def test_grid_lines_80_columns():
     artefacts = [one for one in all_artefacts(load_papers(PUBLISHED)) if not one.cells.empty]
     assert len(artefacts) > 100
     for artefact in artefacts:
@@ -73,7 +73,7 @@ def test_no_name_is_cut_on_80_columns():
 
 
 @pytest.mark.parametrize(("columns", "width"), [(None, 160), ("80", 80)])
-def test_a_pipe_is_wide_unless_columns_is_set(monkeypatch, columns, width):
+def test_output_console_width(monkeypatch, columns, width):
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns:
         monkeypatch.setenv("COLUMNS", columns)

@@ -60,7 +60,7 @@ def entry(papers, tier, *values) -> Entry:
     return Entry(artefact, tier, report(artefact, tier, table))
 
 
-def test_without_a_result_nothing_is_tested(papers):
+def test_count_chapters_without_results(papers):
     entries = [entry(papers, tier) for tier in ("embedded", "released", "full")]
     (result,) = count_chapters(papers, entries).values()
     assert (result.claimed, result.tested) == (3, 0)

@@ -72,7 +72,7 @@ def page(index):
     return index.parent / "pages" / "toy2026_ch1.html"
 
 
-def test_the_badge_counts_numbers_from_data(index):
+def test_write_page_badge(index):
     text = index.with_name("badge.svg").read_text()
     cells = pd.read_csv(index.with_name("cells.csv"))
     numbers = cells.query("counts == 'yes' and kind == 'number'")
@@ -83,7 +83,7 @@ def test_the_badge_counts_numbers_from_data(index):
     ElementTree.fromstring(text)
 
 
-def test_all_text_is_escaped(index, page):
+def test_write_page_escapes_text(index, page):
     for path, scripts in ((index, 3), (page, 2)):
         outline = Outline(path.read_text())
         assert sum(tag == "script" for tag, _ in outline.tags) == scripts
@@ -94,7 +94,7 @@ def test_all_text_is_escaped(index, page):
     assert any(toys.EVIL in text for text in outline.text)
 
 
-def test_nothing_comes_from_elsewhere_and_every_link_leads_somewhere(index, page):
+def test_write_page_links(index, page):
     home = index.parent / "released" / "toy2026"
     for name in ("table_1.csv", "figure_1.csv"):
         (home / name).write_text("x")
@@ -123,7 +123,7 @@ def test_nothing_comes_from_elsewhere_and_every_link_leads_somewhere(index, page
                 assert anchor in outlines[target].values("id"), link
 
 
-def test_same_results_same_bytes(index, page, tmp_path):
+def test_write_page_same_bytes(index, page, tmp_path):
     result = toys.toy_results(tmp_path / "published2", tmp_path / "results2")
     again = write_page(tmp_path / "results2" / "index.html", result)
     data = map(index.with_name, ("cells.csv", "cells.parquet", "claims.csv"))
@@ -132,7 +132,7 @@ def test_same_results_same_bytes(index, page, tmp_path):
         assert other.read_bytes() == path.read_bytes()
 
 
-def test_the_deviation_plot_has_a_point_for_each_compared_number(index, page):
+def test_write_page_deviation_plot(index, page):
     figure = re.search(r'<figure class="deviations">.*?</figure>', page.read_text(), re.DOTALL)[0]
     points = re.findall(r'id="deviations-([\w-]+)">(.*?)</g>\s*</g>', figure, re.DOTALL)
     drawn = Counter({verdict.replace("-", " "): marks.count("<use") for verdict, marks in points})
@@ -152,13 +152,13 @@ def test_the_deviation_plot_has_a_point_for_each_compared_number(index, page):
         ("0.45", "bm25", None, None),
     ],
 )
-def test_a_deviation_is_in_last_digits_or_tolerances(published, reproduced, tolerance, deviation):
+def test_deviation_in_last_digits_or_tolerances(published, reproduced, tolerance, deviation):
     cell = JudgedCell(key={"row": "a"}, published=published, reproduced=reproduced,
                       verdict="within tolerance", why=None, tolerance=tolerance)  # fmt: skip
     assert deviation_of(cell) == deviation
 
 
-def test_a_page_that_was_edited_or_is_gone_is_named(index, page, tmp_path):
+def test_outdated_pages_edited_or_missing(index, page, tmp_path):
     result = toys.toy_results(tmp_path / "published2", tmp_path / "results2")
     papers = load_papers(tmp_path / "published2")
     pages = pages_of(index.parent, result, papers)
@@ -179,7 +179,7 @@ def test_write_page_classes_of_verdicts(index, page):
     assert all(f".{name} {{" in texts[0] for name in classes & verdicts)
 
 
-def test_all_cells_are_there_as_data(index):
+def test_write_page_cells_as_data(index):
     frame = pd.read_csv(index.with_name("cells.csv"), dtype=str, keep_default_na=False)
     pd.testing.assert_frame_equal(frame, pd.read_parquet(index.with_name("cells.parquet")),
                                   check_dtype=False)  # fmt: skip
@@ -204,7 +204,7 @@ def test_all_cells_are_there_as_data(index):
     assert set(not_run["explanation"]) == {"ten thousand crowd workers"}
 
 
-def test_a_stand_in_is_shown_beside_the_print_and_not_compared(page):
+def test_write_page_surrogate_table(page):
     grid = page.read_text().split("surrogate data, not the paper's data: made-up runs")[1]
     grid = grid.split("</table>")[0]
     rows = re.findall(r'<th scope="row">(\w)</th><td class="v surrogate".*?data-v="(.*?)" '
@@ -217,13 +217,13 @@ def test_a_stand_in_is_shown_beside_the_print_and_not_compared(page):
     ]
 
 
-def test_claims_name_section_and_page_of_the_print(page):
+def test_write_page_sources_of_claims(page):
     text = " ".join("".join(Outline(page.read_text()).text).split())
     assert "Run a is better than run b. (§ 1.1, p. 4 ff.)" in text
     assert "§ 1, p. 3 ff." in text
 
 
-def test_a_work_can_be_cited(index, page):
+def test_write_page_bibtex(index, page):
     for path in (index, page):
         text = "".join(Outline(path.read_text()).text)
         assert "@phdthesis{toy2026," in text
@@ -241,7 +241,7 @@ def test_a_work_can_be_cited(index, page):
         ("urls", "x"),
     ],
 )
-def test_an_address_that_is_none_is_named_with_its_file(tmp_path, field, value):
+def test_write_page_invalid_address(tmp_path, field, value):
     home = tmp_path / "published" / "toy2026"
     result = toys.toy_results(home.parent, tmp_path)
     paper = yaml.safe_load((home / "paper.yaml").read_text())
@@ -252,7 +252,7 @@ def test_an_address_that_is_none_is_named_with_its_file(tmp_path, field, value):
     assert any(field in fault for fault in check_papers(home.parent))
 
 
-def test_cells_show_value_and_mark(page):
+def test_write_page_values_and_marks(page):
     text = re.sub(r'<span class="both">.*?</span>', "", page.read_text())
     text = re.sub(r"<(?!td|/td)[^>]+>", "", text)
     cells = re.findall(r'<td class="v (?!surrogate)([\w-]+)"[^>]*>(.*?)</td>', text)
@@ -288,7 +288,7 @@ def changed(tmp_path, *, names=None, values=None):
     return (results / "pages/toy2026_ch1.html").read_text(), index.read_text()
 
 
-def test_every_view_of_a_table_has_the_names_of_its_record(tmp_path):
+def test_write_page_names_of_the_record(tmp_path):
     names = {"run": "system <i>", "MAP": "mean AP", "a": "run A_1", "length": "words"}
     page, index = changed(tmp_path, names=names)
     grids = re.findall(r"<table.*?</table>", page, re.DOTALL)
@@ -301,7 +301,7 @@ def test_every_view_of_a_table_has_the_names_of_its_record(tmp_path):
     assert "b / x / mean AP" in index
 
 
-def test_a_value_that_rounds_to_the_printed_one_has_the_digits_that_tell_them_apart(tmp_path):
+def test_write_page_distinct_digits(tmp_path):
     # Their verdicts differ: a tolerance of zero, a published marker.
     values = {("b", "x", "MAP"): 0.25004, ("a", "y", "MAP"): 0.5, ("b", "y", "MAP"): -0.4}
     page, index = changed(tmp_path, values=values)
@@ -312,14 +312,14 @@ def test_a_value_that_rounds_to_the_printed_one_has_the_digits_that_tell_them_ap
     assert "reproduced <b>0.25004</b>" in index
 
 
-def test_markers_are_in_the_details_of_a_cell_and_no_other_has_any(page):
+def test_write_page_markers_in_details(page):
     details = Outline(page.read_text()).values("data-r")
     assert [text for text in details if "marker" in text] == [
         "0.5007; published marker: b<; reproduced marker: none"
     ]
 
 
-def test_markers_of_a_table_beside_are_raised_and_no_key(page):
+def test_write_page_markers_of_a_supplement(page):
     beside = page.read_text().split("Supplementary table: Scores by length")[1]
     grid = beside.split("</table>")[0]
     assert "<td>0.1235<sup>b&amp;</sup></td>" in grid and "<td>0.2</td>" in grid
@@ -327,7 +327,7 @@ def test_markers_of_a_table_beside_are_raised_and_no_key(page):
     assert ">Length</th>" in grid and "marker" not in grid.lower()
 
 
-def test_an_interval_stands_behind_its_value_and_is_no_key(tmp_path):
+def test_supplement_grid_intervals(tmp_path):
     path = tmp_path / "differences.csv"
     path.write_text("system,against,value,low,high\na,b,0.30004,-0.1,0.51239\na,c,1,0,2\n")
     grid = supplement_grid(path)
@@ -336,7 +336,7 @@ def test_an_interval_stands_behind_its_value_and_is_no_key(tmp_path):
     assert [cell.text for cell in grid.rows[0]] == ["0.3 (-0.1 to 0.5124)", "1 (0 to 2)"]
 
 
-def test_what_does_not_stand_comes_first(index, page):
+def test_write_page_failures_first(index, page):
     top = index.read_text().split('<h2 id="chapters-title"')[0]
     assert "Differences and contradicted claims" in top
     output = " ".join(re.sub(r"<style>.*?</style>|<[^>]+>", "", top, flags=re.S).split())
@@ -350,7 +350,7 @@ def test_what_does_not_stand_comes_first(index, page):
     assert "Result is not trusted" in page.read_text()
 
 
-def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
+def test_build_page_counts_the_deepest_tier(tmp_path):
     results = tmp_path / "results"
     result = toys.toy_results(tmp_path / "published", results)
     released = next(toy for toy in result if toy.tier == "released")
@@ -377,7 +377,7 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     assert [claim.test.tier.name for claim in page.failures.claims["reproduced"]] == ["full"]
 
 
-def test_a_stand_in_has_no_verdicts(tmp_path):
+def test_build_page_surrogate_data(tmp_path):
     result = toys.toy_results(tmp_path / "published2", tmp_path / "results2")
     standing = [entry for entry in result if entry.tier != "released"]
     figure = next(entry for entry in result if entry.artefact.name == "figure_1")
@@ -393,7 +393,7 @@ def test_a_stand_in_has_no_verdicts(tmp_path):
     assert "on surrogate data (made-up runs)" in index
 
 
-def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
+def test_write_page_reasons_not_testable(tmp_path):
     result = [one for one in toys.toy_results(tmp_path / "published", tmp_path)
              if one.tier != "released" or one.artefact.name == "figure_1"]  # fmt: skip
     position, silent = next(
@@ -412,13 +412,13 @@ def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
     assert f"{len(claims) + 2} of them not testable here, each with the reason" in path.read_text()
 
 
-def test_an_artefact_without_report_is_an_error(tmp_path):
+def test_write_page_missing_report(tmp_path):
     result = toys.toy_results(tmp_path / "published", tmp_path)[1:]
     with pytest.raises(RecordError, match="toy2026/figure_2: the report is missing"):
         write_page(tmp_path / "index.html", result[:-1])
 
 
-def test_published_tables_have_units_in_their_headings_and_marks_without_debris():
+def test_published_grid_units_and_marks():
     marks = set()
     for artefact in all_artefacts(load_papers(PUBLISHED)):
         names = artefact.record.names
@@ -441,7 +441,7 @@ def test_published_tables_have_units_in_their_headings_and_marks_without_debris(
     assert "not_reported" in codes and "not_reported" not in marks
 
 
-def test_a_published_mark_is_raised_after_its_value_in_a_table_of_verdicts(tmp_path):
+def test_pages_of_published_mark(tmp_path):
     result = toys.toy_results(tmp_path / "published", tmp_path / "results")
     table = result[1].artefact
     cells = table.cells.assign(marker=["ab;_c", *[""] * (len(table.cells) - 1)])
@@ -452,7 +452,7 @@ def test_a_published_mark_is_raised_after_its_value_in_a_table_of_verdicts(tmp_p
 
 
 @pytest.mark.slow
-def test_all_papers_fit_into_a_small_page(tmp_path):
+def test_write_page_size_of_all_papers(tmp_path):
     papers = load_papers(PUBLISHED)
     result = []
     for artefact in all_artefacts(papers):
@@ -486,7 +486,7 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
     assert output == sum(len(artefact.cells) for artefact in all_artefacts(papers)) > 3_400
 
 
-def test_pages_of_size_and_verdict_of_tolerances(tmp_path):
+def test_pages_of_too_noisy_cell(tmp_path):
     """A cell that is too noisy has its own verdict everywhere, with its tolerance beside it."""
     table = toys.toy_results(tmp_path / "published", tmp_path / "results")[1]
     cells = table.report.model_dump()["cells"]
@@ -507,7 +507,7 @@ def test_pages_of_size_and_verdict_of_tolerances(tmp_path):
     assert "2 too noisy to judge" in files["badge.svg"].decode()
 
 
-def test_values_that_are_not_equal_have_tolerance_and_cause_in_markdown_and_latex(tmp_path):
+def test_difference_files_tolerance_and_cause(tmp_path):
     table = toys.toy_results(tmp_path / "published", tmp_path / "results")[1]
     cells = table.report.model_dump()["cells"]
     cells[2] |= {"tolerance": 0.00251, "why": "The spread of 5 seeds."}
@@ -532,7 +532,7 @@ def test_values_that_are_not_equal_have_tolerance_and_cause_in_markdown_and_late
 
 
 @pytest.mark.parametrize("where", ["copy", "method"])
-def test_only_an_error_in_print_is_called_one(tmp_path, where):
+def test_write_page_causes_of_errata(tmp_path, where):
     results = tmp_path / "results"
     changed = []
     for toy in toys.toy_results(tmp_path / "published", results):
@@ -554,11 +554,11 @@ def without_legend(page):
     return re.sub(r'<dl class="meaning">.*?</dl>', "", page, flags=re.DOTALL)
 
 
-def test_labels():
+def test_label_of_a_passage():
     assert label("text_4_4_4") == "Text 4.4.4"
 
 
-def test_claims_that_cannot_be_tested_stand_under_their_chapter(page):
+def test_write_page_untested_claims(page):
     text = " ".join("".join(Outline(page.read_text()).text).split())
     assert "3 claims on published values: " in text
     assert text.index("There are no geese here.") < text.index("There are no ducks here.")
