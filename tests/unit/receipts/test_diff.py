@@ -5,13 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from everycell.receipts.causes import Cause, Change
 from receipt_files import hashed, rewrite
 from typer.testing import CliRunner
 
 from everycell.base.files import write_json
 from everycell.cli import app
-from everycell.receipts.diff import compare_folders
+from everycell.receipts.diff import Cause, Change, compare_folders
 from everycell.receipts.receipts import ReceiptError, write_receipt
 
 STEM = "released/toy/table_1"
