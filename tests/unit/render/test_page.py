@@ -247,7 +247,9 @@ def test_write_page_invalid_address(tmp_path, field, value):
     paper = yaml.safe_load((home / "paper.yaml").read_text())
     paper["publication"][field] = value
     (home / "paper.yaml").write_text(yaml.safe_dump(paper))
-    with pytest.raises(RecordError, match=rf"toy2026/paper\.yaml, line \d+: `publication\.{field}`"):
+    with pytest.raises(
+        RecordError, match=rf"toy2026/paper\.yaml, line \d+: `publication\.{field}`"
+    ):
         write_page(tmp_path / "index.html", result)
     assert any(field in fault for fault in check_papers(home.parent))
 
