@@ -28,7 +28,7 @@ def test_colours_are_written_in_the_palette():
     ]
     assert len(files) > 200
     colours = {path.name: COLOUR.findall(path.read_text(encoding="utf-8")) for path in files}
-    assert {name: found for name, found in colours.items() if found} == {}
+    assert {name: listed for name, listed in colours.items() if listed} == {}
 
 
 def test_tints_of_all_verdicts():

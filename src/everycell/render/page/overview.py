@@ -217,7 +217,7 @@ def build_page(papers: Mapping[str, Paper], results: Iterable[Result], folder: P
             artefacts.append(artefact_on_page(artefact, by_artefact[artefact.id], folder, jobs))
         chapters = [
             ChapterOnPage(
-                [shown for shown in artefacts if shown.artefact.chapter == number],
+                [one for one in artefacts if one.artefact.chapter == number],
                 counts[paper.key, number],
                 paper,
                 number,
@@ -228,8 +228,8 @@ def build_page(papers: Mapping[str, Paper], results: Iterable[Result], folder: P
         in_chapters = [artefact for chapter in chapters for artefact in chapter.artefacts]
         sums = total(chapter.counts for chapter in chapters)
         shown_papers.append(PaperOnPage(in_chapters, sums, paper, chapters))
-    shown = [artefact for paper in shown_papers for artefact in paper.artefacts]
-    return Page(shown, total(counts.values()), shown_papers)
+    everything = [artefact for paper in shown_papers for artefact in paper.artefacts]
+    return Page(everything, total(counts.values()), shown_papers)
 
 
 class Reason(NamedTuple):
@@ -289,11 +289,11 @@ def failures_of(artefacts: Sequence[ArtefactOnPage]) -> Failures:
     """Collect what was not reproduced."""
     # Our transcription errors are not evidence against the paper, so they are listed separately.
     names = ("different", "inconsistent", "explained", "copy", "too noisy to judge")
-    found = Failures(
+    failures = Failures(
         {name: [] for name in names}, {"reproduced": [], "published": [], "surrogate": []}, [], []
     )
     for artefact in artefacts:
-        found.faults.extend(
+        failures.faults.extend(
             (artefact, tier, fault) for tier in artefact.tiers for fault in tier.result.faults
         )
         causes = set()
@@ -312,8 +312,8 @@ def failures_of(artefacts: Sequence[ArtefactOnPage]) -> Failures:
             by_reason.setdefault(reason, []).append(cell)
         for name, by_reason in reasons.items():
             groups = [Reason(*reason, cells) for reason, cells in by_reason.items()]
-            found.cells[name].append(FailedCells(artefact, groups))
-        found.errata.extend(
+            failures.cells[name].append(FailedCells(artefact, groups))
+        failures.errata.extend(
             (artefact, erratum) for erratum in artefact.errata if erratum.finding not in causes
         )
         for claim in artefact.claims:
@@ -325,10 +325,10 @@ def failures_of(artefacts: Sequence[ArtefactOnPage]) -> Failures:
                 if test.is_contradicted and test.tier is artefact.claims_count_in
             ]
             for test in failed_tests:
-                found.claims[test.tier.state].append(FailedClaim(artefact, claim, test))
+                failures.claims[test.tier.state].append(FailedClaim(artefact, claim, test))
             # Published values contradict the claim, and reproduced values do not.
             if claim.published == "contradicted" and not any(
                 test.tier.state == "reproduced" for test in failed_tests
             ):
-                found.claims["published"].append(FailedClaim(artefact, claim))
-    return found
+                failures.claims["published"].append(FailedClaim(artefact, claim))
+    return failures
