@@ -12,7 +12,8 @@ import pandas as pd
 from everycell.receipts.provenance import NAME, write_jobs
 from everycell.records.papers import Artefact, Paper, load_papers
 from everycell.records.tables import Record
-from everycell.render.figures import bar_panels, save_figure
+from everycell.render.figure_files import save_figure
+from everycell.render.figures import bar_panels
 from everycell.verdicts.reports import CAUSE_NAMES, Report
 from everycell.verdicts.results import Result
 

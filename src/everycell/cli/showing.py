@@ -23,7 +23,6 @@ from everycell.records.folders import TIERS, Tier
 from everycell.records.papers import Artefact, Paper, all_artefacts
 from everycell.records.tables import RUNNABLE
 from everycell.render.grid import Cell, Grid
-from everycell.render.palette import TINTS
 from everycell.render.verdict_tables import (
     SurrogateCell,
     VerdictCell,
@@ -33,6 +32,7 @@ from everycell.render.verdict_tables import (
     verdict_grid,
     verdict_table_as_tex,
 )
+from everycell.render.vocabulary import TINTS
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.reports import (
     CAUSE_NAMES,

@@ -98,7 +98,7 @@ class ResultJob(Job):
     def write_figure(self, plotted: pd.DataFrame, figure: Figure, name: str = "") -> None:
         """Write a figure and its data; `name` is that of a supplementary figure."""
         from everycell.base.files import write_atomically
-        from everycell.render.figures import save_figure
+        from everycell.render.figure_files import save_figure
 
         data = Path(self.snakemake.output[f"{name}_csv" if name else "csv"])
         write_atomically(data, plotted.to_csv(index=False, lineterminator="\n"))

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -15,7 +14,6 @@ from pandas.api.types import is_scalar
 from tabulate import tabulate
 
 from everycell.base.files import write_atomically
-from everycell.render import palette
 from everycell.render.grid import (
     Cell,
     Decimals,
@@ -138,9 +136,5 @@ def html_environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-    )
-    environment.filters["css"] = palette.css_class
-    cast(dict[str, Any], environment.globals).update(
-        palette=palette, css_colours=palette.css_colours
     )
     return environment

@@ -22,8 +22,7 @@ from everycell.render.grid import (
     shown_label,
 )
 from everycell.render.latex import escape_tex, latex_document, latex_table
-from everycell.render.palette import TINTS, css_class
-from everycell.render.vocabulary import VERDICTS, label
+from everycell.render.vocabulary import TINTS, VERDICTS, css_class, label
 from everycell.verdicts.reports import UNDECIDED_MARK, UNEQUAL, JudgedCell, Report, Verdict
 
 #: Longer supplementary tables are linked, not shown.

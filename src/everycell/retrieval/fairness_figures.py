@@ -7,16 +7,13 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
+from everycell.render.figure_files import DASHES, HATCHES, MARKERS, style
 from everycell.render.figures import (
-    DASHES,
-    HATCHES,
-    MARKERS,
     check_known,
     check_numbers,
     check_single,
     common_legend,
     rows_by,
-    style,
 )
 from everycell.render.palette import COLOURS, GREY, INK
 

@@ -49,7 +49,7 @@ PRELOADED = (
     "sklearn.linear_model",
     "statsmodels.formula.api",
     "statsmodels.stats.anova",
-    "everycell.render.figures",
+    "everycell.render.figure_files",
     "everycell.render.table_files",
 )
 #: What the receipts of a run without a perturbation say instead of the inputs.

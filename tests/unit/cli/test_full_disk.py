@@ -86,7 +86,7 @@ def test_write_size_limit(files, command):
 @pytest.mark.fault("full_disk")
 def test_save_figure_all_or_none(files):
     """No file remains if only the largest does not fit."""
-    from everycell.render.figures import save_figure
+    from everycell.render.figure_files import save_figure
 
     figure = Figure(figsize=(3, 2))
     figure.subplots().plot([1, 2])

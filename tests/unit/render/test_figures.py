@@ -10,13 +10,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from everycell.render.figures import (
-    agreement_panels,
-    bar_panels,
-    box_panels,
-    interval_lines,
-    save_figure,
-)
+from everycell.render.figure_files import save_figure
+from everycell.render.figures import agreement_panels, bar_panels, box_panels, interval_lines
 from everycell.render.palette import COLOURS
 
 BARS = pd.DataFrame(
@@ -27,7 +22,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 import pandas as pd
-from everycell.render.figures import save_figure
+from everycell.render.figure_files import save_figure
 from everycell.render.figures import bar_panels
 frame = pd.read_csv(sys.argv[1])
 save_figure(bar_panels(frame, panel="panel", group="group", series="by"), Path(sys.argv[2]))

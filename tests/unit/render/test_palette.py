@@ -1,4 +1,4 @@
-"""One palette: a colour is written in one place, and style sheet, LaTeX and terminal read it."""
+"""A colour is written in one place, which style sheet, LaTeX, badge, figures and terminal read."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import re
 from pathlib import Path
 
 import everycell
-from everycell.render.palette import COLOURS, TINTS, css_class
-from everycell.render.table_files import html_environment
+from everycell.receipts.code import imported_files
+from everycell.render.page.pages import page_environment
+from everycell.render.palette import COLOURS
+from everycell.render.vocabulary import TINTS, css_class
 from everycell.verdicts.reports import VERDICTS
 
 LIBRARY = Path(everycell.__file__).parent
@@ -18,13 +20,13 @@ COLOUR = re.compile(r"#(?!0000)(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3,4})\b")
 OTHERS = ("rag/grounded/templates/provenance.html", "minisearch-7.2.0.js")
 
 
-def test_colours_are_written_in_the_palette():
+def test_colours_are_written_once():
     files = [
         path
         for folder in (LIBRARY, PAPERS)
         for suffix in ("py", "css", "j2", "js")
         for path in folder.rglob(f"*.{suffix}")
-        if path.name != "palette.py" and not path.as_posix().endswith(OTHERS)
+        if path.name not in ("palette.py", "vocabulary.py") and not path.as_posix().endswith(OTHERS)
     ]
     assert len(files) > 200
     colours = {path.name: COLOUR.findall(path.read_text(encoding="utf-8")) for path in files}
@@ -39,8 +41,15 @@ def test_tints_of_all_verdicts():
     assert len(set(COLOURS)) == len(COLOURS)
 
 
+def test_imported_files_of_figures_have_no_colours_of_the_page():
+    """A colour of the page remakes no figure."""
+    modules = imported_files(LIBRARY / "render/figures.py", [LIBRARY.parent])
+    names = {path.name for path in modules}
+    assert "palette.py" in names and "vocabulary.py" not in names
+
+
 def test_style_sheet_has_all_tints():
-    style = html_environment("everycell.render.page").get_template("page.css").render()
+    style = page_environment().get_template("page.css").render()
     for name, tint in TINTS.items():
         assert f"--{css_class(name)}: {tint.light};" in style
         assert f"--{css_class(name)}: {tint.dark};" in style

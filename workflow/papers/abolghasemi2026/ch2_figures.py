@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from everycell.render.figure_files import MARKERS, style
 from everycell.render.figures import (
-    MARKERS,
     check_intervals,
     check_known,
     check_numbers,
@@ -15,7 +15,6 @@ from everycell.render.figures import (
     common_legend,
     draw_marks,
     rows_by,
-    style,
 )
 from everycell.render.palette import COLOURS, GREY, INK
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
+from everycell.render.figure_files import MARKERS, style
 from everycell.render.figures import (
-    MARKERS,
     check_intervals,
     check_known,
     check_single,
     common_legend,
     rows_by,
-    style,
 )
 from everycell.render.palette import COLOURS
 

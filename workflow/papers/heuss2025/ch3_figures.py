@@ -9,15 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.stats import norm
 
-from everycell.render.figures import (
-    DASHES,
-    MARKERS,
-    check_intervals,
-    check_single,
-    common_legend,
-    rows_by,
-    style,
-)
+from everycell.render.figure_files import DASHES, MARKERS, style
+from everycell.render.figures import check_intervals, check_single, common_legend, rows_by
 from everycell.render.palette import COLOURS
 
 #: Colours that are safe for colour-blind readers, instead of the green and red of the thesis.

@@ -9,16 +9,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from everycell.render.figure_files import DASHES, HATCHES, MARKERS, style
 from everycell.render.figures import (
-    DASHES,
-    HATCHES,
-    MARKERS,
     check_intervals,
     check_numbers,
     check_single,
     common_legend,
     rows_by,
-    style,
 )
 from everycell.render.palette import COLOURS, GREY, INK
 from papers.heuss2025.ch4_talent_search import FEATURES

@@ -7,14 +7,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from everycell.render.figure_files import MARKERS, style
 from everycell.render.figures import (
-    MARKERS,
     bar_panels,
     check_single,
     common_legend,
     interval_lines,
     rows_by,
-    style,
 )
 from everycell.render.palette import COLOURS
 

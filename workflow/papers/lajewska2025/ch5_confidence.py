@@ -12,7 +12,8 @@ from everycell.base.untrusted import parse_literal
 from everycell.collections.snippets import read_annotations
 from everycell.dialogue.spans import mean_jaccard
 from everycell.jobs.result_job import ResultJob
-from everycell.render.figures import MARKERS, check_intervals, check_numbers, style
+from everycell.render.figure_files import MARKERS, style
+from everycell.render.figures import check_intervals, check_numbers
 from everycell.render.palette import COLOURS
 from everycell.statistics.cluster_relations import (
     centre_within_groups,

@@ -109,7 +109,7 @@ def explain(
     )
     from everycell.explain.explainers import ExplainedList
     from everycell.explain.forests import read_forest
-    from everycell.render.figures import save_figure
+    from everycell.render.figure_files import save_figure
 
     if objective != "kendall" and explainer not in EXPLAINERS_WITH_OBJECTIVE:
         raise RecordError(f"The explainer {explainer} has its own objective; remove --objective.")

@@ -278,7 +278,7 @@ def rerank(
         trade_off,
         trade_off_plot,
     )
-    from everycell.render.figures import save_figure
+    from everycell.render.figure_files import save_figure
     from everycell.trec.runs import read_qrels, write_run
 
     if not alpha:

@@ -13,13 +13,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from everycell.records.cells import count_decimals, without_spread
-from everycell.render.figures import METADATA, style
+from everycell.render.figure_files import METADATA, style
 from everycell.render.grid import Cell, Grid
 from everycell.render.latex import escape_tex, latex_document, latex_table
 from everycell.render.page.overview import ChapterOnPage
-from everycell.render.palette import GRID_LINES, INK, css_class
+from everycell.render.palette import GRID_LINES, INK
 from everycell.render.table_files import escape_markdown, table_as_markdown
 from everycell.render.verdict_tables import VerdictCell
+from everycell.render.vocabulary import css_class
 from everycell.verdicts.counting import describe_verdicts
 from everycell.verdicts.reports import UNCOUNTED, JudgedCell, Verdict
 

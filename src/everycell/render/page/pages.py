@@ -19,6 +19,7 @@ from everycell.base.files import write_atomically
 from everycell.records.folders import TIERS
 from everycell.records.papers import Artefact, Paper, all_artefacts, load_papers
 from everycell.records.tables import RUNNABLE
+from everycell.render import vocabulary
 from everycell.render.grid import VALUE_COLUMNS
 from everycell.render.page.differences import deviation_plot, difference_files
 from everycell.render.page.overview import Page, build_page, links_of
@@ -91,12 +92,18 @@ def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:
 
 
 @cache
-def _environment() -> Environment:
+def page_environment() -> Environment:
     """Templates of the page, with the words and filters that they use."""
     environment = html_environment("everycell.render.page")
-    environment.filters |= {"links": links_of, "section_and_page": section_and_page}
+    environment.filters |= {
+        "css": vocabulary.css_class,
+        "links": links_of,
+        "section_and_page": section_and_page,
+    }
     cast(dict[str, Any], environment.globals).update(
         headline=headline,
+        palette=vocabulary,
+        css_colours=vocabulary.css_colours,
         meaning={
             "verdicts": VERDICTS,
             "groups": GROUPS,
@@ -112,7 +119,7 @@ def _environment() -> Environment:
 
 
 def _render(template: str, scripts: Sequence[str], **variables: Any) -> bytes:
-    environment, loader = _environment(), PackageLoader("everycell.render.page")
+    environment, loader = page_environment(), PackageLoader("everycell.render.page")
     texts = [
         # The source map is not included.
         loader.get_source(environment, name)[0].partition("//# sourceMappingURL")[0]
@@ -132,7 +139,7 @@ def _badge(page: Page) -> bytes:
     if verdicts["too noisy to judge"]:
         message += f"; {verdicts['too noisy to judge']} too noisy to judge"
     left, right = (12 + 7 * len(text) for text in (label, message))
-    badge = _environment().get_template("badge.svg.j2")
+    badge = page_environment().get_template("badge.svg.j2")
     return badge.render(label=label, message=message, left=left, right=right).encode()
 
 

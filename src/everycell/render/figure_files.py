@@ -1,0 +1,83 @@
+"""Style of all figures, and reproducible figure files.
+
+A hatch or a marker repeats the meaning of each colour, for greyscale prints.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from everycell.base.files import atomic_path
+from everycell.render.palette import GRID_LINES, INK
+
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+#: Line styles of the first six systems in a figure, the next six, and so on.
+DASHES = ("-", "--", ":")
+
+STYLE: dict[str, object] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.titleweight": "bold",
+    "axes.edgecolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": GRID_LINES,
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.5,
+    "figure.facecolor": "white",
+    "savefig.dpi": 200,
+    # A dollar sign in a name does not start a formula.
+    "text.parse_math": False,
+    # Text is stored as text, so that it can be searched and read aloud.
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    # Without a salt, the ids in an SVG are random.
+    "svg.hashsalt": "everycell",
+}
+METADATA: Mapping[str, dict[str, None]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {"Software": None},
+}
+
+_NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Use the project's figure style, regardless of the user's matplotlib settings."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield
+
+
+def save_figure(figure: Figure, stem: Path) -> list[Path]:
+    """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi), all or none."""
+    files = []
+    with style(), ExitStack() as drafts:
+        for kind, metadata in METADATA.items():
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, metadata=metadata)
+            if kind == "svg":
+                # Names in the data may contain characters that XML does not allow.
+                buffer = io.BytesIO(_NOT_IN_XML.sub(b"\xef\xbf\xbd", buffer.getvalue()))
+            file = stem.with_name(f"{stem.name}.{kind}")
+            drafts.enter_context(atomic_path(file)).write_bytes(buffer.getvalue())
+            files.append(file)
+    return files
