@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.receipts.lineage import NAME, write_jobs
+from everycell.receipts.provenance import NAME, write_jobs
 from everycell.records.papers import Artefact, Paper, load_papers
 from everycell.records.tables import Record
 from everycell.render.figure_files import save_figure
-from everycell.render.panels import bar_panels
+from everycell.render.figures import bar_panels
 from everycell.verdicts.reports import CAUSE_NAMES, Report, Result
 
 EVIL = "<script>document.title='taken'</script>"
@@ -174,7 +174,7 @@ def report(artefact: Artefact, tier: str, state: str, **more: Any) -> Report:
 
 
 def toy_results(folder: Path, results: Path) -> list[Result]:
-    """Result results of the toy paper, with the files that the page reads or links."""
+    """Toy results of the toy paper, with the files that the page reads or links."""
     artefacts = published(folder)["toy2026"].artefacts
     table, figure = artefacts["table_1"], artefacts["figure_1"]
     cells = [

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from everycell.receipts.lineage import job_finder
+from everycell.receipts.provenance import job_finder
 from everycell.receipts.receipts import ReceiptError, read_receipt
 from everycell.records.cells import (
     SEEDS,

@@ -1,17 +1,18 @@
 """Claims of a chapter: each counted once, by the best result that there is."""
 
 from collections import Counter
+from dataclasses import dataclass, field
 
 import pandas as pd
 import pytest
 from unit.toy_papers import CELLS, RECORD, write_paper
 
 from everycell.records.cells import RecordError
-from everycell.records.papers import all_artefacts, load_papers
-from everycell.render.page.cells_file import claims_frame, excluded_frame
+from everycell.records.papers import Artefact, all_artefacts, load_papers
+from everycell.render.page.pages import claims_frame, excluded_frame
 from everycell.verdicts.counts import ClaimClass, Counts, claims_of, count_chapters, summary_row
 from everycell.verdicts.headlines import CLAIM_LINES, as_query, claim_lines, count_claims
-from everycell.verdicts.reports import Result
+from everycell.verdicts.reports import Report
 from everycell.verdicts.verdicts import report
 
 CLAIMS = """\
@@ -30,19 +31,27 @@ TIERS = (
 )
 
 
+@dataclass
+class Entry:
+    artefact: Artefact
+    tier: str
+    report: Report
+    faults: list[str] = field(default_factory=list)
+
+
 @pytest.fixture
 def papers(tmp_path):
     record = RECORD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
     return load_papers(write_paper(tmp_path, record))
 
 
-def entry(papers, tier, *values) -> Result:
+def entry(papers, tier, *values) -> Entry:
     (artefact,) = all_artefacts(papers)
     table = artefact.cells.assign(value=values) if values else None
-    return Result(artefact, tier, report(artefact, tier, table))
+    return Entry(artefact, tier, report(artefact, tier, table))
 
 
-def test_without_a_result_nothing_is_tested(papers):
+def test_count_chapters_without_results(papers):
     entries = [entry(papers, tier) for tier in ("embedded", "released", "full")]
     (result,) = count_chapters(papers, entries).values()
     assert (result.claimed, result.tested) == (3, 0)
@@ -84,7 +93,7 @@ def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, 
         write_paper(tmp_path, record.replace("    claims:", f"    {declared}\n    claims:"))
     )
     (artefact,) = all_artefacts(papers)
-    result = Result(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
+    result = Entry(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
     basis, larger = claims_of(artefact, result)
     assert basis.basis == expected_basis
     assert (larger.basis, larger.outcome, larger.flag) == ("data", "contradicted", "")

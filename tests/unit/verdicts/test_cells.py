@@ -10,7 +10,7 @@ from receipt_files import hashed
 from unit.receipts.test_lineage import record
 from unit.toy_papers import write_paper
 
-from everycell.receipts.lineage import write_jobs
+from everycell.receipts.provenance import write_jobs
 from everycell.receipts.receipts import ReceiptError, write_receipt
 from everycell.records.cells import RecordError, summarise_seeds
 from everycell.records.claims import Claim
