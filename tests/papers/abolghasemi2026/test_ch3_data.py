@@ -186,11 +186,11 @@ class TestSplit:
         ]
         assert [len(result.turns) for result in split.train] == [6, 8, 10] * 2
 
-    def test_own_labels(self):
+    def test_read_dialogues_own_labels(self):
         labels = [result.satisfied for result in self.split(same_label=False).train]
         assert labels == [False, True, False, True, False, True]
 
-    def test_another_rule(self):
+    def test_read_dialogues_other_rule(self):
         assert all(
             result.satisfied for result in self.split(rule=lambda utterance_ratings: 3).train
         )

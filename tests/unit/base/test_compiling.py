@@ -18,7 +18,7 @@ def total(values):
 
 
 @pytest.mark.fault("full_disk")
-def test_loops_are_compiled_where_no_folder_can_be_written(monkeypatch):
+def test_compile_unwritable_folder(monkeypatch):
     from numba.core import caching
 
     def refuse(_locator):
@@ -30,7 +30,7 @@ def test_loops_are_compiled_where_no_folder_can_be_written(monkeypatch):
     assert not hasattr(loop.stats, "cache_path") or loop.stats.cache_path is None
 
 
-def test_all_loops_are_compiled_so():
+def test_compiled_loops():
     own = Path(everycell.__file__).parent
     files = [path for path in own.rglob("*.py") if "njit" in path.read_text(encoding="utf-8")]
     assert [path.relative_to(own).as_posix() for path in files] == ["base/compiling.py"]

@@ -50,20 +50,20 @@ def tight(tmp_path_factory):
     ],
     ids=["count-terms", "fairness", "terms", "background"],
 )
-def test_more_rows_than_ids_could_tell_apart(read, many_rows):
+def test_check_parquet_size_many_rows(read, many_rows):
     with pytest.raises(ValueError, match="5,000,000 rows in [0-9,]+ bytes"):
         read(many_rows)
 
 
 @pytest.mark.fault("bomb")
-def test_columns_that_unpack_to_too_much(tight):
+def test_check_parquet_size_unpacked_columns(tight):
     with pytest.raises(ValueError, match="unpacks from [0-9,]+ to [0-9,]+ bytes"):
         check_parquet_size(tight)
 
 
 @pytest.mark.slow
 @pytest.mark.fault("bomb")
-def test_one_long_text_in_many_rows_is_held_once(tmp_path):
+def test_read_parquet_repeated_long_text(tmp_path):
     path = tmp_path / "texts.parquet"
     rows = np.arange(10_000)
     texts = pa.DictionaryArray.from_arrays(
@@ -81,7 +81,7 @@ def test_one_long_text_in_many_rows_is_held_once(tmp_path):
     assert done.stdout == f"{10**10}\n", done.stderr
 
 
-def test_a_real_table_passes(tmp_path):
+def test_check_parquet_size_plain_table(tmp_path):
     path = tmp_path / "counts.parquet"
     ids = [f"d{number}" for number in range(ROWS // 10)]
     pd.DataFrame({"document_id": ids, "length": 1, "f": 0, "m": 0}).to_parquet(path)

@@ -140,7 +140,7 @@ def test_check_named_files_wrong_kind(files, command):
             assert f": {other} contains " in message
 
 
-def test_check_named_files_names_both(files):
+def test_check_named_files_both(files):
     message = refused("measure", "compare", "a.run", "judged.qrels", "b.run")
     assert message.count("judged.qrels") == 1 and message.count("b.run") == 1
     assert "REPRODUCED" in message and "QRELS" in message and "exchange" in message
@@ -328,7 +328,7 @@ def test_recognise_file_random_bytes(tmp_path):
 
 
 @pytest.mark.parametrize("out", ["/dev/full", "/dev/stdout", "/dev/null", "pipe"])
-def test_check_named_files_output_is_a_device(files, out):
+def test_check_named_files_device(files, out):
     os.mkfifo("pipe")
     interpolate = "measure interpolate a.run b.run judged.qrels --folds 2".split()
     message = refused(*interpolate, "--out", out)
@@ -336,7 +336,7 @@ def test_check_named_files_output_is_a_device(files, out):
     assert "remove" not in message
 
 
-def test_check_named_files_says_which_folder_is_created(files):
+def test_check_named_files_created_folder(files):
     interpolate = "measure interpolate a.run b.run judged.qrels --folds 2".split()
     _, _, err = call(*interpolate, "--out", "new/x.run")
     assert "Created the folder new." in err

@@ -79,12 +79,12 @@ def only(folders: tuple[Path, Path]):
     return result
 
 
-def test_equal_runs_are_the_same_without_a_cause(pair):
+def test_compare_folders_equal_runs(pair):
     result = only(pair())
     assert result.is_same and result.name == STEM and not result.causes
 
 
-def test_a_seed_explains_a_moved_cell_and_its_verdict(pair):
+def test_compare_folders_seed(pair):
     result = only(pair({"a,m": "0.6", "b,m": "0.25"}, seed=8, verdict="different"))
     assert result.cells == (Change(key="a / m", old="0.5", new="0.6"),)
     assert result.verdicts == (Change(key="a / m", old="equal", new="different"),)
@@ -92,7 +92,7 @@ def test_a_seed_explains_a_moved_cell_and_its_verdict(pair):
     assert result.causes == (Cause(kind="seed", name="seed", old="7", new="8"),)
 
 
-def test_cells_that_came_or_went_have_no_other_value(pair):
+def test_compare_folders_added_or_removed_cells(pair):
     result = only(pair({"a,m": "0.5", "c,m": "1"}))
     assert {(cell.key, cell.old, cell.new) for cell in result.cells} == {
         ("b / m", "0.25", None),
@@ -100,12 +100,12 @@ def test_cells_that_came_or_went_have_no_other_value(pair):
     }
 
 
-def test_nested_parameters_are_named_with_dots(pair):
+def test_compare_folders_nested_parameters(pair):
     result = only(pair({"a,m": "1"}, parameters={"alpha": 0.05, "bm25": {"b": 0.4}}))
     assert result.causes == (Cause(kind="parameter", name="bm25.b", old=None, new="0.4"),)
 
 
-def test_settings_that_trained_a_model_explain_another_run(pair):
+def test_compare_folders_training_settings(pair):
     result = only(pair({"a,m": "1", "b,m": "0.25"}, run="q e 1", rate="0.2"))
     kinds = {cause.kind: cause for cause in result.causes}
     assert kinds.keys() == {"input", "behind"}
@@ -114,7 +114,7 @@ def test_settings_that_trained_a_model_explain_another_run(pair):
     assert (trained.name, trained.old, trained.new) == ("train work/model: rate", "0.1", "0.2")
 
 
-def test_settings_behind_an_input_that_is_the_same_are_no_cause(pair):
+def test_compare_folders_settings_behind_same_input(pair):
     assert only(pair(rate="0.2")).causes == ()
 
 
@@ -124,7 +124,7 @@ def lineage(folder: Path, change) -> None:
     write_jobs(path, change(json.loads(path.read_text())["jobs"]))
 
 
-def test_a_folder_that_did_not_record_a_job_gives_no_cause_behind(pair):
+def test_compare_folders_missing_job(pair):
     folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
     for lost in (lambda jobs: jobs[1:], lambda jobs: []):
         lineage(folders[1], lost)
@@ -138,7 +138,7 @@ def test_a_folder_that_did_not_record_a_job_gives_no_cause_behind(pair):
     assert sentence in call(*folders)[1]
 
 
-def test_a_job_of_one_folder_alone_is_named_by_what_reads_its_files(pair):
+def test_compare_folders_job_of_one_folder(pair):
     folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
     lineage(folders[1], lambda jobs: [jobs[1] | {"inputs": ["resources/model"]}])
     [_, behind] = only(folders).causes
@@ -153,7 +153,7 @@ def unnamed(*values: str):
     return lambda jobs: [jobs[0] | {"parameters": settings}, *jobs[1:]]
 
 
-def test_values_that_lost_their_names_are_no_others(pair):
+def test_compare_folders_unnamed_values(pair):
     folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
     lineage(folders[1], unnamed("0.1"))
     for sides in (folders, folders[::-1]):
@@ -167,7 +167,7 @@ def test_values_that_lost_their_names_are_no_others(pair):
     assert (behind.old, behind.new) == ("0.1", "0.2")
 
 
-def test_a_file_made_otherwise_from_the_same_settings_is_explained_by_nothing(pair):
+def test_compare_folders_same_settings(pair):
     folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
     result = only(folders)
     assert [cause.kind for cause in result.causes] == ["input"]
@@ -184,7 +184,7 @@ def trained_on(folder: Path, **hashes: str) -> None:
     lineage(folder, lambda jobs: [jobs[0] | {"inputs": [*files], "hashes": files}, *jobs[1:]])
 
 
-def test_other_content_of_a_released_file_behind_a_run_is_named(pair):
+def test_compare_folders_released_file(pair):
     folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
     trained_on(folders[0], **{f"resources/{RELEASED}": "a", "published/x.csv": "c"})
     trained_on(folders[1], **{f"/shared/cache/{RELEASED}": "b", "published/x.csv": "c"})
@@ -202,7 +202,7 @@ def test_other_content_of_a_released_file_behind_a_run_is_named(pair):
     assert [cause.kind for cause in only(folders).causes] == ["input", "input"]
 
 
-def test_where_a_folder_has_no_hash_of_what_was_read_nothing_is_called_unexplained(pair):
+def test_compare_folders_missing_hash(pair):
     folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
     path = f"resources/{RELEASED}"
     for folder in folders:
@@ -222,14 +222,14 @@ def read_from(folder: Path, *inputs: tuple[str, str]) -> None:
     )
 
 
-def test_the_same_bytes_in_another_cache_are_no_cause(pair):
+def test_compare_folders_same_bytes_in_other_cache(pair):
     folders = pair()
     read_from(folders[0], (f"resources/{RELEASED}", "a"), ("models/tiny/weights", "b"))
     read_from(folders[1], (f"/shared/cache/{RELEASED}", "a"), ("/home/models/weights", "b"))
     assert only(folders).causes == ()
 
 
-def test_other_bytes_in_another_cache_are_one_cause_by_their_key(pair):
+def test_compare_folders_other_bytes_in_other_cache(pair):
     folders = pair()
     read_from(folders[0], (f"resources/{RELEASED}", "a"))
     read_from(folders[1], (f"/shared/cache/{RELEASED}", "b"), ("/x", "a"), ("/y", "a"))
@@ -249,7 +249,7 @@ def write_record(folder: Path, **parts: str) -> None:
     path.write_text(json.dumps(report))
 
 
-def test_a_record_that_changed_alone_is_the_cause(pair):
+def test_compare_folders_record(pair):
     folders = pair(verdict="different")
     write_record(folders[0])
     write_record(folders[1], published="0.6", finding="worse")
@@ -266,12 +266,12 @@ def test_a_record_that_changed_alone_is_the_cause(pair):
     assert "the receipts do not explain this" not in out
 
 
-def test_other_code_with_the_same_numbers_is_no_difference_but_said(pair):
+def test_compare_folders_other_code(pair):
     result = only(pair(code="1" * 64))
     assert result.is_same and [cause.kind for cause in result.causes] == ["code"]
 
 
-def test_versions_and_packages_are_causes(pair):
+def test_compare_folders_versions_and_packages(pair):
     folders = pair({"a,m": "1"})
     path = folders[1] / f"{STEM}.receipt.json"
     receipt = json.loads(path.read_text())
@@ -286,13 +286,13 @@ def test_versions_and_packages_are_causes(pair):
     }
 
 
-def test_what_a_figure_plots_is_compared_by_row_and_column(pair):
+def test_compare_folders_figure(pair):
     result = only(pair(plotted="x,y\n1,2\n3,5\n"))
     assert result.cells == (Change(key="table_1.curve.csv: row 2 / y", old="4", new="5"),)
     assert not result.causes and not result.is_same
 
 
-def test_rows_with_one_key_are_told_apart_by_number(pair):
+def test_compare_folders_repeated_keys(pair):
     first, second = pair(plotted="x,value\n1,2\n1,3\n")
     shutil.copy(second / "released/toy/table_1.curve.csv", first / "released/toy")
     (second / "released/toy/table_1.curve.csv").write_text("x,value\n1,2\n1,4\n")
@@ -301,7 +301,7 @@ def test_rows_with_one_key_are_told_apart_by_number(pair):
     ]
 
 
-def test_a_file_that_was_edited_by_hand_is_named_as_the_cause(pair):
+def test_compare_folders_edited_file(pair):
     folders = pair()
     table = folders[1] / f"{STEM}.csv"
     table.write_text(table.read_text().replace("0.25", "0.75"))
@@ -313,14 +313,14 @@ def test_a_file_that_was_edited_by_hand_is_named_as_the_cause(pair):
     assert only(folders).causes[0].new == "missing"
 
 
-def test_a_folder_without_verdicts_has_no_other_ones(pair):
+def test_compare_folders_without_verdicts(pair):
     folders = pair(verdict="different")
     assert only(folders).verdicts
     (folders[1] / "released/toy/table_1.verdicts.json").unlink()
     assert only(folders).is_same
 
 
-def test_a_tier_that_is_a_link_is_compared(pair):
+def test_compare_folders_linked_tier(pair):
     first, second = pair()
     (second / "released").rename(second.parent / "elsewhere")
     (second / "released").symlink_to(second.parent / "elsewhere")
@@ -329,7 +329,7 @@ def test_a_tier_that_is_a_link_is_compared(pair):
     ]
 
 
-def test_a_result_of_one_folder_alone(pair):
+def test_compare_folders_result_of_one_folder(pair):
     first, second = pair()
     for path in (second / "released" / "toy").iterdir():
         path.rename(path.with_name(path.name.replace("table_1", "table_2")))
@@ -347,7 +347,7 @@ def test_a_result_of_one_folder_alone(pair):
         ("table_1.csv", 'a,"b', "cannot be read as CSV"),
     ],
 )
-def test_what_cannot_be_read_is_named(pair, name, text, expected_message):
+def test_compare_folders_unreadable(pair, name, text, expected_message):
     folders = pair()
     (folders[1] / "released" / "toy" / name).write_text(text)
     with pytest.raises(ReceiptError, match=f"{name} {expected_message}"):
@@ -360,7 +360,7 @@ def call(*arguments) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
-def test_exit_codes_are_those_of_diff(pair, tmp_path):
+def test_diff_command_exit_codes(pair, tmp_path):
     first, second = pair({"a,m": "0.6", "b,m": "0.25"}, seed=8)
     assert call(first, first) == (0, "0 results differ, 1 is the same.\n", "")
     code, out, err = call(first, second)
@@ -372,7 +372,7 @@ def test_exit_codes_are_those_of_diff(pair, tmp_path):
         assert code == 2 and out == "" and err.startswith("everycell: ")
 
 
-def test_as_json_and_cut_to_a_number_of_cells(pair):
+def test_diff_command_formats(pair):
     folders = pair({"a,m": "0.6", "b,m": "0.3"}, verdict="within tolerance")
     code, out, _ = call(*folders, "--format", "json")
     [message] = json.loads(out)
