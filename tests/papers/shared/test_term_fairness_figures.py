@@ -8,7 +8,7 @@ from harness import published
 from everycell.metrics.nfairr import TAU
 from everycell.metrics.term_counts import count_terms
 from everycell.records.papers import find_artefact
-from everycell.render.figure_files import COLOURS
+from everycell.render.palette import COLOURS
 from everycell.trec.runs import write_run
 from everycell.verdicts.verdicts import report
 from papers.shared.term_fairness import example_cells, example_measures, measure_name

@@ -10,8 +10,7 @@ import pytest
 from command_line import call, refused
 from unit.toy_papers import CELLS, PAPER, RECORD, write_paper
 
-from everycell.base.yaml import load_yaml
-from everycell.base.yaml_files import read_model
+from everycell.base.yaml import load_yaml, read_model
 from everycell.config import SCHEMA
 from everycell.records.cells import RecordError
 from everycell.records.checks import json_schemas, model_of

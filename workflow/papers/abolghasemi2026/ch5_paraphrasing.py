@@ -9,7 +9,7 @@ from string import Template
 
 import pandas as pd
 
-from everycell.base.files import write_atomically
+from everycell.base.files import write_atomically, write_json
 from everycell.base.settings import validate_part
 from everycell.jobs.job import Job
 from everycell.language_models.answering import Recorded, open_language_model
@@ -32,7 +32,6 @@ from everycell.rag.paraphrases import (
 )
 from everycell.rag.prompts import Question, pick_questions
 from everycell.rag.quotations import withhold_quotation
-from everycell.receipts.receipts import write_json
 from everycell.trec.runs import read_run
 
 

@@ -22,7 +22,7 @@ from everycell.rag.nuggets import (
     nugget_scores,
     unify_importance,
 )
-from everycell.render.panels import agreement_panels
+from everycell.render.figures import agreement_panels
 from papers.lajewska2025.ch6_labels import (
     JUDGES,
     PARTS,
