@@ -1,11 +1,10 @@
-"""Receipts for tests: hashes of inputs, and receipts that say something else and still hold."""
+"""Receipts for tests: hashes of inputs, and edited receipts with a valid hash."""
 
 import json
 from pathlib import Path
 
 from everycell.base.files import sha256
-from everycell.receipts.receipts import content_hash
-from everycell.receipts.verification import TABLE_FORMS
+from everycell.receipts.receipts import TABLE_FORMS, content_hash
 
 
 def hashed(*paths: Path) -> dict[Path, str]:
@@ -20,7 +19,7 @@ def rewrite(path: Path, **fields: object) -> None:
 
 
 def in_all_forms(*tables: Path) -> list[Path]:
-    """Tables as CSV, and beside each the other forms of a table, which are made if they lack."""
+    """Tables as CSV and in all other forms; missing files are written."""
     files = [table.with_suffix(f".{form}") for table in tables for form in TABLE_FORMS]
     for file in files:
         if not file.exists():

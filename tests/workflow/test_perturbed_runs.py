@@ -1,4 +1,4 @@
-"""`everycell verify --perturb`: values are made again from perturbed data, beside the results."""
+"""`everycell verify --perturb`: values are recomputed from perturbed data."""
 
 import json
 import os
@@ -20,19 +20,12 @@ from everycell.base.errors import DataError
 from everycell.cli import perturbing
 from everycell.cli.perturbing import _report_differences
 from everycell.jobs.job import InputChangedError
-from everycell.receipts.perturbation import PERTURBATIONS
 from everycell.records.sensitivity import WHOLE, Sensitivity
-from everycell.workflow import perturbed_runs
-from everycell.workflow.perturbed_runs import (
-    Cells,
-    Measurement,
-    Outcome,
-    Trial,
-    Unit,
-    _add_outcome,
-    _perturb_unit,
-    _sensitivity,
-)
+from everycell.workflow import perturbation_plan, perturbed_runs
+from everycell.workflow.perturbation import PERTURBATIONS
+from everycell.workflow.perturbation_plan import Unit
+from everycell.workflow.perturbed_cells import Cells, Measurement, Outcome, Trial, _sensitivity
+from everycell.workflow.perturbed_runs import _add_outcome, _perturb_unit
 from everycell.workflow.planned_jobs import PlannedJob
 from everycell.workflow.scratch import (
     JobError,
@@ -70,7 +63,7 @@ def test_verify_perturb_writes_and_compares_sensitivity(with_result):
     assert len(cells) > 40 and 0 < len(moving) <= len(cells)
     assert set(moving["moves_with"]) <= {"annotations", "targets", "annotations; targets"}
     assert with_result.everycell("verify", "--perturb", "sakai2023/table_2").returncode == 0
-    # What did not change since it was recorded is not measured again.
+    # Unchanged results are not measured again.
     content = path.read_text()
     again = with_result.everycell("verify", "--perturb", "sakai2023/table_2", "--update")
     assert again.returncode == 0 and "1 result left out" in again.stdout
@@ -101,7 +94,7 @@ def test_verify_perturb_without_results(clean):
     assert done.returncode == 2 and "everycell make" in done.stdout
 
 
-def test_report_differences_ignores_what_depends_on_the_machine(capsys):
+def test_report_differences_of_machines(capsys):
     def cells(value: Sensitivity) -> dict:
         return {("released", "lajewska2025/table_4_8", "a"): value}
 
@@ -155,7 +148,7 @@ def run(scratch: Scratch, script: str, limit: float = 30.0, *, config: dict | No
     run_job(job, scratch, ("data.csv",), limit)
 
 
-def test_run_job_that_is_killed_or_late_refuses_nothing(scratch):
+def test_run_job_killed_or_late(scratch):
     run(scratch, "open('results/a.csv', 'w').close()")
     with pytest.raises(UnfinishedError, match="signal 9"):
         run(scratch, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
@@ -287,7 +280,7 @@ def target_of(name: str) -> FakeTarget:
     )
 
 
-def test_perturb_unit_tries_each_perturbation_of_cells_that_do_not_move(monkeypatch, tmp_path):
+def test_perturb_unit_cells_that_do_not_move(monkeypatch, tmp_path):
     """Only the last perturbation moves the value; before, some are refused and one crashes."""
     table = pd.DataFrame({"system": ["a", "b"], "value": ["1", "2"]})
     target, tried = target_of("toy/table_1"), []
@@ -366,7 +359,7 @@ def test_verify_perturb_error_of_a_perturbation(monkeypatch, capsys, tmp_path):
             super().__init__(targets=list(targets))
 
     monkeypatch.setattr(perturbed_runs, "measure_sensitivity", measure)
-    monkeypatch.setattr(perturbed_runs, "Plan", FakePlan)
+    monkeypatch.setattr(perturbation_plan, "Plan", FakePlan)
     monkeypatch.setattr(perturbing, "HASHES", tmp_path / "hashes.json")
     monkeypatch.setattr(perturbing.Path, "is_file", lambda path: path.suffix == ".csv")
     for update in (False, True):
@@ -380,7 +373,7 @@ def temporary(monkeypatch, tmp_path):
     return tmp_path
 
 
-def test_run_folder_removes_folders_of_processes_that_have_ended(temporary):
+def test_run_folder_abandoned_folders(temporary):
     script = (
         "import os, signal, sys, tempfile\n"
         "from everycell.workflow.scratch import run_folder\n"
@@ -424,7 +417,7 @@ def _processes_of_session(session: int) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_verify_perturb_that_is_stopped_leaves_nothing(with_result, temporary, number):
+def test_verify_perturb_stopped(with_result, temporary, number):
     command = ("everycell", "verify", "--perturb", "sakai2023/table_2", "--update")
     with with_result.start("env", f"TMPDIR={temporary}", *command) as process:
         while process.poll() is None and not list(temporary.glob("everycell-perturbed-*/tmp*")):

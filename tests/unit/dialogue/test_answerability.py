@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from everycell.base.errors import DataError
-from everycell.collections.squad import read_squad
 from everycell.dialogue.answerability import (
     THRESHOLDS,
     aggregate,
@@ -30,6 +29,7 @@ from papers.lajewska2025.answerability_data import (
     read_passage_sentences,
     read_sentence_labels,
     read_sentence_scores,
+    read_squad,
 )
 
 SCORES = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=1, max_size=6)

@@ -10,7 +10,6 @@ from hypothesis.extra.numpy import arrays
 from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_score
 
 from everycell.base.errors import DataError
-from everycell.collections.snippets import FILES, read_annotations
 from everycell.dialogue.spans import (
     AGGREGATIONS,
     Effort,
@@ -25,6 +24,7 @@ from everycell.dialogue.spans import (
     reference_similarity,
 )
 from everycell.sources import fetch
+from papers.lajewska2025.annotations import FILES, read_annotations
 
 PEOPLE = st.tuples(st.integers(2, 5), st.integers(0, 12)).flatmap(
     lambda shape: arrays(np.bool_, shape)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.collections.ginger import CONDENSED, read_nugget_labels
 from everycell.rag.nuggets import MEASURES, lowercase_importance, nugget_scores, unify_importance
 from everycell.sources import fetch
+from papers.lajewska2025.ch6_labels import CONDENSED, read_nugget_labels
 
 LABELS = st.tuples(
     st.sampled_from(["vital", "okay", "", "Vital"]),

@@ -157,14 +157,11 @@ def interpolation(job: ResultJob) -> None:
         main_table.dropna(subset="alpha").drop(columns="value").rename(columns={"alpha": "value"})
     )
     job.write_supplement(weights[[*KEYS, "value"]], "weights", {"MAP": 1, "nDCG": 1})
-    if "other_negatives_csv" in job.output.keys():
-        other_table = combined_quality(job, job.params.other_setting)
-        job.write_supplement(other_table[[*KEYS, "value", "marker"]], "other_negatives", DECIMALS)
 
 
-def combined_quality(job: ResultJob, setting: str | None = None) -> pd.DataFrame:
+def combined_quality(job: ResultJob) -> pd.DataFrame:
     """Single systems, and combinations of the first one with every other."""
-    runs, params = RankingRuns.of_job(job, setting), job.params
+    runs, params = RankingRuns.of_job(job), job.params
     details = {model: detail for _, model, detail, _ in params.systems}
     first, pairings = next(iter(runs.runs)), runs.pairings(params.scaling)
     combinations, details = name_combinations(first, pairings, details)
@@ -242,7 +239,7 @@ def list_sizes(candidates: pd.DataFrame) -> pd.DataFrame:
     """Number of queries, and maximum positives and negatives of a list, by split."""
     rows = []
     for (task, split), part in candidates.groupby(["task", "split"], sort=False):
-        by_query = part.groupby("query_id")["relevance"]
+        by_query = part.groupby("query")["relevance"]
         positives = by_query.sum()
         rows += [
             (task, split, "queries", len(positives)),
@@ -261,7 +258,7 @@ def text_sizes(
     """Values of the numbers stated in the text, by claim."""
     sizes = list_sizes(candidates)
     test = sizes[sizes["split"] == "test"].groupby("metric")["value"].agg(list)
-    papers = set(candidates["document_id"]) | set(candidates["query_id"])
+    papers = set(candidates["document_id"]) | set(candidates["query"])
     best_parameters = grid.loc[grid["nDCG"].idxmax()]
     numbers = {
         "SciDocs papers over the four tasks": f"about {round(len(papers), -4)}",

@@ -9,7 +9,7 @@ from string import Template
 
 import pandas as pd
 
-from everycell.base.files import write_atomically
+from everycell.base.files import write_atomically, write_json
 from everycell.base.settings import validate_part
 from everycell.jobs.job import Job
 from everycell.language_models.answering import Recorded, open_language_model
@@ -32,7 +32,6 @@ from everycell.rag.paraphrases import (
 )
 from everycell.rag.prompts import Question, pick_questions
 from everycell.rag.quotations import withhold_quotation
-from everycell.receipts.receipts import write_json
 from everycell.trec.runs import read_run
 
 
@@ -42,7 +41,7 @@ def paraphrase(job: Job) -> None:
     sizes, settings = params.sizes, validate_part(job.snakemake.config, AskSettings)
     passages = pd.read_parquet(files.passages).set_index("document_id")
     relevant = pd.read_parquet(files.relevant)
-    answers = pd.read_parquet(files.questions).set_index("query_id")["answers"]
+    answers = pd.read_parquet(files.questions).set_index("query")["answers"]
     answers = answers.map(lambda gold: tuple(usable_answers(gold))).to_dict()
 
     candidates, left_out = pick_questions(read_run(files.run), relevant, k=sizes["k"])
@@ -93,7 +92,7 @@ def paraphrase(job: Job) -> None:
     write_atomically(Path(job.output.record), record_lines(paraphraser.used.values()))
     frame = paraphrases_frame(paraphrases)
     job.write_frame(add_titles(frame, passages["title"]), "paraphrases")
-    job.write_frame(pd.DataFrame({"query_id": paraphrased_queries}), "asked")
+    job.write_frame(pd.DataFrame({"query": paraphrased_queries}), "asked")
     counts = frame["reason"].replace("", "usable").value_counts().to_dict()
     job.log.write(
         f"{len(frame)} passages: {counts}; {len(paraphrased_queries)} questions have usable "

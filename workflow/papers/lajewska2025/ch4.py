@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.render.panels import box_panels
+from everycell.render.figures import box_panels
 from everycell.statistics.anova import anova as anova_table
 from everycell.statistics.anova import anova_cells, supported_cells
 from everycell.statistics.effect_size import EFFECT_SCALES

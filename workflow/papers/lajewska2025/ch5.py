@@ -11,12 +11,6 @@ from typing import Literal
 
 import pandas as pd
 
-from everycell.collections.snippets import (
-    check_same_texts,
-    count_annotations,
-    read_annotations,
-    read_tasks,
-)
 from everycell.dialogue.spans import (
     AGGREGATIONS,
     BoolArray,
@@ -33,9 +27,13 @@ from everycell.text.sentences import sentence_spans
 from papers.lajewska2025.annotations import (
     GROUPS,
     agreement_gaps,
+    check_same_texts,
+    count_annotations,
     mark_texts,
     paths,
+    read_annotations,
     read_group,
+    read_tasks,
 )
 
 WORKERS = ("paragraph_regular", "paragraph_master", "paragraph_prolific")

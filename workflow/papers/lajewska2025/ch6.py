@@ -13,13 +13,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.collections.ginger import (
-    JUDGES,
-    PARTS,
-    SYSTEMS,
-    NuggetLabels,
-    read_nugget_labels,
-)
 from everycell.jobs.result_job import ResultJob
 from everycell.rag.nuggets import (
     MEASURES,
@@ -29,7 +22,14 @@ from everycell.rag.nuggets import (
     nugget_scores,
     unify_importance,
 )
-from everycell.render.panels import agreement_panels
+from everycell.render.figures import agreement_panels
+from papers.lajewska2025.ch6_labels import (
+    JUDGES,
+    PARTS,
+    SYSTEMS,
+    NuggetLabels,
+    read_nugget_labels,
+)
 from papers.lajewska2025.ch6_scores import (
     MEAN,
     NAMES,

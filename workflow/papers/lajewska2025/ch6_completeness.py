@@ -11,7 +11,6 @@ import pandas as pd
 from scipy import stats
 from sklearn.pipeline import Pipeline
 
-from everycell.collections.ginger import JUDGES, read_nugget_labels, read_responses
 from everycell.jobs.result_job import ResultJob
 from everycell.rag.grounded.lexical_judge import (
     Words,
@@ -21,6 +20,7 @@ from everycell.rag.grounded.lexical_judge import (
     train_judge,
 )
 from everycell.rag.nuggets import rank_agreement
+from papers.lajewska2025.ch6_labels import JUDGES, read_nugget_labels, read_responses
 from papers.lajewska2025.ch6_scores import MEAN, TEST_DECIMALS, compare_runs
 from papers.lajewska2025.ch6_systems import (
     BASELINE,

@@ -1,6 +1,6 @@
 # Inputs and names of the rules of lajewska2025, ch6.smk.
 
-from everycell.collections.ginger import CONDENSED, RESPONSES as GINGER_RESPONSES, TABLES
+from papers.lajewska2025.ch6_labels import CONDENSED, RESPONSES as GINGER_RESPONSES, TABLES
 
 FETCHED_TOGETHER["ginger-tables"] = [resource(key) for key in TABLES]
 
@@ -20,9 +20,7 @@ def nugget_labels():
 
 GINGER = SETTINGS.ginger
 
-
 FETCHED_TOGETHER["ginger-responses"] = [resource(key) for key in GINGER_RESPONSES]
-
 
 #: Sizes of responses.
 RESPONSE_SIZES = {
@@ -30,7 +28,6 @@ RESPONSE_SIZES = {
     "sentences": GINGER.sentences,
     "words": GINGER.words,
 }
-
 
 #: Options for writing responses with a language model.
 WRITING = {

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import BoolArray
-from everycell.collections.snippets import Span, read_annotations
 from everycell.dialogue.spans import mark_characters, reference_similarity
 from everycell.jobs.job import Job
 from everycell.language_models.answering import answer_function, model_of_job
@@ -27,8 +26,8 @@ from everycell.rag.grounded.detection import (
     marked_spans,
     nuggets_frame,
 )
-from everycell.text.sentences import sentence_spans
-from papers.lajewska2025.annotations import mark_texts, paths
+from everycell.text.sentences import Span, sentence_spans
+from papers.lajewska2025.annotations import mark_texts, paths, read_annotations
 from papers.lajewska2025.answerability_data import read_labels
 from papers.lajewska2025.ch6_systems import DETECTED, GOLD, IRRELEVANT, REFERENCES, RELEVANT
 

@@ -1,5 +1,5 @@
 # Data for rules of several chapters of lajewska2025.
-from everycell.collections.snippets import (
+from papers.lajewska2025.annotations import (
     CONFIDENCE_FILE,
     FILES as ANNOTATION_FILES,
     SELECTION_FILES,
@@ -19,7 +19,6 @@ FETCHED_TOGETHER[f"{LIMITATIONS}-ratings"] = [
     LIMITATIONS_FIRST_RUN,
 ]
 LIMITATIONS_EXPERTS = resource(f"{LIMITATIONS}/responses/viewpoints_answer_validation.csv")
-
 
 # CAsT-answerability.
 FETCHED_TOGETHER["cast-answerability"] = [resource(key) for key in ANSWERABILITY_FILES.values()]

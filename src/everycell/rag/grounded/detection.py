@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.collections.snippets import Span
 from everycell.language_models import templates
 from everycell.language_models.generation import Message
 from everycell.language_models.reasoning import without_reasoning
+from everycell.text.sentences import Span
 
 #: Tags around a nugget.
 OPENING, CLOSING = "<IN>", "</IN>"

@@ -1,8 +1,7 @@
 """A lexical judge: it predicts from words whether a language model finds a fact in a response.
 
-A logistic regression on lexical features is trained on labels by language models
-(`everycell.collections.ginger`). Its errors on held-out topics (`imitation`) show how far
-its judgements of other responses can be trusted.
+A logistic regression on lexical features is trained on labels by language models. Its errors on
+held-out topics (`imitation`) show how far its judgements of other responses can be trusted.
 """
 
 from __future__ import annotations
