@@ -20,6 +20,7 @@ FETCHED_TOGETHER["ntcir-fairweb1-pilot"] = [
 ]
 
 
+#: Settings of section 6, for all rules on the two conversations.
 PILOT_CONVERSATIONS = dict(
     # 5 minutes of reading at 250 words per minute.
     budget=1250,
@@ -41,8 +42,8 @@ use rule table as sakai2023_gfrc with:
         number="1|2",
     params:
         **runs("sakai2023/ch1:gfrc"),
-        declared=declared_inputs("embedded", "sakai2023", "figure_5"),
         **PILOT_CONVERSATIONS,
+        declared=declared_inputs("embedded", "sakai2023", "figure_5"),
     message:
         "Scores of two conversations, Table {wildcards.number}"
 
@@ -58,9 +59,9 @@ use rule table as sakai2023_text with:
         result="embedded/sakai2023/text_3",
     params:
         **runs("sakai2023/ch1:text"),
+        **PILOT_CONVERSATIONS,
         declared=declared_inputs("embedded", "sakai2023", "figure_5"),
         film="Back to the Future",
-        **PILOT_CONVERSATIONS,
     message:
         "Numbers in the text of section 6"
 
@@ -74,8 +75,8 @@ use rule figure as sakai2023_weights with:
         result="embedded/sakai2023/figure_1",
     params:
         **runs("sakai2023/ch1:weights"),
-        declared=declared_inputs("embedded", "sakai2023", "figure_5"),
         **PILOT_CONVERSATIONS,
+        declared=declared_inputs("embedded", "sakai2023", "figure_5"),
     message:
         "Weights of nuggets by position (Figure 1)"
 

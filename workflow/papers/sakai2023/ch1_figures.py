@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.render.figure_files import COLOURS, INK, MARKERS, style
-from everycell.render.marks import rows_by
+from everycell.render.figure_files import MARKERS, style
+from everycell.render.figures import rows_by
+from everycell.render.palette import COLOURS, INK
 
 
 def slope(points: pd.DataFrame, budget: int) -> Figure:
