@@ -109,7 +109,7 @@ def test_imported_files_figures_of_a_chapter():
         assert using and all(file.startswith(chapter) for file in using)
 
 
-def test_records_are_code_of_what_judges_and_shows_alone():
+def test_imported_files_records():
     """What a record says reaches a result as a parameter: its title, its declared inputs."""
     more = {"everycell/records/tables.py": set(), "everycell/records/papers.py": set()}
     for module, further in more.items():
