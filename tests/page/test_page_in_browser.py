@@ -60,7 +60,7 @@ def browser():
 
 @contextmanager
 def watched(browser, url):
-    """A page at the width of a desk that says nothing, asks nobody and opens no dialogs."""
+    """A page at desktop width without console output, external requests and dialogs."""
     page = browser.new_page(viewport={"width": 1200, "height": 900})
     output, requests = [], []
     page.on("console", lambda message: output.append(message.text))
@@ -110,7 +110,7 @@ def test_texts_run_no_code(browser, tmp_path, name, scripts, texts):
         handlers = """[...document.querySelectorAll("*")].flatMap(node => [...node.attributes])
             .filter(attribute => attribute.name.startsWith("on")).length"""
         assert page.evaluate(handlers) == 0
-        # It all stands there to be read: in titles, needs, claims, errata, cells and faults.
+        # All texts are shown: in titles, needs, claims, errata, cells and faults.
         text = page.evaluate("document.body.textContent")
         assert text.count(toys.EVIL) > texts and "{{ 7 * 7 }}" in text and "&lt;b&gt;" in text
 
@@ -124,7 +124,7 @@ def test_page_from_disk(page):
     assert page.title() == "Toys of toy2026: everycell"
     image = page.locator("figure img")
     image.scroll_into_view_if_needed()
-    # Not `wait_for_function`: the page's policy lets nobody evaluate text in it.
+    # Not `wait_for_function`: the page's policy forbids evaluating text.
     expect(image).to_have_js_property("complete", True)
     assert image.evaluate("image => image.naturalWidth") > 100
     assert image.get_attribute("alt") == "Bars of the two runs"
@@ -467,7 +467,7 @@ def test_page_without_scripts(browser, url, overview_url):
     assert [article.is_visible() for article in page.locator("article").all()] == [True] * 4
     assert not page.locator("#find").is_visible()
     assert spoken(page.locator("td.different")) == "published 0.250, reproduced 0.210 ✗"
-    # Cells that do not stand are stops of the Tab key even so.
+    # The Tab key stops at cells that are different.
     assert page.locator("td.different").get_attribute("tabindex") == "0"
     context.close()
 

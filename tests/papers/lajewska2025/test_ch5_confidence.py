@@ -29,7 +29,7 @@ from papers.lajewska2025.ch5_confidence import (
 
 
 def clusters(size=20, number=12, slope=1.0, seed=3):
-    """Clusters whose means fall while their members rise."""
+    """Clusters with a negative correlation of means and a positive one within clusters."""
     dice = np.random.default_rng(seed)
     of = np.repeat(np.arange(number), size)
     x = dice.normal(0, 1, size * number) + 3 * of

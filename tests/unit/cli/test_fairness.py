@@ -357,7 +357,7 @@ def test_fairness_permissive_options(files):
     )
     arguments.append("--allow-empty")
     _, out, _ = call(*arguments, "--k", 2)
-    # RBDF leaves the weight of rank 2 alone.
+    # RBDF leaves only the weight of rank 2.
     weight = 1 / math.log2(3)
     fair = json.loads(out)["rows"][0]["TExFAIR"]
     assert fair == pytest.approx(1 - weight / (1 + weight))
@@ -576,7 +576,7 @@ def test_equivalent_word_lists_count_the_same(files, change):
 
 
 def test_count_terms_header_hint(files):
-    """Two groups of one term are no sign of a header; a third group with one term is."""
+    """Two groups of one term are no evidence of a header; three are."""
     words = files / "short.txt"
     for text, has_hint in (("she,f\nhe,m\n", False), ("lemma2,x\nshe,f\nhe,m\n", True)):
         words.write_text(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-#: What Snakemake gives to the script of a rule.
+#: Attributes of `snakemake` in the script of a rule.
 CALL = """
 from types import SimpleNamespace as Names
 from everycell.jobs.job import call_function
