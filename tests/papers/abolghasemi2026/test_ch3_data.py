@@ -1,4 +1,4 @@
-"""Rated dialogues: what is read and refused, the split behind Table 3.2, the released counts."""
+"""Rated dialogues: readers, the split behind Table 3.2, the released counts."""
 
 import pandas as pd
 import pytest
@@ -157,7 +157,7 @@ def test_most_frequent_rating_any_order(ratings, dice):
 
 
 class TestSplit:
-    """Five dialogues: two are held out, and what the others give."""
+    """Five dialogues, two of them held out."""
 
     dialogues = [
         rated("abcdef", [3, 3, 3, 1, 3, 2]),

@@ -96,7 +96,7 @@ def test_cite_check_word_matcher(files, server):
     assert result["random", "recovered"] == (2, 2)
     assert result["random", "cites the forged document"] == (2, 2)
     assert result["random", "forged alone"] == (2, 2)
-    # It is said though no document has the words.
+    # The answer has the statement although no document has its words.
     assert result["random", "statement removed"] == (2, 2)
     # One for each forged document and without its words, then three controls; two are one context.
     assert len(server.seen) == 4 + 4

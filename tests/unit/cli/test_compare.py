@@ -1,4 +1,4 @@
-"""The command compare on files that are not ours: values, options, what is refused."""
+"""The command compare on users' files: values, options, errors."""
 
 import gzip
 import json

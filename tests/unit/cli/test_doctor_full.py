@@ -124,7 +124,7 @@ def test_local_models_require_a_gpu_and_the_hub(project, monkeypatch):
     assert report["can_start"] and states(report)["GPU"] == "ok"
     assert states(report)["network to huggingface.co"] == "ok"
     disk = next(row for row in report["rows"] if row["what"].startswith("disk"))
-    # Two models of 7B, a BERT twice, and what is made: 48 trained models.
+    # Two models of 7B, a BERT twice, and 48 trained models.
     assert disk["what"] == "disk: 53 GB here"
     monkeypatch.setattr(full_machine, "gpus", lambda: [("Small", 8.0)])
     report = doctor("abolghasemi2026_ch3")
@@ -134,7 +134,7 @@ def test_local_models_require_a_gpu_and_the_hub(project, monkeypatch):
     assert "install torch for your GPU" in doctor("abolghasemi2026_ch3")["ending"]
     monkeypatch.setattr(full_machine, "gpus", lambda: None)
     assert states(doctor("abolghasemi2026_ch3"))["GPU"] == "unknown"
-    # On a login node the nodes may have what is not here.
+    # A login node may lack the GPU of the other nodes.
     monkeypatch.setattr(full_machine.shutil, "which", lambda name: name)
     monkeypatch.setattr(full_machine, "gpus", lambda: [])
     report = doctor("abolghasemi2026_ch3")
@@ -352,7 +352,7 @@ def test_connection_fault_any_status():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}"
-    # HEAD is no method of this server, which says so.
+    # This server refuses HEAD.
     assert full_machine.connection_fault(url) == ""
     server.shutdown()
     server.server_close()

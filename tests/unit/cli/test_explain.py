@@ -1,4 +1,4 @@
-"""The command explain on files that are not ours: values, options, what is refused."""
+"""The command explain on users' files: values, options, errors."""
 
 import json
 from functools import partial

@@ -224,7 +224,7 @@ OVERLAP = ("measure", "overlap", "a.run", "b.run")
         # The reader is gone, or leaves early.
         (("--help",), "| true", 141, ""),
         ((*OVERLAP, "--per-query"), "| (exec <&-; sleep 1)", 141, ""),
-        # Nothing can be said.
+        # No message is possible.
         (("measure", "overlap", "no", "b.run"), "2>/dev/full", 2, ""),
         (("measure", "overlap", "no", "b.run"), "2>&-", 2, ""),
         (("measure", "overlap", "no", "b.run"), ">&- 2>&-", 2, ""),

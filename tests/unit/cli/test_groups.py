@@ -1,4 +1,4 @@
-"""Groups of commands, headings of the help, and what a wrong name is told."""
+"""Groups of commands, headings of the help, and errors of wrong names."""
 
 import re
 

@@ -21,7 +21,7 @@ TABLE = "system,metric,value\nFirst,MAP,0.71\nFirst,P@1,0.5\nSecond,MAP,0.58\nSe
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    """Return a folder with runs, qrels and a table, and stand in it."""
+    """Return the working folder, with runs, qrels and a table."""
     shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     (tmp_path / "table.csv").write_text(TABLE)
     shutil.copy(tmp_path / "first.run", tmp_path / "bm25.run")
@@ -61,7 +61,7 @@ def test_init_complete(folder):
     ("table", "options", "stated"),
     [
         (TABLE, [], [': ["First", "Second"],', ': ["system", "metric"],']),
-        # Other names of columns, another order, and a measure as nobody else writes it.
+        # Other names of columns, another order, and an unknown measure.
         (
             "Measure,Model,value\nMean AP,First,0.71\nMean AP,Second,0.58\n",
             ["--measures", "Mean AP=AP"],
@@ -70,13 +70,13 @@ def test_init_complete(folder):
         # By the tag of the run, without case and punctuation.
         ("system,metric,value\nFIRST!,AP,0.7\nsecond,AP,0.6\n", [], ['["FIRST!", "second"]']),
         ("system,metric,value\nFirst,AP,70.8\nSecond,AP,58\n", [], [': ["AP"],']),
-        # Counts are no percentages.
+        # Counts are not percentages.
         (
             "system,metric,value\nFirst,NumQ,2\nSecond,NumQ,2\n",
             [],
             ["relevant_from=1,\n    message"],
         ),
-        # Names that differ in their punctuation alone.
+        # Names that differ only in punctuation.
         (
             "system,metric,value\nBM25,AP,0.7\nBM25+,AP,0.6\n",
             ["--runs", "BM25+=first.run", "BM25=bm25.run"],

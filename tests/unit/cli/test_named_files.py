@@ -207,7 +207,7 @@ def test_check_named_files_compressed(files):
         ("# run\n\nq1\tQ0\td1\t1\t3\ta\n", "# qrels\nq1\t0\td1\t1\n"),
         ("\ufeffq1 Q0 d1 1 3 a\r\n", "\ufeffq1 0 d1 1\r\n"),
         ("q1 Q0 d1 1 1e-3 a\nq1 Q0 d2 2 nan a\n", "q1 0 d1 -1\n"),
-        # Longer than what is read.
+        # Longer than the reader's limit.
         ("q1 Q0 d1 1 3 a\n" * 9000, "q1 0 d1 1\n" * 9000),
     ],
 )

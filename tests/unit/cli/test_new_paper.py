@@ -34,7 +34,7 @@ LAST = "include: FINISH\n"
 
 @pytest.fixture
 def project(tmp_path, monkeypatch) -> Path:
-    """Return a project of one paper, and stand in it."""
+    """Return the working folder, a project of one paper."""
     toy = tmp_path / "published/toy"
     toy.mkdir(parents=True)
     about = "{title: Toy, authors: T. Toy, year: 2026, kind: paper, reference: none}"
@@ -239,7 +239,7 @@ def test_new_paper_complete(project):
     assert (project / "Snakefile").read_text() == before
     papers = load_papers(project / "published")
     assert check_records({"smith2026": papers["smith2026"]}) == []
-    # What its script computes, by what it reads.
+    # Output of its script by input.
     folder = project / "resources/smith2026-data"
     assert {path.name for path in folder.iterdir() if path.suffix} == {
         path.name for path in EXAMPLE.iterdir() if path.suffix != ".csv"

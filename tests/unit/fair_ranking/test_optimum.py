@@ -20,7 +20,7 @@ def problem(n, k, seed):
 
 
 def test_lowest_probability_lone_outlier():
-    # Item 0 stands out beside all others; at the first rank it is shown least often: 0.25 / 1.
+    # Item 0 is an outlier next to all others; it is shown least often at rank 1: 0.25 / 1.
     exposures, weights = np.array([0.25, 0.75, 0.25, 0.25]), np.array([1.0, 0.5])
     start = Policy(
         np.array([[1, 0], [1, 2], [1, 3], [0, 1], [2, 1], [3, 1], [0, 2], [2, 3], [3, 0], [2, 0]]),
@@ -30,7 +30,7 @@ def test_lowest_probability_lone_outlier():
     def alone(rankings):
         return (rankings == 0).any(axis=1)
 
-    # The start need not have these exposures: what is missing is found.
+    # The start may have other exposures.
     result = generate_rankings(exposures, weights, alone, start)
     assert result.avoided == pytest.approx(0.25)
     assert result.exact

@@ -1,4 +1,4 @@
-"""Faithfulness and answer relevance, with a language model whose answers stand here."""
+"""Faithfulness and answer relevance, with a language model of fixed answers."""
 
 import re
 
@@ -13,7 +13,7 @@ PASSAGES = ("Owls eat mice.", "They hunt at\nnight.")
 
 
 def by_words(prompts):
-    """A model that lists sentences, and finds those supported that stand in the passages."""
+    """A model that lists sentences, and supports those in the passages."""
     for messages in prompts:
         text = messages[-1].content
         if "Statements:" in text:
@@ -74,5 +74,5 @@ def test_relevance_is_the_mean_cosine_of_questions():
 
     result = answer_relevance(requests, ask, encode, count=2)
     assert result == [pytest.approx((np.cos(0.3) + np.cos(1.2)) / 2), 0.0, 0.0]
-    # An empty response is asked of nobody.
+    # An empty response needs no request.
     assert len(prompts) == 2 and "2 different questions" in prompts[0][0].content

@@ -33,7 +33,7 @@ from everycell.rag.grounded.lexical_judge import (
 
 
 class Script:
-    """A model that answers what it is told to, and keeps what it was asked."""
+    """A model with fixed answers that records its requests."""
 
     def __init__(self, *answers: str) -> None:
         self.answers, self.asked = list(answers), []
@@ -102,7 +102,7 @@ def test_read_labels_no_label(answer, labels):
 
 @pytest.fixture
 def inference(tmp_path: Path) -> Path:
-    """Return a tiny model of inference, whose labels stand in another order than ours."""
+    """Return a tiny model of inference with another order of labels."""
     words = [*SPECIAL, "owls", "eat"]
     result = tiny_bert(BertForSequenceClassification, words=len(words), positions=16)
     result.classifier = torch.nn.Linear(8, 3)

@@ -272,7 +272,7 @@ def test_tolerances_by_row_missing_cell(toy):
     find_table = {"seeds": summarise_seeds(cells, ROWS)}.get
     with pytest.raises(RecordError, match="table of seeds lacks the cell a / AP"):
         tolerances_by_row(toy, "full", find_table, {("a", "AP"): 0.3, ("b", "AP"): 0.4})
-    # A cell that was not rebuilt has no spread.
+    # A cell that was not reproduced has no spread.
     assert len(tolerances_by_row(toy, "full", find_table, {("b", "AP"): 0.4})) == 1
 
 

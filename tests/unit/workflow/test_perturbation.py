@@ -243,7 +243,7 @@ def test_perturb_json_records_within_their_field(changed):
     raw = [turn["raw"] for turn in turns]
     assert raw != [turn["raw"] for turn in before]
     assert sorted(raw) == sorted(turn["raw"] for turn in before)
-    # The configuration of a model is no list of records.
+    # The configuration of a model is not a list of records.
     assert changed('{"a": [1, 2, 3]}', "config.json", "permuted") is None
 
 
