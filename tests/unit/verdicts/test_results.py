@@ -10,7 +10,6 @@ from receipt_files import in_all_forms
 from unit.toy_papers import RECORD, write_paper
 
 from everycell.receipts.receipts import ReceiptError, write_receipt
-from everycell.records.cells import SEEDS
 from everycell.records.papers import all_artefacts, load_papers
 from everycell.records.tables import split_supplement_name
 from everycell.verdicts import results as module
@@ -169,7 +168,7 @@ def test_find_supplements_changed(root):
 
 
 def test_supplements_of_records_are_read(repository):
-    """By a claim, a tolerance, or a page or a record that names it, for one result of a chapter."""
+    """By a verdict, or by a page or a record that names it, for one result of a chapter."""
     artefacts = list(all_artefacts(load_papers(repository / "published")))
     pages = "\n".join(
         path.read_text(encoding="utf-8")
@@ -184,11 +183,8 @@ def test_supplements_of_records_are_read(repository):
             declared.add((paper, chapter, suffix))
             if re.search(rf"\b{re.escape(artefact.name)}\.{re.escape(suffix)}\b", pages):
                 read.add((paper, chapter, suffix))
-        if any(tolerance.from_spread for tolerance in record.tolerances):
-            read.add((paper, chapter, SEEDS))
-        rules = [rule for tier in record.tiers.values() for rule in tier.decisive_if]
-        for predicate in (part for item in (*record.claims, *rules) for part in item.supported_if):
-            owner, suffix = split_supplement_name(predicate.supplement or "")
+        for name in {name for tier in record.tiers for name in record.tables_read(tier)}:
+            owner, suffix = split_supplement_name(name)
             read.add((paper, chapters[paper, owner or artefact.name], suffix))
     unread = {row for row in declared - read if row[:2] not in NOT_YET}
     assert not unread
