@@ -196,3 +196,34 @@ def test_gfr_by_hand(tmp_path, monkeypatch):
     assert cells["P1", "BM25"].to_dict() == pytest.approx(
         {"GFR": 0.375, "ERR": 0.25, "GENDER (JSD)": 0.5}
     )
+
+
+def test_text_numbers_of_the_text(repository, paper):
+    folder = repository / "published" / "sakai2023"
+    job = FunctionJob(
+        input={"targets": folder / "targets.csv"},
+        params={
+            "film": "Back to the Future",
+            "budget": 1250,
+            "gains": GAINS,
+            "divergences": {"RATINGS": "RNOD", "ORIGIN": "JSD"},
+            "method": "independent",
+        },
+    )
+    job.input_cells = lambda name: paper[name.partition("/")[2]].input_cells()
+    ch1.text(job)
+    published_values = paper["text_3"].cells.set_index("claim")["value"].to_dict()
+    reproduced = {
+        claim: f"{value:.4f}" if metric == "gain" else f"{value:.1f}"
+        for claim, metric, value in job.tables[""].itertuples(index=False)
+    }
+    different = {claim for claim, value in reproduced.items() if value != published_values[claim]}
+    assert different == {
+        "discounted gain of Back to the Future: Bing",
+        "discounted gain of Back to the Future: Google",
+        "relevance: Google over Bing",
+    }
+    # Each of the three is what another computation gives.
+    for claim, metric, value in job.tables["readings"].itertuples(index=False):
+        if claim in different:
+            assert f"{value:.{4 if 'gain' in metric else 1}f}" == published_values[claim]
