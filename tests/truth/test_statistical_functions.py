@@ -43,7 +43,7 @@ HERE = "truth/test_statistical_functions"
 R = "truth/r/test_against_r"
 #: Modules of the public library that compute no statistic, and some whose measures are not public.
 OTHERS = {
-    *("explain.attributed_lists", "explain.forests", "explain.training"),
+    *("explain.attributed_lists", "explain.forests"),
     *("metrics.ir_measures_provider", "metrics.run_measure"),
     *("metrics.term_counts", "metrics.word_lists", "rag.citations", "trec.conversion"),
     *("public.pyterrier",),
@@ -85,13 +85,13 @@ COMPARED = {
     ("truth/repro_eval/test_against_repro_eval", ""): (
         "ranking_agreement score_agreement effect_agreement compare_runs"
     ),
-    ("unit/dialogue/test_satisfaction", "test_scores_equal_scikit_learn"): ("scores confusion"),
-    ("unit/dialogue/test_satisfaction", "test_fitting_confusions_of_rounded_scores"): (
+    ("unit/metrics/test_satisfaction", "test_scores_equal_scikit_learn"): ("scores confusion"),
+    ("unit/metrics/test_satisfaction", "test_fitting_confusions_of_rounded_scores"): (
         "fitting_confusions"
     ),
-    ("unit/dialogue/test_satisfaction", "test_jaccard"): "jaccard",
+    ("unit/metrics/test_satisfaction", "test_jaccard"): "jaccard",
     ("unit/cli/test_answers", "test_satisfaction_agrees_with_scikit_learn"): "satisfaction_report",
-    ("unit/dialogue/test_satisfaction", "test_dissatisfaction_steps"): ("dissatisfaction_steps"),
+    ("unit/metrics/test_satisfaction", "test_dissatisfaction_steps"): ("dissatisfaction_steps"),
     ("unit/explain/test_explainers", "test_kernel_shap_of_few_features_is_exact"): (
         "kernel_shapley_values"
     ),

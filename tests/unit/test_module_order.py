@@ -29,7 +29,7 @@ ORDER = (
     ("text",),
     ("retrieval", "learning"),
     ("language_models",),
-    ("dialogue", "rag", "fair_ranking", "explain"),
+    ("rag", "fair_ranking", "explain"),
 )
 #: What stands on top of all floors.
 TOP = {"config", "cli", "public", "workflow"}

@@ -251,7 +251,7 @@ def _readers() -> dict[str, Reader]:
             call=lambda read, path: read(path, {"question": ("the question", True)},
             last="question")),
         "rag.prompts.read_template": Reader(b"### user\n$documents\n\nAnswer ${question}"),
-        "dialogue.counterfactual_prompts.read_template": Reader(
+        "papers.abolghasemi2026.ch3_generation.read_template": Reader(
             b"### user\nTurn $dialogue to $wanted $$"),
         "receipts.lineage.read_lineage": Reader(json_of(LINEAGE), "lineage.json",
             lambda read, path: read(path.parent)),
@@ -265,7 +265,7 @@ def _readers() -> dict[str, Reader]:
             b'{"question": "Who?", "arm": "human", "answer": "Owls [1]", "documents": ["p", "q"],'
             b' "relevant": ["q"], "tokens": [["Owls [", -0.5], ["1]", -1]]}\n'
         ),
-        "dialogue.satisfaction.read_predictions": Reader(
+        "metrics.satisfaction.read_predictions": Reader(
             b'{"id": "1", "satisfied": true, "predicted": false, "estimator": "bert"}\n'),
         "rag.cite_checks.read_answers#answer": Reader(
             b'{"question": "Who?", "documents": ["p"], "answer": "Owls [1]."}\n', call=_cited),
@@ -274,7 +274,8 @@ def _readers() -> dict[str, Reader]:
             b'"statements": [{"text": "owls", "documents": ["p"]}]}\n',
             call=_cited,
         ),
-        "rag.paraphrases.read_template": Reader(b"### user\nAgain: $passage"),
+        "papers.abolghasemi2026.ch5_paraphrasing.read_template": Reader(
+            b"### user\nAgain: $passage"),
     }  # fmt: skip
 
 
@@ -316,8 +317,8 @@ NOT_HERE = {
         base.yaml.load_yaml base.json_lines.read_json_lines verdicts.verdicts.read_reproduced
         records.spread.read_spreads
         papers.sakai2023.ch1.read_targets
-        rag.citing_styles.read_grounded rag.grounded.autonuggetizer.read_facts
-        rag.grounded.autonuggetizer.read_labels""",
+        rag.citing_styles.read_grounded papers.lajewska2025.ch6_autonuggetizer.read_facts
+        papers.lajewska2025.ch6_autonuggetizer.read_labels""",
     "reads with a function of the table, or one of the table with it": """
         trec.runs.read_tag
         papers.heuss2025.ch3_trade_offs.read_trained records.artefacts.read_card_file
@@ -327,13 +328,12 @@ NOT_HERE = {
         papers.abolghasemi2026.ch5_requests.read_runs
         papers.lajewska2025.ch6_nuggets.read_human_marks base.text_files.read_text_file
         papers.lajewska2025.answerability_data.read_labels
-        rag.grounded.responses.read_prompt rag.citing_styles.read_template
-        rag.grounded.faithfulness.read_prompt rag.grounded.autonuggetizer.read_prompt""",
+        papers.lajewska2025.ch6_prompts.read_prompt rag.citing_styles.read_template""",
     "reads a model; the tests of these modules have hostile ones": """
         learning.models.load_model learning.models.read_tokenizer learning.t5.load_t5
         learning.models.load_weights
         learning.query_encoders.load_encoder language_models.local.load_language_model
-        rag.grounded.entailment.load_inference""",
+        papers.lajewska2025.ch6_entailment.load_inference""",
 }
 
 
@@ -427,7 +427,7 @@ TEXTS = [
          "metrics.term_counts.read_documents", "collections.cited_questions",
          "collections.msmarco.read_queries", "base.csv_files",
          "collections.trec_rag.read_topics", "retrieval.query_files", "rag.prompts", "rag.cite",
-         "rag.citation", "dialogue.satisfaction", "explain.forests",
+         "rag.citation", "metrics.satisfaction", "explain.forests",
          "language_models.templates")
     )
     and isinstance(READERS[name].content_whole, bytes) and not READERS[name].name.endswith(".gz")
@@ -575,7 +575,7 @@ FOUND = [
     ("collections.msmarco.read_judgements", "361\t0\t7\t²\n".encode(), "line 1"),
     ("collections.msmarco.read_queries", "²\tbee\n".encode(), "line 1"),
     ("config.read_config", b"? " + b"x" * 5000 + b"\n: 1", "x{20}"),
-    ("dialogue.counterfactual_prompts.read_template", b"$" + b"x" * 5000, "slot"),
+    ("papers.abolghasemi2026.ch3_generation.read_template", b"$" + b"x" * 5000, "slot"),
     ("metrics.term_counts.read_counts",
      parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "length|number"),
     ("metrics.term_counts.count_documents_with_terms",

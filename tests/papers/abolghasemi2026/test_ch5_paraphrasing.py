@@ -9,14 +9,18 @@ from everycell.language_models.answering import Recorded
 from everycell.language_models.generation import Answer, Identity, LanguageModelError
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
-from everycell.rag.paraphrases import TEMPLATES, Limits, Outlook, attempts, read_template
 from everycell.rag.prompts import Question
+from papers.abolghasemi2026.ch5_paraphrase_checks import Limits
 from papers.abolghasemi2026.ch5_paraphrasing import (
+    TEMPLATES,
+    Outlook,
     Paraphraser,
     add_titles,
+    attempts,
     hopeless_search_stopper,
     outlook_writer,
     questions_to_try,
+    read_template,
     required_answers,
 )
 

@@ -20,9 +20,14 @@ from everycell.rag.interventions import (
     try_instance,
     without_statement,
 )
-from everycell.rag.planted import PlantedReader, planted_question
 from papers.heuss2025.ch5_answers import answer_sizes, selection_counts
-from papers.heuss2025.ch5_planted import estimates, experiment, planted_questions
+from papers.heuss2025.ch5_planted import (
+    PlantedReader,
+    estimates,
+    experiment,
+    planted_question,
+    planted_questions,
+)
 
 DOCUMENTS = ["The owl hunts at night.", "Foxes hunt at dusk.", "Owls live in woods."]
 ANSWER = CitedAnswer(

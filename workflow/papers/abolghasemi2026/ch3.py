@@ -12,8 +12,12 @@ import pandas as pd
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from everycell.collections.satisfaction_samples import USER, Sample, Turn
-from everycell.dialogue.satisfaction import Confusion, dissatisfaction_steps, fitting_confusions
 from everycell.jobs.result_job import ResultJob
+from everycell.metrics.satisfaction import (
+    Confusion,
+    dissatisfaction_steps,
+    fitting_confusions,
+)
 from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_agreement
 from papers.abolghasemi2026.ch3_data import (
     CAUSE_BENCHMARK,

@@ -17,9 +17,9 @@ from everycell.language_models.records import Entry, key_of, record_lines
 from everycell.language_models.settings import Decoding
 from everycell.rag.citations import may_cite
 from everycell.rag.prompts import LABELS, MACHINE, PromptTemplate, read_names, read_template
-from everycell.rag.quotations import without_quotations
 from papers.abolghasemi2026.ch5_answers import READINGS, Reading, answers_frame
 from papers.abolghasemi2026.ch5_arms import Presentation, present_questions, study_settings
+from papers.abolghasemi2026.ch5_quotations import without_quotations
 from papers.abolghasemi2026.ch5_requests import Benchmark, DrawnQuestions, make_request, read_runs
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from everycell.base.arrays import BoolArray
 from everycell.collections.snippets import read_annotations
-from everycell.dialogue.spans import mark_characters
+from papers.lajewska2025.spans import mark_characters
 
 #: Group of annotators -> task, name and number of annotators per text, as published.
 GROUPS = {

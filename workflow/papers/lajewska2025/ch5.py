@@ -17,7 +17,16 @@ from everycell.collections.snippets import (
     read_annotations,
     read_tasks,
 )
-from everycell.dialogue.spans import (
+from everycell.jobs.result_job import ResultJob
+from everycell.text.sentences import sentence_spans
+from papers.lajewska2025.annotations import (
+    GROUPS,
+    agreement_gaps,
+    mark_texts,
+    paths,
+    read_group,
+)
+from papers.lajewska2025.spans import (
     AGGREGATIONS,
     BoolArray,
     align,
@@ -27,15 +36,6 @@ from everycell.dialogue.spans import (
     mean_jaccard,
     passage_effort,
     reference_similarity,
-)
-from everycell.jobs.result_job import ResultJob
-from everycell.text.sentences import sentence_spans
-from papers.lajewska2025.annotations import (
-    GROUPS,
-    agreement_gaps,
-    mark_texts,
-    paths,
-    read_group,
 )
 
 WORKERS = ("paragraph_regular", "paragraph_master", "paragraph_prolific")

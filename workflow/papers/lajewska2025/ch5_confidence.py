@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from everycell.base.csv_files import read_columns
 from everycell.base.untrusted import parse_literal
 from everycell.collections.snippets import read_annotations
-from everycell.dialogue.spans import mean_jaccard
 from everycell.jobs.result_job import ResultJob
 from everycell.render.figure_files import COLOURS, MARKERS, style
 from everycell.render.marks import check_intervals, check_numbers
@@ -21,6 +20,7 @@ from everycell.statistics.cluster_relations import (
 )
 from everycell.statistics.hypothesis_tests import pearson
 from papers.lajewska2025.annotations import mark_texts, paths
+from papers.lajewska2025.spans import mean_jaccard
 
 X, Y = "confidence", "agreement"
 #: Interpretation of the released file, with which the published sentence is compared.

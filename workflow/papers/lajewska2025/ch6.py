@@ -21,24 +21,22 @@ from everycell.collections.ginger import (
     read_nugget_labels,
 )
 from everycell.jobs.result_job import ResultJob
-from everycell.rag.nuggets import (
-    MEASURES,
-    covered_share,
-    judge_agreement,
-    lowercase_importance,
-    nugget_scores,
-    unify_importance,
-)
 from everycell.render.panels import agreement_panels
 from papers.lajewska2025.ch6_scores import (
     MEAN,
+    MEASURES,
     NAMES,
     TEST_DECIMALS,
     add_mean,
     change_effects,
     compare_runs,
+    covered_share,
+    judge_agreement,
+    lowercase_importance,
     mean_scores,
     name_scores,
+    nugget_scores,
+    unify_importance,
 )
 
 #: Interpretations of importance labels; the published table uses the first.

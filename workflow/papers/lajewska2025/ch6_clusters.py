@@ -10,7 +10,7 @@ import pandas as pd
 
 from everycell.base.arrays import FloatArray
 from everycell.jobs.job import Job
-from everycell.rag.grounded.clusters import (
+from everycell.rag.nugget_responses import (
     bm25_scores,
     density_clusters,
     lsa_clusters,

@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any
 
 from everycell.language_models.requirements import Load
-from everycell.rag.grounded.autonuggetizer import BATCH
+from papers.lajewska2025.ch6_autonuggetizer import BATCH
 from papers.lajewska2025.ch6_writing import (
     ALL_WRITTEN,
     WRITTEN_ON_OTHER_INPUT,

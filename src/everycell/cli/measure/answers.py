@@ -85,7 +85,10 @@ def satisfaction(
 
     docs/user-satisfaction.md describes the file and the measures (abolghasemi2026, chapter 3).
     """
-    from everycell.dialogue.satisfaction import read_predictions, satisfaction_report
+    from everycell.metrics.satisfaction import (
+        read_predictions,
+        satisfaction_report,
+    )
 
     report = satisfaction_report(read_predictions(predictions))
     print_measures(report, form, {"predictions": str(predictions)})

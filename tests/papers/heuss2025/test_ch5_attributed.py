@@ -6,9 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.rag.attributors import OracleReader, VectorMatcher, WordMatcher
 from everycell.rag.interventions import outcomes
-from papers.heuss2025.ch5_attributed import run_trials
+from papers.heuss2025.ch5_attributed import (
+    OracleReader,
+    VectorMatcher,
+    WordMatcher,
+    run_trials,
+)
 from papers.heuss2025.ch5_questions import RetrievedQuestion, select_questions
 
 QUESTIONS = [

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.base.errors import DataError
-from everycell.dialogue.rewriting import (
+from papers.lajewska2025.ch3_rewriting import (
     count_words,
     full_context,
     prepend_history,

@@ -8,21 +8,23 @@ from everycell.language_models.generation import Answer
 from everycell.language_models.records import read_record
 from everycell.language_models.settings import Decoding
 from everycell.rag.answers import normalise_answer
-from everycell.rag.paraphrases import (
+from papers.abolghasemi2026.ch5_paraphrase_checks import (
     FAULTS,
-    TEMPLATES,
     Limits,
-    Passage,
     added_numbers_and_names,
-    attempts,
     clean_answer,
     copied_share,
     fault,
+)
+from papers.abolghasemi2026.ch5_paraphrasing import (
+    TEMPLATES,
+    Passage,
+    attempts,
     paraphrase_all,
     paraphrases_frame,
     read_template,
 )
-from everycell.rag.quotations import withhold_quotation
+from papers.abolghasemi2026.ch5_quotations import withhold_quotation
 
 FIRST = "The old mill of Zandt was built by Jan Mol in 1742 for grinding corn."
 SECOND = "It burned down twice and was last restored by the owners in 1988."

@@ -11,16 +11,6 @@ from scipy.stats import binomtest
 
 from everycell.base.errors import DataError
 from everycell.collections.squad import read_squad
-from everycell.dialogue.answerability import (
-    THRESHOLDS,
-    aggregate,
-    best_threshold,
-    decide,
-    decide_levels,
-    lexical_probabilities,
-    mcnemar_test,
-    rankings,
-)
 from everycell.sources import fetch
 from papers.lajewska2025.answerability_data import (
     FILES,
@@ -30,6 +20,16 @@ from papers.lajewska2025.answerability_data import (
     read_passage_sentences,
     read_sentence_labels,
     read_sentence_scores,
+)
+from papers.lajewska2025.ch5_aggregation import (
+    THRESHOLDS,
+    aggregate,
+    best_threshold,
+    decide,
+    decide_levels,
+    lexical_probabilities,
+    mcnemar_test,
+    rankings,
 )
 
 SCORES = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=1, max_size=6)

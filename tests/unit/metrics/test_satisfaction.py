@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
 from everycell.base.errors import DataError
-from everycell.dialogue.satisfaction import (
+from everycell.metrics.satisfaction import (
     Confusion,
     confusion,
     dissatisfaction_steps,

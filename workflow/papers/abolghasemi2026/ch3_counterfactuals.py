@@ -96,7 +96,7 @@ def count_faults(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["row", "answer", "metric", "value"])
 
 
-def success(labels: pd.DataFrame) -> pd.DataFrame:
+def success_rates(labels: pd.DataFrame) -> pd.DataFrame:
     r"""Percentage of the generated utterances that flip the label (CSS).
 
     .. math:: CSS = 100 \cdot \frac{\text{counterfactuals labelled as intended}}

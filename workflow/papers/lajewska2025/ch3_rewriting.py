@@ -27,7 +27,6 @@ from everycell.base.errors import DataError
 
 Count = Callable[[str], int]
 Form = Literal["trimmed", "full"]
-
 #: Number of preceding turns whose answers the organisers' context includes.
 ANSWERS = 3
 

@@ -14,14 +14,10 @@ from hypothesis import strategies as st
 from everycell.base.errors import DataError
 from everycell.collections.satisfaction_samples import Sample
 from everycell.config import Config
-from everycell.dialogue.counterfactual_prompts import (
-    ask,
-    clean_answer,
-    pick_samples,
-    prompt,
-    read_template,
-)
-from everycell.dialogue.counterfactuals import (
+from everycell.language_models.generation import Answer, Request, prompt_hash
+from everycell.language_models.records import read_record
+from everycell.language_models.settings import Decoding
+from papers.abolghasemi2026.ch3_counterfactuals import (
     FAULTS,
     RULES,
     count_faults,
@@ -31,9 +27,17 @@ from everycell.dialogue.counterfactuals import (
     rewrite_by_rule,
     rewritings_frame,
     stated_values,
-    success,
+    success_rates,
 )
-from everycell.dialogue.judging import (
+from papers.abolghasemi2026.ch3_generation import (
+    ask,
+    clean_answer,
+    pick_samples,
+    prompt,
+    read_template,
+)
+from papers.abolghasemi2026.ch3_planted import plant_dialogues
+from papers.abolghasemi2026.ch3_success import (
     compare_generators,
     exchanged_rewritings,
     is_refusal,
@@ -41,10 +45,6 @@ from everycell.dialogue.judging import (
     train_judge,
     unchanged_rewritings,
 )
-from everycell.language_models.generation import Answer, Request, prompt_hash
-from everycell.language_models.records import read_record
-from everycell.language_models.settings import Decoding
-from papers.abolghasemi2026.ch3_planted import plant_dialogues
 
 SAMPLE = Sample(
     "1",
@@ -348,7 +348,7 @@ def test_train_judge_invalid(arguments: tuple, column: str) -> None:
     assert caught.value.column == column
 
 
-def test_success_table_3_4() -> None:
+def test_success_rates_table_3_4() -> None:
     """MultiWOZ: 524 of 811 and 19 of 40 flipped give the printed 64.6, 47.5 and 63.8."""
     labels = pd.DataFrame(
         {
@@ -359,7 +359,7 @@ def test_success_table_3_4() -> None:
             "satisfied": [0] * 524 + [1] * 287 + [1] * 19 + [0] * 21,
         }
     )
-    assert success(labels)["CSS"].round(1).tolist() == [64.6, 47.5, 63.8]
+    assert success_rates(labels)["CSS"].round(1).tolist() == [64.6, 47.5, 63.8]
 
 
 def test_compare_generators_both_labels_together() -> None:

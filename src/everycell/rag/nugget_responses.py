@@ -1,77 +1,118 @@
-"""Responses with provenance for each sentence: summaries of the top clusters of nuggets.
+"""Responses from clusters of nuggets, with the provenance of each sentence.
 
-`provenance` links sentences and spans of passages as JSON, and `provenance_page` shows them.
+The nuggets of a question are clustered (facets of its answer). Clusters are ranked by how well they
+answer the question: duoT5 on their joined nuggets, or BM25. `provenance` links the sentences of a
+response and spans of passages as JSON, and `provenance_page` shows them.
 
-Source: lajewska2025, section 6.2. The wording of the prompts is our own.
+Source: lajewska2025, section 6.2 and Table C.5, with the settings of the released code.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from string import Template
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import Stemmer
 from jinja2 import Environment, PackageLoader
+from rank_bm25 import BM25Okapi
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
 
-from everycell.language_models import reasoning, templates
-from everycell.language_models.generation import Message
-from everycell.rag.grounded.clusters import order, stems
-from everycell.text.sentences import sentence_spans
+from everycell.base.arrays import FloatArray, IntArray
 
-_FOLDER = Path(__file__).parent / "templates"
-#: Prompt -> file, slots, and the slot of the last message.
-PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
-    "summary": (
-        _FOLDER / "summary.txt",
-        {
-            "question": ("the question", True),
-            "nuggets": ("the nuggets of a cluster, one per line", True),
-            "words": ("largest number of words of the sentence", False),
-        },
-        "nuggets",
-    ),
-    "fluency": (
-        _FOLDER / "fluency.txt",
-        {
-            "question": ("the question", True),
-            "sentences": ("the sentences, one per line", True),
-        },
-        "sentences",
-    ),
-    "follow_up": (
-        _FOLDER / "follow_up.txt",
-        {
-            "question": ("the question", True),
-            "nuggets": ("the nuggets of the next cluster, one per line", True),
-        },
-        "nuggets",
-    ),
-    "one_step": (
-        _FOLDER / "one_step.txt",
-        {
-            "question": ("the question", True),
-            "passages": ("the passages, numbered", True),
-            "sentences": ("sentences of the answer", False),
-            "words": ("words of the answer", False),
-        },
-        "passages",
-    ),
-    "chain_of_thought": (
-        _FOLDER / "chain_of_thought.txt",
-        {
-            "question": ("the question", True),
-            "passages": ("the passages, numbered", True),
-            "sentences": ("sentences of the answer", False),
-            "words": ("words of the answer", False),
-        },
-        "passages",
-    ),
-}
+#: With fewer nuggets than this, each is a separate cluster.
+FEWEST = 4
+_WORD = re.compile(r"[^\W_]+")
+
+
+def stems(text: str) -> list[str]:
+    """Stems of the words of an English text, in lower case (Snowball's English stemmer)."""
+    return Stemmer.Stemmer("english").stemWords(_WORD.findall(text.lower()))
+
+
+def lsa_clusters(texts: Sequence[str], *, seed: int) -> IntArray:
+    """Clusters by latent semantic analysis, with half as many topics as nuggets.
+
+    Each nugget is in its strongest topic. The released code uses lemmas; this function uses stems,
+    since lemmas need a dictionary that no installed package includes.
+    """
+    terms = {term for text in texts for term in stems(text)}
+    if len(texts) < FEWEST or not terms:
+        return np.arange(len(texts))
+    if len(terms) == 1:
+        return np.zeros(len(texts), dtype=int)
+    weights = TfidfVectorizer(analyzer=stems, max_features=1000).fit_transform(texts)
+    topics = min(len(texts) // 2, weights.shape[1])
+    svd = TruncatedSVD(n_components=topics, n_iter=10, random_state=seed)
+    # Explained variance is not used; for equal nuggets it is undefined.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        strengths = svd.fit_transform(weights)
+    return _number_in_order(strengths.argmax(axis=1))
+
+
+def density_clusters(vectors: npt.ArrayLike, *, seed: int) -> IntArray:
+    """Clusters as in BERTopic: UMAP to two dimensions, then HDBSCAN.
+
+    BERTopic 0.17.4 gives the same partition of the same vectors (tested with 4 to 40 vectors). The
+    words with which it describes clusters are not used.
+    """
+    points = np.asarray(vectors, dtype=np.float32)
+    if len(points) < FEWEST:
+        return np.arange(len(points))
+    # umap takes several seconds to compile when it is imported and first used.
+    from sklearn.cluster import HDBSCAN
+    from umap import UMAP
+
+    with warnings.catch_warnings():
+        # Warnings about fewer points than neighbours, and about one thread because of the seed.
+        warnings.simplefilter("ignore", UserWarning)
+        reduced = UMAP(
+            n_neighbors=50, n_components=2, min_dist=0.01, random_state=seed
+        ).fit_transform(points)
+    return _number_in_order(
+        HDBSCAN(min_cluster_size=2, min_samples=1, copy=True).fit_predict(reduced)
+    )
+
+
+def _number_in_order(labels: npt.ArrayLike) -> IntArray:
+    """Number clusters in the order in which they first occur."""
+    order: dict[int, int] = {}
+    return np.array([order.setdefault(int(label), len(order)) for label in np.asarray(labels)])
+
+
+def bm25_scores(question: str, texts: Sequence[str]) -> FloatArray:
+    """Okapi BM25 scores of texts that form their own collection, with the thesis's package."""
+    words = [stems(text) for text in texts]
+    if not any(words):
+        return np.zeros(len(texts))
+    return BM25Okapi(words).get_scores(stems(question))
+
+
+def vector_scores(
+    question: npt.ArrayLike, vectors: npt.ArrayLike, clusters: npt.ArrayLike
+) -> FloatArray:
+    """Cosine similarity of a question and the mean of each cluster's nuggets."""
+    question_vector, points, labels = (
+        np.asarray(question, float),
+        np.asarray(vectors, float),
+        np.asarray(clusters),
+    )
+    scores = []
+    for cluster in range(labels.max() + 1):
+        mean = points[labels == cluster].mean(axis=0)
+        length = np.linalg.norm(mean) * np.linalg.norm(question_vector)
+        scores.append(float(mean @ question_vector / length) if length else 0.0)
+    return np.array(scores)
+
+
+def order(scores: npt.ArrayLike) -> list[int]:
+    """Positions from the highest score to the lowest; ties keep their order."""
+    return [int(position) for position in np.argsort(-np.asarray(scores, float), kind="stable")]
 
 
 class Sentence(NamedTuple):
@@ -92,25 +133,6 @@ class Response(NamedTuple):
     def text(self) -> str:
         """Sentences, joined by blanks."""
         return " ".join(sentence.text for sentence in self.sentences)
-
-
-def read_prompt(name: str, path: Path | None = None) -> Template:
-    """Read a prompt of `PROMPTS`, or a custom file in its place."""
-    own, slots, last = PROMPTS[name]
-    return templates.read_template(path or own, slots, last=last)
-
-
-def prompt(template: Template, **values: str | int | Sequence[str]) -> tuple[Message, ...]:
-    """Fill a prompt; a list becomes numbered lines."""
-    filled = {
-        name: str(value)
-        if isinstance(value, (str, int))
-        else "\n".join(
-            f"{number}. {' '.join(text.split())}" for number, text in enumerate(value, 1)
-        )
-        for name, value in values.items()
-    }
-    return templates.fill(template, **filled)
 
 
 def choose_clusters(scores: npt.ArrayLike, first: int) -> tuple[list[int], int | None]:
@@ -150,38 +172,6 @@ def first_words(text: str, limit: int) -> str:
     return " ".join(words) if len(words) <= limit else f"{' '.join(words[:limit])} …"
 
 
-def trace_sentences(text: str, sources: Mapping[int, str]) -> tuple[Sentence, ...]:
-    """Sentences of a generated text, each with the nuggets of whose words it contains half."""
-    words = {number: set(stems(source)) for number, source in sources.items()}
-    sentences = []
-    for start, end in sentence_spans(text):
-        own = set(stems(text[start:end]))
-        nuggets = tuple(
-            number
-            for number, words_of_source in words.items()
-            if words_of_source and 2 * len(words_of_source & own) >= len(words_of_source)
-        )
-        sentences.append(Sentence(" ".join(text[start:end].split()), nuggets))
-    return tuple(sentences)
-
-
-def one_line(text: str) -> str:
-    """A model's answer as one line, without its list marker."""
-    return re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", " ".join(text.split()))
-
-
-def without_reasoning(text: str) -> str:
-    """The text after the last "Answer:" at the beginning of a line; empty if there is none.
-
-    The reasoning of a model that was cut off is not an answer, nor is reasoning in tags.
-    """
-    text = reasoning.without_reasoning(text)
-    marks = list(
-        re.finditer(r"^[-#*_>\s]*answer[*_ ]*:[*_]*", text, flags=re.IGNORECASE | re.MULTILINE)
-    )
-    return text[marks[-1].end() :].strip() if marks else ""
-
-
 def responses_frame(responses: Mapping[str, Sequence[Response]]) -> pd.DataFrame:
     """Responses of several systems as a frame, one row per sentence."""
     rows = [
@@ -212,7 +202,7 @@ def responses_of(rows: pd.DataFrame) -> list[Response]:
 
 
 _PAGES = Environment(
-    loader=PackageLoader("everycell.rag.grounded", "templates"),
+    loader=PackageLoader("everycell.rag", "templates"),
     autoescape=True,
     trim_blocks=True,
     lstrip_blocks=True,

@@ -14,21 +14,25 @@ from tiny_bert import SPECIAL, tiny_bert, write_bert
 from transformers import BertForSequenceClassification
 
 from everycell.learning.models import ModelError
-from everycell.rag.grounded.autonuggetizer import (
+from papers.lajewska2025.ch6_autonuggetizer import (
     SUPPORT,
     assign_nuggets,
     create_nuggets,
     label_importance,
     read_labels,
 )
-from everycell.rag.grounded.entailment import LABELS, inference_probabilities, load_inference
-from everycell.rag.grounded.lexical_judge import (
+from papers.lajewska2025.ch6_completeness import (
     FEATURES,
     Words,
     imitation,
     labelled_features,
     supported_shares,
     train_judge,
+)
+from papers.lajewska2025.ch6_entailment import (
+    LABELS,
+    inference_probabilities,
+    load_inference,
 )
 
 

@@ -10,14 +10,14 @@ from everycell.language_models.answering import Recorded
 from everycell.language_models.generation import Answer, Identity, Request
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
-from everycell.rag.paraphrases import (
+from everycell.rag.prompts import Question
+from papers.abolghasemi2026.ch5_paraphrasing import (
     STEP,
     Outlook,
     Paraphrase,
     explain_no_questions,
     paraphrase_questions,
 )
-from everycell.rag.prompts import Question
 
 #: Right answer of every question; the passages that come to hold it are not relevant.
 ANSWER = "rye"

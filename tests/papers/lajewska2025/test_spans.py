@@ -11,7 +11,8 @@ from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_sco
 
 from everycell.base.errors import DataError
 from everycell.collections.snippets import FILES, read_annotations
-from everycell.dialogue.spans import (
+from everycell.sources import fetch
+from papers.lajewska2025.spans import (
     AGGREGATIONS,
     Effort,
     align,
@@ -24,7 +25,6 @@ from everycell.dialogue.spans import (
     passage_effort,
     reference_similarity,
 )
-from everycell.sources import fetch
 
 PEOPLE = st.tuples(st.integers(2, 5), st.integers(0, 12)).flatmap(
     lambda shape: arrays(np.bool_, shape)

@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.rag.grounded.faithfulness import Grounding, answer_relevance, faithfulness
+from papers.lajewska2025.ch6_ragas import (
+    Grounding,
+    answer_relevance,
+    faithfulness,
+)
 
 PASSAGES = ("Owls eat mice.", "They hunt at\nnight.")
 

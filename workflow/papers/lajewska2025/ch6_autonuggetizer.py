@@ -8,56 +8,21 @@ of 10, temperature 0.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from string import Template
 
 from everycell.language_models import templates
 from everycell.language_models.generation import Message
 from everycell.language_models.reasoning import without_reasoning
+from papers.lajewska2025.ch6_prompts import read_prompt
 
 #: Largest number of facts, and of passages or facts per prompt.
 MAX_FACTS, BATCH = 30, 10
 #: Allowed labels.
 IMPORTANCE = ("vital", "okay")
 SUPPORT = ("support", "partial_support", "not_support")
-_FOLDER = Path(__file__).parent / "templates"
-#: Prompt -> file, slots, and the slot of the last message.
-PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
-    "create": (
-        _FOLDER / "create_nuggets.txt",
-        {
-            "question": ("the question", True),
-            "facts": ("the facts so far, one per line", True),
-            "passages": ("the passages", True),
-            "most": ("largest number of facts", False),
-        },
-        "passages",
-    ),
-    "importance": (
-        _FOLDER / "label_importance.txt",
-        {"question": ("the question", True), "facts": ("numbered facts", True)},
-        "facts",
-    ),
-    "assign": (
-        _FOLDER / "assign_nuggets.txt",
-        {
-            "question": ("the question", True),
-            "response": ("the response", True),
-            "facts": ("numbered facts", True),
-        },
-        "facts",
-    ),
-}
-
 #: Function from prompts to the texts of their answers.
 Ask = Callable[[Sequence[tuple[Message, ...]]], Sequence[str]]
-
-
-def read_prompt(name: str, path: Path | None = None) -> Template:
-    """Read a prompt of `PROMPTS`, or a custom file in its place."""
-    own, slots, last = PROMPTS[name]
-    return templates.read_template(path or own, slots, last=last)
 
 
 def read_facts(answer: str, limit: int = MAX_FACTS) -> tuple[str, ...]:

@@ -9,39 +9,20 @@ generation" (EACL 2024, demonstrations), section 3; lajewska2025, section 6.4.1 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from string import Template
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from everycell.base.arrays import FloatArray
 from everycell.language_models import templates
-from everycell.rag.grounded.autonuggetizer import Ask, read_facts, read_labels
+from papers.lajewska2025.ch6_autonuggetizer import (
+    Ask,
+    read_facts,
+    read_labels,
+)
+from papers.lajewska2025.ch6_prompts import read_prompt
 
 #: Largest number of statements per response, and number of questions to generate.
 MAX_STATEMENTS, QUESTIONS = 30, 3
-_FOLDER = Path(__file__).parent / "templates"
-#: Prompt -> file, slots, and the slot of the last message.
-PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
-    "statements": (
-        _FOLDER / "statements.txt",
-        {"question": ("the question", True), "response": ("the response", True)},
-        "response",
-    ),
-    "supported": (
-        _FOLDER / "supported.txt",
-        {
-            "passages": ("the passages, one per line", True),
-            "statements": ("numbered statements", True),
-        },
-        "statements",
-    ),
-    "asked_questions": (
-        _FOLDER / "asked_questions.txt",
-        {"response": ("the response", True), "count": ("number of questions", False)},
-        "response",
-    ),
-}
 #: Function from n texts to an array of shape (n, d), with rows of unit norm.
 Encode = Callable[[Sequence[str]], FloatArray]
 
@@ -52,12 +33,6 @@ class Grounding(NamedTuple):
     question: str
     response: str
     passages: tuple[str, ...]
-
-
-def read_prompt(name: str, path: Path | None = None) -> Template:
-    """Read a prompt of `PROMPTS`, or a custom file in its place."""
-    own, slots, last = PROMPTS[name]
-    return templates.read_template(path or own, slots, last=last)
 
 
 def faithfulness(responses: Sequence[Grounding], ask: Ask) -> list[float]:
