@@ -27,7 +27,8 @@ _NAMES_BY_MODULE: dict[str, tuple[str, ...]] = {
     "metrics.texfair": ("ted", "term_exposure", "texfair"),
     "metrics.nfairr": ("neutrality", "nfairr"),
     "metrics.awrf": ("awrf", "group_exposure"),
-    "metrics.rbo": ("crbo", "rbo"),
+    "metrics.rbo": ("rbo",),
+    "metrics.crbo": ("crbo",),
     "rag.citations": ("find_citations",),
     "metrics.attribution": (
         "attribution_bias=cab",

@@ -27,11 +27,13 @@ from typing import NamedTuple
 
 from everycell.language_models.reasoning import reasoning_spans
 from everycell.rag.citation_contexts import MASK, is_source_heading
-from everycell.rag.citations import (
+from everycell.rag.citation_marks import (
     AnswerParts,
     Citation,
     Mark,
     answer_parts,
+)
+from everycell.rag.citations import (
     documents,
     remove_spans,
     spans_to_remove,

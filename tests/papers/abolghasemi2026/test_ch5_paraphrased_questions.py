@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.language_models.answering import Recorded
+from everycell.language_models.answering import RecordedModel
 from everycell.language_models.generation import Answer, Identity, Request
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
@@ -140,7 +140,7 @@ def test_paraphrase_questions_parallel_workers(tmp_path, workers):
     questions = numbered(40, 1)
     counting = Counting(workers)
     with Record(tmp_path / "r.jsonl") as record:
-        model = Recorded(record, counting.identity, lambda: counting, workers=workers)
+        model = RecordedModel(record, counting.identity, lambda: counting, workers=workers)
 
         def paraphrase_again(names):
             requests = [Request(prompt=name, decoding=Decoding()) for name in names]

@@ -13,7 +13,7 @@ from everycell.collections.grepbias import (
     one_wording_benchmark,
     read_grepbias,
 )
-from everycell.metrics.rbo import crbo
+from everycell.metrics.crbo import crbo
 from everycell.sources import fetch
 
 TOPICS = [("0", "Career", "best  boss"), ("1", "Career", "nurse")]

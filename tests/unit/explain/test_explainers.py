@@ -9,15 +9,16 @@ from everycell.explain.explainers import (
     ExplainedList,
     checks,
     greedy,
+    listwise_lime,
     mean_listwise_lime,
     mean_pointwise_lime,
+    pointwise_lime,
     pointwise_shap,
     ranking_shap,
     sharp,
 )
 from everycell.explain.forests import read_forest
 from everycell.explain.games import RankGame, masked_scores, tree_shapley_values
-from everycell.explain.lime import listwise_lime, pointwise_lime
 from everycell.explain.shapley import all_coalitions, kernel_shapley_values, shapley_values
 from everycell.explain.value_functions import kendall, ranks_of
 

@@ -10,7 +10,8 @@ from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.metrics.rbo import crbo, rbo
+from everycell.metrics.crbo import crbo
+from everycell.metrics.rbo import rbo
 
 persistence = st.sampled_from([0.3, 0.8, 0.9, 0.98])
 variants = st.sampled_from(["truncated", "min", "ext"])

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.rag.citation_contexts import HEADINGS
+from everycell.rag.citation_marks import unread_marks
 from everycell.rag.citations import (
     find_citations,
     source_list_of,
     uncited_text,
-    unread_marks,
 )
 from everycell.rag.cited_sentences import cited_sentences
 

@@ -5,14 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.language_models.generation import Answer, NotOfferedError, Token
+from everycell.rag.citation_marks import LONGEST_RANGE, unread_marks
 from everycell.rag.citations import (
-    LONGEST_RANGE,
     Cited,
     citation_logprobs,
     documents,
     find_citations,
     may_cite,
-    unread_marks,
     without_citations,
     written_citations,
 )

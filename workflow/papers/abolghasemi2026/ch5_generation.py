@@ -11,7 +11,7 @@ import pandas as pd
 
 from everycell.base.files import write_atomically
 from everycell.jobs.job import Job
-from everycell.language_models.answering import Recorded, model_of_job
+from everycell.language_models.answering import RecordedModel, model_of_job
 from everycell.language_models.generation import Answer, Request
 from everycell.language_models.records import Entry, key_of, record_lines
 from everycell.language_models.settings import Decoding
@@ -88,7 +88,7 @@ class PromptedModel:
     """A language model prompted with questions and documents."""
 
     name: str
-    model: Recorded
+    model: RecordedModel
     templates: tuple[PromptTemplate, PromptTemplate]
     decoding: Decoding
     names: Sequence[str] = ()

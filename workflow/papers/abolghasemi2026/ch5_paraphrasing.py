@@ -19,7 +19,7 @@ from everycell.base.files import write_atomically
 from everycell.base.settings import validate_part
 from everycell.jobs.job import Job
 from everycell.language_models import templates
-from everycell.language_models.answering import Recorded, open_language_model
+from everycell.language_models.answering import RecordedModel, open_language_model
 from everycell.language_models.generation import Answer, LanguageModelError, Request
 from everycell.language_models.records import Entry, key_of, record_lines
 from everycell.language_models.settings import AskSettings, Decoding
@@ -138,7 +138,7 @@ def add_titles(paraphrases: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
 class Paraphraser:
     """Paraphraser of passages, with the model answers that it used, in releasable form."""
 
-    model: Recorded
+    model: RecordedModel
     template: Template
     decodings: Sequence[Decoding]
     limits: Limits

@@ -12,10 +12,14 @@ from everycell.base.arrays import FloatArray
 from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.felix import Matching, resample
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
-from everycell.fair_ranking.optimum import generate_rankings, lowest_probability, pool_rankings
 from everycell.fair_ranking.policies import holds_outlier, omit
 from everycell.jobs.result_job import ResultJob
 from papers.heuss2025.ch2_figures import outlier_reductions
+from papers.heuss2025.ch2_optimum import (
+    generate_rankings,
+    lowest_probability,
+    pool_rankings,
+)
 
 #: Distributions of the feature in which items may be outliers, as in the authors' code.
 DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], FloatArray]] = {

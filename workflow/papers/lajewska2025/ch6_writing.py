@@ -12,7 +12,7 @@ import pandas as pd
 
 from everycell.jobs.job import Job
 from everycell.language_models import reasoning, templates
-from everycell.language_models.answering import Recorded, model_of_job
+from everycell.language_models.answering import RecordedModel, model_of_job
 from everycell.language_models.generation import Message, Request
 from everycell.language_models.settings import Decoding
 from everycell.rag.nugget_responses import (
@@ -57,7 +57,7 @@ class Writer:
 
     def __init__(
         self,
-        model: Recorded,
+        model: RecordedModel,
         decoding: Decoding,
         reasoning: Decoding,
         prompts: Mapping[str, Path],
@@ -210,7 +210,7 @@ def rewrite(
     return paragraphs
 
 
-def make_writer(model: Recorded, params: Any) -> Writer:
+def make_writer(model: RecordedModel, params: Any) -> Writer:
     """The writer that the parameters of a rule describe."""
     return Writer(
         model,

@@ -69,7 +69,8 @@ def cite_check(
     from everycell.language_models.endings import count_reasons
     from everycell.language_models.generation import Request
     from everycell.language_models.settings import Decoding
-    from everycell.rag.citations import source_list_of, unread_marks
+    from everycell.rag.citation_marks import unread_marks
+    from everycell.rag.citations import source_list_of
     from everycell.rag.cite_checks import forged_instances, read_answers, read_passages, try_all
     from everycell.rag.citing_styles import citing_style
     from everycell.rag.interventions import outcomes, same_words, shared_words

@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 from data_errors import refused
 
-import everycell.fair_ranking.optimum as optimum
 from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.felix import resample
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
-from everycell.fair_ranking.optimum import generate_rankings, lowest_probability, pool_rankings
 from everycell.fair_ranking.policies import Policy, holds_outlier
+from papers.heuss2025 import ch2_optimum as optimum
+from papers.heuss2025.ch2_optimum import (
+    generate_rankings,
+    lowest_probability,
+    pool_rankings,
+)
 
 
 def problem(n, k, seed):
