@@ -14,7 +14,7 @@ import numpy as np
 import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
-from everycell.records.chapters import import_papers
+from everycell.records.folders import import_papers
 from everycell.statistics.fast_anova import FastAnova
 from everycell.statistics.simulation import simulate_ratings
 

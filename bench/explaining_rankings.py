@@ -26,8 +26,8 @@ from scipy.stats import kendalltau
 from everycell.explain.explainers import ExplainedList
 from everycell.explain.forests import read_forest
 from everycell.explain.value_functions import kendall, ranks_of
-from everycell.records.artefacts import find_artefact, load_papers
-from everycell.records.chapters import import_papers
+from everycell.records.folders import import_papers
+from everycell.records.papers import find_artefact, load_papers
 
 #: Documents, features and background samples of the lists.
 SIZES = [(12, 300, 100), (20, 46, 100), (100, 46, 100), (100, 136, 20)]

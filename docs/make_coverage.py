@@ -13,8 +13,8 @@ from typing import cast
 import pandas as pd
 
 from everycell.cli.checks import ORIGIN
-from everycell.records.artefacts import Artefact, Paper, load_papers
-from everycell.records.tiers import Tier
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, Paper, load_papers
 from everycell.verdicts.cell_classes import CellClass, classify_cells
 from everycell.verdicts.counting import (
     CLAIM_LINES,
@@ -48,7 +48,7 @@ def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[Result]
         artefact, tier, state = (
             entry.artefact,
             entry.tier,
-            entry.artefact.card.tiers[entry.tier].state,
+            entry.artefact.record.tiers[entry.tier].state,
         )
         rows = rows_by_result.get((artefact.id, tier))
         # A result on surrogate data without compared claims has no rows.
@@ -89,7 +89,7 @@ def _origin(artefact: Artefact, tier: Tier, verdicts: Mapping[str, str]) -> Cell
 def _outcome(claim: str, verdicts: Mapping[str, str], artefact: Artefact, tier: Tier) -> str:
     """Outcome of a claim; outcomes that vary between machines are not in the expectations."""
     name = f"claim {claim}"
-    if name not in verdicts and verdicts and not artefact.card.tiers[tier].varies:
+    if name not in verdicts and verdicts and not artefact.record.tiers[tier].varies:
         raise ValueError(
             f"{EXPECTED} has no outcome of {artefact.id}, {name}. Reproduce the results, then run "
             f"`everycell check-verdicts {EXPECTED} --update`."

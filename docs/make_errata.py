@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from everycell.records.artefacts import Artefact, Paper, load_papers
-from everycell.records.cards import Cause, Erratum
+from everycell.records.papers import Artefact, Paper, load_papers
+from everycell.records.tables import Cause, Erratum
 from everycell.render.site import escape_cell
 from everycell.verdicts.audits import audits_of, finding_of
 
@@ -44,22 +44,22 @@ L1110 is a line in our copy of the text.
 
 def render(papers: Mapping[str, Paper]) -> str:
     """Text of the file: sections per paper, headings per artefact, paragraphs per erratum."""
-    errata = [e for p in papers.values() for a in p.artefacts.values() for e in a.card.errata]
+    errata = [e for p in papers.values() for a in p.artefacts.values() for e in a.record.errata]
     distinct = Counter(erratum.cause for erratum in errata if erratum.same_as is None)
     counts = ", ".join(f"{WHERE[where].lower()} {distinct[where]}" for where in WHERE)
     parts = [HEAD.format(counts=counts)]
     for paper in papers.values():
-        faulty = [artefact for artefact in paper.artefacts.values() if artefact.card.errata]
-        count = sum(len(artefact.card.errata) for artefact in faulty)
+        faulty = [artefact for artefact in paper.artefacts.values() if artefact.record.errata]
+        count = sum(len(artefact.record.errata) for artefact in faulty)
         parts.append(
             f"## {paper.key}\n\n{_line(f'{paper.authors}: {paper.title}')} ({paper.year})."
         )
         parts[-1] += f" Errata: {count}.\n"
         for is_print in (True, False):
             for artefact in faulty:
-                own = [e for e in artefact.card.errata if (e.cause == "published") == is_print]
+                own = [e for e in artefact.record.errata if (e.cause == "published") == is_print]
                 if own:
-                    parts.append(f"### {artefact.name}: {_line(artefact.card.title)}\n")
+                    parts.append(f"### {artefact.name}: {_line(artefact.record.title)}\n")
                 parts += [_entry(artefact, erratum) for erratum in own]
     return "\n".join(parts)
 
@@ -68,7 +68,7 @@ def _entry(artefact: Artefact, erratum: Erratum) -> str:
     same = f"The same finding as in {_line(erratum.same_as)}. " if erratum.same_as else ""
     lines = [
         f"**{WHERE[erratum.cause]}** ({_line(erratum.id)}, "
-        f"{_line(erratum.source or artefact.card.source)}): "
+        f"{_line(erratum.source or artefact.record.source)}): "
         f"{same}{_line(erratum.finding)}\n",
         f"Evidence: {_line(erratum.evidence)}\n",
     ]

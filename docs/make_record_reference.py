@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from everycell.records.record_schemas import MODELS
+from everycell.records.checks import MODELS
 
 TARGET = Path("docs/record-reference.md")
 #: Name of a schema -> heading of its file.
@@ -24,7 +24,7 @@ HEAD = """\
 # Record reference
 
 The YAML files of `published/KEY/`, field by field; **bold** fields are required. `everycell check`
-reports an unknown field, a missing field or a wrong type with file and line. [Records](cards.md)
+reports an unknown field, a missing field or a wrong type with file and line. [Records](records.md)
 explains the concepts, and [A paper of your own](your-own-paper.md) uses them step by step.
 
 A *selector* names published cells: key column -> value, or a list of values. All conditions must be
@@ -34,8 +34,7 @@ met. An empty selector selects every cell; a selector without matches is an erro
 """
 #: Headings of models that differ from their names.
 TITLES = {
-    "Card": "Record",
-    "TierCard": "Tier",
+    "DeclaredTier": "Tier",
     "Untested": "Untested claim",
     "Quoted": "Quoted cells",
     "Derived": "Derived cells",

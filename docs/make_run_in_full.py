@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from everycell.language_models.requirements import FACTS
-from everycell.records.artefacts import all_artefacts, load_papers
 from everycell.records.full_runs import (
     NOTHING_KNOWN,
     FullRun,
@@ -19,6 +18,7 @@ from everycell.records.full_runs import (
     runs_in_full,
     tokens,
 )
+from everycell.records.papers import all_artefacts, load_papers
 
 TARGET, PUBLISHED = Path("docs/run-in-full.md"), Path("published")
 BEGIN, END = "full.yaml. -->\n", "<!-- End of the generated part. -->"

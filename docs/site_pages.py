@@ -16,7 +16,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from everycell.public import public_modules
-from everycell.records.artefacts import Paper, load_papers
+from everycell.records.papers import Paper, load_papers
 from everycell.render.site import configuration, escape_cell, paper_results
 from everycell.verdicts.results import collect
 

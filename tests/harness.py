@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from everycell.records.artefacts import Paper, load_papers
+from everycell.records.papers import Paper, load_papers
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 NEEDS_DATA = "needs released data: set EVERYCELL_MIRROR"

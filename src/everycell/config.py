@@ -21,7 +21,7 @@ from everycell.base.settings import ConfigError, Settings, validate_settings
 from everycell.base.untrusted import in_quotes, text_of
 from everycell.base.yaml import load_yaml, yaml_fault
 from everycell.language_models.settings import LanguageModels
-from everycell.records.chapters import import_papers, papers_modules
+from everycell.records.folders import import_papers, papers_modules
 from everycell.sources.settings import CorpusSettings, FetchSettings
 
 #: Where ``python -m everycell.config`` writes the schema, below the project folder.
@@ -158,7 +158,7 @@ def json_schema() -> str:
 
 
 if __name__ == "__main__":
-    from everycell.records.record_schemas import write_schemas
+    from everycell.records.checks import write_schemas
 
     SCHEMA.parent.mkdir(parents=True, exist_ok=True)
     SCHEMA.write_text(json_schema(), encoding="utf-8")

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from harness import load_script
 
-from everycell.records.artefacts import load_papers
-from everycell.records.cards import RUNNABLE
+from everycell.records.papers import load_papers
+from everycell.records.tables import RUNNABLE
 from everycell.render.page.cells_file import data_files
 from everycell.render.page.page_file import pages_of
 from everycell.verdicts.counting import (

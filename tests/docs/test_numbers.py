@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from harness import load_script
 
-from everycell.records.artefacts import load_papers
-from everycell.records.cards import RUNNABLE
+from everycell.records.papers import load_papers
+from everycell.records.tables import RUNNABLE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 check_numbers = load_script("docs/check_numbers.py")
@@ -82,11 +82,11 @@ def test_pages_are_worded_as_bound(path):
 
 
 @pytest.mark.parametrize("path", BOUND, ids=lambda path: path.name)
-def test_pages_are_bound_to_results_that_a_card_promises(path):
+def test_pages_are_bound_to_results_that_a_record_promises(path):
     papers = load_papers(REPOSITORY / "published")
     for entry in check_numbers.entries(BOUND[path]):
         tier, paper, name = entry.file.split("/")
         artefact, *beside = name.removesuffix(".csv").split(".")
-        card = papers[paper].artefacts[artefact].card
-        assert card.tiers[tier].state in RUNNABLE, entry
-        assert set(beside) <= set(card.supplements), entry
+        record = papers[paper].artefacts[artefact].record
+        assert record.tiers[tier].state in RUNNABLE, entry
+        assert set(beside) <= set(record.supplements), entry

@@ -16,9 +16,9 @@ from markdown import markdown
 
 from everycell.cli import app
 from everycell.config import parse_config
-from everycell.records.artefacts import all_artefacts
-from everycell.records.cards import RUNNABLE
-from everycell.records.published_cells import DESCRIPTION
+from everycell.records.cells import DESCRIPTION
+from everycell.records.papers import all_artefacts
+from everycell.records.tables import RUNNABLE
 from everycell.sources import fetch
 from everycell.statistics.anova import anova, supported_anova
 from papers.lajewska2025.user_study_data import (
@@ -146,8 +146,8 @@ def result_files() -> set[str]:
     return {
         f"results/{tier}/{artefact.id}"
         for artefact in all_artefacts(papers)
-        for tier, card in artefact.card.tiers.items()
-        if card.state in RUNNABLE
+        for tier, record in artefact.record.tiers.items()
+        if record.state in RUNNABLE
     }
 
 
@@ -250,8 +250,8 @@ def test_settings_that_a_page_shows_are_valid(page):
             parse_config(content)
 
 
-def test_cards_page_has_the_columns_of_cells():
-    section = read(REPOSITORY / "docs/cards.md").split("\n## Published values\n")[1]
+def test_records_page_has_the_columns_of_cells():
+    section = read(REPOSITORY / "docs/records.md").split("\n## Published values\n")[1]
     assert tuple(re.findall(r"^\| `(\w+)` \|", section.split("\n## ")[0], re.M)) == DESCRIPTION
 
 
@@ -272,12 +272,12 @@ def test_record_reference_follows_the_models():
 make_errata = load_script("docs/make_errata.py")
 
 
-def test_errata_page_follows_the_cards():
+def test_errata_page_follows_the_records():
     result = make_errata.render(published())
     assert read(REPOSITORY / "docs" / "errata.md") == result, "run: python docs/make_errata.py"
 
 
-def test_nothing_in_a_card_becomes_markup_of_the_errata_page():
+def test_nothing_in_a_record_becomes_markup_of_the_errata_page():
     evil = (
         "<script>alert(1)</script> [here](javascript:alert(1)) ![](http://127.0.0.1:9/a.png) "
         "<javascript:alert(1)> <img src=x onerror=alert(1)> { onclick=alert(1) } `a` # *b*"
@@ -290,10 +290,12 @@ def test_nothing_in_a_card_becomes_markup_of_the_errata_page():
                 update=dict.fromkeys(("id", "finding", "evidence", "source"), evil)
                 | {"audit": None}
             )
-            for erratum in artefact.card.errata
+            for erratum in artefact.record.errata
         ]
-        card = artefact.card.model_copy(update={"errata": errata, "title": evil, "source": evil})
-        artefacts[name] = artefact.model_copy(update={"card": card})
+        record = artefact.record.model_copy(
+            update={"errata": errata, "title": evil, "source": evil}
+        )
+        artefacts[name] = artefact.model_copy(update={"record": record})
     hostile = paper.model_copy(update={"artefacts": artefacts, "authors": evil, "title": evil})
     extensions = ["attr_list", "tables", "toc"]
     page = markdown(make_errata.render({"sakai2023": hostile}), extensions=extensions)

@@ -18,7 +18,7 @@ from workflow.project import copy_tree, quick_site
 
 from everycell.metrics import awrf
 from everycell.public import public_modules
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.render.site import configuration, embed_table, paper_results
 from everycell.render.tables.table_files import write_table
 

@@ -89,7 +89,7 @@ def overview(browser, overview_url):
 @pytest.mark.parametrize(
     ("name", "scripts", "texts"), [("index.html", 3, 12), ("pages/toy2026_ch1.html", 2, 40)]
 )
-def test_text_of_cards_cells_and_files_does_nothing(browser, tmp_path, name, scripts, texts):
+def test_text_of_records_cells_and_files_does_nothing(browser, tmp_path, name, scripts, texts):
     home = tmp_path / "r"
     write_page(home / "index.html", toys.hostile(tmp_path / "p", home))
     with watched(browser, (home / name).as_uri()) as page:

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from everycell.receipts.lineage import NAME, write_jobs
-from everycell.records.artefacts import Artefact, Paper, load_papers
-from everycell.records.cards import Card
+from everycell.records.papers import Artefact, Paper, load_papers
+from everycell.records.tables import Record
 from everycell.render.figure_files import save_figure
 from everycell.render.panels import bar_panels
 from everycell.verdicts.reports import CAUSE_NAMES, Report
@@ -30,7 +30,7 @@ HOSTILE = " ".join(
         "{{ 7 * 7 }} {% raw %} &lt;b&gt; \\u003cscript\\u003e \u202e\u0007",
     ]
 )
-#: Keys of a report and fields of a card whose text may be anything.
+#: Keys of a report and fields of a record whose text may be anything.
 FREE = {"claim", "detail", "evidence", "explanation", "finding", "key", "markers", "name", "needs",
         "published", "reproduced", "source", "test", "title", "why"}  # fmt: skip
 PAPER = """
@@ -121,7 +121,7 @@ def published(folder: Path) -> dict[str, Paper]:
 
 
 def poisoned(value: Any, *, free: bool = False) -> Any:
-    """A report or card with `HOSTILE` in each text that is free."""
+    """A report or record with `HOSTILE` in each text that is free."""
     if isinstance(value, dict):
         return {
             # Cells are shown by metric with its decimals, so its name stays.
@@ -137,7 +137,7 @@ def poisoned(value: Any, *, free: bool = False) -> Any:
 
 
 def hostile(folder: Path, results: Path) -> list[Toy]:
-    """The toy results with markup in every text of cards, reports, tables, markers and faults."""
+    """The toy results with markup in every text of records, reports, tables, markers and faults."""
     toys = toy_results(folder, results)
     home = folder / "toy2026"
     tables = ("released/toy2026/table_1.by_length.csv", "embedded/toy2026/table_1.csv")
@@ -148,11 +148,11 @@ def hostile(folder: Path, results: Path) -> list[Toy]:
         table.to_csv(path, index=False)
     result = []
     for toy in toys:
-        card = toy.artefact.card.model_dump()
-        card = Card.model_validate(
-            poisoned(card) | {"supplements": poisoned(card["supplements"], free=True)}
+        record = toy.artefact.record.model_dump()
+        record = Record.model_validate(
+            poisoned(record) | {"supplements": poisoned(record["supplements"], free=True)}
         )
-        artefact = toy.artefact.model_copy(update={"card": card})
+        artefact = toy.artefact.model_copy(update={"record": record})
         result.append(
             Toy(
                 artefact,
@@ -169,12 +169,12 @@ def report(artefact: Artefact, tier: str, state: str, **more: Any) -> Report:
     claims = [
         {"id": one.id, "claim": one.claim, "source": one.source, "test": None,
          "on_published": "supported", "on_reproduced": "inconclusive", "detail": "printed: 1 of 1"}
-        for one in artefact.card.claims
+        for one in artefact.record.claims
     ]  # fmt: skip
     errata = [
         {"id": one.id, "cause": one.cause, "finding": one.finding, "evidence": one.evidence,
          "source": None, "audit": {"name": "audit_sum", "holds": True, "detail": "0.5 = 0.1 + 0.4"}}
-        for one in artefact.card.errata
+        for one in artefact.record.errata
     ]  # fmt: skip
     content = {
         "artefact": artefact.id, "tier": tier, "state": state, "cells": [],

@@ -264,10 +264,11 @@ def runs_of_two_years(stage: Stage) -> Settings:
     In published form: names of the eight runs as unpacked, ids of both years, six columns, and in
     the organisers' run of documents the cut ids of the Washington Post. Invented: the rankings.
     """
-    from everycell.records.artefacts import read_card_file
+    from everycell.base.yaml_files import read_model
+    from everycell.records.cells import RecordError
     from everycell.records.full_runs import FullTier
 
-    declared = read_card_file(stage.folder / "published/full.yaml", FullTier)
+    declared = read_model(stage.folder / "published/full.yaml", FullTier, RecordError)
     folder = stage.folder / "data/runs"
     folder.mkdir(parents=True)
     qrels = read_qrels(stage.mirror / "cast-reproducibility/qrels/2020.txt.gz")

@@ -15,7 +15,7 @@ from workflow.endpoint_runs import KEY, check_key
 from workflow.project import Project
 
 from everycell.cli.full_tier import select_full
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.render.page.vocabulary import page_of_chapter
 
 SECRET = "sk-rehearsed-4711"
@@ -49,7 +49,7 @@ def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, .
         assert artefacts
         for artefact in artefacts:
             report = project.verdicts(artefact.id, "full")
-            assert report["state"] == artefact.card.tiers["full"].state
+            assert report["state"] == artefact.record.tiers["full"].state
             page = stage.folder / "results" / page_of_chapter(artefact.paper, artefact.chapter)
             assert f"full/{artefact.id}." in page.read_text(encoding="utf-8")
     if check := CHECKS.get(targets[0]):

@@ -9,7 +9,6 @@ import yaml
 from harness import published
 
 import everycell
-from everycell.records.publications import read_publication
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -42,7 +41,7 @@ def test_the_references_are_the_works_as_their_files_cite_them():
     papers = published()
     assert len(cited["references"]) == len(papers)
     for reference, paper in zip(cited["references"], papers.values(), strict=True):
-        known = read_publication(REPOSITORY / "published" / paper.key)
+        known = paper.publication
         assert (reference["title"], reference["year"]) == (paper.title, paper.year)
         assert reference["type"] == {"thesis": "thesis", "paper": "conference-paper"}[paper.kind]
         names = [

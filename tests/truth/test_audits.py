@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from truth.audit_cases.edits import PUBLISHED, Edit, edited
 
-from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.papers import all_artefacts, load_papers
 from everycell.verdicts.audits import (
     CONSISTENCY,
     INCONSISTENCY,
@@ -82,7 +82,7 @@ def test_every_audit_has_a_case_that_it_must_fail() -> None:
     assert set(BROKEN) == {name for name in AUDITS if name.startswith(CONSISTENCY)}
 
 
-def test_every_module_of_audits_is_of_a_chapter_with_cards_and_none_is_passed_over() -> None:
+def test_every_module_of_audits_is_of_a_chapter_with_records_and_none_is_passed_over() -> None:
     folder, suffix = PUBLISHED.parent / "workflow/papers", "_audits.py"
     modules = {path.relative_to(folder).as_posix() for path in folder.rglob(f"*{suffix}")}
     existing = {Path(name.removesuffix(suffix)) for name in modules}
@@ -94,15 +94,15 @@ def test_an_audit_is_named_after_its_paper() -> None:
     assert {name for name, (paper, *_) in AUDITS.items() if name.split("_")[1] != paper} == set()
 
 
-def test_audits_on_cards_are_of_their_chapter_and_show_an_inconsistency() -> None:
+def test_audits_on_records_are_of_their_chapter_and_show_an_inconsistency() -> None:
     for artefact in all_artefacts(PAPERS):
-        for name in [erratum.audit for erratum in artefact.card.errata if erratum.audit]:
+        for name in [erratum.audit for erratum in artefact.record.errata if erratum.audit]:
             assert name.startswith(INCONSISTENCY)
             assert AUDITS[name][:2] == (artefact.paper, artefact.chapter), name
 
 
 def test_every_inconsistency_is_an_erratum() -> None:
     names = {
-        erratum.audit for artefact in all_artefacts(PAPERS) for erratum in artefact.card.errata
+        erratum.audit for artefact in all_artefacts(PAPERS) for erratum in artefact.record.errata
     }
     assert {name for name in AUDITS if name.startswith(INCONSISTENCY)} <= names

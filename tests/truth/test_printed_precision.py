@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from harness import published
 
-from everycell.records.artefacts import Artefact, all_artefacts, find_artefact
-from everycell.records.published_cells import count_decimals, is_number
+from everycell.records.cells import count_decimals, is_number
+from everycell.records.papers import Artefact, all_artefacts, find_artefact
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.judging import judge
 from everycell.verdicts.verdicts import report

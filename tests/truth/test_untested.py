@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from harness import NEEDS_DATA, find_mirror, published
 
-from everycell.records.claim_checks import matches_name
+from everycell.records.checks import matches_name
 from everycell.records.registry import read_part
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -133,7 +133,7 @@ SCIDOCS = {
 }
 JOB = {"rule": "rank", "outputs": ["run"], "inputs": ["model"], "parameters": {"seed": "1"}}
 LINEAGE = {"jobs": [JOB], "content_sha256": content_hash({"jobs": [JOB]})}
-CARD = b"""chapter: "1"
+RECORD = b"""chapter: "1"
 title: First
 artefacts:
   table_1:
@@ -155,7 +155,7 @@ ANSWERING = b'{"id": "d1", "title": "Delft", "text": "It is here."}\n'
 
 def _papers(read: Callable[..., Any], path: Path) -> Any:
     papers = read(path.parent.parent)
-    importlib.import_module("everycell.verdicts.card_checks").check_cards(papers)
+    importlib.import_module("everycell.verdicts.record_checks").check_records(papers)
     return papers
 
 
@@ -166,13 +166,13 @@ def _labels(read: Callable[..., Any], path: Path) -> Any:
 def _readers() -> dict[str, Reader]:
     scidocs = "collections.scidocs.read_scidocs"
     return {
-        "records.artefacts.load_papers#card": Reader(CARD, "toy/ch1.yaml", _papers,
+        "records.papers.load_papers#record": Reader(RECORD, "toy/ch1.yaml", _papers,
             {"toy/paper.yaml": PAPER, "toy/table_1.csv": CELLS}),
-        "records.artefacts.load_papers#paper": Reader(PAPER, "toy/paper.yaml", _papers,
-            {"toy/ch1.yaml": CARD, "toy/table_1.csv": CELLS}),
-        "records.artefacts.load_papers#cells": Reader(CELLS, "toy/table_1.csv", _papers,
-            {"toy/paper.yaml": PAPER, "toy/ch1.yaml": CARD}),
-        "records.published_cells.read_cells": Reader(CELLS),
+        "records.papers.load_papers#paper": Reader(PAPER, "toy/paper.yaml", _papers,
+            {"toy/ch1.yaml": RECORD, "toy/table_1.csv": CELLS}),
+        "records.papers.load_papers#cells": Reader(CELLS, "toy/table_1.csv", _papers,
+            {"toy/paper.yaml": PAPER, "toy/ch1.yaml": RECORD}),
+        "records.cells.read_cells": Reader(CELLS),
         "config.read_config": Reader(b"seed: 3\nnetwork: false\nuser_studies: {alpha: 0.05}\n"),
         "receipts.receipts.read_receipt": Reader(
             json_of(RECEIPT | {"content_sha256": content_hash(RECEIPT)})),
@@ -311,18 +311,18 @@ NOT_HERE = {
         papers.lajewska2025.user_study_data.read_transparency papers.sakai2023.data.read_levels
         papers.sakai2023.data.read_memberships papers.sakai2023.data.read_target""",
     "reads the project's own files": """
-        records.full_runs.load_full_tier records.publications.read_publication
+        records.full_runs.load_full_tier
         records.registry.load_registry records.registry.read_part""",
     "takes a text, a frame or a reader": """
         base.yaml.load_yaml base.json_lines.read_json_lines verdicts.verdicts.read_reproduced
-        records.spread.read_spreads
+        records.cells.read_spreads
         papers.sakai2023.ch1.read_targets
         rag.citing_styles.read_grounded papers.lajewska2025.ch6_autonuggetizer.read_facts
         papers.lajewska2025.ch6_autonuggetizer.read_labels""",
     "reads with a function of the table, or one of the table with it": """
         trec.runs.read_tag
-        papers.heuss2025.ch3_trade_offs.read_trained records.artefacts.read_card_file
-        base.yaml_files.read_model records.artefacts.load_paper trec.lines.read_lines
+        papers.heuss2025.ch3_trade_offs.read_trained
+        base.yaml_files.read_model records.papers.load_paper trec.lines.read_lines
         base.text_files.read_lines collections.cited_questions.read_objects
         papers.lajewska2025.annotations.read_group
         papers.abolghasemi2026.ch5_requests.read_runs
@@ -517,7 +517,7 @@ def test_a_pipe_is_refused_and_not_waited_for(name, path_of_reader):
     path_of_reader.unlink()
     assert not waits
     # Published cells are read on demand.
-    assert message or name == "records.artefacts.load_papers#cells"
+    assert message or name == "records.papers.load_papers#cells"
     assert all(path_of_reader.name in str(error) for error in message), message
 
 

@@ -12,7 +12,7 @@ b,AP,0.4
 b,n,7
 """
 
-CARD = """\
+RECORD = """\
     kind: table
     title: A toy table
     source: p. 1
@@ -23,7 +23,7 @@ CARD = """\
 
 def write_paper(
     folder: Path,
-    card: str = CARD,
+    record: str = RECORD,
     cells: str | None = CELLS,
     *,
     key: str = "toy",
@@ -36,7 +36,7 @@ def write_paper(
     home.mkdir(parents=True, exist_ok=True)
     (home / "paper.yaml").write_text(about)
     (home / f"ch{chapter}.yaml").write_text(
-        f'chapter: "{chapter}"\ntitle: First\nartefacts:\n  {name}:\n{card}'
+        f'chapter: "{chapter}"\ntitle: First\nartefacts:\n  {name}:\n{record}'
     )
     if cells is not None:
         (home / f"{name}.csv").write_text(cells)

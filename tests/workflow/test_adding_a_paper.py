@@ -12,7 +12,7 @@ import pytest
 import yaml
 from workflow.project import REPOSITORY
 
-from everycell.records.cards import Card
+from everycell.records.tables import Record
 from everycell.verdicts.reports import VERDICTS
 
 #: A paragraph that begins with the name of a file, and the file's content; or a block of commands.
@@ -106,7 +106,7 @@ def test_each_field_of_the_how_to_is_valid(page):
     assert len(snippets) >= 5
     for snippet in snippets:
         for fields in snippet.get("artefacts", {"table_1": snippet}).values():
-            Card.model_validate(record | fields)
+            Record.model_validate(record | fields)
 
 
 def check_table_1(own, page, output):

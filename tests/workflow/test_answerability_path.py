@@ -11,7 +11,7 @@ from rehearsal.stage import Stage
 from workflow.identified import pass_for_the_papers
 from workflow.project import Project
 
-from everycell.records.spread import read_spreads
+from everycell.records.cells import read_spreads
 
 TABLE = "results/full/lajewska2025/table_5_6"
 #: That of config.yaml, at the end of a training's name.

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from workflow.project import Project
 
 from everycell.cli import app
-from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.records.tiers import TIERS
+from everycell.records.folders import TIERS
+from everycell.records.papers import all_artefacts, load_papers
 from everycell.verdicts.cell_classes import classify_cells
 from everycell.verdicts.counting import TESTED
 from everycell.verdicts.reports import STATES, VERDICTS
@@ -42,16 +42,16 @@ def listed(call, project, *arguments) -> list[dict]:
     return json.loads(out)
 
 
-def test_list_has_an_entry_for_each_tier_of_each_card(call, tree):
-    cards = {
-        (artefact.id, tier): artefact.card.kind
+def test_list_has_an_entry_for_each_tier_of_each_record(call, tree):
+    records = {
+        (artefact.id, tier): artefact.record.kind
         for artefact in all_artefacts(load_papers(tree.folder / "published"))
-        for tier in artefact.card.tiers
+        for tier in artefact.record.tiers
     }
     assert not (tree.folder / "results" / "embedded").exists()
     entries = listed(call, tree)
-    assert {(entry["id"], entry["tier"]): entry["kind"] for entry in entries} == cards
-    assert len(entries) == len(cards)
+    assert {(entry["id"], entry["tier"]): entry["kind"] for entry in entries} == records
+    assert len(entries) == len(records)
     for entry in entries:
         assert list(entry) == [
             "id", "kind", "tier", "state", "verdicts", "explained", "claims",

@@ -12,7 +12,7 @@ from workflow.project import REPOSITORY, Project
 
 @pytest.fixture
 def documented(clean) -> Project:
-    """Return a copy with the documentation, and with a result that is older than its card."""
+    """Return a copy with the documentation, and with a result that is older than its record."""
     for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md", "LICENSE", "CITATION.cff"):
         shutil.copy2(REPOSITORY / name, clean.folder / name)
     shutil.copytree(REPOSITORY / "docs", clean.folder / "docs")

@@ -122,7 +122,7 @@ def test_a_file_changed_in_the_cache_is_not_used(changeable):
 
 
 @pytest.mark.fault("configuration")
-def test_a_card_that_points_at_no_cells(rebuilt):
+def test_a_record_that_points_at_no_cells(rebuilt):
     rebuilt.edit(
         "published/sakai2023/ch1.yaml",
         "      - cells: {system: Bing, turn: GF}\n        within",
@@ -131,7 +131,7 @@ def test_a_card_that_points_at_no_cells(rebuilt):
     message = "no cell has system = 'Bingo'"
     stopped = refused(rebuilt, FAIRNESS)
     assert "published/sakai2023/ch1.yaml, line " in stopped and message in stopped
-    # The verdicts of the card as it was are not shown as if they were those of this one.
+    # The verdicts of the record as it was are not shown as if they were those of this one.
     output = rebuilt.everycell("show", "sakai2023/table_2")
     assert output.returncode == 2 and message in output.stdout
     for command, code in ((["doctor"], 1), (["check", "sakai2023"], 2)):
@@ -140,7 +140,7 @@ def test_a_card_that_points_at_no_cells(rebuilt):
 
 
 @pytest.mark.fault("configuration")
-def test_a_card_that_is_no_card_stops_the_run(clean):
+def test_a_record_that_is_no_record_stops_the_run(clean):
     clean.edit("published/sakai2023/ch1.yaml", 'chapter: "1"', 'chaptre: "1"')
     assert "published/sakai2023/ch1.yaml, line 1: `chapter` is missing" in refused(clean, "-n")
 

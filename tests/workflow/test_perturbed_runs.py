@@ -277,8 +277,8 @@ class FakeTarget(SimpleNamespace):
 
 
 def target_of(name: str) -> FakeTarget:
-    card = SimpleNamespace(tiers={"embedded": SimpleNamespace(state="surrogate")})
-    artefact = SimpleNamespace(card=card, cells=pd.DataFrame(), id=name)
+    record = SimpleNamespace(tiers={"embedded": SimpleNamespace(state="surrogate")})
+    artefact = SimpleNamespace(record=record, cells=pd.DataFrame(), id=name)
     return FakeTarget(
         artefact=artefact,
         tier="embedded",

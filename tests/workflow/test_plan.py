@@ -14,8 +14,8 @@ from harness import published
 from snakemake.scheduling.job_scheduler import JobScheduler
 
 from everycell.receipts.code import script_files
-from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.records.cards import RUNNABLE
+from everycell.records.papers import all_artefacts, load_papers
+from everycell.records.tables import RUNNABLE
 
 REPOSITORY = Path(__file__).parents[2]
 #: Rules that others inherit from, and that nobody runs.
@@ -128,7 +128,7 @@ def test_the_list_of_rules_describes_each_target(tree):
     for artefact in all_artefacts(load_papers(tree.folder / "published")):
         target = f"{artefact.paper}_{artefact.name}"
         if target in described:
-            assert artefact.card.title.startswith(described[target][:40])
+            assert artefact.record.title.startswith(described[target][:40])
     assert described["lajewska2025_ch4"] and described["full_heuss2025_ch5"].endswith("(full tier")
     assert described["verdicts"].startswith("Verdicts of PAPER ARTEFACT")
     assert not [text for text in described.values() if "{" in text]
@@ -180,15 +180,15 @@ def full_artefacts():
     """An artefact for each set of settings that the full tier waits for."""
     result = {}
     for artefact in all_artefacts(published()):
-        card = artefact.card.tiers.get("full")
-        if card is not None and card.state in RUNNABLE:
-            result.setdefault((artefact.paper, *card.settings), (artefact, card.settings))
+        record = artefact.record.tiers.get("full")
+        if record is not None and record.state in RUNNABLE:
+            result.setdefault((artefact.paper, *record.settings), (artefact, record.settings))
     return [pytest.param(*item, id=item[0].id) for item in result.values()]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("artefact", "settings"), full_artefacts())
-def test_a_card_names_what_the_full_tier_waits_for(tree, artefact, settings):
+def test_a_record_names_what_the_full_tier_waits_for(tree, artefact, settings):
     done = tree.snakemake("-n", f"full_{artefact.paper}_{artefact.name}")
     requests = re.findall(r"config\.yaml: `([a-z0-9_.]+)` is (?:null|empty)", done.stdout)
     # "3 of key" wants so many entries there.
@@ -210,7 +210,7 @@ def test_what_the_rules_use_of_snakemake_beside_its_documentation_is_there(rules
         # The report shows scripts without a parameter in their names, `--list` descriptions.
         assert Path(rule.script).is_file(), rule.name
         assert rule.docstring, rule.name
-        # A result's title and layout come from its card.
+        # A result's title and layout come from its record.
         assert ("faces" in rule.params.keys()) == ("receipt" in rule.output.keys()), rule.name
         # Constraints of wildcards are in the names of files, those of path variables included.
         for wildcard, pattern in rule.wildcard_constraints.items():

@@ -14,7 +14,7 @@ from workflow.project import Project
 from everycell.base.yaml import load_yaml
 from everycell.receipts.lineage import JobRecord, read_lineage, upstream_jobs
 from everycell.receipts.receipts import read_receipt
-from everycell.records.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
+from everycell.records.papers import Artefact, Paper, all_artefacts, find_artefact, load_papers
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.reports import read_report
 from everycell.verdicts.results import find_supplements
@@ -54,7 +54,7 @@ def rebuilt_in(tier: str, papers: Mapping[str, Paper]) -> dict[str, Artefact]:
     return {
         f"results/{tier}/{artefact.id}.csv": artefact
         for artefact in all_artefacts(papers)
-        if tier in artefact.card.tiers and artefact.card.tiers[tier].state == "reproduced"
+        if tier in artefact.record.tiers and artefact.record.tiers[tier].state == "reproduced"
     }
 
 
@@ -97,7 +97,7 @@ def from_printed_results(folder: Path) -> dict[str, set[str]]:
             for name in names
             if name.stem in papers[name.parts[1]].artefacts
         ]
-        inputs = [entry for artefact in read for entry in artefact.card.quoted if entry.is_input]
+        inputs = [entry for artefact in read for entry in artefact.record.quoted if entry.is_input]
         if all(entry.observations for entry in inputs):
             continue
         artefact = find_artefact(papers, receipt["artefact"])

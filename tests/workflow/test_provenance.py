@@ -93,7 +93,7 @@ def test_another_seed_is_what_explains_other_numbers(built, rebuilt):
 def test_a_folder_copied_elsewhere_verifies_and_is_the_same(built, tree, tmp_path):
     copied = tmp_path / "from another machine"
     shutil.copytree(built.folder / "results", copied)
-    # The project there has never run: cards and no files that were made between.
+    # The project there has never run: records and no files that were made between.
     checked = tree.everycell("verify", copied)
     assert checked.returncode == 0, checked.stdout
     assert "cannot be checked here" in checked.stdout

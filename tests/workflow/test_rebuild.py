@@ -12,7 +12,7 @@ import pytest
 from workflow.other_python import find_python, one_of_each_rule, receipts_from_base_alone
 from workflow.project import Project, counts
 
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 
 #: A lexical system and one that reads pairs; for one that encodes, test_ranking_chapter.py does so.
 RUNS = ("bm25.STM2", "mtft.tilde.all")

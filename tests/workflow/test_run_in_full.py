@@ -12,8 +12,8 @@ from harness import published
 from workflow.project import Project
 
 from everycell.config import read_config
-from everycell.records.artefacts import all_artefacts, load_papers
 from everycell.records.full_runs import load_full_tier, required_files, runs_in_full, setting_value
+from everycell.records.papers import all_artefacts, load_papers
 
 REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs/run-in-full.md"

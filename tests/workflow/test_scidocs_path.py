@@ -13,7 +13,7 @@ from workflow.identified import pass_for_the_papers
 from workflow.project import Project
 
 from everycell.collections.scidocs import FOLDERS, METADATA
-from everycell.records.spread import read_spreads
+from everycell.records.cells import read_spreads
 from everycell.trec.runs import write_run
 
 WORDS = ["bee", "river", "bridge", "model", "graph", "protein", "star", "verb"]

@@ -1,4 +1,4 @@
-"""Messages for pydantic's validation errors."""
+"""Base of models without unknown keys, and messages for pydantic's validation errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from everycell.base.untrusted import escape_controls
 
@@ -26,6 +26,12 @@ _WORDS = {
     "string_too_short": "text of at least {min_length} characters",
     "string_pattern_mismatch": "text that matches {pattern}",
 }
+
+
+class Strict(BaseModel):
+    """Base of the models of files: unknown keys are an error; instances are immutable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def describe_fault(model: type[BaseModel], error: ValidationError) -> str:

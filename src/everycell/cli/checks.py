@@ -34,9 +34,9 @@ from everycell.receipts.lineage import check_lineage, files_without_jobs
 from everycell.receipts.receipts import ReceiptError, made_by_other_code
 from everycell.receipts.verification import absent_inputs, is_own
 from everycell.receipts.verification import verify as verify_receipt
-from everycell.records.artefacts import Artefact
-from everycell.records.published_cells import CardError
-from everycell.records.tiers import Tier
+from everycell.records.cells import RecordError
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact
 from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.origins import sources_of
@@ -313,21 +313,21 @@ def _verdicts() -> dict[tuple[str, str, str], str]:
         for claim in result.report.claims
         # Trained models, and claims about them, may differ on another processor.
         if claim.on_reproduced == "not testable"
-        or not result.artefact.card.tiers[result.tier].varies
+        or not result.artefact.record.tiers[result.tier].varies
     }
 
 
 def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
     if not path.is_file():
-        raise CardError(f"The file {path} does not exist; write it with `--update`.")
+        raise RecordError(f"The file {path} does not exist; write it with `--update`.")
     try:
         rows = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise CardError(
+        raise RecordError(
             f"{path} cannot be read as CSV ({error}); write it again with `--update`."
         ) from None
     if list(rows) != EXPECTED_COLUMNS:
-        raise CardError(
+        raise RecordError(
             f"{path} has the columns {in_quotes(list(rows), 300)}, expected {EXPECTED_COLUMNS}; "
             "write it again with `--update`."
         )
@@ -344,8 +344,8 @@ def crate(
 
     settings = read_config(Path("config.yaml"))
     if not results.is_dir():
-        raise CardError(f"The folder {results} does not exist; run `everycell make` first.")
+        raise RecordError(f"The folder {results} does not exist; run `everycell make` first.")
     if out.suffix != ".zip":
-        raise CardError(f"{out}: a crate is a zip archive; choose a file name ending in .zip.")
+        raise RecordError(f"{out}: a crate is a zip archive; choose a file name ending in .zip.")
     write_crate(results, out, project.ROOT, settings.cache, project.papers(), audits_of)
     echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")

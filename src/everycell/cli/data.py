@@ -12,8 +12,8 @@ import typer
 from everycell.base.files import atomic_path
 from everycell.cli.named_files import FOLDER, RUN, Input, Output, path_and_name
 from everycell.config import read_config
+from everycell.records.cells import RecordError
 from everycell.records.full_runs import HUB_NAME
-from everycell.records.published_cells import CardError
 
 
 def fetch(
@@ -80,7 +80,7 @@ def convert_corpus(
     for text in run or []:
         name, path = _parse_run(text)
         if name in runs:
-            raise CardError(
+            raise RecordError(
                 f"--run names {name} twice, {runs[name]} and {path}; give each run its own name."
             )
         read_run(path)
@@ -102,7 +102,7 @@ def convert_corpus(
 def _parse_run(text: str) -> tuple[str, Path]:
     path, name = path_and_name(text)
     if not name or "/" in name:
-        raise CardError(f"--run is {text!r}; expected NAME=FILE, such as bm25=runs/mine.run.")
+        raise RecordError(f"--run is {text!r}; expected NAME=FILE, such as bm25=runs/mine.run.")
     return name, path
 
 

@@ -31,7 +31,7 @@ from everycell.language_models.endpoint import Endpoint
 from everycell.language_models.generation import LanguageModelError
 from everycell.language_models.requirements import requirements
 from everycell.language_models.settings import EndpointSettings, LanguageModels
-from everycell.records.artefacts import Artefact, Paper, all_artefacts
+from everycell.records.cells import RecordError
 from everycell.records.full_runs import (
     FETCH,
     HUB_NAME,
@@ -47,7 +47,7 @@ from everycell.records.full_runs import (
     tokens,
     unconfigured_corpora,
 )
-from everycell.records.published_cells import CardError
+from everycell.records.papers import Artefact, Paper, all_artefacts
 from everycell.sources.corpora import CORPORA, EXTRA_DOWNLOADS, SOURCE
 from everycell.sources.published_files import PublishedFile, find_published_file, read_dictionary
 
@@ -61,7 +61,7 @@ def select_full(papers: Mapping[str, Paper], name: str) -> tuple[str, list[Artef
         if selection.has(artefact) and runs_in_full(artefact)
     ]
     if not artefacts:
-        raise CardError(f"{name!r} has no full tier that can be run; `everycell show` says why.")
+        raise RecordError(f"{name!r} has no full tier that can be run; `everycell show` says why.")
     return "full" if selection.kind == "tier" else f"full_{selection.target}", artefacts
 
 

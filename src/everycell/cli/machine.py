@@ -21,16 +21,15 @@ from everycell.cli.options import Form, Format
 from everycell.cli.printing import echo, pluralise, print_for_programs
 from everycell.cli.project import cache_home, can_write
 from everycell.config import Config, read_config
+from everycell.records.cells import RecordError
 from everycell.records.full_runs import (
     format_keys,
     load_full_tier,
     minimal_settings,
     split_by_settings,
 )
-from everycell.records.published_cells import CardError
-from everycell.records.registry import SHARED, load_registry, read_part
-from everycell.records.registry_entries import SourceError
-from everycell.verdicts.card_checks import check_papers
+from everycell.records.registry import SHARED, SourceError, load_registry, read_part
+from everycell.verdicts.record_checks import check_papers
 
 #: Packages that at least one chapter needs.
 NEEDED = {
@@ -66,7 +65,7 @@ def doctor(
     if full:
         _check_full_tier(name, configfile, form)
     elif name is not None or configfile is not None or form != "table":
-        raise CardError("A name, --configfile and --format need --full; add it.")
+        raise RecordError("A name, --configfile and --format need --full; add it.")
     else:
         _check_machine()
 

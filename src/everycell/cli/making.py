@@ -26,8 +26,8 @@ from everycell.cli.project import (
     papers_not_included,
 )
 from everycell.config import refuse_templates
-from everycell.records.artefacts import Artefact, Paper, all_artefacts
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
+from everycell.records.papers import Artefact, Paper, all_artefacts
 
 #: Tiers that need neither a GPU nor hours; a name without a tier refers to these.
 QUICK_TIERS = ("embedded", "released")
@@ -88,10 +88,10 @@ def make(
         raise typer.Exit(run_snakemake(["--unlock", *options]))
     papers = project.papers()
     if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
-        raise CardError(f"--cores is {cores!r}; expected a positive integer or 'all'.")
+        raise RecordError(f"--cores is {cores!r}; expected a positive integer or 'all'.")
     request = plan(papers, names) if names else Plan([], [], list(papers))
     if not_included := [key for key in papers_not_included(project.ROOT) if key in request.papers]:
-        raise CardError(not_included_message(not_included[0]))
+        raise RecordError(not_included_message(not_included[0]))
     if not names:
         typer.echo(
             "everycell: making the default target of the Snakefile; `everycell make all` also "
@@ -209,7 +209,7 @@ def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
         is_file = name.startswith(FOLDERS) and bool(Path(name).suffix)
         try:
             selection = index.find(name)
-        except CardError:
+        except RecordError:
             # The file may belong to no artefact, such as the page, a run or a trained model.
             if not is_file or name.startswith("results/") and name.count("/") == 3:
                 raise
@@ -244,7 +244,7 @@ def _targets(selection: Selection, artefacts: Sequence[Artefact]) -> list[str]:
 
 
 def _has_rule(artefact: Artefact, tier: str) -> bool:
-    return tier in artefact.card.tiers and can_be_run(artefact, tier)
+    return tier in artefact.record.tiers and can_be_run(artefact, tier)
 
 
 def _reason(selection: Selection, artefacts: Sequence[Artefact]) -> str:
@@ -261,12 +261,12 @@ def _reason(selection: Selection, artefacts: Sequence[Artefact]) -> str:
             f"{selection}: none of its artefacts has a rule yet{of_tier}; "
             f"`everycell show {selection}` lists what each of them needs."
         )
-    tiers = artefacts[0].card.tiers
+    tiers = artefacts[0].record.tiers
     if tier is not None and tier not in tiers:
         return f"{selection} has no tier {tier}; its record has {', '.join(tiers)}."
     reasons = [
-        f"{name}: {REASONS[card.state].format(needs=_clause(card.needs))}"
-        for name, card in tiers.items()
+        f"{name}: {REASONS[record.state].format(needs=_clause(record.needs))}"
+        for name, record in tiers.items()
         if tier in (None, name)
     ]
     return f"{selection} cannot be made. {' '.join(reasons)}"

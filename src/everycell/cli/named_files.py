@@ -17,7 +17,7 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from everycell.base.file_kinds import KINDS, recognise_file
 from everycell.base.files import describe_os_error
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
 
 
 @dataclass(frozen=True)
@@ -131,14 +131,16 @@ def _read_named(parameter: str, value: Path | str, declared: Input) -> _Named:
         if not declared.is_folder and stat.S_ISREG(mode):
             path.open("rb").close()
     except (FileNotFoundError, NotADirectoryError):
-        raise CardError(f"{parameter}: {path} does not exist; give the path of a {noun}.") from None
+        raise RecordError(
+            f"{parameter}: {path} does not exist; give the path of a {noun}."
+        ) from None
     except OSError as error:
-        raise CardError(f"{parameter}: {describe_os_error(error)}") from None
+        raise RecordError(f"{parameter}: {describe_os_error(error)}") from None
     if stat.S_ISDIR(mode) != declared.is_folder:
         what = "a folder" if stat.S_ISDIR(mode) else "not a folder"
-        raise CardError(f"{parameter}: {path} is {what}; give the path of a {noun}.")
+        raise RecordError(f"{parameter}: {path} is {what}; give the path of a {noun}.")
     if not (stat.S_ISREG(mode) or declared.is_folder):
-        raise CardError(
+        raise RecordError(
             f"{parameter}: {path} is a pipe or device, such as a process substitution; write its "
             "content to a regular file first."
         )
@@ -157,7 +159,7 @@ def _check_kind(file: _Named, inputs: list[_Named]) -> None:
         if file.kind in other.declared.kinds and other.kind in expected:
             advice = f"it is swapped with {other.path} ({other.parameter}), so exchange them"
             break
-    raise CardError(
+    raise RecordError(
         f"{file.parameter}: {file.path} contains {KINDS[file.kind]}, expected "
         f"{' or '.join(KINDS[kind] for kind in expected)}; {advice}."
     )
@@ -167,27 +169,27 @@ def _check_output(parameter: str, path: Path, inputs: list[_Named], *, force: bo
     """Refuse an output that exists, is also an input, or is in a folder that cannot be written."""
     for file in inputs:
         if path.exists() and path.samefile(file.path):
-            raise CardError(
+            raise RecordError(
                 f"{parameter}: {path} is also the file of {file.parameter}; choose another name."
             )
     if path.is_dir():
         # A new folder is the output of some commands, so the advice fits both.
         advice = "choose the name of a file" if force else "choose a new name"
-        raise CardError(f"{parameter}: {path} is a folder; {advice}.")
+        raise RecordError(f"{parameter}: {path} is a folder; {advice}.")
     # /dev/stdout may be redirected to a regular file.
     is_stream = {"/dev", "/proc"} & {str(folder) for folder in path.absolute().parents}
     if is_stream or (path.exists() and not path.is_file()):
-        raise CardError(
+        raise RecordError(
             f"{parameter}: {path} is a pipe or device, expected a new file; choose the name of a "
             "file, or copy that file to the device afterwards."
         )
     if os.path.lexists(path) and not force:
-        raise CardError(f"{parameter}: {path} already exists; remove it, or choose another name.")
+        raise RecordError(f"{parameter}: {path} already exists; remove it, or choose another name.")
     parent = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
     if not parent.is_dir():
-        raise CardError(f"{parameter}: {path} cannot be created, since {parent} is not a folder.")
+        raise RecordError(f"{parameter}: {path} cannot be created, since {parent} is not a folder.")
     if not os.access(parent, os.W_OK | os.X_OK):
-        raise CardError(
+        raise RecordError(
             f"{parameter}: {path} cannot be created, since the folder {parent} is not writable; "
             "choose another folder, or correct its permissions."
         )

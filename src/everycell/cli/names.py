@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal, cast
 
-from everycell.records.artefacts import Artefact, Paper, all_artefacts
-from everycell.records.published_cells import CardError
-from everycell.records.tiers import TIERS, Tier
+from everycell.records.cells import RecordError
+from everycell.records.folders import TIERS, Tier
+from everycell.records.papers import Artefact, Paper, all_artefacts
 
 #: Spellings of the words before a number -> their normal form.
 _KINDS = {
@@ -126,10 +126,10 @@ class Names:
                 if word in TIERS and name in self._selections:
                     selections, tier = self._selections[name], cast(Tier, word)
         if not selections:
-            raise CardError(f"{text!r} is not a paper, chapter or artefact; {self._hint(words)}")
+            raise RecordError(f"{text!r} is not a paper, chapter or artefact; {self._hint(words)}")
         if len(selections) > 1:
             meanings = ", ".join(map(str, selections))
-            raise CardError(f"{text!r} is ambiguous ({meanings}); use one of these names.")
+            raise RecordError(f"{text!r} is ambiguous ({meanings}); use one of these names.")
         return replace(selections[0], tier=tier or selections[0].tier)
 
     def _hint(self, words: tuple[str, ...]) -> str:

@@ -19,11 +19,10 @@ from everycell.base.files import naming
 from everycell.cli.project import refuse_existing
 from everycell.cli.table_sources import TableSource
 from everycell.config import Config
-from everycell.records.chapters import PAPERS
-from everycell.records.published_cells import CardError
-from everycell.records.record_schemas import write_schemas
+from everycell.records.cells import RecordError
+from everycell.records.checks import write_schemas
+from everycell.records.folders import PAPERS, TIERS
 from everycell.records.registry import forget_registry, load_registry
-from everycell.records.tiers import TIERS
 from everycell.sources.additions import add_file
 from everycell.sources.fetch import OWN_DATA
 from everycell.workflow import FOLDER
@@ -53,10 +52,10 @@ PAPER_TEMPLATES = {
 def require_key(key: str) -> None:
     """Raise an error if a key cannot be the name of rules, settings or targets."""
     if key in Config.model_fields or key in (*TIERS, "all"):
-        raise CardError(f"The key {key} is taken; choose another, such as smith2026b.")
+        raise RecordError(f"The key {key} is taken; choose another, such as smith2026b.")
     # Without a year it might be a Python keyword, or the name of a rule such as `page`.
     if not re.fullmatch(r"[a-z]+[0-9]+[a-z]?", key):
-        raise CardError(
+        raise RecordError(
             f"{key!r} is not a valid key; use lower-case letters and a year, such as smith2026."
         )
 
@@ -64,7 +63,7 @@ def require_key(key: str) -> None:
 def make_repository(folder: Path, key: str, source: TableSource) -> None:
     """Write a repository with one paper, completely or not at all."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise CardError(f"{folder} exists and is not empty; choose a new or empty folder.")
+        raise RecordError(f"{folder} exists and is not empty; choose a new or empty folder.")
     # An existing empty folder, or a link to one, is kept.
     target = folder.resolve()
     parent = target if folder.exists() else next(p for p in target.parents if p.is_dir())
@@ -86,7 +85,7 @@ def add_paper(root: Path, key: str, source: TableSource, *, cache: Path) -> list
     """Add a paper to a repository, completely or not at all; return its files."""
     name = f"{key}-data"
     if name in load_registry(root).sets:
-        raise CardError(
+        raise RecordError(
             f"The registry already has a data set {name}; rename it, or choose another key."
         )
     parts = {

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from everycell.cli.named_files import QRELS, RUN
-from everycell.records.tiers import Tier
+from everycell.records.folders import Tier
 
 Form = Literal["table", "csv", "json", "tex"]
 Format = Annotated[

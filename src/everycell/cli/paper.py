@@ -18,7 +18,7 @@ from everycell.cli import project
 from everycell.cli.named_files import QRELS, RUN, Input
 from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
 
 #: Line of the Snakefile that follows the chapters.
 FINISH_LINE = "include: FINISH\n"
@@ -133,18 +133,18 @@ def new(
     papers = project.papers()
     if key in papers and key in project.papers_not_included(project.ROOT):
         if runs or qrels or table or values or measures:
-            raise CardError(
+            raise RecordError(
                 f"The files of {key} already exist; choose another key, or include them in the "
                 f"Snakefile with `everycell paper new {key} --yes`."
             )
         if _add_line(Path("Snakefile"), line, yes=yes):
             return
-        raise CardError(
+        raise RecordError(
             f"The files of {key} already exist. {project.not_included_message(key)} With --yes, "
             "this command adds it."
         )
     if key in papers:
-        raise CardError(f"The key {key} is taken; choose another, such as smith2026b.")
+        raise RecordError(f"The key {key} is taken; choose another, such as smith2026b.")
     require_key(key)
     source = table_source(runs, qrels, table, values, measures)
     cache = Path(read_config(Path("config.yaml")).cache)
@@ -206,9 +206,9 @@ def add_data(
     ] = False,
 ) -> None:
     """Fetch a file, and add its address and hash to registry.yaml."""
+    from everycell.base.yaml_files import read_model
     from everycell.cli.new_paper import EXAMPLE_DATA
-    from everycell.records.artefacts import read_card_file
-    from everycell.records.cards import PaperFile
+    from everycell.records.papers import PaperFile
     from everycell.records.registry import read_part
     from everycell.sources.additions import add_file
     from everycell.sources.fetch import OWN_DATA
@@ -225,7 +225,7 @@ def add_data(
     if (folder / "paper.yaml").is_file() and (
         set_name not in sets or sets[set_name].paper == EXAMPLE_DATA
     ):
-        record = read_card_file(folder / "paper.yaml", PaperFile)
+        record = read_model(folder / "paper.yaml", PaperFile, RecordError)
         facts = {"authors": record.authors, "paper": record.title, "licence": "none stated"}
     options = {"authors": authors, "licence": licence, "feeds": feeds}
     key = add_file(

@@ -19,9 +19,8 @@ from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
 from everycell.receipts import perturbation
 from everycell.receipts.receipts import content_hash, read_receipt, write_json
-from everycell.records.artefacts import all_artefacts
-from everycell.records.cards import RUNNABLE
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
+from everycell.records.papers import all_artefacts
 from everycell.records.sensitivity import (
     NAME,
     Cell,
@@ -29,6 +28,7 @@ from everycell.records.sensitivity import (
     read_sensitivity,
     write_sensitivity,
 )
+from everycell.records.tables import RUNNABLE
 
 if TYPE_CHECKING:
     from everycell.workflow.perturbed_runs import Target
@@ -70,12 +70,12 @@ def perturb_and_compare(
     targets = [
         Target(artefact, tier)
         for artefact in artefacts
-        for tier, declared in artefact.card.tiers.items()
+        for tier, declared in artefact.record.tiers.items()
         if tier in TIERS and declared.state in RUNNABLE and selection.has(artefact, tier)
     ]
     targets = [target for target in targets if Path(f"{target.stem}.csv").is_file()]
     if not targets:
-        raise CardError(
+        raise RecordError(
             f"No result of {name!r} exists in {project.RESULTS}; run `everycell make` first."
         )
     path = project.PUBLISHED / NAME
@@ -194,7 +194,7 @@ def _hash_of_measurement(
 
 def _is_comparable(target: Target, results_with_rows: Container[tuple[str, str]]) -> bool:
     """Whether the sensitivity of a result was recorded and is the same on each machine."""
-    varies = target.artefact.card.tiers[target.tier].varies
+    varies = target.artefact.record.tiers[target.tier].varies
     return not varies and target.result in results_with_rows
 
 

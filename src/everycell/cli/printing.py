@@ -215,7 +215,7 @@ def difference_lines(result: Difference, first: Path, second: Path, limit: int) 
         if cause.kind == "file":
             side = second if cause.old is None else first
             lines.append(f"  because {side}/.../{cause.name} was edited after the run")
-        elif cause.kind == cause.name == "card":
+        elif cause.kind == cause.name == "record":
             lines.append(
                 "  record: the table is unchanged; its tolerance or the code that computes "
                 "verdicts changed"

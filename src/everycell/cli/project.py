@@ -17,13 +17,13 @@ from everycell.cli.named_files import check_named_files
 from everycell.cli.printing import echo
 from everycell.receipts.code import ignored_scripts
 from everycell.receipts.receipts import receipts_in
-from everycell.records.artefacts import Artefact, Paper, load_papers
-from everycell.records.cards import RUNNABLE
-from everycell.records.published_cells import CardError
-from everycell.records.registry_entries import RegistryError
-from everycell.records.tiers import Tier
+from everycell.records.cells import RecordError
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, Paper, load_papers
+from everycell.records.registry import RegistryError
+from everycell.records.tables import RUNNABLE
 from everycell.verdicts.audits import FindAudits
-from everycell.verdicts.card_checks import check_once
+from everycell.verdicts.record_checks import check_once
 from everycell.verdicts.results import Result, collect
 
 PUBLISHED, RESULTS, ROOT = Path("published"), Path("results"), Path()
@@ -64,13 +64,13 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
 def refuse_existing(path: Path, *, force: bool = False) -> None:
     """Raise an error if an output path already exists."""
     if path.exists() and not force:
-        raise CardError(f"{path} already exists; remove it, or choose another name.")
+        raise RecordError(f"{path} already exists; remove it, or choose another name.")
 
 
 def papers() -> dict[str, Paper]:
     """Records and published values of all papers, by key."""
     if not PUBLISHED.is_dir():
-        raise CardError(
+        raise RecordError(
             f"There is no folder {PUBLISHED}/ here; run everycell in the project folder."
         )
     return load_papers(PUBLISHED)
@@ -79,12 +79,12 @@ def papers() -> dict[str, Paper]:
 def require_receipts(results: Path) -> list[Path]:
     """Paths of the receipts in a results folder; an error if there are none."""
     if not results.is_dir():
-        raise CardError(
+        raise RecordError(
             f"The folder {results} does not exist; run `everycell make`, or give another folder."
         )
     receipts = receipts_in(results)
     if not receipts:
-        raise CardError(
+        raise RecordError(
             f"{results} contains no receipts; run `everycell make`, or give a results folder."
         )
     return receipts
@@ -150,7 +150,7 @@ def faults_at_start() -> list[str]:
 
 def can_be_run(artefact: Artefact, tier: Tier) -> bool:
     """Whether a tier can be run, according to the record."""
-    return artefact.card.tiers[tier].state in RUNNABLE
+    return artefact.record.tiers[tier].state in RUNNABLE
 
 
 def collect_results(

@@ -20,7 +20,7 @@ from everycell.receipts.rebuilding import (
     rebuild,
 )
 from everycell.receipts.receipts import read_receipt
-from everycell.records.tiers import Tier
+from everycell.records.folders import Tier
 
 #: Exit codes besides 0 (no difference), 1 (a difference) and 2 (an error).
 INPUTS_MISSING, CODE_CHANGED, RUN_FAILED = 3, 4, 5
@@ -52,7 +52,7 @@ def rebuild_and_compare(names: list[str], results: Path, cores: int, into: Path 
             continue
         tier, _, artefact = difference.name.partition("/")
         key, _, name = artefact.partition("/")
-        varies = papers[key].artefacts[name].card.tiers[cast(Tier, tier)].varies if name else None
+        varies = papers[key].artefacts[name].record.tiers[cast(Tier, tier)].varies if name else None
         files = len(read_receipt(results / f"{difference.name}.receipt.json")["outputs"])
         if difference.is_same:
             echo(f"{difference.name}: {pluralise(files, 'file')}, byte-identical.")

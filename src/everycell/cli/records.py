@@ -9,10 +9,10 @@ import typer
 
 from everycell.cli import project
 from everycell.cli.printing import echo, pluralise
-from everycell.records.artefacts import all_artefacts, load_paper
-from everycell.records.published_cells import CardError
-from everycell.records.record_schemas import write_schemas
-from everycell.verdicts.card_checks import check_paper, check_papers
+from everycell.records.cells import RecordError
+from everycell.records.checks import write_schemas
+from everycell.records.papers import all_artefacts, load_paper
+from everycell.verdicts.record_checks import check_paper, check_papers
 
 
 def check(
@@ -35,11 +35,11 @@ def check(
     folders = [project.PUBLISHED / key for key in keys or ()]
     for folder in folders:
         if not (folder / "paper.yaml").is_file():
-            raise CardError(
+            raise RecordError(
                 f"{folder / 'paper.yaml'} does not exist; `everycell list` lists the papers."
             )
     if not any(project.PUBLISHED.glob("*/paper.yaml")):
-        raise CardError(
+        raise RecordError(
             f"{project.PUBLISHED}/ contains no papers; run everycell in the project folder."
         )
     faults = [fault for folder in folders for fault in check_paper(folder)]

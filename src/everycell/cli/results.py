@@ -16,9 +16,9 @@ from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import output_console, print_for_programs, print_json
 from everycell.cli.project import collect_results
 from everycell.config import read_config
-from everycell.records.artefacts import Artefact, all_artefacts
-from everycell.records.published_cells import CardError
-from everycell.records.tiers import Tier
+from everycell.records.cells import RecordError
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, all_artefacts
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.counting import (
     BASES,
@@ -57,7 +57,7 @@ def list_results(
     papers = project.papers()
     state = state and state.replace("-", " ")
     if state not in (None, *STATES):
-        raise CardError(f"--state is {state!r}; expected one of {', '.join(STATES)}.")
+        raise RecordError(f"--state is {state!r}; expected one of {', '.join(STATES)}.")
     index = Names(papers)
     selections = [index.find(name) for name in names or ["all"]]
 
@@ -135,7 +135,7 @@ def _print_table(rows: list[dict[str, Any]], columns: list[str]) -> None:
 def _row(result: Result) -> dict[str, Any]:
     """A result's row, with its counts."""
     artefact = result.artefact
-    names = {"kind": artefact.card.kind, "chapter": _chapter_of(artefact)}
+    names = {"kind": artefact.record.kind, "chapter": _chapter_of(artefact)}
     return summary_row(result) | names
 
 

@@ -18,10 +18,10 @@ from everycell.cli.names import Names, Selection
 from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import output_console, print_for_programs
 from everycell.cli.project import collect_results, warn_of_faults
-from everycell.records.artefacts import Artefact, Paper, all_artefacts
-from everycell.records.cards import RUNNABLE
-from everycell.records.published_cells import CardError
-from everycell.records.tiers import TIERS, Tier
+from everycell.records.cells import RecordError
+from everycell.records.folders import TIERS, Tier
+from everycell.records.papers import Artefact, Paper, all_artefacts
+from everycell.records.tables import RUNNABLE
 from everycell.render.page.tables import published_table, surrogate_table, verdict_table
 from everycell.render.page.verdict_tex import verdict_table_as_tex
 from everycell.verdicts.audits import audits_of
@@ -77,7 +77,9 @@ def show(
     selection = Names(papers).find(name)
     tier = tier or selection.tier
     if verdicts and (form != "tex" or selection.kind != "artefact"):
-        raise CardError("--verdicts needs the name of one artefact and `--format tex`; give both.")
+        raise RecordError(
+            "--verdicts needs the name of one artefact and `--format tex`; give both."
+        )
     if selection.kind == "artefact":
         artefact = papers[selection.paper].artefacts[selection.artefact]
         results = _results_of(artefact, tier)
@@ -87,7 +89,7 @@ def show(
         elif form == "table":
             _show_artefact(artefact, results)
         else:
-            title = {"artefact": artefact.id, "title": artefact.card.title}
+            title = {"artefact": artefact.id, "title": artefact.record.title}
             print_for_programs(_cells_frame(artefact, results), form, title)
         return
     results = collect_results(
@@ -103,7 +105,7 @@ def _verdicts_as_tex(artefact: Artefact, results: Sequence[Result]) -> str:
     """LaTeX table of the deepest tier with reproduced values."""
     reports = [result.report for result in results if _is_reproduced(result)]
     if not reports:
-        raise CardError(
+        raise RecordError(
             f"{artefact.id} has no reproduced values and thus no verdicts; "
             f"`everycell show {artefact.id}` explains how to reproduce it."
         )
@@ -111,9 +113,9 @@ def _verdicts_as_tex(artefact: Artefact, results: Sequence[Result]) -> str:
 
 
 def _results_of(artefact: Artefact, tier: Tier | None) -> list[Result]:
-    tiers = artefact.card.tiers
+    tiers = artefact.record.tiers
     if tier is not None and tier not in tiers:
-        raise CardError(f"{artefact.id} has no tier {tier!r}; its record has {', '.join(tiers)}.")
+        raise RecordError(f"{artefact.id} has no tier {tier!r}; its record has {', '.join(tiers)}.")
     return [
         result_of(artefact, artefact_tier, project.RESULTS, project.ROOT, audits=audits_of)
         for artefact_tier in ([tier] if tier else tiers)
@@ -162,7 +164,7 @@ def _row(artefact: Artefact, results: Sequence[Result]) -> dict[str, str]:
     states = {result.tier: _state(result) for result in results}
     return {
         "artefact": artefact.id,
-        "title": artefact.card.title,
+        "title": artefact.record.title,
         **{tier: states.get(tier, "") for tier in TIERS},
         "cells": verdicts,
     }
@@ -170,7 +172,7 @@ def _row(artefact: Artefact, results: Sequence[Result]) -> dict[str, str]:
 
 def _state(result: Result) -> str:
     """State of a result; "no rule yet" if it could not be run at all."""
-    declared_state = result.artefact.card.tiers[result.tier].state
+    declared_state = result.artefact.record.tiers[result.tier].state
     if result.report.state == "not run":
         return "no rule yet" if declared_state == "not run" else "not run"
     return result.report.state
@@ -179,7 +181,7 @@ def _state(result: Result) -> str:
 def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     """Print the table, differences, notes and claims of an artefact, and how to reproduce it."""
     console = output_console()
-    console.print(Text(f"{artefact.id}: {artefact.card.title}", style="bold"))
+    console.print(Text(f"{artefact.id}: {artefact.record.title}", style="bold"))
     # The deepest tier comes first.
     tables = {
         result.tier: verdict_table(artefact, {"report": result.report, "name": result.tier})
@@ -198,11 +200,11 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     for result in results:
         if result.report.state == "surrogate":
             _print_surrogate(console, artefact, result)
-    notes = [artefact.card.explanation] if artefact.card.explanation else []
+    notes = [artefact.record.explanation] if artefact.record.explanation else []
     notes += [f"{result.tier}: {note}." for result in results for note in result.report.notes]
     notes += [
         f"Erratum ({CAUSE_NAMES[erratum.cause]}): {erratum.finding}"
-        for erratum in artefact.card.errata
+        for erratum in artefact.record.errata
     ]
     _print_list(console, "notes", notes)
     for result in results:
@@ -296,7 +298,7 @@ def _print_differences(console: Console, tier: str, cells: Sequence[Mapping[str,
 
 def _print_surrogate(console: Console, artefact: Artefact, result: Result) -> None:
     """Print values on surrogate data, below the published ones if the keys are the same."""
-    name = result.report.foreign or artefact.card.tiers[result.tier].name
+    name = result.report.foreign or artefact.record.tiers[result.tier].name
     _print_heading(console, f"surrogate data ({result.tier}): {name}")
     stem = stem_of(artefact, result.tier, project.RESULTS)
     path = stem.with_name(f"{stem.name}.csv")
@@ -330,9 +332,9 @@ def _print_claims(console: Console, result: Result) -> None:
 
 
 def _print_state(console: Console, artefact: Artefact, result: Result) -> None:
-    card = artefact.card.tiers[result.tier]
-    console.print(f"{result.tier}: {result.report.state} (needs {card.needs})")
-    if card.state in RUNNABLE:
+    record = artefact.record.tiers[result.tier]
+    console.print(f"{result.tier}: {result.report.state} (needs {record.needs})")
+    if record.state in RUNNABLE:
         console.print(
             f"  everycell make results/{result.tier}/{artefact.id}.verdicts.json", soft_wrap=True
         )

@@ -12,7 +12,7 @@ from everycell.cli import project
 from everycell.cli.options import Form, Format
 from everycell.cli.printing import pluralise, print_for_programs
 from everycell.cli.project import can_be_run, collect_results
-from everycell.records.artefacts import Paper
+from everycell.records.papers import Paper
 from everycell.verdicts.counting import (
     COMPUTED,
     Counts,

@@ -14,8 +14,8 @@ import pandas as pd
 from everycell.base.files import sha256
 from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import pluralise
-from everycell.records.published_cells import (
-    CardError,
+from everycell.records.cells import (
+    RecordError,
     cell_lines,
     count_decimals,
     is_number,
@@ -94,7 +94,7 @@ def table_source(
         return source_from_values(values, table)
     if table and runs and qrels and not values:
         return source_from_runs(runs, qrels, table, measures or ())
-    raise CardError(
+    raise RecordError(
         "The options do not describe a table; give either --runs, --qrels and --table, or --values "
         "and --table."
     )
@@ -105,7 +105,7 @@ def read_numbers(path: Path) -> pd.DataFrame:
     cells = read_cells(path)
     for line, value in zip(cell_lines(path), cells["value"], strict=True):
         if not is_number(value):
-            raise CardError(
+            raise RecordError(
                 f"{path}, line {line}: the value {value!r} is not a number; write it as published, "
                 "without units or marks, or remove the row."
             )
@@ -115,14 +115,14 @@ def read_numbers(path: Path) -> pd.DataFrame:
 def source_from_values(values: Path, table: Path) -> TableSource:
     """Source of a table whose reproduced values are in a CSV with the same key columns."""
     if values.is_file() and table.is_file() and sha256(values) == sha256(table):
-        raise CardError(
+        raise RecordError(
             f"{values} is the same file as {table}, so that every value would equal itself; give "
             "the values that you computed as --values."
         )
     cells, reproduced = read_numbers(table), read_numbers(values)
     keys = key_columns(cells)
     if set(key_columns(reproduced)) != set(keys):
-        raise CardError(
+        raise RecordError(
             f"{values}: the key columns are {', '.join(key_columns(reproduced))}, but those of "
             f"{table} are {', '.join(keys)}; use the same columns in both files."
         )
@@ -133,7 +133,7 @@ def source_from_values(values: Path, table: Path) -> TableSource:
         other_keys = other_frame.set_index(keys).index
         for key, line in zip(frame.set_index(keys).index, cell_lines(path), strict=True):
             if key not in other_keys:
-                raise CardError(
+                raise RecordError(
                     f"{path}, line {line}: this cell is missing from {other_path}; add it there, "
                     "or remove this row."
                 )
@@ -150,13 +150,13 @@ def source_from_runs(
     cells = read_numbers(table)
     keys = key_columns(cells)
     if len(keys) != 2:
-        raise CardError(
+        raise RecordError(
             f"{table} has the key columns {', '.join(keys)}, expected two: one of systems and one "
             "of measures. Give one table per collection."
         )
     paths = dict(map(path_and_name, runs))
     if len(paths) < len(runs):
-        raise CardError("--runs lists the same run twice; list each run once.")
+        raise RecordError("--runs lists the same run twice; list each run once.")
     column, systems = _match_systems(cells, keys, paths, table)
     (measure_column,) = [key for key in keys if key != column]
     measures_by_name = _parse_measures(cells, measure_column, measures, table)
@@ -200,7 +200,7 @@ def _files_by_name(paths: Sequence[Path]) -> dict[str, Path]:
     for number, path in enumerate(paths, 1):
         name = path.name.removesuffix(".gz")
         if not re.fullmatch(FILE_NAME, name):
-            raise CardError(
+            raise RecordError(
                 f"{path}: the name must start with a letter, a digit or _ and contain only these, "
                 "spaces and . , + = @ ( ) -; rename the file."
             )
@@ -239,28 +239,28 @@ def _match_systems(
         tag = tags.get(path, [])
         systems_of_tag = systems_of(path, tag, column)
         if systems_of_tag and not set(systems_of_tag) & set(matching_systems):
-            raise CardError(
+            raise RecordError(
                 f"{path}: its name means the system {matching_systems[0]}, but its tag {tag[0]} "
                 f"means {systems_of_tag[0]}; check that it is the right file, and write the "
                 f"published name before it, as in --runs '{matching_systems[0]}={path}'."
             )
         names = [*file_names, *tag]
         if len(matching_systems) > 1:
-            raise CardError(
+            raise RecordError(
                 f"{path}: {' or '.join(dict.fromkeys(names))} may mean "
                 f"{' or '.join(matching_systems)}; write the published name before the file, as in "
                 f"--runs '{matching_systems[0]}={path}'."
             )
         if not matching_systems:
             values = "; ".join(f"{key}: {', '.join(cells[key].unique()[:12])}" for key in keys)
-            raise CardError(
+            raise RecordError(
                 f"{path}: {' or '.join(dict.fromkeys(names))} is not a system of {table} "
                 f"({values}); write the published name before the file, as in --runs NAME={path}."
             )
     systems = [matches[column][path][0] for path in paths]
     for name, number in Counter(systems).items():
         if number > 1:
-            raise CardError(
+            raise RecordError(
                 f"{number} runs match the system {name}; write the published name before each "
                 "file, as in --runs NAME=a.run."
             )
@@ -302,7 +302,7 @@ def _parse_measures(
         prefixes = [name for name in published if measure.startswith(f"{name}=")]
         name = max(prefixes, key=len, default=None)
         if name is None or name in names:
-            raise CardError(
+            raise RecordError(
                 f"--measures {measure!r}: expected PUBLISHED=MEASURE for a measure of {table} "
                 f"({', '.join(published[:12])}), and each measure at most once."
             )
@@ -312,7 +312,7 @@ def _parse_measures(
         try:
             parse_measure(names.get(name, name))
         except ValueError:
-            raise CardError(
+            raise RecordError(
                 f"{table}: {name!r} in the column `{column}` is not a measure of ir_measures such "
                 "as AP, nDCG@10, RR or P@5; specify the measure, as in "
                 f"--measures '{name}=nDCG@10'."
@@ -326,7 +326,7 @@ def _require_all_cells(cells: pd.DataFrame, column: str, measure_column: str, ta
     counts = cells.groupby(column, sort=False)[measure_column].nunique()
     number = cells[measure_column].nunique()
     for system in counts.index[counts < number]:
-        raise CardError(
+        raise RecordError(
             f"{table}: {system} has {counts[system]} of {number} measures, expected all; add the "
             "missing values, or write one table per group of measures."
         )
@@ -342,7 +342,7 @@ def _notes_on_queries(runs: Sequence[Path], qrels: Path) -> list[str]:
         queries = read_run(path)["query"].unique()
         missing_queries = set(judged) - set(queries)
         if len(missing_queries) == len(judged):
-            raise CardError(
+            raise RecordError(
                 f"{path} contains none of the {len(judged)} queries of {qrels}; its first queries "
                 f"are {', '.join(queries[:3])}; those of the qrels are {', '.join(judged[:3])}."
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_type_hints
 
-from everycell.records.chapters import papers_module
+from everycell.records.folders import papers_module
 
 
 def call_function(snakemake: Any) -> None:

@@ -20,7 +20,7 @@ import everycell
 from everycell.base.files import CANNOT_WRITE, describe_os_error, fingerprint, naming
 from everycell.jobs.orphans import end_with_snakemake
 from everycell.receipts.code import code_sha256, files_of_sources, script_files, source_file
-from everycell.records.released import check
+from everycell.records.registry import check
 
 #: Parameters that are not settings of a result.
 NO_SETTINGS = ("code", "modules", "script")

@@ -10,8 +10,8 @@ import pandas as pd
 
 from everycell.jobs.job import Job
 from everycell.receipts.receipts import write_receipt
-from everycell.records.published_cells import declared_cells
-from everycell.records.tiers import Tier
+from everycell.records.cells import declared_cells
+from everycell.records.folders import Tier
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict
 from everycell.receipts.lineage import JobRecord, upstream_jobs
 from everycell.records.registry import load_registry
 
-Kind = Literal["input", "parameter", "seed", "code", "version", "package", "behind", "file", "card"]
+Kind = Literal[
+    "input", "parameter", "seed", "code", "version", "package", "behind", "file", "record"
+]
 #: Folders of the project itself; released files may be in any cache.
 OWN = ("published/", "results/", "work/")
 
@@ -38,12 +40,12 @@ class Cause(Model):
     ----------
     kind
         `input`: an input file; `behind`: a setting or input ("input FILE") of an upstream job;
-        `file`: a file that no longer matches its receipt; `card`: the record; the other kinds are
+        `file`: a file that no longer matches its receipt; `record`: the record; the other kinds are
         fields of a receipt.
     name
         Path or registry key of a file, parameter (nested names with dots), package, or part of the
-        record. It is "card" if verdicts on the same table differ but the parts of the record in the
-        verdict files do not: a tolerance or the code that judges cells has changed.
+        record. It is "record" if verdicts on the same table differ but the parts of the record in
+        the verdict files do not: a tolerance or the code that judges cells has changed.
     old, new
         Value or hash; None if that side has none.
     """

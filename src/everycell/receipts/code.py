@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from everycell.records.chapters import PAPERS, WORKFLOW
+from everycell.records.folders import PAPERS, WORKFLOW
 
 #: Folder that contains the package: `src` of a checkout, or `site-packages`.
 LIBRARY = Path(__file__).absolute().parents[2]

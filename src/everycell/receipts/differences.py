@@ -100,13 +100,13 @@ def _compare(name: str, first: Path, second: Path, upstream: UpstreamCauses) -> 
     ]
     judgements = [_judgements(stem) for stem in stems]
     # If only the table was requested, there are no verdicts, which is not a difference.
-    verdicts, claims, cards = (
+    verdicts, claims, records = (
         zip(*judgements, strict=True) if all(judgements) else (({}, {}), ({}, {}), ({}, {}))
     )
-    card_causes = list(causes_of_kind("card", *cards))
+    record_causes = list(causes_of_kind("record", *records))
     has_new_outcomes = verdicts[0] != verdicts[1] or claims[0] != claims[1]
-    if has_new_outcomes and not card_causes and not changed_files:
-        card_causes = [Cause(kind="card", name="card", old=None, new=None)]
+    if has_new_outcomes and not record_causes and not changed_files:
+        record_causes = [Cause(kind="record", name="record", old=None, new=None)]
     inputs = list(changed_inputs(*receipts))
     # A file that only one side has needs no explanation.
     shared_inputs = [cause.name for cause in inputs if cause.old and cause.new]
@@ -127,7 +127,7 @@ def _compare(name: str, first: Path, second: Path, upstream: UpstreamCauses) -> 
         causes=(
             *edited,
             *causes_of(receipts[0], receipts[1], inputs, upstream_causes),
-            *card_causes,
+            *record_causes,
         ),
         unexplained=tuple(path for path in intermediate if upstream.of(path) == ()),
         unrecorded=tuple(path for path in intermediate if upstream.of(path) is None),

@@ -27,8 +27,8 @@ from everycell.base.files import sha256, write_atomically
 from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
 from everycell.receipts.code import hashes_of_code
-from everycell.records.registry_entries import RelativePath
-from everycell.records.tiers import Tier
+from everycell.records.folders import Tier
+from everycell.records.registry import RelativePath
 
 #: Packages whose versions a receipt contains: those that read inputs or compute results.
 PACKAGES = (

@@ -9,8 +9,8 @@ from typing import Any, get_args
 import everycell
 from everycell.base.files import has_fingerprint, sha256
 from everycell.receipts.receipts import ReceiptError, read_receipt
+from everycell.records.folders import Tier
 from everycell.records.registry import load_registry
-from everycell.records.tiers import Tier
 
 #: File formats of each table and each figure.
 TABLE_FORMS = ("csv", "md", "tex", "html")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from itertools import product
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from everycell.records.published_cells import Selector
+from everycell.base.validation import Strict
+from everycell.records.cells import Selector
 
 #: Tables that a predicate can be tested on.
 Kind = Literal["published", "reproduced", "surrogate"]
@@ -18,13 +18,7 @@ KINDS: tuple[Kind, ...] = ("published", "reproduced", "surrogate")
 _SIGNIFICANCE = re.compile(r"p([_ -].+)?|(.+ )?significant")
 
 
-class CardFileModel(BaseModel):
-    """Base of the models of record files: unknown keys are an error; instances are immutable."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
-
-
-class Predicate(CardFileModel):
+class Predicate(Strict):
     """A claim as a test over the cells of one table.
 
     Each cell that `cells` selects is compared with `value`, or with the cell whose key differs only
@@ -236,7 +230,7 @@ def _is_range(value: object) -> bool:
     return not isinstance(low, str) and not isinstance(high, str) and low <= high
 
 
-class DecisiveIf(CardFileModel):
+class DecisiveIf(Strict):
     """Condition that surrogate data must meet to test claims.
 
     If it is not met, comparisons with any of the cells are inconclusive or, if it has neither
@@ -255,7 +249,7 @@ class DecisiveIf(CardFileModel):
     )
 
 
-class Missing(CardFileModel):
+class Missing(Strict):
     """What the test of a claim needs and does not have."""
 
     kind: Literal["file", "column", "model", "system", "experiment", "definition"] = Field(
@@ -270,7 +264,7 @@ class Missing(CardFileModel):
     )
 
 
-class NotTestable(CardFileModel):
+class NotTestable(Strict):
     """Claims that only the paper's own data can test."""
 
     missing: Annotated[list[Missing], Field(min_length=1)] = Field(
@@ -282,7 +276,7 @@ class NotTestable(CardFileModel):
     )
 
 
-class Claim(CardFileModel):
+class Claim(Strict):
     """A claim of the paper that a reproduced table can support or contradict."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$", description="Name of the claim.")
@@ -333,7 +327,7 @@ class Claim(CardFileModel):
         return self
 
 
-class Untested(CardFileModel):
+class Untested(Strict):
     """A claim of a chapter that cannot be tested here."""
 
     source: str = Field(min_length=2, description="Section or page of the paper.")

@@ -13,11 +13,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from everycell.records.artefacts import Artefact, Paper, all_artefacts, read_card_file
-from everycell.records.cards import RUNNABLE
-from everycell.records.claims import CardFileModel
+from everycell.base.validation import Strict
+from everycell.base.yaml_files import read_model
+from everycell.records.cells import RecordError
 from everycell.records.identity import FileFacts
-from everycell.records.published_cells import CardError
+from everycell.records.papers import Artefact, Paper, all_artefacts
+from everycell.records.tables import RUNNABLE
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9_.]+$")]
 ArtefactId = Annotated[str, Field(pattern=r"^[a-z0-9]+/(table|figure|text)_\w+$")]
@@ -31,7 +32,7 @@ FETCH = "fetch"
 NOTHING_KNOWN = "no known facts; accepted under its name"
 
 
-class Material(CardFileModel):
+class Material(Strict):
     """A corpus, index, model or run file that a run of the full tier reads."""
 
     title: str = Field(min_length=5, description="Name, for readers.")
@@ -83,7 +84,7 @@ class Material(CardFileModel):
         return self
 
 
-class FullRun(CardFileModel):
+class FullRun(Strict):
     """A run of the full tier, which several artefacts may share, and its requirements."""
 
     title: str = Field(min_length=5, description="Name, for readers.")
@@ -128,7 +129,7 @@ class FullRun(CardFileModel):
         return self
 
 
-class FullTier(CardFileModel):
+class FullTier(Strict):
     """Requirements of the full tier, from one file or from all."""
 
     materials: dict[str, Material] = Field(
@@ -200,28 +201,28 @@ def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
     runs: dict[str, FullRun] = {}
     shared = published / "full.yaml"
     for file in [shared] * shared.exists() + sorted(published.glob("*/full.yaml")):
-        declared = read_card_file(file, FullTier)
+        declared = read_model(file, FullTier, RecordError)
         for name in (materials.keys() & declared.materials) | (runs.keys() & declared.runs):
-            raise CardError(f"{file}: {name} is also in another file; rename one of the two.")
+            raise RecordError(f"{file}: {name} is also in another file; rename one of the two.")
         materials |= declared.materials
         runs |= declared.runs
         for name, run in declared.runs.items():
             for unknown in sorted(set(run.materials) - materials.keys()):
-                raise CardError(
+                raise RecordError(
                     f"{file}: {name} reads {unknown!r}, which is not declared; add it to "
                     "`materials` or correct the name."
                 )
     runnable = {artefact.id for artefact in all_artefacts(papers) if runs_in_full(artefact)}
     for name, run in runs.items():
         for unknown in sorted(set(run.artefacts) - runnable):
-            raise CardError(
+            raise RecordError(
                 f"full.yaml: {name} lists {unknown!r}, whose record has no full tier to run; "
                 "correct the id or the record."
             )
     listed = {artefact for run in runs.values() for artefact in run.artefacts}
     for artefact in sorted(runnable - listed):
         folder = artefact.partition("/")[0]
-        raise CardError(
+        raise RecordError(
             f"{published / folder / 'full.yaml'}: no run lists {artefact}, whose record has a "
             "full tier; declare its requirements there."
         )
@@ -230,8 +231,8 @@ def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
 
 def runs_in_full(artefact: Artefact) -> bool:
     """Whether the record of an artefact declares a full tier that can be run."""
-    card = artefact.card.tiers.get("full")
-    return card is not None and card.state in RUNNABLE
+    record = artefact.record.tiers.get("full")
+    return record is not None and record.state in RUNNABLE
 
 
 def setting_value(settings: Any, key: str) -> Any:
@@ -262,7 +263,7 @@ def identifiable_materials(settings: Any, tier: FullTier, artefact: str) -> list
 
 def unconfigured_corpora(settings: Any, tier: FullTier, artefact: Artefact) -> list[Material]:
     """Corpora that an artefact could be made from, but that are not configured."""
-    keys = {key for keys in artefact.card.tiers["full"].settings for key in keys.split("|")}
+    keys = {key for keys in artefact.record.tiers["full"].settings for key in keys.split("|")}
     return [
         material
         for material in tier.materials_of([artefact.id]).values()
@@ -291,7 +292,7 @@ def missing_settings(settings: Any, artefact: Artefact) -> tuple[str, ...]:
     """
     return tuple(
         keys
-        for keys in artefact.card.tiers["full"].settings
+        for keys in artefact.record.tiers["full"].settings
         if not any(_is_set(settings, key) for key in keys.split("|"))
     )
 

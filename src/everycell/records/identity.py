@@ -11,10 +11,10 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from everycell.base.files import sha256
-from everycell.records.claims import CardFileModel
+from everycell.base.validation import Strict
 
 
-class FileFacts(CardFileModel):
+class FileFacts(Strict):
     """Facts that identify a file; those without a value are not checked."""
 
     lines: int | None = Field(None, description="Number of lines.")

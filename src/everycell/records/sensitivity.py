@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from everycell.base.files import write_atomically
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
 
 #: File of a project, in its folder `published`.
 NAME = "sensitivity.csv"
@@ -88,7 +88,7 @@ def read_sensitivity(path: Path) -> dict[Cell, Sensitivity]:
     with path.open(encoding="utf-8", newline="") as file:
         header, *rows = [*csv.reader(file)] or [[]]
     if header != COLUMNS or any(len(row) != len(COLUMNS) for row in rows):
-        raise CardError(
+        raise RecordError(
             f"{path} does not have the columns {', '.join(COLUMNS)} in each row; write it again "
             "with `everycell verify --perturb --update`."
         )

@@ -29,7 +29,7 @@ from everycell.receipts.receipts import (
     receipts_in,
 )
 from everycell.receipts.verification import is_own, verify
-from everycell.records.artefacts import Paper
+from everycell.records.papers import Paper
 from everycell.records.registry import load_registry
 from everycell.render.page.page_file import INDEX, outdated_pages, pages_of
 from everycell.verdicts.audits import FindAudits

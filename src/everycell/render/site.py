@@ -14,8 +14,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from everycell.records.artefacts import Paper
-from everycell.records.cards import RUNNABLE
+from everycell.records.papers import Paper
+from everycell.records.tables import RUNNABLE
 from everycell.render.page.vocabulary import PageEntry, label
 from everycell.verdicts.claims import Outcome
 from everycell.verdicts.reports import CAUSE_NAMES, explained_by_source, format_counts
@@ -94,7 +94,7 @@ def paper_results(paper: Paper, reports: Iterable[PageEntry], results: Path, ass
     errata = [
         (artefact, erratum)
         for artefact in paper.artefacts.values()
-        for erratum in artefact.card.errata
+        for erratum in artefact.record.errata
     ]
     if errata:
         parts.append("## Errata\n")
@@ -122,7 +122,7 @@ def _row(entry: PageEntry) -> list[str]:
     outcomes = Counter(claim.on_reproduced for claim in entry.report.claims)
     return [
         escape_cell(label(entry.artefact.name)),
-        escape_cell(entry.artefact.card.title),
+        escape_cell(entry.artefact.record.title),
         entry.tier,
         entry.report.state,
         format_counts(entry.report.verdicts, explained_by_source(entry.report.cells)).replace(
@@ -130,7 +130,7 @@ def _row(entry: PageEntry) -> list[str]:
         ),
         _format_outcomes(outcomes)
         if entry.report.state in RUNNABLE
-        else escape_cell(entry.artefact.card.tiers[entry.tier].needs or ""),
+        else escape_cell(entry.artefact.record.tiers[entry.tier].needs or ""),
     ]
 
 
@@ -143,10 +143,10 @@ def _folded_result(entry: PageEntry, results: Path, assets: str) -> Iterator[str
     if entry.report.state not in RUNNABLE:
         return
     artefact, folder = entry.artefact, results / entry.tier / entry.artefact.paper
-    if artefact.card.kind == "figure":
+    if artefact.record.kind == "figure":
         figure = folder / f"{artefact.name}.svg"
         text = (
-            f"![{escape_cell(artefact.card.title)}]({assets}/{figure.relative_to(results).as_posix()})"
+            f"![{escape_cell(artefact.record.title)}]({assets}/{figure.relative_to(results).as_posix()})"
             if figure.exists()
             else None
         )

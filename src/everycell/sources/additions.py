@@ -17,8 +17,14 @@ from pydantic import ValidationError
 from everycell.base.files import sha256, write_atomically
 from everycell.base.untrusted import has_secret, max_unpacked_size
 from everycell.base.validation import describe_fault
-from everycell.records.registry import SHARED, Registry, forget_registry, merge_parts, read_part
-from everycell.records.registry_entries import SourceError
+from everycell.records.registry import (
+    SHARED,
+    Registry,
+    SourceError,
+    forget_registry,
+    merge_parts,
+    read_part,
+)
 from everycell.sources.download import MIN_BYTES_PER_SECOND, DownloadError, finishes_in_time
 from everycell.sources.fetch import LOCAL_FILE_NOTE, OWN_DATA, OWN_FILE_NOTE
 

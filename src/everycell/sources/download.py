@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from everycell.base.files import sha256
-from everycell.records.registry_entries import Form, SourceError
+from everycell.records.registry import Form, SourceError
 
 logger = logging.getLogger(__name__)
 

@@ -25,23 +25,23 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock, Timeout
 
 from everycell.base.files import NO_SPACE, sha256
-from everycell.records.registry import Registry, load_registry, read_part
-from everycell.records.registry_entries import (
+from everycell.records.registry import (
+    CacheError,
     DataSet,
     Entry,
     Form,
+    Registry,
     SourceError,
     UnavailableError,
     WheelFile,
-    key_of,
-    set_of,
-)
-from everycell.records.released import (
-    CacheError,
     accepted_contents,
     archive_path,
     check,
     copy_member,
+    key_of,
+    load_registry,
+    read_part,
+    set_of,
 )
 from everycell.sources.download import check_download, download_file
 

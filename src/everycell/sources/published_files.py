@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from everycell.base.files import NO_SPACE, atomic_path
 from everycell.base.untrusted import has_secret, parse_json, text_of
-from everycell.records.registry_entries import SourceError
+from everycell.records.registry import SourceError
 
 if TYPE_CHECKING:
     from _typeshed import SupportsRead

@@ -22,10 +22,10 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import BoolArray
-from everycell.records.artefacts import Artefact
-from everycell.records.cards import Erratum
-from everycell.records.chapters import papers_module, papers_modules
-from everycell.records.published_cells import CardError, as_number, read_cells
+from everycell.records.cells import RecordError, as_number, read_cells
+from everycell.records.folders import papers_module, papers_modules
+from everycell.records.papers import Artefact
+from everycell.records.tables import Erratum
 
 #: Returns the cells of a table by name (``table_4_2``, or ``KEY/table_4_2`` of another paper).
 Cells = Callable[[str], pd.DataFrame]
@@ -82,8 +82,8 @@ def finding_of(erratum: Erratum, artefact: Artefact, audits: Mapping[str, Audit]
     if erratum.audit is None:
         return None
     if erratum.audit not in audits:
-        raise CardError(
-            f"{artefact.card_path}: erratum {erratum.id} of {artefact.name} refers to the audit "
+        raise RecordError(
+            f"{artefact.records_path}: erratum {erratum.id} of {artefact.name} refers to the audit "
             f"{erratum.audit!r}, which chapter {artefact.chapter} does not have; correct the name "
             "or write the audit."
         )

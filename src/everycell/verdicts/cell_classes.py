@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from everycell.records.artefacts import Artefact
-from everycell.records.published_cells import is_number
+from everycell.records.cells import is_number
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact
 from everycell.records.sensitivity import State
-from everycell.records.tiers import Tier
 from everycell.verdicts.reports import CellFlag, CellKind, CellOrigin, Verdict
 
 #: Names of measures of retrieval effectiveness.
@@ -45,14 +45,14 @@ def classify_cells(
     `origins` are those of the values that the tier computes, from
     `everycell.verdicts.origins.origins_of_cells`; without them, no value is computed.
     """
-    table, card = artefact.cells, artefact.card
+    table, record = artefact.cells, artefact.record
     if table.empty:
         return []
     kinds: list[CellKind] = [
         "category" if digits == "text" and not is_number(value) else "number"
         for value, (digits, _) in zip(table["value"], artefact.precisions, strict=True)
     ]
-    for kind, selectors in card.kinds.items():
+    for kind, selectors in record.kinds.items():
         for selector in selectors:
             for row in artefact.select(selector).to_numpy().nonzero()[0]:
                 kinds[row] = kind

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from everycell.records.artefacts import Artefact, CellPrecision
-from everycell.records.cards import Cause, Erratum, State, Yields
-from everycell.records.published_cells import CardError, Selector, as_number
-from everycell.records.tiers import Tier
+from everycell.records.cells import RecordError, Selector, as_number
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, CellPrecision
+from everycell.records.tables import Cause, Erratum, State, Yields
 from everycell.verdicts.cell_classes import classify_cells
 from everycell.verdicts.claims import FindTable
 from everycell.verdicts.comparisons import Cells
@@ -191,7 +191,7 @@ def _yielded_value(
         {c: name for c, name in selector.items() if name is not None}, cells.names
     )
     if len(matches) != 1 or not entry.at.keys() <= set(cells.keys):
-        raise CardError(
+        raise RecordError(
             f"{where} selects {len(matches)} cells of the table {entry.supplement!r}; it must "
             f"select one, by its columns {cells.keys}."
         )
@@ -207,29 +207,29 @@ def _with_declarations(
     origins: Sequence[CellOrigin],
 ) -> Iterator[_Cell]:
     """Published cells in their order, with their declarations in the record."""
-    card, table, declared = artefact.card, artefact.cells, artefact.card.tiers[tier]
+    record, table, declared = artefact.record, artefact.cells, artefact.record.tiers[tier]
 
     def rows(selector: Selector) -> list[int]:
         return artefact.select(selector).to_numpy().nonzero()[0].tolist()
 
     keys = list(table[artefact.key_columns].itertuples(index=False, name=None))
     excluded: dict[int, _Ruling] = {}
-    for entry in card.not_run:
+    for entry in record.not_run:
         for row in rows(entry.cells) if entry.tier == tier else ():
             if keys[row] in values:
-                raise CardError(
-                    f"{artefact.card_path}: `not_run` of {artefact.name} selects the cell "
+                raise RecordError(
+                    f"{artefact.records_path}: `not_run` of {artefact.name} selects the cell "
                     f"{' / '.join(keys[row])}, which tier {tier} reproduces; exclude it from "
                     "`not_run`."
                 )
             excluded[row] = _Ruling("not run", entry.needs)
-    for quoted in card.quoted:
+    for quoted in record.quoted:
         for row in rows(quoted.cells) if tier in quoted.tiers else ():
             # A figure may repeat the published values from which it is drawn.
             repeats = quoted.is_input and str(values.get(keys[row])) == table["value"][row]
             if keys[row] in values and not repeats:
-                raise CardError(
-                    f"{artefact.card_path}: `quoted` of {artefact.name} selects the cell "
+                raise RecordError(
+                    f"{artefact.records_path}: `quoted` of {artefact.name} selects the cell "
                     f"{' / '.join(keys[row])}, which tier {tier} reproduces; exclude it from "
                     "`quoted`, so that the value is compared."
                 )
@@ -239,13 +239,13 @@ def _with_declarations(
         for row, origin in enumerate(origins)
         if origin == DERIVED
     }
-    for origin in card.derived:
+    for origin in record.derived:
         if tier in origin.tiers:
             derived |= dict.fromkeys(rows(origin.cells), origin.because)
     for row in artefact.empty_rows:
         excluded[row] = _Ruling("quoted", "The paper reports no value.")
     errata: dict[int, tuple[Erratum, Any]] = {}
-    for erratum in card.errata if values else ():
+    for erratum in record.errata if values else ():
         for selector in erratum.cells:
             for row in rows(selector):
                 errata.setdefault(row, (erratum, None))
@@ -259,10 +259,10 @@ def _with_declarations(
         value = values.get(key)
         may_lack = any(content[column] in names for column, names in declared.may_lack.items())
         if value is None and state == "reproduced" and row not in excluded and not may_lack:
-            raise CardError(
+            raise RecordError(
                 f"{artefact.id}: the reproduced table lacks the published cell "
                 f"{' / '.join(key)}; reproduce it, or add it to `not_run` for tier {tier} in "
-                f"{artefact.card_path}."
+                f"{artefact.records_path}."
             )
         yield _Cell(
             published=content["value"],

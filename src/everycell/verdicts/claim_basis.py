@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
-from everycell.records.cards import State
+from everycell.records.cells import key_columns
 from everycell.records.claims import Claim, Predicate
-from everycell.records.published_cells import key_columns
+from everycell.records.papers import Artefact
+from everycell.records.tables import State
 from everycell.verdicts.comparisons import Cells
 from everycell.verdicts.reports import CellOrigin, JudgedCell
 
@@ -48,7 +48,7 @@ def bases_of_claims(
     """Basis of each claim of an artefact, from the judged cells of its result."""
     table_basis = basis_of_table(state, cells, origin)
     origins = None if state == "surrogate" or not cells else _origins_of_cells(artefact, cells)
-    return [_basis_of_claim(claim, table_basis, origins) for claim in artefact.card.claims]
+    return [_basis_of_claim(claim, table_basis, origins) for claim in artefact.record.claims]
 
 
 def _origins_of_cells(artefact: Artefact, cells: Sequence[JudgedCell]) -> Cells:

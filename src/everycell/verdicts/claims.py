@@ -8,9 +8,9 @@ from typing import Literal
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
+from everycell.records.cells import key_columns
 from everycell.records.claims import Claim, DecisiveIf, Kind, Predicate
-from everycell.records.published_cells import key_columns
+from everycell.records.papers import Artefact
 from everycell.verdicts.comparisons import Cells, Key, compare
 
 Outcome = Literal[
@@ -116,9 +116,9 @@ def decide_on_published(artefact: Artefact) -> list[Decision]:
     if artefact.cells.empty:
         # Claims of a figure without published numbers are tested on its reproduced values.
         nothing = Decision("without published numbers", "the paper publishes no numbers for it")
-        return [nothing] * len(artefact.card.claims)
+        return [nothing] * len(artefact.record.claims)
     published = artefact.drop_labels(artefact.cells)
-    return [evaluate(claim, published) for claim in artefact.card.claims]
+    return [evaluate(claim, published) for claim in artefact.record.claims]
 
 
 _TABLES: Mapping[Kind, str] = {

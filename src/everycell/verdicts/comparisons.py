@@ -15,8 +15,8 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.records.cells import Selector, as_number
 from everycell.records.claims import Predicate
-from everycell.records.published_cells import Selector, as_number
 
 Key = tuple[str, ...]
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypedDict, TypeVar
 
-from everycell.records.artefacts import Artefact, Paper
-from everycell.records.cards import RUNNABLE
-from everycell.records.tiers import TIERS, Tier
+from everycell.records.folders import TIERS, Tier
+from everycell.records.papers import Artefact, Paper
+from everycell.records.tables import RUNNABLE
 from everycell.verdicts.cell_classes import CellClass, classify_cells
 from everycell.verdicts.claim_basis import BASES, bases_of_claims, basis_of_table
 from everycell.verdicts.claims import decide_on_published
@@ -191,7 +191,7 @@ def count_chapters(
             counts.cells.update(cell for cell in classes if cell.kind not in UNCOUNTED)
             counts.claims.update(claims_of(artefact, entry))
             if entry is None:
-                states = {tier.state for tier in artefact.card.tiers.values()}
+                states = {tier.state for tier in artefact.record.tiers.values()}
                 state = next((s for s in ("quoted", "drawing") if s in states), "not run")
                 counts.states[state] += 1
                 continue
@@ -215,7 +215,7 @@ def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
             )
             for cell in entry.report.cells
         ]
-    quoted = any(tier.state == "quoted" for tier in artefact.card.tiers.values())
+    quoted = any(tier.state == "quoted" for tier in artefact.record.tiers.values())
     verdict = "quoted" if quoted and entry is None else "not run"
     classes = [cell.with_verdict(verdict) for cell in classify_cells(artefact, None)]
     if entry and entry.report.state == "surrogate":
@@ -225,12 +225,12 @@ def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
 
 def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
     """Class of each claim of an artefact in its result, if any."""
-    claims = artefact.card.claims
+    claims = artefact.record.claims
     if entry is None:
         on_published = [decision.outcome for decision in decide_on_published(artefact)]
         classes = [ClaimClass(NOT_RUN)] * len(claims)
     else:
-        report, varies = entry.report, artefact.card.tiers[entry.tier].varies
+        report, varies = entry.report, artefact.record.tiers[entry.tier].varies
         judged = report.claims
         bases = bases_of_claims(artefact, report.state, report.cells, report.origin)
         classes = [
@@ -250,7 +250,7 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[ClaimClass]:
         claim._replace(on_published=outcome)
         for claim, outcome in zip(classes, on_published, strict=True)
     ]
-    causes = {erratum.id: erratum.cause for erratum in artefact.card.errata}
+    causes = {erratum.id: erratum.cause for erratum in artefact.record.errata}
     return [
         claim_class._replace(cause=causes.get(claim.erratum or "", "unknown"))
         if is_contradicted(claim_class)

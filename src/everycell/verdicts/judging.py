@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from everycell.records.published_cells import as_number, is_number
+from everycell.records.cells import as_number, is_number
 
 #: Margin for floating-point errors, in units of the last published digit.
 _SLACK = 1e-6

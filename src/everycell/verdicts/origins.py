@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 from everycell.receipts.lineage import job_finder
 from everycell.receipts.receipts import ReceiptError, read_receipt
-from everycell.records.artefacts import Artefact, Paper, load_paper, read_card_file
-from everycell.records.cards import PaperFile
-from everycell.records.published_cells import CardError
-from everycell.records.tiers import Tier
+from everycell.records.cells import RecordError
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, Paper, load_paper
 from everycell.verdicts.reports import CellOrigin
 
 #: Origin of values that only follow from other published results.
@@ -100,8 +99,8 @@ def _are_observations(published: Path, path: str, tier: Tier, papers: dict[Path,
         papers[folder] = load_paper(folder)
     owner = papers[folder].artefacts.get(name.stem)
     if owner is None:
-        return name.name in read_card_file(folder / "paper.yaml", PaperFile).facts
-    inputs = [entry for entry in owner.card.quoted if entry.is_input and tier in entry.tiers]
+        return name.name in papers[folder].facts
+    inputs = [entry for entry in owner.record.quoted if entry.is_input and tier in entry.tiers]
     return bool(inputs) and all(entry.observations for entry in inputs)
 
 
@@ -114,15 +113,15 @@ def origins_of_cells(
     also reads data; with `sources`, any other declaration must agree with the files.
     """
     origins = [origin] * len(artefact.cells)
-    for entry in artefact.card.derived:
+    for entry in artefact.record.derived:
         if tier not in entry.tiers:
             continue
         is_part = bool(entry.cells and sources and sources.published)
         if sources is not None and origin != DERIVED and not is_part:
-            raise CardError(
-                f"{artefact.card_path}: `derived` of {artefact.name} says that cells follow from "
-                f"published values, but by the files that the job read in tier {tier} their origin "
-                f"is {origin!r}; correct or remove `derived`."
+            raise RecordError(
+                f"{artefact.records_path}: `derived` of {artefact.name} says that cells follow "
+                f"from published values, but by the files that the job read in tier {tier} their "
+                f"origin is {origin!r}; correct or remove `derived`."
             )
         if not artefact.cells.empty:
             for row in artefact.select(entry.cells).to_numpy().nonzero()[0]:

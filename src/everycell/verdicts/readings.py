@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
-from everycell.records.tiers import Tier
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact
 from everycell.verdicts.claims import FindTable
 from everycell.verdicts.judging import judge
 
@@ -21,7 +21,7 @@ def select_reading(
     artefact: Artefact, tier: Tier, table: pd.DataFrame, find_table: FindTable, *, surrogate: bool
 ) -> tuple[pd.DataFrame, FindTable, str]:
     """Restrict our tables to the reading to compare; also return why it was chosen."""
-    column = artefact.card.readings
+    column = artefact.record.readings
     if column is None or column not in table:
         return table, find_table, ""
     equal = {

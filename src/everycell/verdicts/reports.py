@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     SerializerFunctionWrapHandler,
     ValidationError,
     model_serializer,
 )
 
 from everycell.base.untrusted import parse_json, text_of
-from everycell.base.validation import describe_fault
-from everycell.records.cards import Cause, State
-from everycell.records.published_cells import is_number
-from everycell.records.tiers import Tier
+from everycell.base.validation import Strict, describe_fault
+from everycell.records.cells import is_number
+from everycell.records.folders import Tier
+from everycell.records.tables import Cause, State
 from everycell.verdicts.claims import Outcome
 
 Verdict = Literal[
@@ -74,17 +72,13 @@ CAUSE_NAMES: dict[Cause, str] = {
 STATES: tuple[State, ...] = get_args(State)
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 #: Signs that stand for no mark.
 DASHES = ("-", "–", "—", "−")
 #: Mark of a test that published values cannot decide.
 UNDECIDED_MARK = "?"
 
 
-class Markers(_Part):
+class Markers(Strict):
     """Markers of a compared cell; empty if missing."""
 
     published: str
@@ -103,7 +97,7 @@ def _plain_mark(mark: str) -> str:
     return "" if mark.strip() in DASHES else mark.strip()
 
 
-class JudgedCell(_Part):
+class JudgedCell(Strict):
     """A published cell, its reproduced value (None if nothing is compared) and its verdict."""
 
     key: dict[str, str]
@@ -181,7 +175,7 @@ class JudgedCell(_Part):
         return content
 
 
-class JudgedClaim(_Part):
+class JudgedClaim(Strict):
     """A claim of the record on the published and on the reproduced values."""
 
     id: str
@@ -195,7 +189,7 @@ class JudgedClaim(_Part):
     detail: str
 
 
-class AuditOutcome(_Part):
+class AuditOutcome(Strict):
     """Finding of an erratum's audit in the published numbers."""
 
     name: str
@@ -203,7 +197,7 @@ class AuditOutcome(_Part):
     detail: str
 
 
-class JudgedErratum(_Part):
+class JudgedErratum(Strict):
     """An erratum of the record, with the finding of its audit."""
 
     id: str
@@ -214,7 +208,7 @@ class JudgedErratum(_Part):
     audit: AuditOutcome | None
 
 
-class Report(_Part):
+class Report(Strict):
     """Verdicts, outcomes of claims and errata of an artefact in a tier.
 
     `cells` is empty on surrogate data, since nothing is compared.

@@ -17,10 +17,10 @@ from everycell.base.text_files import check_regular
 from everycell.receipts.code import code_sha256, imported_files
 from everycell.receipts.receipts import ReceiptError, read_receipt, write_json
 from everycell.receipts.verification import verify
-from everycell.records.artefacts import Artefact, Paper, all_artefacts
-from everycell.records.cards import RUNNABLE, split_supplement_name
-from everycell.records.published_cells import CardError, plain_minus
-from everycell.records.tiers import Tier
+from everycell.records.cells import RecordError, plain_minus
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, Paper, all_artefacts
+from everycell.records.tables import RUNNABLE, split_supplement_name
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.claims import FindTable
 from everycell.verdicts.origins import sources_of
@@ -103,15 +103,15 @@ def seal_of(report: Report, artefact: Artefact, results: Path) -> str:
 
     A report with a valid seal need not be recomputed. The hash does not include audits.
     """
-    stem, card = stem_of(artefact, report.tier, results), artefact.card
+    stem, record = stem_of(artefact, report.tier, results), artefact.record
     tables = [stem.with_name(f"{stem.name}.csv"), artefact.cells_path]
-    for name in sorted(card.tables_read(report.tier)):
+    for name in sorted(record.tables_read(report.tier)):
         owner, suffix = split_supplement_name(name)
         tables.append(stem.with_name(".".join(filter(None, (owner or stem.name, suffix, "csv")))))
     receipt = read_receipt(stem.with_name(f"{stem.name}.receipt.json"))
     content = {
         "code": _judging_code(),
-        "card": card.model_dump(),
+        "record": record.model_dump(),
         "tables": [sha256(path) if path.exists() else None for path in tables],
         "files": [receipt["inputs"], receipt["outputs"]],
         "report": report.model_dump(exclude={"seal"}),
@@ -152,7 +152,7 @@ def result_of(
     def without_values(*faults: str) -> Result:
         return Result(artefact, tier, report(judged_artefact, tier, audits=chapter_audits), faults)
 
-    if artefact.card.tiers[tier].state not in RUNNABLE or not any(
+    if artefact.record.tiers[tier].state not in RUNNABLE or not any(
         path.exists() for path in (table, receipt, verdicts)
     ):
         return without_values()
@@ -180,7 +180,7 @@ def result_of(
             foreign=stored.foreign if stored else UNIDENTIFIED * (tier == "full"),
             sources=sources_of(receipt, results, root),
         )
-    except (ValueError, CardError, ReceiptError) as error:
+    except (ValueError, RecordError, ReceiptError) as error:
         return without_values(
             f"{verdicts} cannot be checked ({error}); remove it and run snakemake again."
         )
@@ -195,9 +195,9 @@ def result_of(
 
 
 def _without_audits(artefact: Artefact) -> Artefact:
-    errata = [erratum.model_copy(update={"audit": None}) for erratum in artefact.card.errata]
-    card = artefact.card.model_copy(update={"errata": errata})
-    return artefact.model_copy(update={"card": card})
+    errata = [erratum.model_copy(update={"audit": None}) for erratum in artefact.record.errata]
+    record = artefact.record.model_copy(update={"errata": errata})
+    return artefact.model_copy(update={"record": record})
 
 
 def collect(
@@ -212,6 +212,6 @@ def collect(
     return [
         result_of(artefact, tier, results, root, audits=audits)
         for artefact in all_artefacts(papers)
-        for tier in artefact.card.tiers
+        for tier in artefact.record.tiers
         if include(artefact, tier)
     ]

@@ -6,11 +6,19 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from everycell.records.artefacts import Artefact, CellPrecision
-from everycell.records.cards import Tolerance
-from everycell.records.published_cells import CardError, as_number, is_number, key_columns
-from everycell.records.spread import SEEDS, describe_spread, read_spreads, tolerance_of
-from everycell.records.tiers import Tier
+from everycell.records.cells import (
+    SEEDS,
+    RecordError,
+    as_number,
+    describe_spread,
+    is_number,
+    key_columns,
+    read_spreads,
+    tolerance_of,
+)
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, CellPrecision
+from everycell.records.tables import Tolerance
 from everycell.verdicts.claims import FindTable
 from everycell.verdicts.comparisons import Cells, compared_pairs
 
@@ -43,7 +51,7 @@ def tolerances_by_row(
 ) -> dict[int, AllowedDistance]:
     """Tolerances of published cells by their index in `cells`, for reproduced values by key."""
     distances: dict[int, AllowedDistance] = {}
-    for tolerance in artefact.card.tolerances:
+    for tolerance in artefact.record.tolerances:
         indices = artefact.cells.index[artefact.select(tolerance.cells)]
         if tolerance.within is not None:
             distances |= dict.fromkeys(
@@ -88,7 +96,7 @@ def _compared_differences(artefact: Artefact) -> dict[int, float]:
     cells = Cells.of(table, key_columns(table))
     rows = {key: row for row, key in enumerate(cells.names)}
     smallest: dict[int, float] = {}
-    for claim in artefact.card.claims:
+    for claim in artefact.record.claims:
         for pair in (pair for part in claim.supported_if for pair in compared_pairs(part, cells)):
             first, second = (as_number(cells.read(key)) for key in pair)
             if first is None or second is None or first == second:
@@ -109,7 +117,7 @@ def _with_sign_tests(
     A block is a column of the published table below its first row heading. Cells that seeds move
     by less than one unit of the last digit, such as those of an untrained baseline, tell nothing.
     """
-    table, layout = artefact.cells, artefact.card.layout
+    table, layout = artefact.cells, artefact.record.layout
     columns = ["metric"] if "metric" in table else []
     if layout is not None:
         columns = [*layout.rows[:-1][:1], *layout.columns]
@@ -158,8 +166,8 @@ def _derive_tolerances(
 ) -> dict[int, AllowedDistance]:
     table = find_table(SEEDS)
     if table is None:
-        raise CardError(
-            f"{artefact.card_path}: a tolerance of {artefact.name} uses `from_spread`, but the "
+        raise RecordError(
+            f"{artefact.records_path}: a tolerance of {artefact.name} uses `from_spread`, but the "
             f"supplementary table {artefact.name}.{SEEDS}.csv does not exist; have the rule "
             "write it, or use `within`."
         )
@@ -172,7 +180,7 @@ def _derive_tolerances(
         if not is_rounded(precision) or (key not in spread_by_key and key not in reproduced):
             continue
         if key not in spread_by_key:
-            raise CardError(
+            raise RecordError(
                 f"{artefact.id}.{SEEDS}: the table of seeds lacks the cell {' / '.join(key)}, "
                 "whose tolerance uses `from_spread`; have the rule add it."
             )

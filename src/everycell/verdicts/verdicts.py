@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
-from everycell.records.cards import RUNNABLE, State, TierCard
+from everycell.records.cells import RecordError
 from everycell.records.claims import Kind
-from everycell.records.published_cells import CardError
-from everycell.records.tiers import Tier
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact
+from everycell.records.tables import RUNNABLE, DeclaredTier, State
 from everycell.verdicts.audits import Audit, finding_of
 from everycell.verdicts.cell_verdicts import judge_cells
 from everycell.verdicts.claim_basis import bases_of_claims
@@ -49,7 +49,7 @@ def read_reproduced(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, 
     keys = artefact.key_columns
     missing = [column for column in [*keys, "value"] if column not in table]
     if missing:
-        raise CardError(
+        raise RecordError(
             f"{artefact.id}: the reproduced table lacks the column {missing[0]!r}; it needs "
             f"{[*keys, 'value']}."
         )
@@ -59,14 +59,14 @@ def read_reproduced(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, 
     }
     if len(reproduced) < len(table):
         duplicate = table.loc[table.duplicated(keys), keys].iloc[0]
-        raise CardError(
+        raise RecordError(
             f"{artefact.id}: the reproduced table has the cell {' / '.join(map(str, duplicate))} "
             "twice; write it once."
         )
     published = set(artefact.cells[keys].itertuples(index=False, name=None))
     unknown = [key for key in reproduced if key not in published]
     if unknown:
-        raise CardError(
+        raise RecordError(
             f"{artefact.id}: the rule produced the cell ({', '.join(unknown[0])}), which "
             f"{artefact.name}.csv does not have. Use the keys of the published table, or write the "
             "value to a supplementary table."
@@ -90,14 +90,14 @@ def report(
     `sources` are the files behind the reproduced values, from which their origin follows; without
     them, it is data, or what the record declares.
     """
-    if tier not in artefact.card.tiers:
-        raise CardError(
+    if tier not in artefact.record.tiers:
+        raise RecordError(
             f"{artefact.id} has no tier {tier!r}; its record declares "
-            f"{', '.join(artefact.card.tiers)}."
+            f"{', '.join(artefact.record.tiers)}."
         )
     if foreign:
         artefact = _on_other_data(artefact, tier, foreign)
-    declared = artefact.card.tiers[tier]
+    declared = artefact.record.tiers[tier]
     state = declared.state
     if reproduced is None and state in RUNNABLE:
         state = "not run"
@@ -142,10 +142,10 @@ def report(
 
 def _on_other_data(artefact: Artefact, tier: Tier, name: str) -> Artefact:
     """Copy of an artefact that declares a tier as run on the named surrogate data."""
-    card = artefact.card
-    declared = TierCard(state="surrogate", needs=card.tiers[tier].needs, name=name)
-    card = card.model_copy(update={"tiers": {**card.tiers, tier: declared}})
-    return artefact.model_copy(update={"card": card})
+    record = artefact.record
+    declared = DeclaredTier(state="surrogate", needs=record.tiers[tier].needs, name=name)
+    record = record.model_copy(update={"tiers": {**record.tiers, tier: declared}})
+    return artefact.model_copy(update={"record": record})
 
 
 def _with_markers(
@@ -194,9 +194,9 @@ def _claims(
     origin: CellOrigin,
     find_table: FindTable,
 ) -> list[JudgedClaim]:
-    if not artefact.card.claims:
+    if not artefact.record.claims:
         return []
-    declared = artefact.card.tiers[tier]
+    declared = artefact.record.tiers[tier]
     kind: Kind = "surrogate" if declared.state == "surrogate" else "reproduced"
     published = None if artefact.cells.empty else artefact.drop_labels(artefact.cells)
     if reproduced is not None:
@@ -204,8 +204,8 @@ def _claims(
         for column, names in declared.lacks.items():
             present = sorted(set(names).intersection(reproduced.get(column, ())))
             if present:
-                raise CardError(
-                    f"{artefact.card_path}: `lacks` of {artefact.name} has {column} = "
+                raise RecordError(
+                    f"{artefact.records_path}: `lacks` of {artefact.name} has {column} = "
                     f"{present[0]!r}, but the surrogate data have this value; remove it from "
                     "`lacks`."
                 )
@@ -216,7 +216,7 @@ def _claims(
     judged_claims = []
     bases = bases_of_claims(artefact, state, cells, origin)
     for claim, basis, on_published in zip(
-        artefact.card.claims, bases, decide_on_published(artefact), strict=True
+        artefact.record.claims, bases, decide_on_published(artefact), strict=True
     ):
         excluded: Outcome | None = None
         if reproduced is None or not basis.name:
@@ -257,7 +257,7 @@ def _claims(
 def judge_errata(artefact: Artefact, audits: Mapping[str, Audit]) -> list[JudgedErratum]:
     """Errata of a record with the findings of their audits."""
     errata = []
-    for erratum in artefact.card.errata:
+    for erratum in artefact.record.errata:
         finding = finding_of(erratum, artefact, audits)
         audit = None
         if erratum.audit is not None and finding is not None:

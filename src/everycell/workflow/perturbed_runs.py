@@ -32,10 +32,10 @@ import psutil
 from everycell.jobs.orphans import end_with_snakemake
 from everycell.receipts.perturbation import PERTURBATIONS, PerturbationError, kind_of, perturb
 from everycell.receipts.receipts import read_receipt
-from everycell.records.artefacts import Artefact
-from everycell.records.published_cells import as_number
+from everycell.records.cells import as_number
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact
 from everycell.records.sensitivity import SEPARATOR, WHOLE, Sensitivity
-from everycell.records.tiers import Tier
 from everycell.render.tables.layout import VALUE_COLUMNS
 from everycell.verdicts.claims import no_table
 from everycell.verdicts.readings import select_reading
@@ -302,7 +302,7 @@ class Cells:
         artefact = target.artefact
         self.keys = [column for column in table.columns if column not in VALUE_COLUMNS]
         is_compared = (
-            artefact.card.tiers[target.tier].state == "reproduced" and not artefact.cells.empty
+            artefact.record.tiers[target.tier].state == "reproduced" and not artefact.cells.empty
         )
         if not is_compared:
             self.names = {key: WHOLE for key in self._values(table)}

@@ -26,7 +26,7 @@ import psutil
 
 import everycell
 from everycell.jobs.orphans import end_with_snakemake
-from everycell.records.chapters import PAPERS
+from everycell.records.folders import PAPERS
 from everycell.workflow.planned_jobs import CACHE, PlannedJob
 
 #: Folders with outputs of jobs, of which a scratch folder has its own.

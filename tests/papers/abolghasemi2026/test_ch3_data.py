@@ -13,7 +13,7 @@ from everycell.collections.satisfaction_samples import (
     samples_from_frame,
     samples_to_frame,
 )
-from everycell.records.published_cells import read_cells
+from everycell.records.cells import read_cells
 from everycell.sources import fetch
 from papers.abolghasemi2026.ch3_data import (
     CAUSE_BENCHMARK,

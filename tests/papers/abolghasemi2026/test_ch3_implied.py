@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from everycell.metrics.satisfaction import Confusion
-from everycell.records.published_cells import read_cells
+from everycell.records.cells import read_cells
 from papers.abolghasemi2026.ch3 import SHARES, implied_cells, implied_counts
 from papers.abolghasemi2026.ch3_answers import growing_share, measure_confusions
 

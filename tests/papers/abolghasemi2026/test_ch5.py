@@ -7,7 +7,7 @@ import pytest
 from harness import published
 
 from everycell.rag.prompts import Question
-from everycell.records.artefacts import find_artefact
+from everycell.records.papers import find_artefact
 from papers.abolghasemi2026.ch5 import (
     APPENDIX,
     MIXED,

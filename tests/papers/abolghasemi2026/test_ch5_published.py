@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from everycell.metrics.attribution import cab
-from everycell.records.published_cells import read_cells
+from everycell.records.cells import read_cells
 from papers.abolghasemi2026 import ch5_published as published_tests
 from papers.abolghasemi2026.ch5_arms import (
     CITED,

@@ -6,7 +6,7 @@ import pytest
 from harness import REPOSITORY
 
 from everycell.explain.shapley import shapley_values
-from everycell.records.published_cells import read_cells
+from everycell.records.cells import read_cells
 from papers.heuss2025.ch4_attributions import (
     WITH_BASE,
     attribution_deviations,

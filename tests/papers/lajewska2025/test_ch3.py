@@ -9,7 +9,7 @@ import pytrec_eval
 from typer.testing import CliRunner
 
 from everycell.cli import app
-from everycell.records.published_cells import read_cells
+from everycell.records.cells import read_cells
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.reproducibility import compare_runs, ranking_agreement
 from everycell.trec.runs import read_qrels, read_run, trec_order

@@ -8,14 +8,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 from command_line import call, refused
-from unit.toy_papers import CARD, CELLS, PAPER, write_paper
+from unit.toy_papers import CELLS, PAPER, RECORD, write_paper
 
 from everycell.base.yaml import load_yaml
 from everycell.base.yaml_files import read_model
 from everycell.config import SCHEMA
-from everycell.records.artefacts import load_papers
-from everycell.records.published_cells import CardError
-from everycell.records.record_schemas import json_schemas, model_of
+from everycell.records.cells import RecordError
+from everycell.records.checks import json_schemas, model_of
+from everycell.records.papers import load_papers
 from everycell.sources import fetch
 from everycell.sources.fetch import OwnDataError
 
@@ -34,7 +34,7 @@ CLAIM = """\
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """Return a project of one sound paper, as the working folder."""
-    write_paper(tmp_path / "published", CARD + CLAIM.replace("z", "a"))
+    write_paper(tmp_path / "published", RECORD + CLAIM.replace("z", "a"))
     monkeypatch.chdir(tmp_path)
     return tmp_path / "published/toy"
 
@@ -168,5 +168,5 @@ def test_schema_and_models_refuse_the_same(project, old, new):
     assert old in text and not [*validator(path).iter_errors(load_yaml(text))]
     path.write_text(text.replace(old, new, 1))
     assert [*validator(path).iter_errors(load_yaml(path.read_text()))]
-    with pytest.raises(CardError):
-        read_model(path, model_of(path), CardError)
+    with pytest.raises(RecordError):
+        read_model(path, model_of(path), RecordError)

@@ -19,7 +19,7 @@ from everycell.language_models.requirements import requirements
 
 @pytest.fixture
 def project(tmp_path, repository, monkeypatch):
-    """Return a project folder with all cards, on a machine with a GPU, a network and no cluster."""
+    """Project folder with all records, on a machine with a GPU, a network and no cluster."""
     (tmp_path / "published").symlink_to(repository / "published")
     (tmp_path / "config.yaml").write_text("")
     monkeypatch.chdir(tmp_path)

@@ -12,7 +12,7 @@ import pytest
 from everycell.cli.measure.explain import columns_of_model
 from everycell.collections.letor import read_letor
 from everycell.explain.forests import read_forest
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
 
 refused = partial(command_line.refused, "measure", "explain")
 
@@ -245,7 +245,7 @@ def test_a_model_of_columns_is_matched_or_the_file_refused(files, shape, lacks_l
     read = read_letor(Path("memory.svm"), first=0)
     try:
         table, first = columns_of_model(Path("memory.svm"), read, forest, None)
-    except CardError:
+    except RecordError:
         table, first = columns_of_model(Path("memory.svm"), read, forest, 1)
         assert lacks_last or shape == "zero at the end"
     assert first == 1

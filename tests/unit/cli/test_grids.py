@@ -6,7 +6,7 @@ from rich.text import Text
 
 from everycell.cli.grids import grid_lines
 from everycell.cli.printing import output_console
-from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.papers import all_artefacts, load_papers
 from everycell.render.page.tables import published_table
 from everycell.render.tables.layout import HeadCell
 

@@ -11,9 +11,9 @@ import yaml
 from command_line import call, refused
 
 from everycell.cli.table_sources import EXAMPLE
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.records.registry import load_registry
-from everycell.verdicts.card_checks import check_cards
+from everycell.verdicts.record_checks import check_records
 
 RUNS = ("--runs", "first.run", "second.run", "--qrels", "qrels.txt")
 TABLE = "system,metric,value\nFirst,MAP,0.71\nFirst,P@1,0.5\nSecond,MAP,0.58\nSecond,P@1,0.5\n"
@@ -53,7 +53,7 @@ def test_a_new_repository_is_complete(folder):
     }
     assert not names & {"workflow/rules", "workflow/scripts", "src"}
     papers = load_papers(repository / "published")
-    assert check_cards(papers) == [] and papers["smith2024"].year == 2024
+    assert check_records(papers) == [] and papers["smith2024"].year == 2024
     assert len(load_registry(repository).keys("smith2024-data")) == 3
 
 
@@ -89,7 +89,7 @@ def test_a_table_of_runs_becomes_a_rule(folder, table, options, stated):
     more = RUNS[3:] if "--runs" in options else RUNS
     assert call("init", "smith2026", "--table", "table.csv", *more, *options)[0] == 0
     assert all(text in rule(folder / "smith2026") for text in stated)
-    assert check_cards(load_papers(folder / "smith2026" / "published")) == []
+    assert check_records(load_papers(folder / "smith2026" / "published")) == []
 
 
 def test_decimals_are_those_of_the_published_values(folder):
@@ -102,7 +102,7 @@ def test_decimals_are_those_of_the_published_values(folder):
         {"cells": {"system": "First", "metric": "MAP"}, "decimals": 1},
         {"cells": {"system": "Second", "metric": "P@1"}, "decimals": 0, "measured": True},
     ]
-    assert check_cards(load_papers(folder / "smith2026" / "published")) == []
+    assert check_records(load_papers(folder / "smith2026" / "published")) == []
 
 
 def test_published_names_may_have_braces_quotes_and_equals_signs(folder):
@@ -157,7 +157,7 @@ def test_systems_without_a_run_get_the_verdict_not_run(folder):
     code, out, _ = call("init", "smith2026", "--table", "table.csv", *RUNS)
     assert code == 0 and "No run of Third" in out and "first.run contains 2 of 3" in out
     assert record(folder / "smith2026")["not_run"][0]["cells"] == {"system": "Third"}
-    assert check_cards(load_papers(folder / "smith2026" / "published")) == []
+    assert check_records(load_papers(folder / "smith2026" / "published")) == []
 
 
 def test_values_need_no_rule_of_their_own(folder):
@@ -165,7 +165,7 @@ def test_values_need_no_rule_of_their_own(folder):
     options = ("--values", "values.csv", "--table", "table.csv")
     assert call("init", "smith2026", "a b", *options)[0] == 0
     assert "use rule given_values as smith2026_values" in rule(folder / "a b")
-    assert check_cards(load_papers(folder / "a b" / "published")) == []
+    assert check_records(load_papers(folder / "a b" / "published")) == []
 
 
 def test_the_command_of_the_documentation_needs_no_key(folder):

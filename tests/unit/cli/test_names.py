@@ -5,15 +5,15 @@ from harness import published
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
-from unit.toy_papers import CARD, write_paper
+from unit.toy_papers import RECORD, write_paper
 
 from everycell.cli import app, making
 from everycell.cli.entry import describe_missing_module
 from everycell.cli.making import plan
 from everycell.cli.names import Names, Selection, words_of
 from everycell.cli.project import papers_not_included
-from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
+from everycell.records.papers import all_artefacts, load_papers
 
 PAPERS = published()
 NAMES = Names(PAPERS)
@@ -47,7 +47,7 @@ def test_every_spelling_of_every_artefact_is_that_artefact(case):
 
 @given(st.sampled_from(ARTEFACTS), st.data())
 def test_the_path_of_a_result_says_its_tier(artefact, data):
-    tier = data.draw(st.sampled_from(list(artefact.card.tiers)))
+    tier = data.draw(st.sampled_from(list(artefact.record.tiers)))
     suffix = data.draw(st.sampled_from(["", *SUFFIXES]))
     result = NAMES.find(f"results/{tier}/{artefact.id}{suffix}")
     assert (str(result), result.tier) == (artefact.id, tier)
@@ -99,7 +99,7 @@ def test_other_names(name, expected):
     ],
 )
 def test_an_unknown_name_gets_suggestions(name, message):
-    with pytest.raises(CardError) as error:
+    with pytest.raises(RecordError) as error:
         NAMES.find(name)
     assert message in str(error.value) and str(error.value).startswith(repr(name))
 
@@ -108,7 +108,7 @@ def test_an_unknown_name_gets_suggestions(name, message):
 def test_any_text_is_a_name_or_a_sentence(text):
     try:
         assert NAMES.find(text).kind in ("artefact", "chapter", "paper", "tier", "all")
-    except CardError as error:
+    except RecordError as error:
         assert str(error).endswith((".", "?"))
 
 
@@ -173,7 +173,7 @@ def test_a_plan_names_targets_of_snakemake():
 )
 def test_a_target_without_a_rule_is_explained(tmp_path, tiers, name, message):
     known = "{embedded: {state: reproduced, needs: nothing}}"
-    papers = load_papers(write_paper(tmp_path, CARD.replace(known, tiers)))
+    papers = load_papers(write_paper(tmp_path, RECORD.replace(known, tiers)))
     result = plan(papers, [name])
     assert (result.targets, result.reasons, result.papers) == ([], [message], [])
 

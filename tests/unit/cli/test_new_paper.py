@@ -18,14 +18,14 @@ import pytest
 from command_line import call, refused
 
 from everycell.cli.table_sources import EXAMPLE
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.records.registry import load_registry
 from everycell.retrieval.evaluation import evaluate
 from everycell.sources.additions import add_file
 from everycell.sources.download import DownloadError
 from everycell.sources.fetch import OWN_DATA
 from everycell.trec.runs import read_qrels, read_run
-from everycell.verdicts.card_checks import check_cards
+from everycell.verdicts.record_checks import check_records
 
 REPOSITORY = Path(__file__).parents[3]
 RUN = b"q1 Q0 d1 1 2.5 own\nq1 Q0 d2 2 1.5 own\n"
@@ -238,7 +238,7 @@ def test_a_new_paper_is_complete_and_overwrites_nothing(project):
     assert (code, err) == (0, "") and "Add this line to the Snakefile" in out
     assert (project / "Snakefile").read_text() == before
     papers = load_papers(project / "published")
-    assert check_cards({"smith2026": papers["smith2026"]}) == []
+    assert check_records({"smith2026": papers["smith2026"]}) == []
     # What its script computes, by what it reads.
     folder = project / "resources/smith2026-data"
     assert {path.name for path in folder.iterdir() if path.suffix} == {

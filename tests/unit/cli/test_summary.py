@@ -1,10 +1,10 @@
 """Counts of what was rebuilt of a work, out of all that it prints."""
 
 import pandas as pd
-from unit.toy_papers import CARD, CELLS, write_paper
+from unit.toy_papers import CELLS, RECORD, write_paper
 
-from everycell.records.artefacts import load_papers
-from everycell.records.cards import Derived
+from everycell.records.papers import load_papers
+from everycell.records.tables import Derived
 from everycell.verdicts.counting import Counts, count_chapters, headline, headlines
 from everycell.verdicts.results import Result
 from everycell.verdicts.verdicts import NO_AUDITS, report
@@ -24,8 +24,8 @@ CONCLUSION = """\
 
 def toy(tmp_path, *tiers: str):
     """Papers of one artefact, and its results in these tiers, in which one cell differs."""
-    card = CARD.replace("    tiers: {embedded: {state: reproduced, needs: nothing}}\n", TIERS)
-    papers = load_papers(write_paper(tmp_path, card + CONCLUSION, CELLS))
+    record = RECORD.replace("    tiers: {embedded: {state: reproduced, needs: nothing}}\n", TIERS)
+    papers = load_papers(write_paper(tmp_path, record + CONCLUSION, CELLS))
     artefact = papers["toy"].artefacts["table_1"]
     table = pd.DataFrame(
         [["a", "AP", 0.9], ["a", "n", 12], ["b", "AP", 0.4], ["b", "n", 7]],
@@ -75,13 +75,13 @@ def test_counts_add_up_and_name_kinds_and_origins(tmp_path):
 
 def test_kinds_and_origins_are_declared_and_checks_do_not_count(tmp_path):
     papers, (actual,) = toy(tmp_path, "released")
-    card = actual.artefact.card.model_copy(
+    record = actual.artefact.record.model_copy(
         update={
             "kinds": {"identifier": [{"row": "a", "metric": "n"}], "check": [{"row": "b"}]},
             "derived": [Derived(cells={"metric": "AP"}, because="The mean of two columns.")],
         }
     )
-    artefact = actual.artefact.model_copy(update={"card": card})
+    artefact = actual.artefact.model_copy(update={"record": record})
     table = artefact.cells.assign(value=artefact.cells["value"])
     result = Result(artefact, "released", report(artefact, "released", table, audits=NO_AUDITS))
     counts = count_chapters(papers, [result])["toy", "1"]

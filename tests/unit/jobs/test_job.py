@@ -117,7 +117,7 @@ def test_an_error_ends_the_script_with_its_log_and_nothing_on_the_terminal(tmp_p
     script = f"""
         from types import SimpleNamespace as Names
         from everycell.jobs.job import Job
-        from everycell.records.registry_entries import SourceError
+        from everycell.records.registry import SourceError
         names = {{"input": [], "params": {{}}, "log": ["job.log"], "config": {{"cache": "c"}}}}
         names["output"] = ["table.csv"]
         with Job(Names(**names)):

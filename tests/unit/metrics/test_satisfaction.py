@@ -15,7 +15,7 @@ from everycell.metrics.satisfaction import (
     jaccard,
     scores,
 )
-from everycell.records.published_cells import read_cells
+from everycell.records.cells import read_cells
 
 answers = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40)
 sizes = st.integers(0, 60)

@@ -36,7 +36,7 @@ COSTLY = ("retrieval/train.py", "retrieval/lucene_index.py", "retrieval/encode.p
 #: What shows, judges or configures: no method.
 NO_METHOD = re.compile(
     r"everycell/(config\.py|cli/"
-    r"|render/|verdicts/|records/(cards|published_cells|artefacts)"
+    r"|render/|verdicts/|records/(tables|cells|papers)"
     r"|studies/.*/settings\.py)"
     r"|papers/.*(figures|settings|audits)\.py"
 )
@@ -106,9 +106,9 @@ def test_a_drawing_of_a_chapter_is_hashed_by_no_other_chapter():
         assert using and all(file.startswith(chapter) for file in using)
 
 
-def test_cards_are_code_of_what_judges_and_shows_alone():
-    """What a card says reaches a result as a parameter: its title, its declared inputs."""
-    more = {"everycell/records/cards.py": set(), "everycell/records/artefacts.py": set()}
+def test_records_are_code_of_what_judges_and_shows_alone():
+    """What a record says reaches a result as a parameter: its title, its declared inputs."""
+    more = {"everycell/records/tables.py": set(), "everycell/records/papers.py": set()}
     for module, further in more.items():
         reaching = {name for name, script in FILES.items() if module in closure(script)}
         assert reaching == {"errata.py", "page.py", "verdicts.py"} | further

@@ -240,8 +240,8 @@ def test_other_bytes_in_another_cache_are_one_cause_by_their_key(pair):
     }
 
 
-def card(folder: Path, **parts: str) -> None:
-    """Write into the verdict file what it has of the card."""
+def write_record(folder: Path, **parts: str) -> None:
+    """Write into the verdict file what it has of the record."""
     path = folder / "released/toy/table_1.verdicts.json"
     report = json.loads(path.read_text())
     report["cells"][0]["published"] = parts.get("published", "0.5")
@@ -249,18 +249,18 @@ def card(folder: Path, **parts: str) -> None:
     path.write_text(json.dumps(report))
 
 
-def test_a_card_that_changed_alone_is_the_cause(pair):
+def test_a_record_that_changed_alone_is_the_cause(pair):
     folders = pair(verdict="different")
-    card(folders[0])
-    card(folders[1], published="0.6", finding="worse")
+    write_record(folders[0])
+    write_record(folders[1], published="0.6", finding="worse")
     result = only(folders)
     assert {(cause.kind, cause.name, cause.old, cause.new) for cause in result.causes} == {
-        ("card", "published a / m", "0.5", "0.6"),
-        ("card", "finding of erratum sum", '"wrong"', '"worse"'),
+        ("record", "published a / m", "0.5", "0.6"),
+        ("record", "finding of erratum sum", '"wrong"', '"worse"'),
     }
     # A tolerance stands in no verdict file: that the table is the same says it.
-    card(folders[1])
-    assert only(folders).causes == (Cause(kind="card", name="card", old=None, new=None),)
+    write_record(folders[1])
+    assert only(folders).causes == (Cause(kind="record", name="record", old=None, new=None),)
     out = call(*folders)[1]
     assert "  record: the table is unchanged; its tolerance or the code that " in out
     assert "the receipts do not explain this" not in out

@@ -138,7 +138,7 @@ def test_a_moved_results_folder_still_verifies(tmp_path):
 
 
 def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_path, monkeypatch):
-    # There is a clone of the project there, with cards, and nothing else that the result came from.
+    # A clone of the project is there, with records, and nothing else that the result came from.
     product = make(tmp_path / "here").parent
     copy_folder = tmp_path / "there" / "a copy"
     shutil.copytree(product, copy_folder / "embedded" / "toy")
@@ -207,14 +207,14 @@ def test_a_copied_folder_is_not_compared_with_the_checkers_own_run(run_otherwise
     assert absent_inputs(copied / "embedded/toy/table_1.receipt.json", project, copied) == [
         "work/run"
     ]
-    # The command, whose cards are those of the repository.
+    # The command, whose records are those of the repository.
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr("everycell.cli.project.ROOT", project)
     done = CliRunner().invoke(app, ["verify", str(copied)])
     assert done.exit_code == 0 and done.stdout.startswith(
         f"All 2 receipts in {copied} are valid.\n1 "
     )
-    # As a card that says something else here: an input of both, whoever ran it.
+    # As a record that says something else here: an input of both, whoever ran it.
     (project / "published" / "cells.csv").write_text("another\n")
     [fault] = verify(copied / "embedded/toy/table_1.receipt.json", project, copied)
     assert fault.startswith(f"{project}/published/cells.csv is not the file that")

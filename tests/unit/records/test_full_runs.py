@@ -10,7 +10,7 @@ from rehearsal.targets import CHAPTERS
 
 from everycell.cli.full_tier import select_full
 from everycell.config import Config, read_config
-from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.cells import RecordError
 from everycell.records.full_runs import (
     FullRun,
     FullTier,
@@ -25,7 +25,7 @@ from everycell.records.full_runs import (
     setting_value,
     split_by_settings,
 )
-from everycell.records.published_cells import CardError
+from everycell.records.papers import all_artefacts, load_papers
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_materials_and_models_are_keys_of_the_configuration(tier):
     assert used == tier.materials.keys()
 
 
-def test_what_a_card_waits_for_is_a_material_or_a_language_model_of_its_runs(papers, tier):
+def test_what_a_record_waits_for_is_a_material_or_a_language_model_of_its_runs(papers, tier):
     for artefact in filter(runs_in_full, all_artefacts(papers)):
         runs = tier.of([artefact.id]).values()
         known = {key for run in runs for key in run.models}
@@ -195,7 +195,7 @@ def test_requests_are_those_that_the_code_of_the_chapters_counts(repository, tie
         assert run.requests * run.answer_tokens <= maximum, name
 
 
-CARD = """
+RECORD = """
 chapter: "1"
 title: First
 artefacts:
@@ -232,9 +232,9 @@ def test_a_faulty_declaration_is_one_sentence(tmp_path, runs, message):
     (folder / "paper.yaml").write_text(
         "{title: Toy paper, authors: N. N., year: 2026, kind: paper, reference: none}"
     )
-    (folder / "ch1.yaml").write_text(CARD)
+    (folder / "ch1.yaml").write_text(RECORD)
     (folder / "full.yaml").write_text(yaml.safe_dump({"runs": runs}))
-    with pytest.raises(CardError) as error:
+    with pytest.raises(RecordError) as error:
         load_full_tier(tmp_path, load_papers(tmp_path))
     assert message in str(error.value) and "full.yaml" in str(error.value)
 
@@ -252,7 +252,7 @@ def test_a_name_stands_once(tmp_path, repository):
             "{title: Toy paper, authors: N. N., year: 2026, kind: paper, reference: none}"
         )
         (tmp_path / name / "full.yaml").write_text(yaml.safe_dump({"runs": {"a": RUN}}))
-    with pytest.raises(CardError, match="a is also in another file"):
+    with pytest.raises(RecordError, match="a is also in another file"):
         load_full_tier(tmp_path, load_papers(tmp_path))
 
 

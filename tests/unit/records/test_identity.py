@@ -5,7 +5,8 @@ import hashlib
 
 import pytest
 
-from everycell.records.artefacts import read_card_file
+from everycell.base.yaml_files import read_model
+from everycell.records.cells import RecordError
 from everycell.records.full_runs import FullTier
 from everycell.records.identity import FileFacts, difference, facts_of
 
@@ -44,7 +45,8 @@ def test_a_csv_is_read_at_its_commas_after_its_header(tmp_path):
 
 @pytest.mark.released
 def test_mq2008_is_recognised(repository, mirror, tmp_path):
-    stated = read_card_file(repository / "published/full.yaml", FullTier).materials["mq2008"].facts
+    tier = read_model(repository / "published/full.yaml", FullTier, RecordError)
+    stated = tier.materials["mq2008"].facts
     parts = {"train.txt": (2, 3, 4), "test.txt": (1,)}
     for name, folds in parts.items():
         texts = [(mirror / f"mq2008/Fold{n}.test.txt.gz").read_bytes() for n in folds]
@@ -61,7 +63,7 @@ def test_mq2008_is_recognised(repository, mirror, tmp_path):
 
 @pytest.mark.released
 def test_topics_of_trec_rag_are_recognised(repository, mirror, tmp_path):
-    tier = read_card_file(repository / "published/full.yaml", FullTier)
+    tier = read_model(repository / "published/full.yaml", FullTier, RecordError)
     stated = tier.materials["trec_rag_2024"].facts
     topics = (mirror / "ginger/rag_test.tsv").read_bytes()
     # As many topics, one of which is another.

@@ -14,13 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from everycell.records.registry import SHARED, Registry, load_registry, merge_parts, read_part
-from everycell.records.registry_entries import (
+from everycell.records.registry import (
+    SHARED,
     Entry,
+    Registry,
     RegistryError,
     RelativePath,
     SourceError,
     key_of,
+    load_registry,
+    merge_parts,
+    read_part,
     set_of,
 )
 

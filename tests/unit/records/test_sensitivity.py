@@ -2,7 +2,7 @@
 
 import pytest
 
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
 from everycell.records.sensitivity import (
     NAME,
     Sensitivity,
@@ -73,5 +73,5 @@ def test_write_sensitivity_is_read_again(tmp_path):
 def test_read_sensitivity_other_columns(tmp_path, text):
     path = tmp_path / NAME
     path.write_text(text)
-    with pytest.raises(CardError, match=r"sensitivity\.csv.*moves_with"):
+    with pytest.raises(RecordError, match=r"sensitivity\.csv.*moves_with"):
         read_sensitivity(path)

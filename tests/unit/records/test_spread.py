@@ -1,4 +1,4 @@
-"""Tolerances that follow from the spread over seeds: the formula, the table, verdicts and cards."""
+"""Tolerances derived from the spread over seeds: formula, table, verdicts and records."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import pytest
 from scipy import stats
 from unit.toy_papers import write_paper
 
-from everycell.records.artefacts import CellPrecision, load_papers
-from everycell.records.cards import NotRun, Quoted
-from everycell.records.claims import Claim
-from everycell.records.published_cells import CardError
-from everycell.records.spread import (
+from everycell.records.cells import (
+    RecordError,
     Spread,
     describe_spread,
     read_spreads,
     summarise_seeds,
     tolerance_of,
 )
-from everycell.verdicts.card_checks import check_cards
+from everycell.records.claims import Claim
+from everycell.records.papers import CellPrecision, load_papers
+from everycell.records.tables import NotRun, Quoted
+from everycell.verdicts.record_checks import check_records
 from everycell.verdicts.tolerances import describe_one_sided, is_rounded, tolerances_by_row
 from everycell.verdicts.verdicts import report
 
-CARD = """\
+RECORD = """\
     kind: table
     title: A toy table
     source: p. 1
@@ -112,9 +112,9 @@ def test_a_training_without_a_number_does_not_count():
 
 def test_what_is_not_whole_is_refused():
     table = summarise_seeds(pd.DataFrame({"row": ["a"] * 3, "value": [1, 2, 3]}), ["row"])
-    with pytest.raises(CardError, match="lacks the column 'statistic'"):
+    with pytest.raises(RecordError, match="lacks the column 'statistic'"):
         read_spreads(table.drop(columns="statistic"), ["row"], where="toy")
-    with pytest.raises(CardError, match="for the cell a"):
+    with pytest.raises(RecordError, match="for the cell a"):
         read_spreads(table[table["statistic"] != "seeds"], ["row"], where="toy")
 
 
@@ -132,8 +132,8 @@ def test_it_survives_a_file(tmp_path):
 
 @pytest.fixture
 def toy(tmp_path):
-    card = CARD.format(cells="{metric: AP}", tier="full")
-    return load_papers(write_paper(tmp_path, card))["toy"].artefacts["table_1"]
+    record = RECORD.format(cells="{metric: AP}", tier="full")
+    return load_papers(write_paper(tmp_path, record))["toy"].artefacts["table_1"]
 
 
 def judged(toy, trainings: list[float], tier: str = "full", with_seeds: bool = True):
@@ -184,8 +184,8 @@ def test_judge_cells_tolerance_above_a_compared_difference(tmp_path, other, expe
         "supported_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]\n"
     )
     cells = f"row,metric,value\na,AP,0.30\na,n,12\nb,AP,{other}\nb,n,7\n"
-    card = CARD.format(cells="{row: a, metric: AP}", tier="full") + claim
-    toy = load_papers(write_paper(tmp_path, card, cells))["toy"].artefacts["table_1"]
+    record = RECORD.format(cells="{row: a, metric: AP}", tier="full") + claim
+    toy = load_papers(write_paper(tmp_path, record, cells))["toy"].artefacts["table_1"]
     verdict, why = judged(toy, [0.36, 0.38, 0.40])
     assert verdict == expected
     assert ("0.02, the smallest difference that a claim reads" in why) == (
@@ -229,8 +229,8 @@ def test_judge_cells_one_sided_block(tmp_path, lower, moved, expected):
     cells = "".join(f"x,{row},AP,0.50\n" for row in rows) + "".join(
         f"y,{row},AP,0.50\n" for row in rows
     )
-    card = CARD.format(cells="{}", tier="full").replace("AP: 2, n: 0", "AP: 2") + layout
-    papers = write_paper(tmp_path, card, f"set,row,metric,value\n{cells}")
+    record = RECORD.format(cells="{}", tier="full").replace("AP: 2, n: 0", "AP: 2") + layout
+    papers = write_paper(tmp_path, record, f"set,row,metric,value\n{cells}")
     toy = load_papers(papers)["toy"].artefacts["table_1"]
     keys = ["set", "row", "metric"]
     runs = pd.DataFrame(
@@ -263,14 +263,14 @@ def test_other_tiers_have_no_such_tolerance(toy):
 
 
 def test_a_table_of_seeds_that_is_not_there_is_an_error(toy):
-    with pytest.raises(CardError, match=r"table_1\.seeds\.csv"):
+    with pytest.raises(RecordError, match=r"table_1\.seeds\.csv"):
         judged(toy, [0.36, 0.38, 0.40], with_seeds=False)
 
 
 def test_a_table_of_seeds_that_lacks_a_rebuilt_cell_is_an_error(toy):
     cells = pd.DataFrame([("b", "AP", 0.4)] * 3, columns=[*ROWS, "value"])
     find_table = {"seeds": summarise_seeds(cells, ROWS)}.get
-    with pytest.raises(CardError, match="table of seeds lacks the cell a / AP"):
+    with pytest.raises(RecordError, match="table of seeds lacks the cell a / AP"):
         tolerances_by_row(toy, "full", find_table, {("a", "AP"): 0.3, ("b", "AP"): 0.4})
     # A cell that was not rebuilt has no spread.
     assert len(tolerances_by_row(toy, "full", find_table, {("b", "AP"): 0.4})) == 1
@@ -278,7 +278,7 @@ def test_a_table_of_seeds_that_lacks_a_rebuilt_cell_is_an_error(toy):
 
 def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cells(toy):
     column = {"readings": "epochs"}
-    toy = toy.model_copy(update={"card": toy.card.model_copy(update=column)})
+    toy = toy.model_copy(update={"record": toy.record.model_copy(update=column)})
     text = {("a", "AP"): 0.34, ("a", "n"): 12, ("b", "AP"): 0.4, ("b", "n"): 8}
     code = {("a", "AP"): 0.40, ("a", "n"): 12, ("b", "AP"): 0.4, ("b", "n"): 7}
     runs = pd.DataFrame(
@@ -321,7 +321,7 @@ def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_table
         "quoted": [Quoted(cells={"metric": "n"}, because="Sizes are given.")],
         "not_run": [NotRun(cells={"row": "b", "metric": "AP"}, tier="full", needs="a GPU")],
     }
-    toy = toy.model_copy(update={"card": toy.card.model_copy(update=update)})
+    toy = toy.model_copy(update={"record": toy.record.model_copy(update=update)})
     table = pd.DataFrame([("a", "AP", 10, 0.3)], columns=["row", "metric", "epochs", "value"])
     tests = pd.DataFrame([("a", 10, 0.01), ("a", 30, 0.5)], columns=["row", "epochs", "value"])
     result = report(toy, "full", table, find_table={"tests": tests}.get)
@@ -330,22 +330,22 @@ def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_table
 
 
 def test_a_reading_is_no_key_of_the_print(tmp_path):
-    card = CARD.format(cells="{metric: AP}", tier="full").replace(
+    record = RECORD.format(cells="{metric: AP}", tier="full").replace(
         "tolerances:", "readings: metric\n    tolerances:"
     )
-    (fault,) = faults(tmp_path, card)
+    (fault,) = faults(tmp_path, record)
     assert "(table_1): `readings` is 'metric'" in fault
 
 
-# Cards
+# Records
 
 
-def faults(folder, card: str) -> list[str]:
-    return check_cards(load_papers(write_paper(folder, card)))
+def faults(folder, record: str) -> list[str]:
+    return check_records(load_papers(write_paper(folder, record)))
 
 
-def test_a_sound_card_has_no_faults(tmp_path):
-    assert faults(tmp_path, CARD.format(cells="{metric: AP}", tier="full")) == []
+def test_a_sound_record_has_no_faults(tmp_path):
+    assert faults(tmp_path, RECORD.format(cells="{metric: AP}", tier="full")) == []
 
 
 @pytest.mark.parametrize(
@@ -357,20 +357,24 @@ def test_a_sound_card_has_no_faults(tmp_path):
     ],
 )
 def test_where_it_cannot_be(tmp_path, cells, tier, message):
-    assert any(message in fault for fault in faults(tmp_path, CARD.format(cells=cells, tier=tier)))
+    assert any(
+        message in fault for fault in faults(tmp_path, RECORD.format(cells=cells, tier=tier))
+    )
 
 
 def test_the_table_of_seeds_must_be_named(tmp_path):
-    card = CARD.format(cells="{metric: AP}", tier="full").replace("seeds: Spr", "other: Spr")
-    (fault,) = faults(tmp_path, card)
+    record = RECORD.format(cells="{metric: AP}", tier="full").replace("seeds: Spr", "other: Spr")
+    (fault,) = faults(tmp_path, record)
     assert "`supplements` has no table 'seeds'" in fault
 
 
 @pytest.mark.parametrize("distance", ["", ", within: 0.1, from_spread: [full]"])
 def test_one_distance_and_no_second(tmp_path, distance):
-    card = CARD.format(cells="{metric: AP}", tier="full").replace(", from_spread: [full]", distance)
-    with pytest.raises(CardError, match="needs either `within` or `from_spread`"):
-        faults(tmp_path, card)
+    record = RECORD.format(cells="{metric: AP}", tier="full").replace(
+        ", from_spread: [full]", distance
+    )
+    with pytest.raises(RecordError, match="needs either `within` or `from_spread`"):
+        faults(tmp_path, record)
 
 
 @pytest.mark.parametrize(

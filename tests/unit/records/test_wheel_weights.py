@@ -6,9 +6,14 @@ from pathlib import Path
 import generate_registry
 import pytest
 
-from everycell.records.registry import Registry, load_registry
-from everycell.records.registry_entries import SourceError, UnavailableError
-from everycell.records.released import CacheError, check
+from everycell.records.registry import (
+    CacheError,
+    Registry,
+    SourceError,
+    UnavailableError,
+    check,
+    load_registry,
+)
 from everycell.sources import fetch, fetch_set
 from everycell.sources.fetch import WheelError
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 import pytest
-from unit.toy_papers import CARD, CELLS, write_paper
+from unit.toy_papers import CELLS, RECORD, write_paper
 
-from everycell.records.artefacts import Artefact, all_artefacts, load_papers
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
+from everycell.records.papers import Artefact, all_artefacts, load_papers
 from everycell.render.page.cells_file import claims_frame, excluded_frame
 from everycell.verdicts.counting import (
     CLAIM_LINES,
@@ -50,8 +50,8 @@ class Entry:
 
 @pytest.fixture
 def papers(tmp_path):
-    card = CARD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
-    return load_papers(write_paper(tmp_path, card))
+    record = RECORD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
+    return load_papers(write_paper(tmp_path, record))
 
 
 def entry(papers, tier, *values) -> Entry:
@@ -97,9 +97,9 @@ def test_reproduced_values_count_before_surrogate_data(papers):
     ],
 )
 def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, expected_basis):
-    card = CARD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
+    record = RECORD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
     papers = load_papers(
-        write_paper(tmp_path, card.replace("    claims:", f"    {declared}\n    claims:"))
+        write_paper(tmp_path, record.replace("    claims:", f"    {declared}\n    claims:"))
     )
     (artefact,) = all_artefacts(papers)
     result = Entry(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
@@ -119,8 +119,8 @@ def test_what_surrogate_data_cannot_test_counts_as_untestable(
     missing = "missing: [{kind: experiment, name: toys with a size}]"
     reason = f"{missing}, because: Toys have no size.{claims_field}"
     declared = f"name: toys{varies}, not_testable: {{{reason}}}"
-    card = CARD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
-    papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
+    record = RECORD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
+    papers = load_papers(write_paper(tmp_path, record.replace("name: toys", declared)))
     message = entry(papers, "embedded", 1, 2, 2, 3)
     (result,) = count_chapters(papers, [message]).values()
     outcome = "dependent on the machine" if varies else "supported"
@@ -142,19 +142,19 @@ def test_an_untested_claim_says_why(tmp_path):
         "missing: [{kind: file, name: answers of users}],\n     ",
         "\n     reason: There are no users here.",
     ):
-        text = CARD + CLAIMS.replace(missing, "")
-        with pytest.raises(CardError, match=r"untested.0"):
+        text = RECORD + CLAIMS.replace(missing, "")
+        with pytest.raises(RecordError, match=r"untested.0"):
             load_papers(write_paper(tmp_path, text, CELLS))
 
 
 def test_the_conclusions_of_a_report_read_tables_beside_it(papers):
     (artefact,) = all_artefacts(papers)
     parts = [{"supplement": "tests", "cells": {"pair": "b - a"}, "op": ">", "value": 0}]
-    claim = artefact.card.claims[0].model_copy(
-        update={"supported_if": [type(artefact.card.claims[0].supported_if[0])(**parts[0])]}
+    claim = artefact.record.claims[0].model_copy(
+        update={"supported_if": [type(artefact.record.claims[0].supported_if[0])(**parts[0])]}
     )
-    card = artefact.card.model_copy(update={"claims": [claim]})
-    artefact = artefact.model_copy(update={"card": card})
+    record = artefact.record.model_copy(update={"claims": [claim]})
+    artefact = artefact.model_copy(update={"record": record})
     tests = pd.DataFrame({"pair": ["b - a"], "value": ["-0.1"]})
     message = report(artefact, "released", artefact.cells, find_table={"tests": tests}.get)
     assert [one.on_reproduced for one in message.claims] == ["contradicted"]
@@ -168,12 +168,12 @@ ERRATUM = "    errata: [{id: e, cause: CAUSE, finding: Not so here., evidence: T
 @pytest.mark.parametrize("cause", ["published", "method", "unknown", None])
 def test_claim_lines_contradicted_claims_and_their_cause(tmp_path, cause):
     """A contradicted claim counts as contradicted, and its cause is counted beside it."""
-    card = CARD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
+    record = RECORD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
     if cause:
-        card = card.replace("id: larger,", "id: larger, erratum: e,")
+        record = record.replace("id: larger,", "id: larger, erratum: e,")
         errata = ERRATUM.replace("CAUSE", cause)
-        card = card.replace("    claims:", f"{errata}    claims:")
-    papers = load_papers(write_paper(tmp_path, card))
+        record = record.replace("    claims:", f"{errata}    claims:")
+    papers = load_papers(write_paper(tmp_path, record))
     unknown = int(cause in ("unknown", None))
     part = f"1 contradicted (of these {unknown} with unknown cause)"
     for entries, on_reproduced in (
@@ -235,8 +235,8 @@ def test_claims_frame_and_list_agree(papers):
 def test_excluded_frame_says_what_the_test_gives(tmp_path):
     missing = "missing: [{kind: experiment, name: toys with a size}]"
     declared = f"name: toys, not_testable: {{{missing}, because: Toys have no size.}}"
-    card = CARD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
-    papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
+    record = RECORD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
+    papers = load_papers(write_paper(tmp_path, record.replace("name: toys", declared)))
     frame = excluded_frame([entry(papers, "embedded", 1, 2, 2, 3)])
     assert frame[["claim", "on_published", "on_surrogate"]].to_numpy().tolist() == [
         ["higher", "supported", "supported"],

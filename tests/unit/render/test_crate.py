@@ -21,7 +21,7 @@ from everycell.receipts.code import hash_of_sources
 from everycell.receipts.lineage import write_jobs, write_lineage
 from everycell.receipts.receipts import ReceiptError, write_json, write_receipt
 from everycell.receipts.verification import TABLE_FORMS
-from everycell.records.artefacts import find_artefact
+from everycell.records.papers import find_artefact
 from everycell.records.registry import load_registry
 from everycell.render.crate import write_crate
 from everycell.render.page.page_file import write_page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everycell.records.spread import Spread, describe_spread, without_spread
+from everycell.records.cells import Spread, describe_spread, without_spread
 from everycell.render.page.failures import failures_of
 
 SPREAD = describe_spread(Spread(0.21, 0.02, 0.18, 0.23, 5), 2, mean_of=5)

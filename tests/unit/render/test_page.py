@@ -14,9 +14,8 @@ import pytest
 import yaml
 from page import toys
 
-from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.records.publications import Origin, Publication
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
+from everycell.records.papers import Origin, Publication, all_artefacts, load_papers
 from everycell.records.registry import load_registry
 from everycell.render.page.deviations import deviation as deviation_of
 from everycell.render.page.difference_tables import difference_files
@@ -29,8 +28,8 @@ from everycell.render.page.tables import published_table, supplement_table
 from everycell.render.page.vocabulary import VERDICTS, label
 from everycell.render.site import configuration, escape_cell, table
 from everycell.render.tables.names import shown_label
-from everycell.verdicts.card_checks import check_papers
 from everycell.verdicts.counting import TESTED
+from everycell.verdicts.record_checks import check_papers
 from everycell.verdicts.reports import CAUSE_NAMES, UNEQUAL, JudgedCell, Report
 
 PUBLISHED = Path(__file__).parents[3] / "published"
@@ -249,7 +248,7 @@ def test_an_address_that_is_none_is_named_with_its_file(tmp_path, field, value):
     paper = yaml.safe_load((home / "paper.yaml").read_text())
     paper["publication"][field] = value
     (home / "paper.yaml").write_text(yaml.safe_dump(paper))
-    with pytest.raises(CardError, match=rf"toy2026/paper\.yaml: `publication`: .*{field}"):
+    with pytest.raises(RecordError, match=rf"toy2026/paper\.yaml: `publication`: .*{field}"):
         write_page(tmp_path / "index.html", result)
     assert any(field in fault for fault in check_papers(home.parent))
 
@@ -272,12 +271,12 @@ def test_cells_show_value_and_mark(page):
 
 def changed(tmp_path, *, names=None, values=None):
     """Page and overview of the toys with names in the record, or with other reproduced values."""
-    published, results = tmp_path / "cards", tmp_path / "changed"
+    published, results = tmp_path / "records", tmp_path / "changed"
     result = toys.toy_results(published, results)
     chapter = published / "toy2026" / "ch1.yaml"
-    cards = yaml.safe_load(chapter.read_text())
-    cards["artefacts"]["table_1"]["names"] = names or {}
-    chapter.write_text(yaml.safe_dump(cards))
+    records = yaml.safe_load(chapter.read_text())
+    records["artefacts"]["table_1"]["names"] = names or {}
+    chapter.write_text(yaml.safe_dump(records))
     papers = load_papers(published)
     entries = []
     for toy in result:
@@ -290,7 +289,7 @@ def changed(tmp_path, *, names=None, values=None):
     return (results / "pages/toy2026_ch1.html").read_text(), index.read_text()
 
 
-def test_every_view_of_a_table_has_the_names_of_its_card(tmp_path):
+def test_every_view_of_a_table_has_the_names_of_its_record(tmp_path):
     names = {"run": "system <i>", "MAP": "mean AP", "a": "run A_1", "length": "words"}
     page, index = changed(tmp_path, names=names)
     grids = re.findall(r"<table.*?</table>", page, re.DOTALL)
@@ -417,14 +416,14 @@ def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
 
 def test_an_artefact_without_report_is_an_error(tmp_path):
     result = toys.toy_results(tmp_path / "published", tmp_path)[1:]
-    with pytest.raises(CardError, match="toy2026/figure_2: the report is missing"):
+    with pytest.raises(RecordError, match="toy2026/figure_2: the report is missing"):
         write_page(tmp_path / "index.html", result[:-1])
 
 
 def test_published_tables_have_units_in_their_headings_and_marks_without_debris():
     marks = set()
     for artefact in all_artefacts(load_papers(PUBLISHED)):
-        names = artefact.card.names
+        names = artefact.record.names
         for row in artefact.cells.to_dict("records"):
             if row.get("unit") in ("%", "percent") and "metric" in row:
                 labels = [str(shown_label(key, row[key], names)) for key in artefact.key_columns]
@@ -466,7 +465,7 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
              "why": "a long reason that stands for any " + "x" * 99}
             for row in artefact.cells.get([*keys, "value"], artefact.cells).itertuples(index=False)
         ]  # fmt: skip
-        for tier in artefact.card.tiers:
+        for tier in artefact.record.tiers:
             result.append(toys.Toy(artefact, tier, toys.report(artefact, tier, "not run")))
         # The longest page there can be: each cell is shown twice, and listed at the top.
         result[-1] = toys.Toy(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.records.published_cells import is_number
+from everycell.records.cells import is_number
+from everycell.records.papers import all_artefacts, load_papers
 from everycell.render.page.verdict_tex import verdict_table_as_tex
 from everycell.verdicts.reports import VERDICTS, JudgedCell, Report
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.records.published_cells import read_cells
+from everycell.records.cells import read_cells
 from everycell.retrieval.significance import (
     change_ranges,
     compare_paired_and_unpaired,

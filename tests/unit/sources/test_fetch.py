@@ -19,9 +19,16 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from everycell.records.registry import Registry, load_registry
-from everycell.records.registry_entries import SourceError, UnavailableError
-from everycell.records.released import CacheError, DamagedFileError, archive_path, check
+from everycell.records.registry import (
+    CacheError,
+    DamagedFileError,
+    Registry,
+    SourceError,
+    UnavailableError,
+    archive_path,
+    check,
+    load_registry,
+)
 from everycell.sources import download, fetch, fetch_set
 from everycell.sources.download import DownloadError
 from everycell.sources.fetch import MirrorError
@@ -641,7 +648,7 @@ def run_fetch(registry: Registry, cache: Path, before: str = "") -> subprocess.P
     script = (
         f"import json, pathlib, resource, sys\n{before}\n"
         "from everycell.records.registry import Registry\n"
-        "from everycell.records.registry_entries import SourceError\n"
+        "from everycell.records.registry import SourceError\n"
         "from everycell.sources import fetch\n"
         "registry = Registry.model_validate_json(sys.argv[1])\n"
         "try:\n"

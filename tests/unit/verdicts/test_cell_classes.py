@@ -3,7 +3,7 @@
 import pytest
 from unit.toy_papers import write_paper
 
-from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.papers import all_artefacts, load_papers
 from everycell.verdicts.cell_classes import classify_cells
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from unit.toy_papers import CARD, CELLS, write_paper
+from unit.toy_papers import CELLS, RECORD, write_paper
 
-from everycell.records.artefacts import load_papers
-from everycell.records.published_cells import CardError, plain_minus
+from everycell.records.cells import RecordError, plain_minus
+from everycell.records.papers import load_papers
 from everycell.render.tables.table_files import write_table
-from everycell.verdicts.card_checks import check_cards, check_once
+from everycell.verdicts.record_checks import check_once, check_records
 from everycell.verdicts.reports import JudgedCell, Markers
 from everycell.verdicts.results import read_result
 from everycell.verdicts.verdicts import _ruling_on_marks, report
@@ -22,50 +22,50 @@ REPRODUCED = pd.DataFrame(
 )
 
 
-def artefact_of(folder, card=CARD, cells=CELLS):
-    return load_papers(write_paper(folder, card, cells))["toy"].artefacts["table_1"]
+def artefact_of(folder, record=RECORD, cells=CELLS):
+    return load_papers(write_paper(folder, record, cells))["toy"].artefacts["table_1"]
 
 
-def faults_of(folder, card=CARD, cells=CELLS, **options):
-    return check_cards(load_papers(write_paper(folder, card, cells, **options)))
+def faults_of(folder, record=RECORD, cells=CELLS, **options):
+    return check_records(load_papers(write_paper(folder, record, cells, **options)))
 
 
 @pytest.mark.parametrize("options", ["", ", is_input: true"])
 def test_report_refuses_quoted_cell_that_a_rule_makes(tmp_path, options):
-    card = CARD + f"    quoted: [{{cells: {{row: b}}, because: an input{options}}}]\n"
-    with pytest.raises(CardError, match=r"quoted.*b / AP.*embedded"):
-        report(artefact_of(tmp_path, card), "embedded", REPRODUCED)
-    half = report(artefact_of(tmp_path, card), "embedded", REPRODUCED[:2])
+    record = RECORD + f"    quoted: [{{cells: {{row: b}}, because: an input{options}}}]\n"
+    with pytest.raises(RecordError, match=r"quoted.*b / AP.*embedded"):
+        report(artefact_of(tmp_path, record), "embedded", REPRODUCED)
+    half = report(artefact_of(tmp_path, record), "embedded", REPRODUCED[:2])
     assert half.verdicts["quoted"] == half.verdicts["equal"] == 2
 
 
 def test_report_accepts_inputs_that_a_figure_repeats(tmp_path):
-    card = CARD + "    quoted: [{cells: {row: b}, because: an input, is_input: true}]\n"
+    record = RECORD + "    quoted: [{cells: {row: b}, because: an input, is_input: true}]\n"
     repeated = REPRODUCED.assign(value=["0.301", "12", "0.4", "7"])
-    assert report(artefact_of(tmp_path, card), "embedded", repeated).verdicts["quoted"] == 2
+    assert report(artefact_of(tmp_path, record), "embedded", repeated).verdicts["quoted"] == 2
 
 
 @pytest.mark.parametrize(
-    ("card", "name"),
+    ("record", "name"),
     [
-        (CARD, "table_1"),
-        (CARD.replace("    decimals: {AP: 2, n: 0}\n", ""), "table_1"),
-        (CARD.replace("kind: table", "kind: text"), "text_1"),
-        (CARD.replace("kind: table", "kind: figure"), "figure_1"),
-        (CARD.replace("state: reproduced", "state: surrogate, name: other data"), "table_1"),
+        (RECORD, "table_1"),
+        (RECORD.replace("    decimals: {AP: 2, n: 0}\n", ""), "table_1"),
+        (RECORD.replace("kind: table", "kind: text"), "text_1"),
+        (RECORD.replace("kind: table", "kind: figure"), "figure_1"),
+        (RECORD.replace("state: reproduced", "state: surrogate, name: other data"), "table_1"),
     ],
 )
-def test_check_cards_missing_published_cells(tmp_path, card, name):
-    [fault] = faults_of(tmp_path, card, None, name=name)
+def test_check_records_missing_published_cells(tmp_path, record, name):
+    [fault] = faults_of(tmp_path, record, None, name=name)
     assert f"{name}.csv does not exist" in fault and "unpublished" in fault
-    assert faults_of(tmp_path, card + "    unpublished: true\n", None, name=name) == []
+    assert faults_of(tmp_path, record + "    unpublished: true\n", None, name=name) == []
 
 
-def test_check_cards_figure_and_quoted_table_need_no_cells(tmp_path):
-    card = CARD.replace("    decimals: {AP: 2, n: 0}\n", "")
-    figure = card.replace("kind: table", "kind: figure")
+def test_check_records_figure_and_quoted_table_need_no_cells(tmp_path):
+    record = RECORD.replace("    decimals: {AP: 2, n: 0}\n", "")
+    figure = record.replace("kind: table", "kind: figure")
     assert faults_of(tmp_path / "a", figure, None, name="figure_1") == []
-    quoted = card.replace("state: reproduced", "state: quoted")
+    quoted = record.replace("state: reproduced", "state: quoted")
     assert faults_of(tmp_path / "b", quoted, None) == []
 
 
@@ -85,20 +85,20 @@ ERRATUM = """\
 """
 
 
-def test_check_cards_claim_contradicted_by_its_own_values(tmp_path):
-    [fault] = faults_of(tmp_path, CARD + CLAIM)
+def test_check_records_claim_contradicted_by_its_own_values(tmp_path):
+    [fault] = faults_of(tmp_path, RECORD + CLAIM)
     assert "a_wins" in fault and "erratum" in fault
-    assert faults_of(tmp_path, CARD + CLAIM + ERRATUM) == []
-    assert faults_of(tmp_path, CARD + CLAIM.replace('">"', '"<"')) == []
+    assert faults_of(tmp_path, RECORD + CLAIM + ERRATUM) == []
+    assert faults_of(tmp_path, RECORD + CLAIM.replace('">"', '"<"')) == []
 
 
 MARKED = "row,metric,value,marker\na,AP,0.30,{}\nb,AP,0.4,\n"
 
 
 def verdict_with_marks(folder, published, reproduced):
-    card = CARD.replace("{AP: 2, n: 0}", "{AP: 2}")
+    record = RECORD.replace("{AP: 2, n: 0}", "{AP: 2}")
     table = REPRODUCED[::2].assign(marker=[reproduced, ""])
-    cell = report(artefact_of(folder, card, MARKED.format(published)), "embedded", table).cells[0]
+    cell = report(artefact_of(folder, record, MARKED.format(published)), "embedded", table).cells[0]
     return cell.verdict, cell.why or ""
 
 
@@ -163,7 +163,7 @@ def test_write_table_refuses_cells_that_are_no_scalars(tmp_path, cell):
 def test_check_once_checks_again_only_after_a_change(tmp_path, monkeypatch):
     published, stamp = write_paper(tmp_path / "published"), tmp_path / "stamp"
     assert check_once(published, stamp) == [] and stamp.is_file()
-    monkeypatch.setattr("everycell.verdicts.card_checks.check_papers", lambda folder: ["a fault"])
+    monkeypatch.setattr("everycell.verdicts.record_checks.check_papers", lambda folder: ["a fault"])
     assert check_once(published, stamp) == []
     (published / "toy/table_1.csv").write_text(CELLS + "c,AP,0.5\n")
     assert check_once(published, stamp) == ["a fault"]

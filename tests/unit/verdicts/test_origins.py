@@ -9,7 +9,7 @@ from unit.toy_papers import write_paper
 
 from everycell.receipts.lineage import write_jobs
 from everycell.receipts.receipts import ReceiptError, write_receipt
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.verdicts.origins import Sources, origin_of, sources_of
 
 

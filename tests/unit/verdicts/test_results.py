@@ -5,10 +5,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from unit.toy_papers import CARD, write_paper
+from unit.toy_papers import RECORD, write_paper
 
 from everycell.receipts.receipts import write_receipt
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.verdicts import results as module
 from everycell.verdicts.origins import Sources
 from everycell.verdicts.results import (
@@ -20,7 +20,7 @@ from everycell.verdicts.results import (
 )
 from everycell.verdicts.verdicts import report
 
-TIERS = CARD.replace("{embedded: ", "{released: {state: reproduced, needs: files}, embedded: ")
+TIERS = RECORD.replace("{embedded: ", "{released: {state: reproduced, needs: files}, embedded: ")
 BETTER = (
     "    supplements: {tests: Tests}\n    claims: [{id: c, claim: Row b is better., source: p. 1, "
     "supported_if: [{cells: {row: b}, supplement: tests, op: '<', value: 0.05}]}]\n"

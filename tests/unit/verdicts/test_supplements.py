@@ -8,9 +8,9 @@ from receipt_files import in_all_forms
 from unit.toy_papers import write_paper
 
 from everycell.receipts.receipts import ReceiptError, write_receipt
-from everycell.records.artefacts import all_artefacts, load_papers
-from everycell.records.cards import split_supplement_name
-from everycell.records.spread import SEEDS
+from everycell.records.cells import SEEDS
+from everycell.records.papers import all_artefacts, load_papers
+from everycell.records.tables import split_supplement_name
 from everycell.verdicts.results import find_supplements
 
 #: Chapters whose tables are still to be gone through.
@@ -58,7 +58,7 @@ def test_what_changed_beside_another_is_not_trusted(root):
 
 
 def test_each_table_beside_a_result_is_read(repository):
-    """By a claim, a tolerance, or a page or a card that names it, for one result of a chapter."""
+    """By a claim, a tolerance, or a page or a record that names it, for one result of a chapter."""
     artefacts = list(all_artefacts(load_papers(repository / "published")))
     pages = "\n".join(
         path.read_text(encoding="utf-8")
@@ -68,15 +68,15 @@ def test_each_table_beside_a_result_is_read(repository):
     chapters = {(artefact.paper, artefact.name): artefact.chapter for artefact in artefacts}
     declared, read = set(), set()
     for artefact in artefacts:
-        paper, chapter, card = artefact.paper, artefact.chapter, artefact.card
-        for suffix in card.supplements:
+        paper, chapter, record = artefact.paper, artefact.chapter, artefact.record
+        for suffix in record.supplements:
             declared.add((paper, chapter, suffix))
             if re.search(rf"\b{re.escape(artefact.name)}\.{re.escape(suffix)}\b", pages):
                 read.add((paper, chapter, suffix))
-        if any(tolerance.from_spread for tolerance in card.tolerances):
+        if any(tolerance.from_spread for tolerance in record.tolerances):
             read.add((paper, chapter, SEEDS))
-        rules = [rule for tier in card.tiers.values() for rule in tier.decisive_if]
-        for predicate in (part for item in (*card.claims, *rules) for part in item.supported_if):
+        rules = [rule for tier in record.tiers.values() for rule in tier.decisive_if]
+        for predicate in (part for item in (*record.claims, *rules) for part in item.supported_if):
             owner, suffix = split_supplement_name(predicate.supplement or "")
             read.add((paper, chapters[paper, owner or artefact.name], suffix))
     unread = {row for row in declared - read if row[:2] not in NOT_YET}

@@ -11,14 +11,13 @@ import pytest
 from harness import published
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from unit.toy_papers import CARD, PAPER, write_paper
+from unit.toy_papers import PAPER, RECORD, write_paper
 
-from everycell.records.artefacts import Artefact, all_artefacts, find_artefact, load_papers
-from everycell.records.cards import RUNNABLE, Card
+from everycell.records.cells import SEEDS, RecordError, is_number, summarise_seeds
 from everycell.records.claims import Claim
-from everycell.records.published_cells import CardError, is_number
-from everycell.records.spread import SEEDS, summarise_seeds
-from everycell.records.tiers import Tier
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact, all_artefacts, find_artefact, load_papers
+from everycell.records.tables import RUNNABLE, Record
 from everycell.verdicts.audits import Finding, audits_of, published_number
 from everycell.verdicts.claims import evaluate
 from everycell.verdicts.counting import summary_row
@@ -158,7 +157,7 @@ def test_a_rounded_measurement_without_decimals_may_be_one_unit_off():
     assert judge("72", 72.4, 0, measured=True) == "equal"
     assert judge("72", 73, 0, measured=True) == "within tolerance"
     assert judge("72", 73, 0) == "different"
-    assert judge("72", 73, 0, 1) == "within tolerance"  # where a card derives it
+    assert judge("72", 73, 0, 1) == "within tolerance"  # where a record derives it
 
 
 # A whole artefact
@@ -183,7 +182,7 @@ def toy(folder: Path, state: str = "reproduced", **fields) -> Artefact:
     home.mkdir(exist_ok=True)
     CELLS.to_csv(home / "table_1.csv", index=False)
     tier = {"state": state, "needs": "nothing", "name": "a toy run"}
-    card = {
+    record = {
         "kind": "table",
         "title": "A toy table",
         "source": "p. 1",
@@ -194,7 +193,7 @@ def toy(folder: Path, state: str = "reproduced", **fields) -> Artefact:
         paper="toy",
         chapter="1",
         name="table_1",
-        card=Card.model_validate(card | fields),
+        record=Record.model_validate(record | fields),
         folder=home,
     )
 
@@ -316,7 +315,7 @@ def test_judge_cells_explained_by_a_supplementary_table(tmp_path):
     assert cell_c("with fee", {"readings": supplement}) == "different"
     assert cell_c("without fee", {}) == "different"
     for fee in ("half of the fee", None):
-        with pytest.raises(CardError, match="'readings'"):
+        with pytest.raises(RecordError, match="'readings'"):
             cell_c(fee, {"readings": supplement})
 
 
@@ -377,7 +376,7 @@ def test_report_origin_from_the_files_of_its_job(tmp_path):
         (both, {"derived": [derived]}),
         (Sources(), {"derived": [part]}),
     ):
-        with pytest.raises(CardError, match=next(iter(fields))):
+        with pytest.raises(RecordError, match=next(iter(fields))):
             origins(sources, **fields)
 
 
@@ -385,7 +384,7 @@ def test_report_origin_from_the_files_of_its_job(tmp_path):
 def test_report_origin_from_published_values(tmp_path, observations):
     quoted = {"cells": {"row": "a"}, "because": "votes", "is_input": True}
     papers = write_paper(
-        tmp_path, f"{CARD}    quoted: [{json.dumps(quoted | {'observations': observations})}]\n"
+        tmp_path, f"{RECORD}    quoted: [{json.dumps(quoted | {'observations': observations})}]\n"
     )
     artefact = load_papers(papers)["toy"].artefacts["table_1"]
     sources = Sources(published=("published/toy/table_1.csv",))
@@ -401,8 +400,8 @@ def test_report_origin_from_published_values(tmp_path, observations):
 
 def test_report_empty_cells_count_nowhere(tmp_path):
     cells = "row,metric,value,marker\na,AP,0.30,\na,n,-,not_reported\nb,AP,\u2013,\nb,size,-,\n"
-    card = CARD.replace("n: 0}", "n: 0, size: text}")
-    artefact = load_papers(write_paper(tmp_path, card, cells))["toy"].artefacts["table_1"]
+    record = RECORD.replace("n: 0}", "n: 0, size: text}")
+    artefact = load_papers(write_paper(tmp_path, record, cells))["toy"].artefacts["table_1"]
     assert artefact.empty_rows == [1, 2]
     table = pd.DataFrame(
         [("a", "AP", 0.3), ("b", "AP", 0.1), ("b", "size", "-")], columns=["row", "metric", "value"]
@@ -445,7 +444,7 @@ def test_cells_that_a_tier_cannot_reach(tmp_path):
     assert [cell.verdict for cell in result.cells[4:]] == ["not run", "not run"]
     assert {cell.why for cell in result.cells[4:]} == {"a crowd"}
     with pytest.raises(
-        CardError, match=r"`not_run` of table_1 selects the cell c / AP, .* exclude it"
+        RecordError, match=r"`not_run` of table_1 selects the cell c / AP, .* exclude it"
     ):
         report(artefact, "embedded", CELLS.assign(value=REPRODUCED))
 
@@ -453,9 +452,9 @@ def test_cells_that_a_tier_cannot_reach(tmp_path):
 def test_a_printed_cell_that_a_rebuilt_table_leaves_out_is_an_error(tmp_path):
     table = CELLS.assign(value=REPRODUCED)
     lacking = "lacks the published cell c / size"
-    with pytest.raises(CardError, match=lacking):
+    with pytest.raises(RecordError, match=lacking):
         report(toy(tmp_path), "embedded", table[:5])
-    with pytest.raises(CardError, match="lacks the published cell a / AP"):
+    with pytest.raises(RecordError, match="lacks the published cell a / AP"):
         report(toy(tmp_path), "embedded", table[:0])
     quoted = toy(tmp_path, quoted=[{"cells": {"row": "c"}, "because": "from another paper"}])
     assert report(quoted, "embedded", table[:4]).verdicts["quoted"] == 2
@@ -469,7 +468,7 @@ def test_a_run_may_leave_out_what_its_user_names(tmp_path):
     assert [cell.verdict for cell in result.cells] == ["equal"] * 4 + ["not run"] * 2
     assert result.cells[5].why == "your own models"
     assert report(artefact, "embedded", table).verdicts["not run"] == 0
-    with pytest.raises(CardError, match="lacks the published cell a / AP"):
+    with pytest.raises(RecordError, match="lacks the published cell a / AP"):
         report(artefact, "embedded", table[2:])
     with pytest.raises(ValueError, match="`may_lack` requires the state reproduced"):
         toy(tmp_path, tiers={"embedded": tier | {"state": "quoted"}})
@@ -492,12 +491,14 @@ def test_without_a_run_every_cell_says_what_it_takes(tmp_path):
     ],
 )
 def test_a_rebuilt_table_that_does_not_fit(tmp_path, table, sentence):
-    with pytest.raises(CardError, match=sentence):
+    with pytest.raises(RecordError, match=sentence):
         report(toy(tmp_path), "embedded", table)
 
 
-def test_a_tier_that_the_card_does_not_have(tmp_path):
-    with pytest.raises(CardError, match=r"no tier 'released'; its record declares embedded, full"):
+def test_a_tier_that_the_record_does_not_have(tmp_path):
+    with pytest.raises(
+        RecordError, match=r"no tier 'released'; its record declares embedded, full"
+    ):
         report(toy(tmp_path), "released")
 
 
@@ -616,8 +617,8 @@ LABELLED = pd.DataFrame(
 def labelled(folder: Path, state: str, **fields) -> Artefact:
     """An artefact with a column that describes its rows, a claim without it, and markers."""
     claim = CLAIM | {"supported_if": [{"cells": {"row": "b"}, "op": ">", "other": {"row": "a"}}]}
-    card = {"labels": ["model"], "claims": [claim], "decimals": {"all": 2}}
-    artefact = toy(folder, state, **card, **fields)
+    record = {"labels": ["model"], "claims": [claim], "decimals": {"all": 2}}
+    artefact = toy(folder, state, **record, **fields)
     LABELLED.to_csv(artefact.cells_path, index=False)
     return artefact
 
@@ -635,11 +636,13 @@ def test_a_stand_in_decides_conclusions_whatever_its_labels_are(tmp_path):
 
 
 def test_a_stand_in_that_only_its_labels_tell_apart(tmp_path):
-    with pytest.raises(CardError, match=r"without the labels \['model'\], two cells .*'row': 'b'"):
+    with pytest.raises(
+        RecordError, match=r"without the labels \['model'\], two cells .*'row': 'b'"
+    ):
         report(labelled(tmp_path, "surrogate"), "embedded", LABELLED.assign(row="b"))
 
 
-def test_a_stand_in_is_tested_without_the_rows_that_its_card_says_it_lacks(tmp_path):
+def test_a_stand_in_is_tested_without_the_rows_that_its_record_says_it_lacks(tmp_path):
     claim = CLAIM | {"supported_if": [{"cells": {"row": ["a", "b"], "metric": "AP"}, "op": "<",
                                    "other": {"row": "c"}}]}  # fmt: skip
     tier = {"state": "surrogate", "needs": "nothing", "name": "toys", "lacks": {"row": ["a"]}}
@@ -648,7 +651,7 @@ def test_a_stand_in_is_tested_without_the_rows_that_its_card_says_it_lacks(tmp_p
     [result] = report(artefact, "embedded", part[part["row"] != "a"]).claims
     assert (result.on_published, result.on_reproduced) == ("supported", "supported")
     assert result.detail == "1 of 1 comparisons true, without row a"
-    with pytest.raises(CardError, match="`lacks` of table_1 has row = 'a'"):
+    with pytest.raises(RecordError, match="`lacks` of table_1 has row = 'a'"):
         report(artefact, "embedded", part)
 
 
@@ -657,7 +660,7 @@ def test_a_verdict_needs_the_labels_of_the_print(tmp_path):
     result = report(artefact, "embedded", LABELLED)
     assert [cell.verdict for cell in result.cells] == ["equal", "equal"]
     assert result.claims[0].on_reproduced == "supported"
-    with pytest.raises(CardError, match=r"\(b, SPLADE\), which table_1.csv"):
+    with pytest.raises(RecordError, match=r"\(b, SPLADE\), which table_1.csv"):
         report(artefact, "embedded", LABELLED.assign(model=["BM25", "SPLADE"]))
 
 
@@ -703,10 +706,10 @@ def test_an_erratum_runs_its_audit_on_the_printed_cells(tmp_path):
     assert result.audit == AuditOutcome(name="audit_toy_rows", holds=True, detail="six cells")
     unknown = toy(tmp_path, errata=[erratum | {"audit": "audit_toy_none"}])
     with pytest.raises(
-        CardError, match=r"erratum e of table_1 refers to the audit 'audit_toy_none'"
+        RecordError, match=r"erratum e of table_1 refers to the audit 'audit_toy_none'"
     ):
         report(unknown, "embedded", audits=audits)
-    with pytest.raises(CardError, match=r"which chapter 1 does not have; correct the name or"):
+    with pytest.raises(RecordError, match=r"which chapter 1 does not have; correct the name or"):
         report(artefact, "embedded")
 
 
@@ -721,7 +724,7 @@ def as_reproduced(artefact: Artefact) -> pd.DataFrame:
 def judged(artefact: Artefact, tier: Tier, reproduced: pd.DataFrame | None) -> Report:
     """The report of a real artefact, with the audits of its chapter and three equal trainings."""
     audits, tables = audits_of(artefact.paper, artefact.chapter), {}
-    if reproduced is not None and SEEDS in artefact.card.supplements:
+    if reproduced is not None and SEEDS in artefact.record.supplements:
         numbers = reproduced[reproduced["value"].map(is_number)]
         tables[SEEDS] = summarise_seeds(pd.concat([numbers] * 3), artefact.key_columns)
     return report(artefact, tier, reproduced, audits=audits, find_table=tables.get)
@@ -748,7 +751,7 @@ def test_one_p_value_moved_by_0_002_changes_exactly_its_verdict(name):
 RUNS = [
     pytest.param(artefact, tier, id=f"{artefact.id} {tier}")
     for artefact in all_artefacts(PAPERS)
-    for tier, declared in artefact.card.tiers.items()
+    for tier, declared in artefact.record.tiers.items()
     if declared.state in RUNNABLE and not artefact.cells.empty
 ]
 
@@ -756,29 +759,29 @@ RUNS = [
 @pytest.mark.parametrize(("artefact", "tier"), RUNS)
 def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
     unreachable = pd.Series(False, index=artefact.cells.index)
-    for part in artefact.card.not_run:
+    for part in artefact.record.not_run:
         if part.tier == tier:
             unreachable |= artefact.select(part.cells)
     # A rule may not make quoted cells.
-    for part in artefact.card.quoted:
+    for part in artefact.record.quoted:
         if tier in part.tiers:
             unreachable |= artefact.select(part.cells)
-    for column, values in artefact.card.tiers[tier].lacks.items():
+    for column, values in artefact.record.tiers[tier].lacks.items():
         unreachable |= artefact.cells[column].isin(values)
     runs = [None] if unreachable.all() else [None, as_reproduced(artefact)[~unreachable]]
     for reproduced in runs:
         result = judged(artefact, tier, reproduced)
-        cells = 0 if artefact.card.tiers[tier].state == "surrogate" else len(artefact.cells)
+        cells = 0 if artefact.record.tiers[tier].state == "surrogate" else len(artefact.cells)
         checks = sum(cell.kind in UNCOUNTED for cell in result.cells)
         assert sum(result.verdicts.values()) + checks == len(result.cells) == cells
         assert tuple(result.verdicts) == VERDICTS
         row = summary_row(Result(artefact, tier, result))
-        assert sum(row["claims"].values()) == len(artefact.card.claims)
+        assert sum(row["claims"].values()) == len(artefact.record.claims)
         if reproduced is not None:
             counted = {verdict for verdict, count in result.verdicts.items() if count}
             assert counted <= {"equal", "consistent", "quoted", "not run"}
             derived = pd.Series(False, index=artefact.cells.index)
-            for part in artefact.card.derived:
+            for part in artefact.record.derived:
                 if tier in part.tiers:
                     derived |= artefact.select(part.cells)
             assert result.verdicts["consistent"] == (derived & ~unreachable).sum()

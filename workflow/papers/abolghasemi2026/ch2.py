@@ -10,7 +10,7 @@ import pandas as pd
 
 from everycell.base.files import write_atomically
 from everycell.jobs.result_job import ResultJob
-from everycell.records.spread import SEEDS, summarise_seeds
+from everycell.records.cells import SEEDS, summarise_seeds
 from everycell.retrieval.encoded import read_encoded
 from everycell.retrieval.evaluation import evaluate
 from everycell.trec.runs import read_run

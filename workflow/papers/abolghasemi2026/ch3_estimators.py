@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from everycell.jobs.result_job import ResultJob
-from everycell.records.spread import SEEDS, summarise_seeds
+from everycell.records.cells import SEEDS, summarise_seeds
 from everycell.render.panels import interval_lines
 from papers.abolghasemi2026.ch3_answers import (
     ESTIMATOR,

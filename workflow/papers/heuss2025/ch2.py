@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.records.spread import SEEDS, summarise_seeds
+from everycell.records.cells import SEEDS, summarise_seeds
 from everycell.statistics.hypothesis_tests import t_tests
 from papers.heuss2025.ch2_policies import METRICS
 from papers.heuss2025.data import (

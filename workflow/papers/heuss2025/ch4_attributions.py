@@ -12,7 +12,7 @@ from everycell.explain.games import ListwiseGame, pointwise_shapley_values
 from everycell.explain.shapley import all_coalitions, greedy_selection, shapley_values
 from everycell.explain.value_functions import Ties, exposures, kendall, ranks_of
 from everycell.jobs.job import Job
-from everycell.records.published_cells import declared_cells
+from everycell.records.cells import declared_cells
 from papers.heuss2025.ch4_talent_search import (
     FEATURES,
     OLDER_VALUES,

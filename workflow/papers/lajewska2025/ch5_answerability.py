@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.records.spread import SEEDS, summarise_seeds
+from everycell.records.cells import SEEDS, summarise_seeds
 from everycell.statistics.hypothesis_tests import t_tests
 from papers.lajewska2025.annotations import paths
 from papers.lajewska2025.answerability_data import (

@@ -15,7 +15,7 @@ from everycell.cli.measure.files import parse_numbers, read_run_file
 from everycell.cli.named_files import RUN, Input, Output
 from everycell.cli.options import Cutoffs, Force, Format, PerQuery, Persistence, Run
 from everycell.cli.printing import print_measures
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
 
 
 def count_group_terms(
@@ -140,9 +140,9 @@ def fairness(
     from everycell.metrics.term_fairness import fairness_report
 
     if len(set(runs)) < len(runs):
-        raise CardError(f"The runs are {', '.join(map(str, runs))}; give each run only once.")
+        raise RecordError(f"The runs are {', '.join(map(str, runs))}; give each run only once.")
     if baseline is not None and (baseline not in runs or len(runs) == 1):
-        raise CardError(
+        raise RecordError(
             f"--baseline is {baseline}; it must be one of the runs, and there must be at least two."
         )
     shares = None if target is None else parse_numbers("target", target, "0.5,0.5")

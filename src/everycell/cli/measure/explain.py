@@ -11,7 +11,7 @@ import typer
 from everycell.cli.named_files import Input, Output
 from everycell.cli.options import Format, Seed
 from everycell.cli.printing import output_console, print_for_programs, print_frame
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
 
 if TYPE_CHECKING:
     from everycell.explain.forests import Forest
@@ -29,9 +29,9 @@ def columns_of_model(
         try:
             first = first_number(values, columns, forest.infos)
         except ValueError as error:
-            raise CardError(f"{path}: {error}.") from None
+            raise RecordError(f"{path}: {error}.") from None
     if first is None:
-        raise CardError(
+        raise RecordError(
             f"{path}: its features may be numbered from 0 or from 1; use --numbered-from 0 if "
             "LightGBM read such a file in training, or --numbered-from 1 if feature 1 is the "
             "first column."
@@ -40,7 +40,7 @@ def columns_of_model(
     for name in table.columns[2:].difference(names, sort=False):
         if table[name].any():
             row = int((table[name] != 0).argmax()) + 1
-            raise CardError(
+            raise RecordError(
                 f"{path}: document {row} has {name.replace('_', ' ')}, expected features {first} "
                 f"to {first + columns - 1}."
             )
@@ -112,28 +112,30 @@ def explain(
     from everycell.render.figure_files import save_figure
 
     if objective != "kendall" and explainer not in EXPLAINERS_WITH_OBJECTIVE:
-        raise CardError(f"The explainer {explainer} has its own objective; remove --objective.")
+        raise RecordError(f"The explainer {explainer} has its own objective; remove --objective.")
     if (objective in DOCUMENT_OBJECTIVES) != (document is not None):
         verb = "needs" if document is None else "does not use"
-        raise CardError(f"The objective {objective} {verb} --document.")
+        raise RecordError(f"The objective {objective} {verb} --document.")
     forest = read_forest(model)
     table, first = columns_of_model(data, read_letor(data, first=0), forest, numbered_from)
     is_of_query = table["query"] == query
     if not is_of_query.any():
         queries = ", ".join(table["query"].unique()[:5])
-        raise CardError(f"{data} does not contain query {query}; its first queries are {queries}.")
+        raise RecordError(
+            f"{data} does not contain query {query}; its first queries are {queries}."
+        )
     if background is None:
         pool_rows = table[~is_of_query]
     else:
         pool_rows, _ = columns_of_model(background, read_letor(background, first=0), forest, first)
     if len(pool_rows) < samples:
-        raise CardError(
+        raise RecordError(
             f"{background or data} has {len(pool_rows)} documents for the background, but "
             f"--samples is {samples}; lower it, or give a larger --background."
         )
     vectors = table[is_of_query].iloc[:, 2:].to_numpy(dtype=float)
     if document is not None and not 1 <= document <= len(vectors):
-        raise CardError(
+        raise RecordError(
             f"Query {query} has {len(vectors)} documents; --document must be from 1 to "
             f"{len(vectors)}."
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
 
 
 def read_user_file(
@@ -20,7 +20,7 @@ def read_user_file(
         # Errors of decompression do not name the file.
         if str(path) in str(error):
             raise
-        raise CardError(f"{path}: {error}; restore the file.") from None
+        raise RecordError(f"{path}: {error}; restore the file.") from None
 
 
 def read_run_file(path: Path) -> pd.DataFrame:
@@ -35,4 +35,4 @@ def parse_numbers(option: str, text: str, example: str) -> list[float]:
     try:
         return [float(number) for number in text.split(",")]
     except ValueError:
-        raise CardError(f"--{option} is {text!r}; expected numbers, such as {example}.") from None
+        raise RecordError(f"--{option} is {text!r}; expected numbers, such as {example}.") from None

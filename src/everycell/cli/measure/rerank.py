@@ -13,7 +13,7 @@ from everycell.cli.measure.files import read_run_file, read_user_file
 from everycell.cli.named_files import QRELS, Input, Output
 from everycell.cli.options import Cutoffs, Format, Run
 from everycell.cli.printing import print_measures
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
 
 
 def rerank(
@@ -74,11 +74,11 @@ def rerank(
     from everycell.trec.runs import read_qrels, write_run
 
     if not alpha:
-        raise CardError("--alpha is missing; give at least one value.")
+        raise RecordError("--alpha is missing; give at least one value.")
     if len(set(alpha)) < len(alpha):
-        raise CardError("--alpha has the same value twice; give each value once.")
+        raise RecordError("--alpha has the same value twice; give each value once.")
     if method == "pufr" and deviations is None:
-        raise CardError(
+        raise RecordError(
             "The method pufr needs --deviations: a run with the standard deviation of each score."
         )
     original_run = read_run_file(run)

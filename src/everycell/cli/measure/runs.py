@@ -11,7 +11,7 @@ from everycell.cli.measure.files import parse_numbers, read_run_file, read_user_
 from everycell.cli.named_files import RUN, Output
 from everycell.cli.options import Format, Level, Measures, PerQuery, Persistence, Qrels, Run, Seed
 from everycell.cli.printing import print_measures
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
 
 if TYPE_CHECKING:
     from everycell.retrieval.interpolated_runs import MissingScore
@@ -64,7 +64,7 @@ def compare(
     from everycell.trec.runs import read_qrels, read_run
 
     if (baseline is None) != (reproduced_baseline is None):
-        raise CardError(
+        raise RecordError(
             "An effect needs both --baseline and --reproduced-baseline; give both or neither."
         )
     paths = {
@@ -114,7 +114,7 @@ def compare(
 def _parse_scale(text: str) -> tuple[int, int]:
     labels = parse_numbers("scale", text, "0,4")
     if len(labels) != 2 or not all(label.is_integer() for label in labels):
-        raise CardError(
+        raise RecordError(
             f"--scale is {text!r}; expected the lowest and the highest grade, such as 0,4."
         )
     return int(labels[0]), int(labels[1])
@@ -208,5 +208,5 @@ def _parse_missing_score(text: str) -> MissingScore:
         return "lowest"
     numbers = parse_numbers("missing-score", text, "0, or lowest")
     if len(numbers) != 1:
-        raise CardError(f"--missing-score is {text!r}; expected a number, or lowest.")
+        raise RecordError(f"--missing-score is {text!r}; expected a number, or lowest.")
     return numbers[0]

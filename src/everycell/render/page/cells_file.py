@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact, Paper, all_artefacts
-from everycell.records.cards import RUNNABLE
+from everycell.records.papers import Artefact, Paper, all_artefacts
+from everycell.records.tables import RUNNABLE
 from everycell.render.page.vocabulary import PageEntry
 from everycell.render.tables.layout import VALUE_COLUMNS
 from everycell.verdicts.counting import (
@@ -99,7 +99,7 @@ def claims_frame(papers: Mapping[str, Paper], results: Sequence[PageEntry]) -> p
                 )
         if not run_entries:
             classes = claims_of(artefact, None)
-            for claim_class, claim in zip(classes, artefact.card.claims, strict=True):
+            for claim_class, claim in zip(classes, artefact.record.claims, strict=True):
                 texts = [claim.test or "", claim.source, claim.claim, ""]
                 rows.append([*about, claim.id, "", "yes", *_outcomes(claim_class), *texts])
     for paper in papers.values():
@@ -167,7 +167,7 @@ def _by_artefact(
 
 def _rows_without_values(artefact: Artefact, entry: PageEntry | None) -> Iterator[list[str]]:
     """Rows of published cells that no tier computes, with the needs of the deepest tier."""
-    tier, declared = list(artefact.card.tiers.items())[-1]
+    tier, declared = list(artefact.record.tiers.items())[-1]
     classes = cells_of(artefact, entry)
     for (key, published), cell in zip(_published_values(artefact).items(), classes, strict=True):
         if cell.kind not in UNCOUNTED:
@@ -188,7 +188,7 @@ def _rows(entry: PageEntry, folder: Path, *, counts: bool) -> Iterator[list[str]
     counted = "yes" if counts and report.state == "reproduced" else ""
     about = [artefact.paper, artefact.name, entry.tier, report.state, counted]
     if report.state == "surrogate":
-        run_on = report.foreign or artefact.card.tiers[entry.tier].name
+        run_on = report.foreign or artefact.record.tiers[entry.tier].name
         name = f"surrogate data, not compared: {run_on}"
         for key, published, value in _surrogate_cells(entry, folder):
             yield [*about, _json(key), published, value, *[""] * 9, name]

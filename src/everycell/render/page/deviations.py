@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from everycell.records.published_cells import count_decimals
+from everycell.records.cells import count_decimals
 from everycell.render.figure_files import INK, METADATA, STYLE, style
 from everycell.render.html_templates import css_class
 from everycell.verdicts.counting import describe_verdicts

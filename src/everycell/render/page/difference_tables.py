@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.records.spread import without_spread
+from everycell.records.cells import without_spread
 from everycell.render.tables.latex import escape_tex, latex_document, latex_table
 from everycell.render.tables.markdown import escape_markdown, table_as_markdown
 from everycell.verdicts.counting import describe_verdicts
@@ -37,7 +37,7 @@ def _tables(
 ) -> Iterator[tuple[str, str, pd.DataFrame, dict[str, int]]]:
     """Title, label, table and notes of each artefact with differences."""
     for artefact in chapter["artefacts"]:
-        card, counts = artefact["card"], artefact["counts"]
+        record, counts = artefact["record"], artefact["counts"]
         # If several tiers reproduce an artefact, the deepest one counts.
         for table in artefact["tables"][-1:]:
             notes: dict[str, int] = {}
@@ -47,7 +47,7 @@ def _tables(
                 if cell["is_different"] and cell["kind"] not in UNCOUNTED
             ]
             if rows:
-                title = f"{artefact['label']}: {card.title} ({describe_verdicts(counts)})"
+                title = f"{artefact['label']}: {record.title} ({describe_verdicts(counts)})"
                 label = f"tab:differences-{artefact['id']}".replace("_", "-")
                 yield title, label, pd.DataFrame(rows, dtype=str).set_index("cell"), notes
 

@@ -6,7 +6,7 @@ import re
 from typing import Literal
 from urllib.parse import urlsplit
 
-from everycell.records.publications import Origin, Publication
+from everycell.records.papers import Origin, Publication
 
 
 def links_of(publication: Publication | Origin) -> list[tuple[str, str]]:

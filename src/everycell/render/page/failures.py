@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from everycell.records.cards import RUNNABLE
-from everycell.records.spread import without_spread
+from everycell.records.cells import without_spread
+from everycell.records.tables import RUNNABLE
 from everycell.verdicts.reports import CAUSE_NAMES, UNCOUNTED
 
 

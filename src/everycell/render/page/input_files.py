@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from everycell.receipts.lineage import MADE, JobRecord, upstream_jobs
-from everycell.records.registry import Registry
-from everycell.records.registry_entries import Entry, set_of
+from everycell.records.registry import Entry, Registry, set_of
 
 
 def input_files(

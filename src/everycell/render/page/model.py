@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from everycell.receipts.lineage import JobRecord, read_lineage
-from everycell.records.artefacts import Artefact, Paper
-from everycell.records.cards import RUNNABLE
+from everycell.records.cells import RecordError
 from everycell.records.claims import Untested
-from everycell.records.publications import Origin, read_publication
-from everycell.records.published_cells import CardError
+from everycell.records.folders import TIERS
+from everycell.records.papers import Artefact, Origin, Paper
 from everycell.records.registry import load_registry
-from everycell.records.tiers import TIERS
+from everycell.records.tables import RUNNABLE
 from everycell.render.page.evidence import bibtex, links_of, section_and_page
 from everycell.render.page.failures import failures_of
 from everycell.render.page.input_files import input_files
@@ -64,10 +63,10 @@ def build_model(
     sections: list[dict[str, Any]] = []
     for paper in papers.values():
         artefacts = []
-        publication = read_publication(_folder_of(paper))
+        publication = paper.publication
         for artefact in paper.artefacts.values():
             if artefact.id not in entries:
-                raise CardError(f"{artefact.id}: the report is missing; collect it in each tier.")
+                raise RecordError(f"{artefact.id}: the report is missing; collect it in each tier.")
             artefacts.append(_artefact(artefact, entries[artefact.id], folder, jobs))
         sections.append(
             {
@@ -156,10 +155,6 @@ def _chapter(
     }
 
 
-def _folder_of(paper: Paper) -> Path | None:
-    return next((artefact.folder for artefact in paper.artefacts.values()), None)
-
-
 def _numbers_of_source(claim: Untested) -> list[int]:
     """Numbers in the source of a claim, to sort claims as in the text."""
     return [int(number) for number in re.findall(r"\d+", claim.source)]
@@ -214,9 +209,9 @@ def _artefact(
         "page": page_of_chapter(artefact.paper, artefact.chapter),
         "differences": page_of_chapter(artefact.paper, artefact.chapter).removesuffix(".html"),
         "chapter": artefact.chapter,
-        "card": artefact.card,
-        "source": section_and_page(artefact.card.source),
-        "explanation": section_and_page(artefact.card.explanation or ""),
+        "record": artefact.record,
+        "source": section_and_page(artefact.record.source),
+        "explanation": section_and_page(artefact.record.explanation or ""),
         "state": state,
         "folded": state in ("not run", "drawing"),
         "tiers": tiers,
@@ -276,10 +271,10 @@ def _artefact(
 
 def _search_words(artefact: Artefact) -> str:
     """Published names of rows and columns, and claims, for the search."""
-    names = artefact.card.names
+    names = artefact.record.names
     keys = [(name, str(key)) for name in artefact.key_columns for key in artefact.cells[name]]
     texts = [str(shown_label(name, key, names)) for name, key in keys]
-    claims = [claim.claim for claim in artefact.card.claims]
+    claims = [claim.claim for claim in artefact.record.claims]
     return " ".join(dict.fromkeys([*texts, *claims]))
 
 
@@ -291,25 +286,25 @@ def _claims_count_in(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> 
     ]
     return (
         None
-        if not names_of_tiers or artefact.card.tiers[names_of_tiers[-1]].varies
+        if not names_of_tiers or artefact.record.tiers[names_of_tiers[-1]].varies
         else names_of_tiers[-1]
     )
 
 
 def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str, Any]:
     artefact, tier, report = entry.artefact, entry.tier, entry.report
-    declared = artefact.card.tiers[tier]
+    declared = artefact.record.tiers[tier]
     home = f"{tier}/{artefact.paper}"
     has_run = report.state in RUNNABLE
     files = [name for name in report.files if has_run]
     receipt = _receipt(folder / home / f"{artefact.name}.receipt.json") if has_run else None
     supplements = [
         table | {"downloads": _downloads(home, f"{artefact.name}.{name}", files)}
-        for name, title in artefact.card.supplements.items()
+        for name, title in artefact.record.supplements.items()
         if f"{artefact.name}.{name}.csv" in files and f"{artefact.name}.{name}.svg" not in files
         if (
             table := supplement_table(
-                folder / home / f"{artefact.name}.{name}.csv", title, artefact.card.names
+                folder / home / f"{artefact.name}.{name}.csv", title, artefact.record.names
             )
         )
     ]
@@ -334,7 +329,9 @@ def _tier(entry: PageEntry, folder: Path, jobs: Sequence[JobRecord]) -> dict[str
             {
                 "path": f"{home}/{name}",
                 "downloads": _downloads(home, name.removesuffix(".svg"), files),
-                "title": artefact.card.supplements.get(name.split(".")[-2], artefact.card.title),
+                "title": artefact.record.supplements.get(
+                    name.split(".")[-2], artefact.record.title
+                ),
             }
             for name in files
             if name.endswith(".svg")
@@ -371,8 +368,8 @@ def _receipt(path: Path) -> dict[str, Any]:
 def _claims(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     by_tier = [(tier, {judged.id: judged for judged in tier["report"].claims}) for tier in tiers]
     claims = []
-    causes = {erratum.id: erratum.cause for erratum in artefact.card.errata}
-    for number, claim in enumerate(artefact.card.claims):
+    causes = {erratum.id: erratum.cause for erratum in artefact.record.errata}
+    for number, claim in enumerate(artefact.record.claims):
         first = by_tier[0][1][claim.id]
         claims.append(
             {

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import PackageLoader
 
 from everycell.base.files import write_atomically
-from everycell.records.artefacts import Paper, load_papers
+from everycell.records.papers import Paper, load_papers
 from everycell.render.html_templates import html_environment
 from everycell.render.page.cells_file import data_files
 from everycell.render.page.deviations import deviation_plot

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
+from everycell.records.papers import Artefact
 from everycell.render.tables.digits import format_distinct
 from everycell.render.tables.layout import (
     VALUE_COLUMNS,
@@ -29,7 +29,7 @@ _MAX_SURROGATE_ROWS = 600
 
 def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]:
     """Cells of a reproduced table with their verdicts, in the layout of its record."""
-    report, names = tier["report"], artefact.card.names
+    report, names = tier["report"], artefact.record.names
     cells = []
     published = artefact.cells
     markers = (
@@ -141,7 +141,7 @@ def surrogate_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
         frame = frame.iloc[pd.Series(order).argsort(kind="stable")]
         return _lay_out_as_recorded(frame, artefact)
     split = max(1, len(keys) - 1)
-    return _grid(frame, keys[:split], keys[split:], artefact.card.names)
+    return _grid(frame, keys[:split], keys[split:], artefact.record.names)
 
 
 def _published_texts(artefact: Artefact) -> dict[tuple[str, ...], str]:
@@ -210,13 +210,13 @@ def _short_number(number: float, text: str) -> str:
 
 def _lay_out_as_recorded(frame: pd.DataFrame, artefact: Artefact) -> dict[str, Any]:
     """Table in the layout of the record, or by default with measures in columns."""
-    layout = artefact.card.layout
+    layout = artefact.record.layout
     keys = artefact.key_columns
     if layout:
-        return _grid(frame, layout.rows, layout.columns, artefact.card.names)
+        return _grid(frame, layout.rows, layout.columns, artefact.record.names)
     columns = [key for key in keys[1:] if key == "metric"]
     rows = [key for key in keys if key not in columns]
-    return _grid(frame, rows, columns, artefact.card.names)
+    return _grid(frame, rows, columns, artefact.record.names)
 
 
 def _grid(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.records.artefacts import Artefact
+from everycell.records.papers import Artefact
 from everycell.render.page.tables import verdict_table
 from everycell.render.page.vocabulary import VERDICTS, label
 from everycell.render.tables.latex import escape_tex, latex_document, latex_table
@@ -31,7 +31,7 @@ def verdict_table_as_tex(artefact: Artefact, report: Report) -> str:
         lambda cell: _colour(cell["verdict"]) if cell and cell["kind"] != "empty" else ""
     )
     title = (
-        f"{label(artefact.name)} of {artefact.paper}: {artefact.card.title}. Published values, "
+        f"{label(artefact.name)} of {artefact.paper}: {artefact.record.title}. Published values, "
         "with the reproduced ones after a slash where they are not equal"
     )
     body = latex_table(

@@ -12,7 +12,7 @@ import pandas as pd
 _BAR = " | "
 #: The same separator in labels, as a character that no label contains.
 _SPLIT = "\x1f"
-#: Names with the same meaning in every table; records add their own (`Card.names`).
+#: Names with the same meaning in every table; records add their own (`Record.names`).
 COMMON = {
     "acceptance_rate_pct": "Acceptance rate (%)",
     "change_percent": "Change (%)",

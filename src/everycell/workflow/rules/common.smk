@@ -8,18 +8,18 @@ from everycell.cli.project import faults_at_start
 from everycell.config import parse_config
 from everycell.config import read_config
 from everycell.config import refuse_templates
-from everycell.records.artefacts import all_artefacts
-from everycell.records.artefacts import load_papers
-from everycell.records.cards import RUNNABLE
+from everycell.records.papers import all_artefacts
+from everycell.records.papers import load_papers
+from everycell.records.tables import RUNNABLE
 from everycell.records.full_runs import minimal_settings
 from everycell.records.full_runs import load_full_tier
 from everycell.records.full_runs import split_by_settings, material_notes
 from everycell.records.full_runs import runs_in_full
 from everycell.records.full_runs import setting_value
 from everycell.records.full_runs import format_keys
-from everycell.records.published_cells import CardError
+from everycell.records.cells import RecordError
 from everycell.base.settings import ConfigError
-from everycell.records.tiers import TIERS
+from everycell.records.folders import TIERS
 from everycell.receipts.code import chapter_file, hash_of_sources, script_files, source_file
 from everycell.base.files import reset_future_times
 
@@ -39,7 +39,7 @@ try:
     SETTINGS = parse_config(config)
     PAPERS = load_papers(Path("published"))
     FULL_TIER = load_full_tier(Path("published"), PAPERS)
-except (CardError, ConfigError) as error:
+except (RecordError, ConfigError) as error:
     raise WorkflowError(str(error)) from None
 config["cache"] = SETTINGS.cache
 #: Folder of the repository.
@@ -196,8 +196,8 @@ def runnable(tier, *, paper=None, chapter=None):
         for artefact in all_artefacts(PAPERS)
         if (paper is None or artefact.paper == paper)
         and (chapter is None or artefact.chapter == chapter)
-        and tier in artefact.card.tiers
-        and artefact.card.tiers[tier].state in RUNNABLE
+        and tier in artefact.record.tiers
+        and artefact.record.tiers[tier].state in RUNNABLE
     ]
 
 

@@ -16,7 +16,7 @@ def faces_of(outputs):
     def faces(wildcards):
         paths = [apply_wildcards(path, dict(wildcards.items())) for path in outputs]
         return {
-            artefact: face(tier, PAPERS[paper].artefacts[artefact].card)
+            artefact: face(tier, PAPERS[paper].artefacts[artefact].record)
             for tier, paper, artefact in map(parse_result_path, paths)
             if paper in PAPERS and artefact in PAPERS[paper].artefacts
         }
@@ -24,12 +24,12 @@ def faces_of(outputs):
     return faces
 
 
-def face(tier, card):
+def face(tier, record):
     """Display settings from a record; the title of a result on surrogate data says so."""
-    settings = card.model_dump(include={"title", "layout", "decimals", "supplements", "names"})
-    declared = card.tiers[tier]
+    settings = record.model_dump(include={"title", "layout", "decimals", "supplements", "names"})
+    declared = record.tiers[tier]
     if declared.state == "surrogate":
-        settings["title"] = f"Surrogate data, not the paper's ({declared.name}): {card.title}"
+        settings["title"] = f"Surrogate data, not the paper's ({declared.name}): {record.title}"
     return settings
 
 

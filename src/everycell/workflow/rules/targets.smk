@@ -1,7 +1,7 @@
 # Targets: names for sets of results with their verdicts and the page.
 
 TARGETS = {tier: runnable(tier) for tier in TIERS if tier != "full"}
-if any(artefact.card.errata for artefact in all_artefacts(PAPERS)):
+if any(artefact.record.errata for artefact in all_artefacts(PAPERS)):
     TARGETS["embedded"].append("results/embedded/errata.csv")
 TARGETS["all"] = TARGETS["embedded"] + TARGETS["released"]
 for paper in PAPERS.values():
@@ -11,8 +11,8 @@ for paper in PAPERS.values():
 for artefact in all_artefacts(PAPERS):
     files = [
         verdict_file(artefact, tier)
-        for tier, card in artefact.card.tiers.items()
-        if card.state in RUNNABLE and tier != "full"
+        for tier, record in artefact.record.tiers.items()
+        if record.state in RUNNABLE and tier != "full"
     ]
     if files:
         TARGETS[f"{artefact.paper}_{artefact.name}"] = files
@@ -59,7 +59,7 @@ for paper in PAPERS.values():
     for chapter, title in paper.chapters.items():
         ABOUT[f"{paper.key}_ch{chapter}"] = title
 for artefact in all_artefacts(PAPERS):
-    ABOUT[f"{artefact.paper}_{artefact.name}"] = artefact.card.title
+    ABOUT[f"{artefact.paper}_{artefact.name}"] = artefact.record.title
 
 
 def about_target(name):

@@ -8,7 +8,7 @@ use rule step as verdicts with:
     input:
         table="results/{tier}/{paper}/{artefact}.csv",
         receipt="results/{tier}/{paper}/{artefact}.receipt.json",
-        card=card_file,
+        record=records_file,
         cells=published_cells,
         supplements=receipts_of_supplements,
         identities=identities,

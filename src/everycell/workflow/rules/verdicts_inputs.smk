@@ -36,9 +36,9 @@ def published_cells(wildcards):
     return cells if os.path.exists(cells) else []
 
 
-def card_file(wildcards):
+def records_file(wildcards):
     """File with an artefact's record."""
-    return str(PAPERS[wildcards.paper].artefacts[wildcards.artefact].card_path)
+    return str(PAPERS[wildcards.paper].artefacts[wildcards.artefact].records_path)
 
 
 def identities(wildcards):
@@ -79,10 +79,10 @@ def files_with_facts(wildcards):
 def receipts_of_supplements(wildcards):
     """Receipts of other artefacts whose tables the claims of this artefact read."""
     artefacts = PAPERS[wildcards.paper].artefacts
-    card = artefacts[wildcards.artefact].card
+    record = artefacts[wildcards.artefact].record
     return [
         f"results/{wildcards.tier}/{wildcards.paper}/{owner}.receipt.json"
-        for owner in sorted(card.artefacts_with_tables_read(wildcards.tier))
-        if wildcards.tier in artefacts[owner].card.tiers
-        and artefacts[owner].card.tiers[wildcards.tier].state in RUNNABLE
+        for owner in sorted(record.artefacts_with_tables_read(wildcards.tier))
+        if wildcards.tier in artefacts[owner].record.tiers
+        and artefacts[owner].record.tiers[wildcards.tier].state in RUNNABLE
     ]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.records.artefacts import all_artefacts, load_papers
+from everycell.records.papers import all_artefacts, load_papers
 from everycell.render.tables.table_files import write_table
 from everycell.verdicts.audits import audits_of, finding_of
 
@@ -15,7 +15,7 @@ with ResultJob(snakemake) as job:
     rows = []
     for artefact in all_artefacts(load_papers(PUBLISHED)):
         audits = audits_of(artefact.paper, artefact.chapter)
-        for erratum in artefact.card.errata:
+        for erratum in artefact.record.errata:
             finding = finding_of(erratum, artefact, audits)
             outcome = (
                 "no audit" if finding is None else "holds" if finding.holds else "does not hold"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from everycell.jobs.job import Job
 from everycell.receipts.lineage import write_lineage
-from everycell.records.artefacts import load_papers
+from everycell.records.papers import load_papers
 from everycell.render.page.page_file import write_page
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.results import collect

@@ -6,7 +6,7 @@ from pathlib import Path
 from everycell.jobs.job import Job
 from everycell.receipts.receipts import ReceiptError
 from everycell.receipts.verification import verify
-from everycell.records.artefacts import load_paper
+from everycell.records.papers import load_paper
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.origins import sources_of
 from everycell.verdicts.results import files_of, find_supplements, read_result, write_report

@@ -10,7 +10,7 @@ from harness import published
 from everycell.collections.planted_bias import SYSTEMS, plant_bias
 from everycell.metrics.nfairr import TAU
 from everycell.metrics.term_counts import count_terms
-from everycell.records.artefacts import find_artefact
+from everycell.records.papers import find_artefact
 from everycell.render.figure_files import COLOURS
 from everycell.retrieval.fairness_figures import (
     document_against_list_fairness,
@@ -168,7 +168,7 @@ def test_the_printed_lists_have_the_printed_fairness_where_one_word_is_enough():
     values = example_measures(artefact.input_cells(), [TAU, 0])
     result = report(artefact, "embedded", example_cells(artefact.input_cells(), values, 0))
     assert result.verdicts["equal"] == 2 and result.verdicts["quoted"] == 8
-    assert not artefact.card.errata and "tau" in artefact.card.explanation
+    assert not artefact.record.errata and "tau" in artefact.record.explanation
     by_measure = values.set_index(["measure", "list"])["value"].round(3)
     assert by_measure[measure_name(0)].tolist() == [0, 0]
     assert by_measure[measure_name(TAU)].tolist() == [1, 1]

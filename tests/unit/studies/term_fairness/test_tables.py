@@ -10,7 +10,7 @@ from scipy import stats
 
 from everycell.collections.planted_bias import CONTROL, RANKERS, plant_rankers
 from everycell.config import read_config
-from everycell.records.artefacts import find_artefact
+from everycell.records.papers import find_artefact
 from everycell.retrieval.ranker_fairness import (
     counterfactual_overlap,
     measure_rankers,
@@ -91,9 +91,11 @@ def test_the_claims_hold_on_planted_rankers_with_effects_alone(name, effects, re
         families=dict.fromkeys(RANKERS, "planted"),
         baseline=next(iter(RANKERS)),
         level=0.05,
-        names={"r": list(artefact.card.decimals)[-1]},
+        names={"r": list(artefact.record.decimals)[-1]},
     )
-    artefact = artefact.model_copy(update={"card": artefact.card.model_copy(update={"errata": []})})
+    artefact = artefact.model_copy(
+        update={"record": artefact.record.model_copy(update={"errata": []})}
+    )
     message = report(artefact, "embedded", created.means, find_table={"tests": created.tests}.get)
     outcomes = {claim.id: claim.on_reproduced for claim in message.claims}
     tested = [outcome for outcome in outcomes.values() if outcome != "not testable"]

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 from unit.toy_papers import CELLS, write_paper
 
-from everycell.records.artefacts import find_artefact, load_papers
-from everycell.records.published_cells import count_decimals, is_number, select_any
+from everycell.records.cells import count_decimals, is_number, select_any
+from everycell.records.papers import find_artefact, load_papers
 
 
 def test_none_and_dashes_stay_what_they_are(tmp_path):

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from harness import published
 
-from everycell.records.artefacts import Artefact, all_artefacts
+from everycell.records.cells import as_number, key_columns
 from everycell.records.claims import Claim, Kind, Predicate
-from everycell.records.published_cells import as_number, key_columns
+from everycell.records.papers import Artefact, all_artefacts
 from everycell.verdicts.claims import decide_on_published, evaluate
 from everycell.verdicts.comparisons import Cells, Key, expand_marker
 
@@ -19,12 +19,12 @@ ARTEFACTS = list(all_artefacts(published()))
 CLAIMS = [
     pytest.param(artefact, claim, id=f"{artefact.id} {claim.id}")
     for artefact in ARTEFACTS
-    for claim in artefact.card.claims
+    for claim in artefact.record.claims
 ]
 PREDICATES = [
     pytest.param(artefact, claim, number, id=f"{artefact.id} {claim.id} {number + 1}")
     for artefact in ARTEFACTS
-    for claim in artefact.card.claims
+    for claim in artefact.record.claims
     for number in range(len(claim.supported_if))
 ]
 PERMUTATIONS = 300
@@ -225,16 +225,16 @@ def test_no_cell_is_compared_with_itself(artefact: Artefact, claim: Claim, numbe
 
 
 @pytest.mark.parametrize(("artefact", "claim"), CLAIMS)
-def test_a_claim_does_on_the_print_what_its_card_says(artefact: Artefact, claim: Claim) -> None:
-    result = decide_on_published(artefact)[artefact.card.claims.index(claim)]
+def test_a_claim_does_on_the_print_what_its_record_says(artefact: Artefact, claim: Claim) -> None:
+    result = decide_on_published(artefact)[artefact.record.claims.index(claim)]
     # Without published cells, or on tables that only a run has, nothing can be tested.
     assert result.outcome in (claim.on_published, "without published numbers"), result.detail
 
 
 @pytest.mark.parametrize("artefact", ARTEFACTS, ids=lambda artefact: artefact.id)
 def test_a_claim_that_the_print_contradicts_has_an_erratum(artefact: Artefact) -> None:
-    errata = {erratum.id for erratum in artefact.card.errata}
-    for claim in artefact.card.claims:
+    errata = {erratum.id for erratum in artefact.record.errata}
+    for claim in artefact.record.claims:
         assert (
             claim.erratum in errata
             or claim.erratum is None

@@ -1,8 +1,4 @@
-"""Models of the YAML files of ``published/``: a paper, its chapters and their records.
-
-Each folder of ``published/`` is a paper: ``paper.yaml`` describes it, and one YAML file per chapter
-has a record for each of its tables and figures.
-"""
+"""Models of the record of a table, figure or passage of text."""
 
 from __future__ import annotations
 
@@ -11,10 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from everycell.records.claims import CardFileModel, Claim, DecisiveIf, NotTestable, Untested
-from everycell.records.published_cells import Selector
-from everycell.records.spread import SEEDS
-from everycell.records.tiers import TIERS, Tier
+from everycell.base.validation import Strict
+from everycell.records.cells import SEEDS, Selector
+from everycell.records.claims import Claim, DecisiveIf, NotTestable
+from everycell.records.folders import TIERS, Tier
 
 State = Literal["reproduced", "surrogate", "quoted", "not run", "drawing"]
 #: Cause of an erratum: an error of the paper, a transcription error, another method than described,
@@ -24,7 +20,7 @@ Cause = Literal["published", "copy", "method", "unknown"]
 RUNNABLE: frozenset[State] = frozenset({"reproduced", "surrogate"})
 
 
-class TierCard(CardFileModel):
+class DeclaredTier(Strict):
     """What a tier provides for an artefact."""
 
     state: State = Field(
@@ -68,7 +64,7 @@ class TierCard(CardFileModel):
     )
 
     @model_validator(mode="after")
-    def _check_state(self) -> TierCard:
+    def _check_state(self) -> DeclaredTier:
         if self.state == "surrogate" and not self.name:
             raise ValueError("the state surrogate requires a `name` of the surrogate data")
         if self.state != "surrogate" and self.lacks:
@@ -91,14 +87,14 @@ class TierCard(CardFileModel):
         return declared is None or claim not in (declared.claims or [claim])
 
 
-class Layout(CardFileModel):
+class Layout(Strict):
     """Key columns in the rows and in the columns of a displayed table."""
 
     rows: list[str] = Field(description="Key columns down the table.")
     columns: list[str] = Field(description="Key columns across the table.")
 
 
-class Precision(CardFileModel):
+class Precision(Strict):
     """Precision of cells that differs from that of their metric."""
 
     cells: Selector = Field(description="Selector of the cells.")
@@ -123,7 +119,7 @@ class Precision(CardFileModel):
         return self
 
 
-class Tolerance(CardFileModel):
+class Tolerance(Strict):
     """A distance within which a cell counts as within tolerance, derived from a stated cause."""
 
     cells: Selector = Field({}, description="Selector of the cells; by default all.")
@@ -152,7 +148,7 @@ class Tolerance(CardFileModel):
         return self
 
 
-class Quoted(CardFileModel):
+class Quoted(Strict):
     """Published cells that are inputs, or that the paper quotes from elsewhere."""
 
     cells: Selector = Field({}, description="Selector of the cells; by default all.")
@@ -168,7 +164,7 @@ class Quoted(CardFileModel):
     )
 
 
-class Derived(CardFileModel):
+class Derived(Strict):
     """Published cells that a tier computes from other published values."""
 
     cells: Selector = Field({}, description="Selector of the cells; by default all.")
@@ -180,7 +176,7 @@ class Derived(CardFileModel):
     )
 
 
-class NotRun(CardFileModel):
+class NotRun(Strict):
     """Published cells that a tier cannot compute although it reproduces other cells."""
 
     cells: Selector = Field(description="Selector of the cells.")
@@ -188,7 +184,7 @@ class NotRun(CardFileModel):
     needs: str = Field(min_length=3, description="What computing them would require.")
 
 
-class Yields(CardFileModel):
+class Yields(Strict):
     """Where the value is found that the cause of an erratum yields for published cells.
 
     It is computed by the rule: a cell of the reproduced table, or of a supplementary one. Only if
@@ -215,7 +211,7 @@ class Yields(CardFileModel):
         return self
 
 
-class Erratum(CardFileModel):
+class Erratum(Strict):
     """A published value that is wrong or disputed, with the evidence."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$", description="Name of the erratum.")
@@ -248,7 +244,7 @@ class Erratum(CardFileModel):
     )
 
 
-class Card(CardFileModel):
+class Record(Strict):
     """Record of a table, figure, passage of text or drawing."""
 
     kind: Literal["table", "figure", "text", "drawing"] = Field(
@@ -256,7 +252,7 @@ class Card(CardFileModel):
     )
     title: str = Field(min_length=5, description="Title in your own words.")
     source: str = Field(min_length=2, description="Section or page of the paper.")
-    tiers: Annotated[dict[Tier, TierCard], Field(min_length=1)] = Field(
+    tiers: Annotated[dict[Tier, DeclaredTier], Field(min_length=1)] = Field(
         description="State and requirements of each tier."
     )
     unpublished: bool = Field(
@@ -348,39 +344,3 @@ def split_supplement_name(name: str) -> tuple[str, str]:
     if dot or re.match("(table|figure|text)_", name):
         return owner, suffix
     return "", name
-
-
-class ChapterFile(CardFileModel):
-    """A chapter, `chN.yaml`: the records of its tables, figures and passages of text."""
-
-    chapter: str = Field(description='Number or letter, as text: `"1"`.')
-    title: str = Field(description="Title in your own words.")
-    source: str | None = Field(None, description="Pages or sections of the paper.")
-    names: dict[str, str] = Field(
-        {}, description="Defaults for `names` of all records of the chapter."
-    )
-    artefacts: dict[str, Card] = Field(
-        description="Records by id: `table_4_8`, `figure_A_1`, `text_4_3`.",
-        json_schema_extra={"propertyNames": {"pattern": "^(table|figure|text)(_[0-9A-Z]+)+$"}},
-    )
-    untested: list[Untested] = Field([], description="Claims that cannot be tested.")
-
-
-class PaperFile(CardFileModel):
-    """A paper: its `paper.yaml`."""
-
-    title: str = Field(description="Title of the paper.")
-    authors: str = Field(description="Authors, separated by commas.")
-    year: int = Field(description="Year of publication.")
-    kind: Literal["thesis", "paper"] = Field(
-        description="In a `thesis`, the number of a table begins with its chapter."
-    )
-    reference: str = Field(description="Venue or publisher.")
-    # Its model is in `everycell.records.publications`, as only the page uses it: changes to that
-    # model must not rerun results.
-    publication: dict[str, object] = Field(
-        {}, description="Identifiers and addresses of the paper, its code and its data."
-    )
-    facts: list[str] = Field(
-        [], description="CSV files of the folder that are not published values of an artefact."
-    )

@@ -1,4 +1,4 @@
-"""Code of a paper's chapters, found by its place: ``workflow/papers/KEY/chN*.py``."""
+"""Folders of a repository: tiers of results, and the code of papers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Literal
 
+#: Names of the tiers, which are also the folders below ``results``.
+Tier = Literal["embedded", "released", "full"]
+TIERS: tuple[Tier, ...] = ("embedded", "released", "full")
 #: Folder of a repository that is on the path of imports, for the package `papers`.
 WORKFLOW = "workflow"
 #: Folder with the rules and the code of each paper.

@@ -1,19 +1,19 @@
-"""Loading cards: messages of files that cannot be read, ids, inputs, and the real papers."""
+"""Loading records: messages of files that cannot be read, ids, inputs, and the real papers."""
 
 import re
 from collections import Counter
 
 import pytest
 from harness import published
-from unit.toy_papers import CARD, write_paper
+from unit.toy_papers import RECORD, write_paper
 
-from everycell.records.artefacts import all_artefacts, find_artefact, load_papers
-from everycell.records.published_cells import CardError
-from everycell.verdicts.card_checks import check_cards
+from everycell.records.cells import RecordError
+from everycell.records.papers import all_artefacts, find_artefact, load_papers
 from everycell.verdicts.claims import evaluate
+from everycell.verdicts.record_checks import check_records
 from everycell.verdicts.verdicts import report
 
-#: Text of the card that is replaced, by what, and what loading says.
+#: Text of the record that is replaced, by what, and what loading says.
 UNREADABLE = {
     "unknown key": (
         "source: p. 1",
@@ -63,7 +63,7 @@ UNREADABLE = {
         "quoted: [{cells: {row: 3}, because: an input}]\n    decimals:",
         ".cells.row` is 3; expected a valid string.",
     ),
-    "same card twice": (
+    "same record twice": (
         "    decimals: {AP: 2, n: 0}\n",
         "  table_1: {}\n",
         "is not valid YAML, line 9: the key 'table_1' occurs twice; correct that line.",
@@ -76,13 +76,13 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
-def test_a_card_that_cannot_be_read_names_file_key_and_what_is_allowed(tmp_path, kind):
+def test_a_record_that_cannot_be_read_names_file_key_and_what_is_allowed(tmp_path, kind):
     old, new, sentence = UNREADABLE[kind]
     path = write_paper(tmp_path) / "toy" / "ch1.yaml"
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(CardError) as caught:
+    with pytest.raises(RecordError) as caught:
         load_papers(tmp_path)
     message = str(caught.value)
     assert message.startswith(str(path)) and sentence in message
@@ -90,11 +90,11 @@ def test_a_card_that_cannot_be_read_names_file_key_and_what_is_allowed(tmp_path,
 
 
 def test_names_of_a_chapter_hold_for_its_records_which_may_have_others(tmp_path):
-    path = write_paper(tmp_path, CARD + "    names: {n: Size}\n") / "toy" / "ch1.yaml"
+    path = write_paper(tmp_path, RECORD + "    names: {n: Size}\n") / "toy" / "ch1.yaml"
     path.write_text(
         path.read_text().replace("artefacts:", "names: {AP: MAP (%), n: N}\nartefacts:")
     )
-    names = load_papers(tmp_path)["toy"].artefacts["table_1"].card.names
+    names = load_papers(tmp_path)["toy"].artefacts["table_1"].record.names
     assert names == {"AP": "MAP (%)", "n": "Size"}
 
 
@@ -102,7 +102,7 @@ def test_each_fault_of_a_record_has_its_line(tmp_path):
     path = write_paper(tmp_path) / "toy" / "ch1.yaml"
     text = path.read_text().replace("source:", "sorce:").replace("{AP: 2,", "{AP: [2],")
     path.write_text(text)
-    with pytest.raises(CardError) as caught:
+    with pytest.raises(RecordError) as caught:
         load_papers(tmp_path)
     lines = text.splitlines()
     number = {word: lines.index(line) + 1 for line in lines for word in line.split()[:1]}
@@ -133,31 +133,31 @@ def test_each_fault_of_a_record_has_its_line(tmp_path):
     ],
 )
 def test_a_predicate_that_says_nothing(tmp_path, predicate, sentence):
-    card = f"""{CARD}    claims:
+    record = f"""{RECORD}    claims:
       - {{id: c, claim: Row a is good., source: p. 1,
          supported_if: [{{cells: {{row: a}}, {predicate[1:]}]}}
 """
-    with pytest.raises(CardError) as caught:
-        load_papers(write_paper(tmp_path, card))
+    with pytest.raises(RecordError) as caught:
+        load_papers(write_paper(tmp_path, record))
     assert sentence in str(caught.value)
 
 
 def test_one_name_in_two_chapters(tmp_path):
     write_paper(tmp_path)
     write_paper(tmp_path, chapter="2")
-    with pytest.raises(CardError, match=r"ch2.yaml, line 4: table_1 already has a record"):
+    with pytest.raises(RecordError, match=r"ch2.yaml, line 4: table_1 already has a record"):
         load_papers(tmp_path)
 
 
 def test_chapters_without_a_paper_are_not_passed_over(tmp_path):
     (write_paper(tmp_path) / "toy" / "paper.yaml").unlink()
-    with pytest.raises(CardError, match=r"ch1.yaml: the folder has no paper.yaml"):
+    with pytest.raises(RecordError, match=r"ch1.yaml: the folder has no paper.yaml"):
         load_papers(tmp_path)
 
 
 def test_a_folder_without_papers(tmp_path):
     with pytest.raises(
-        CardError, match=r"contains no paper; a paper is a folder with a paper.yaml"
+        RecordError, match=r"contains no paper; a paper is a folder with a paper.yaml"
     ):
         load_papers(tmp_path)
 
@@ -173,7 +173,7 @@ def test_a_folder_without_papers(tmp_path):
 def test_an_unknown_id_brings_the_nearest(tmp_path, requested, nearest):
     write_paper(tmp_path)
     papers = load_papers(write_paper(tmp_path, key="other"))
-    with pytest.raises(CardError) as caught:
+    with pytest.raises(RecordError) as caught:
         find_artefact(papers, requested)
     assert str(caught.value).startswith(
         f"{requested!r} is not a known artefact; did you mean {nearest}"
@@ -181,7 +181,7 @@ def test_an_unknown_id_brings_the_nearest(tmp_path, requested, nearest):
 
 
 def test_an_id_that_resembles_none(tmp_path):
-    with pytest.raises(CardError, match=r"'\?' is not a known artefact; see `everycell list`."):
+    with pytest.raises(RecordError, match=r"'\?' is not a known artefact; see `everycell list`."):
         find_artefact(load_papers(write_paper(tmp_path)), "?")
 
 
@@ -192,7 +192,7 @@ def test_adding_a_paper_touches_no_other(tmp_path, repository):
     papers = load_papers(
         write_paper(
             tmp_path,
-            CARD
+            RECORD
             + """\
     claims:
       - id: b_is_better
@@ -203,9 +203,9 @@ def test_adding_a_paper_touches_no_other(tmp_path, repository):
         )
     )
     assert papers["sakai2023"] == before["sakai2023"]
-    assert check_cards(papers) == []
+    assert check_records(papers) == []
     added = find_artefact(papers, "toy/table_1")
-    assert evaluate(added.card.claims[0], added.cells).outcome == "supported"
+    assert evaluate(added.record.claims[0], added.cells).outcome == "supported"
     result = report(added, "embedded", added.cells.assign(value=["0.301", "12", "0.42", "8"]))
     assert [cell.verdict for cell in result.cells] == ["equal", "equal", "different", "different"]
 
@@ -215,7 +215,7 @@ def test_only_declared_inputs_are_handed_to_a_rebuild(tmp_path):
       - {cells: {metric: n}, because: counts of the paper, is_input: true}
       - {cells: {row: b}, because: from another paper}
 """
-    artefact = find_artefact(load_papers(write_paper(tmp_path, CARD + quoted)), "toy/table_1")
+    artefact = find_artefact(load_papers(write_paper(tmp_path, RECORD + quoted)), "toy/table_1")
     assert artefact.input_cells()["value"].tolist() == ["12", "7"]
 
 
@@ -223,8 +223,8 @@ def test_what_one_tier_takes_as_given_another_may_rebuild(tmp_path):
     quoted = """    quoted:
       - {cells: {metric: n}, because: counts of the paper, is_input: true, tiers: [embedded]}
 """
-    card = CARD.replace("tiers: {", "tiers: {full: {state: reproduced, needs: hours}, ")
-    artefact = find_artefact(load_papers(write_paper(tmp_path, card + quoted)), "toy/table_1")
+    record = RECORD.replace("tiers: {", "tiers: {full: {state: reproduced, needs: hours}, ")
+    artefact = find_artefact(load_papers(write_paper(tmp_path, record + quoted)), "toy/table_1")
     assert artefact.input_cells()["value"].tolist() == ["12", "7"]
     verdicts = {}
     for tier in ("embedded", "full"):
@@ -238,12 +238,12 @@ def test_what_one_tier_takes_as_given_another_may_rebuild(tmp_path):
 
 
 def test_undeclared_decimals_are_the_most_that_a_metric_shows(tmp_path):
-    card = CARD.replace("    decimals: {AP: 2, n: 0}\n", "")
-    artefact = find_artefact(load_papers(write_paper(tmp_path, card)), "toy/table_1")
+    record = RECORD.replace("    decimals: {AP: 2, n: 0}\n", "")
+    artefact = find_artefact(load_papers(write_paper(tmp_path, record)), "toy/table_1")
     assert (artefact.decimals("AP"), artefact.decimals("n")) == (2, 0)
 
 
-def test_every_table_and_figure_of_the_five_papers_has_a_card(repository):
+def test_every_table_and_figure_of_the_five_papers_has_a_record(repository):
     artefacts = list(all_artefacts(published()))
     counts = Counter((artefact.paper, artefact.name.split("_")[0]) for artefact in artefacts)
     assert {key: n for key, n in counts.items() if key[1] != "text"} == {

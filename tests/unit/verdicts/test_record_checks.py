@@ -1,4 +1,4 @@
-"""What `check_cards` finds on toy papers, and that it finds nothing on the real ones."""
+"""What `check_records` finds on toy papers, and that it finds nothing on the real ones."""
 
 import json
 import re
@@ -6,16 +6,16 @@ import re
 import pytest
 import yaml
 from harness import REPOSITORY, published
-from unit.toy_papers import CARD, CELLS, PAPER, write_paper
+from unit.toy_papers import CELLS, PAPER, RECORD, write_paper
 
-from everycell.records.artefacts import load_papers
-from everycell.records.published_cells import CardError
-from everycell.verdicts.card_checks import check_cards
+from everycell.records.cells import RecordError
+from everycell.records.papers import load_papers
+from everycell.verdicts.record_checks import check_records
 
 
 def check(*arguments, **options) -> list[str]:
     """Faults with the record's id in place of its file and line."""
-    faults = check_cards(load_papers(write_paper(*arguments, **options)))
+    faults = check_records(load_papers(write_paper(*arguments, **options)))
     return [re.sub(r".*/(\w+)/ch\w+.yaml, line \d+ \((\w+)\)", r"\1/\2", fault) for fault in faults]
 
 
@@ -24,7 +24,7 @@ def test_a_sound_paper_has_no_faults(tmp_path):
 
 
 MISSING = "missing: [{kind: experiment, name: users}]"
-#: Lines added to the sound card, and what the one fault says.
+#: Lines added to the sound record, and what the one fault says.
 ADDED = {
     "unknown row of a tolerance": (
         "tolerances: [{cells: {row: c}, within: 0.1, because: rounded inputs}]",
@@ -121,7 +121,7 @@ def test_a_field_that_does_not_fit_the_cells(tmp_path, kind):
     if field.startswith("{"):
         fields = yaml.safe_load(field)
         field = "\n    ".join(f"{name}: {json.dumps(entry)}" for name, entry in fields.items())
-    [fault] = check(tmp_path, f"{CARD}    {field}\n")
+    [fault] = check(tmp_path, f"{RECORD}    {field}\n")
     assert sentence in fault
 
 
@@ -131,31 +131,31 @@ def test_check_claims_marker_without_a_column(tmp_path, reads, tested_on):
     op = 'op: contains, value: "*"' if "reads" in reads else 'op: ">", other: {row: b}'
     part = f"{{cells: {{row: a, metric: AP}}, {op}, {reads}, tested_on: [{tested_on}]}}"
     claim = "{id: c, claim: A is better., source: p. 1, supported_if: [" + part + "]}"
-    card = f"{CARD}    claims: [{claim}]\n"
-    faults = check(tmp_path, card)
+    record = f"{RECORD}    claims: [{claim}]\n"
+    faults = check(tmp_path, record)
     assert len(faults) == (tested_on == "published")
     assert all("has no column `marker`" in fault for fault in faults)
     marked = "\n".join(
         f"{line},{'marker' if number == 0 else ''}"
         for number, line in enumerate(CELLS.replace("0.30", "0.50").splitlines())
     )
-    assert not any("has no column" in fault for fault in check(tmp_path, card, marked + "\n"))
+    assert not any("has no column" in fault for fault in check(tmp_path, record, marked + "\n"))
 
 
 @pytest.mark.parametrize("within", [0.1, 0.15])
 def test_check_tolerance_up_to_its_limit(tmp_path, within):
     tolerance = f"    tolerances: [{{cells: {{row: a, metric: AP}}, within: {within}, "
-    assert check(tmp_path, f"{CARD}{tolerance}because: rounded inputs}}]\n") == []
+    assert check(tmp_path, f"{RECORD}{tolerance}because: rounded inputs}}]\n") == []
     # One unit of the last digit is always allowed.
     cells = CELLS.replace("a,AP,0.30", "a,AP,0.01")
-    card = f"{CARD}{tolerance.replace(str(within), '0.01')}because: rounded inputs}}]\n"
-    assert check(tmp_path, card, cells) == []
+    record = f"{RECORD}{tolerance.replace(str(within), '0.01')}because: rounded inputs}}]\n"
+    assert check(tmp_path, record, cells) == []
 
 
 def test_check_not_reported_with_a_value(tmp_path):
     cells = "row,metric,value,marker\na,AP,0.3,\na,n,-,not_reported\nb,AP,0.4,\nb,n,7,{}\n"
-    assert check(tmp_path, CARD, cells.format("")) == []
-    [fault] = check(tmp_path, CARD, cells.format("not_reported"))
+    assert check(tmp_path, RECORD, cells.format("")) == []
+    [fault] = check(tmp_path, RECORD, cells.format("not_reported"))
     assert "line 5" in fault and "'7'" in fault and "not_reported" in fault
 
 
@@ -170,15 +170,15 @@ BETTER = (
 def test_a_stand_in_lacks_only_what_is_printed(tmp_path):
     for row, faults in (("b", []), ("c", ["toy/table_1: no cell has row = 'c'; the values are"])):
         state = f"{{state: surrogate, name: toys, needs: nothing, lacks: {{row: [{row}]}}}}"
-        card = CARD.replace("{state: reproduced, needs: nothing}", state)
-        result = check(tmp_path, card)
+        record = RECORD.replace("{state: reproduced, needs: nothing}", state)
+        result = check(tmp_path, record)
         assert [
             fault.startswith(message) for fault, message in zip(result, faults, strict=True)
         ] == ([True] * len(faults))
 
 
 def test_conclusions_leave_labels_out(tmp_path):
-    assert check(tmp_path, CARD + BETTER, LABELLED) == []
+    assert check(tmp_path, RECORD + BETTER, LABELLED) == []
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_conclusions_leave_labels_out(tmp_path):
 )
 def test_a_conclusion_that_names_a_label(tmp_path, sound, naming):
     assert sound in BETTER
-    assert check(tmp_path, CARD + BETTER.replace(sound, naming), LABELLED) == [
+    assert check(tmp_path, RECORD + BETTER.replace(sound, naming), LABELLED) == [
         "toy/table_1: claim c uses the label column 'model', which only describes other columns; "
         "select cells by ['row', 'metric']."
     ]
@@ -204,17 +204,17 @@ def test_a_conclusion_that_names_a_label(tmp_path, sound, naming):
 def test_check_claims_column_of_readings(tmp_path, changed):
     """A claim is tested on one reading; a predicate that selects one would find no cells."""
     readings = "    readings: epochs\n    supplements: {tests: Tests}\n"
-    assert check(tmp_path, CARD + readings + BETTER, LABELLED) == []
-    card = CARD + readings + BETTER.replace("cells: {row: b,", changed)
-    [fault] = check(tmp_path, card, LABELLED)
+    assert check(tmp_path, RECORD + readings + BETTER, LABELLED) == []
+    record = RECORD + readings + BETTER.replace("cells: {row: b,", changed)
+    [fault] = check(tmp_path, record, LABELLED)
     assert "claim c" in fault and "'epochs'" in fault
 
 
 def test_a_selector_whose_values_never_meet_in_a_cell(tmp_path):
     cells = CELLS + "c,F1,0.10\n"
-    card = CARD.replace("n: 0", "n: 0, F1: 2")
+    record = RECORD.replace("n: 0", "n: 0, F1: 2")
     quoted = "    quoted: [{cells: {row: a, metric: F1}, because: an input}]\n"
-    [fault] = check(tmp_path, card + quoted, cells)
+    [fault] = check(tmp_path, record + quoted, cells)
     assert fault == (
         "toy/table_1: no cell matches the selector {'row': 'a', 'metric': 'F1'}; correct it."
     )
@@ -235,12 +235,12 @@ def test_a_selector_whose_values_never_meet_in_a_cell(tmp_path):
     ],
 )
 def test_decimals_and_metrics_fit(tmp_path, decimals, sentence):
-    [fault] = check(tmp_path, CARD.replace("{AP: 2, n: 0}", decimals))
+    [fault] = check(tmp_path, RECORD.replace("{AP: 2, n: 0}", decimals))
     assert fault.endswith(sentence)
 
 
 def test_digits_of_one_metric_come_before_those_of_all(tmp_path):
-    assert check(tmp_path, CARD.replace("{AP: 2, n: 0}", "{AP: 2, all: 0}")) == []
+    assert check(tmp_path, RECORD.replace("{AP: 2, n: 0}", "{AP: 2, all: 0}")) == []
 
 
 def test_decimals_of_metrics_need_a_column_of_that_name(tmp_path):
@@ -250,12 +250,12 @@ def test_decimals_of_metrics_need_a_column_of_that_name(tmp_path):
         f"toy/table_1: `decimals` has the key 'AP', but {tmp_path}/toy/table_1.csv has no column "
         "`metric`; use the key `all`, or rename the column of measures to `metric`."
     )
-    assert check(tmp_path, CARD.replace("{AP: 2, n: 0}", "{all: 2}"), cells=cells) == []
+    assert check(tmp_path, RECORD.replace("{AP: 2, n: 0}", "{all: 2}"), cells=cells) == []
 
 
 def test_cells_without_metrics_need_decimals_for_all(tmp_path):
-    card = CARD.replace("decimals: {AP: 2, n: 0}", "layout: {rows: [row], columns: []}")
-    [fault] = check(tmp_path, card, "row,value\na,0.3\n")
+    record = RECORD.replace("decimals: {AP: 2, n: 0}", "layout: {rows: [row], columns: []}")
+    [fault] = check(tmp_path, record, "row,value\na,0.3\n")
     assert "`decimals` lacks the metric 'all'" in fault
 
 
@@ -273,9 +273,9 @@ def test_a_dash_needs_no_decimals_where_no_number_is_reported(tmp_path):
     assert check(tmp_path, cells="\n".join([f"{head},marker", *marked]) + "\n") == []
 
 
-def test_text_is_compared_as_text_where_the_card_says_so(tmp_path):
-    card = CARD.replace("AP: 2", "AP: text")
-    assert check(tmp_path, card, CELLS.replace("0.30", "S")) == []
+def test_text_is_compared_as_text_where_the_record_says_so(tmp_path):
+    record = RECORD.replace("AP: 2", "AP: text")
+    assert check(tmp_path, record, CELLS.replace("0.30", "S")) == []
 
 
 BROKEN_CELLS = {
@@ -302,11 +302,11 @@ def test_cells_that_cannot_be_used(tmp_path, kind):
     assert fault.startswith(str(tmp_path / "toy" / "table_1.csv")) and sentence in fault
 
 
-def test_a_card_that_points_at_no_cells(tmp_path):
-    card = CARD + "    unpublished: true\n"
-    card += "    errata: [{id: e, cause: copy, cells: [{row: a}], finding: It is wrong., "
-    card += "evidence: It cannot be.}]\n"
-    faults = check(tmp_path, card, cells=None)
+def test_a_record_that_points_at_no_cells(tmp_path):
+    record = RECORD + "    unpublished: true\n"
+    record += "    errata: [{id: e, cause: copy, cells: [{row: a}], finding: It is wrong., "
+    record += "evidence: It cannot be.}]\n"
+    faults = check(tmp_path, record, cells=None)
     assert faults == [
         f"toy/table_1: `{field}` selects cells, but table_1.csv does not exist; add the "
         "published cells or remove the field."
@@ -315,22 +315,22 @@ def test_a_card_that_points_at_no_cells(tmp_path):
 
 
 def test_claims_without_printed_numbers_need_a_run(tmp_path):
-    card = CARD + "    unpublished: true\n"
-    card += "    claims: [{id: up, claim: It goes up., source: p. 1, supported_if: "
-    card += "[{cells: {row: a}, op: '>', value: 0}]}]\n"
-    assert check(tmp_path, card, cells=None) == []
-    faults = check(tmp_path, card.replace("state: reproduced", "state: quoted"), cells=None)
+    record = RECORD + "    unpublished: true\n"
+    record += "    claims: [{id: up, claim: It goes up., source: p. 1, supported_if: "
+    record += "[{cells: {row: a}, op: '>', value: 0}]}]\n"
+    assert check(tmp_path, record, cells=None) == []
+    faults = check(tmp_path, record.replace("state: reproduced", "state: quoted"), cells=None)
     assert [fault.split("`")[1] for fault in faults] == ["decimals", "claims"]
 
 
-def test_cells_without_a_card(tmp_path):
+def test_cells_without_a_record(tmp_path):
     (write_paper(tmp_path) / "toy" / "table_2.csv").write_text(CELLS)
-    [fault] = check_cards(load_papers(tmp_path))
+    [fault] = check_records(load_papers(tmp_path))
     path = tmp_path / "toy" / "table_2.csv"
     assert fault == f"{path} has no record; add table_2 to a chapter file."
 
 
-def test_facts_need_no_card_but_must_be_there(tmp_path):
+def test_facts_need_no_record_but_must_be_there(tmp_path):
     about = PAPER.replace("}", ", facts: [targets.csv]}")
     [fault] = check(tmp_path, about=about)
     assert fault.endswith(
@@ -338,7 +338,7 @@ def test_facts_need_no_card_but_must_be_there(tmp_path):
         "`facts`."
     )
     (tmp_path / "toy" / "targets.csv").write_text("group,value\na,1\n")
-    assert check_cards(load_papers(tmp_path)) == []
+    assert check_records(load_papers(tmp_path)) == []
 
 
 @pytest.mark.parametrize(
@@ -358,18 +358,18 @@ def test_facts_need_no_card_but_must_be_there(tmp_path):
     ],
 )
 def test_an_id_of_another_kind(tmp_path, name, kind, sentence):
-    [fault] = check(tmp_path, CARD.replace("kind: table", f"kind: {kind}"), name=name)
+    [fault] = check(tmp_path, RECORD.replace("kind: table", f"kind: {kind}"), name=name)
     assert sentence in fault
 
 
 @pytest.mark.parametrize(("kind", "state"), [("drawing", "reproduced"), ("figure", "drawing")])
 def test_drawings_and_nothing_else_have_the_state_drawing(tmp_path, kind, state):
-    card = CARD.replace("kind: table", f"kind: {kind}").replace("reproduced", state)
-    [fault] = check(tmp_path, card, name="figure_1")
+    record = RECORD.replace("kind: table", f"kind: {kind}").replace("reproduced", state)
+    [fault] = check(tmp_path, record, name="figure_1")
     assert f"figure_1 has the kind '{kind}', but its state in tier embedded is '{state}'" in fault
 
 
-def test_a_card_of_another_chapter_of_a_thesis(tmp_path):
+def test_a_record_of_another_chapter_of_a_thesis(tmp_path):
     about = PAPER.replace("kind: paper", "kind: thesis")
     [fault] = check(tmp_path, about=about, name="table_4_1", chapter="5")
     assert fault.endswith("table_4_1 belongs to chapter 4; move its record to ch4.yaml.")
@@ -380,29 +380,29 @@ def test_a_paper_without_artefacts(tmp_path):
     home = tmp_path / "toy"
     home.mkdir()
     (home / "paper.yaml").write_text(PAPER)
-    assert check_cards(load_papers(tmp_path)) == [
+    assert check_records(load_papers(tmp_path)) == [
         "toy has no artefacts; add a chapter file with records."
     ]
 
 
-def test_real_cards_have_no_faults(repository):
-    assert check_cards(published()) == []
+def test_real_records_have_no_faults(repository):
+    assert check_records(published()) == []
 
 
 def test_a_test_that_no_predicate_reads_is_decoration(tmp_path):
     names = BETTER.replace("claim:", "test: Paired t-test, claim:", 1)
     assert names != BETTER
-    (fault,) = check(tmp_path, CARD + names, LABELLED)
+    (fault,) = check(tmp_path, RECORD + names, LABELLED)
     assert "has a `test`, but no predicate reads a p-value" in fault
     read = names.replace("other: {row: a}", "other: {row: a}, letters: true", 1)
     assert read != names
     marked = LABELLED.replace("\n", ",\n").replace("value,", "value,marker")
-    assert check(tmp_path, CARD + read, marked) == []
+    assert check(tmp_path, RECORD + read, marked) == []
 
 
 @pytest.mark.parametrize("name", ["tests", "table_1.tests", "table_9.tests"])
-def test_a_table_beside_must_be_named_on_its_card(tmp_path, name):
-    reading = CARD + BETTER.replace("cells:", f"supplement: {name}, cells:", 1)
+def test_a_table_beside_must_be_named_on_its_record(tmp_path, name):
+    reading = RECORD + BETTER.replace("cells:", f"supplement: {name}, cells:", 1)
     assert "which no record of toy declares" in "".join(check(tmp_path, reading, LABELLED))
     if "9" not in name:
         names = reading + "    supplements: {tests: Tests of the differences}\n"
@@ -415,8 +415,8 @@ def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
         "because: It learned nothing.}"
     )
     state = f"{{state: surrogate, name: toys, needs: nothing, decisive_if: [{rule}]}}"
-    card = CARD.replace("{state: reproduced, needs: nothing}", state) + BETTER
-    assert check(tmp_path, card, LABELLED) == [
+    record = RECORD.replace("{state: reproduced, needs: nothing}", state) + BETTER
+    assert check(tmp_path, record, LABELLED) == [
         "toy/table_1: `decisive_if` has the unknown claim 'd'; the claims are ['c']."
     ]
 
@@ -440,24 +440,24 @@ def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, claims, fa
     declared = f"not_testable: {{claims: {claims}, {reason}}}"
     state = "{state: surrogate, name: toys, needs: nothing%s}"
     state %= "" if claims is None else f", {declared}"
-    card = CARD.replace("{state: reproduced, needs: nothing}", state)
-    card += BETTER.replace("cells:", f"{tested_on}cells:", 1)
-    result = check(tmp_path, card, LABELLED)
+    record = RECORD.replace("{state: reproduced, needs: nothing}", state)
+    record += BETTER.replace("cells:", f"{tested_on}cells:", 1)
+    result = check(tmp_path, record, LABELLED)
     assert len(result) == bool(fault) and fault in "".join(result)
 
 
 def test_nothing_is_untestable_without_a_claim(tmp_path):
     excluded = f"not_testable: {{{MISSING}, because: Toys it is.}}"
     state = f"{{state: surrogate, name: toys, needs: nothing, {excluded}}}"
-    [fault] = check(tmp_path, CARD.replace("{state: reproduced, needs: nothing}", state))
+    [fault] = check(tmp_path, RECORD.replace("{state: reproduced, needs: nothing}", state))
     assert "toy/table_1: `not_testable`" in fault
 
 
 def test_what_is_rebuilt_is_tested(tmp_path):
     excluded = f"not_testable: {{{MISSING}, because: Toys are no users.}}"
     declared = f"{{state: reproduced, needs: nothing, {excluded}}}"
-    with pytest.raises(CardError, match="not_testable"):
-        check(tmp_path, CARD.replace("{state: reproduced, needs: nothing}", declared), LABELLED)
+    with pytest.raises(RecordError, match="not_testable"):
+        check(tmp_path, RECORD.replace("{state: reproduced, needs: nothing}", declared), LABELLED)
 
 
 UNTESTED = """\
@@ -486,12 +486,12 @@ files:
         ("experiment", "answers of users", ""),
     ],
 )
-def test_check_cards_looks_for_what_untested_claims_lack(tmp_path, kind, name, fault):
-    card = CARD + UNTESTED.replace("KIND", kind).replace("NAME", name)
-    folder = write_paper(tmp_path, card)
+def test_check_records_looks_for_what_untested_claims_lack(tmp_path, kind, name, fault):
+    record = RECORD + UNTESTED.replace("KIND", kind).replace("NAME", name)
+    folder = write_paper(tmp_path, record)
     registry = REGISTRY.replace("COMMIT", "a" * 40).replace("HASH", "b" * 64)
     (folder / "toy" / "registry.yaml").write_text(registry)
-    faults = check_cards(load_papers(folder))
+    faults = check_records(load_papers(folder))
     assert bool(faults) == bool(fault)
     if fault:
         assert fault in faults[0] and "ch1.yaml, line 11" in faults[0]

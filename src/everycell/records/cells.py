@@ -1,4 +1,4 @@
-"""Reading and selection of published cells: the tidy tables of ``published/``, one row per cell.
+"""Published cells: the tidy tables of ``published/``, one row per cell; and spread over seeds.
 
 The columns before ``value`` are the *key* of a cell, by which it is matched with a reproduced cell.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ DESCRIPTION = ("value", "unit", "marker", "line", "note")
 Selector = dict[str, str | list[str]]
 
 
-class CardError(Exception):
+class RecordError(Exception):
     """A record or its published cells are invalid; the message says where and why."""
 
 
@@ -66,7 +66,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     header, rows, faults = _read_rows(path)
     faults = faults or [*_faults(header, rows)]
     if faults:
-        raise CardError("\n".join(f"{path}{fault}" for fault in faults))
+        raise RecordError("\n".join(f"{path}{fault}" for fault in faults))
     cells = pd.DataFrame([row for _, row in rows], columns=header, dtype=str)
     return cells.assign(value=cells["value"].map(plain_minus))
 
@@ -78,7 +78,7 @@ def cell_lines(path: Path) -> list[int]:
 
 def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], list[str]]:
     """Header, rows with their line numbers, and faults of the CSV format."""
-    check_regular(path, CardError)
+    check_regular(path, RecordError)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
@@ -94,7 +94,7 @@ def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], list
                 rows += [(line, row + [""] * (len(header) - len(row)))] * bool(row)
                 line = reader.line_num + 1
     except (csv.Error, UnicodeDecodeError) as error:
-        raise CardError(f"{path} cannot be read as CSV ({error}); correct the file.") from None
+        raise RecordError(f"{path} cannot be read as CSV ({error}); correct the file.") from None
     return header, rows, faults
 
 
@@ -150,20 +150,20 @@ def select(
     mask = pd.Series(True, index=table.index)
     for column, names in selector.items():
         if column not in table:
-            raise CardError(
+            raise RecordError(
                 f"{where}: a selector has the unknown column {column!r}; the key columns are "
                 f"{key_columns(table)}."
             )
         values = [names] if isinstance(names, str) else list(names)
         unknown = set(values) - set(table[column])
         if unknown:
-            raise CardError(
+            raise RecordError(
                 f"{where}: no cell has {column} = {sorted(unknown)[0]!r}; the values are "
                 f"{in_quotes(sorted(set(table[column])), 300)}."
             )
         mask &= table[column].isin(values)
     if not mask.any():
-        raise CardError(f"{where}: no cell matches the selector {dict(selector)}; correct it.")
+        raise RecordError(f"{where}: no cell matches the selector {dict(selector)}; correct it.")
     return mask
 
 
@@ -191,8 +191,113 @@ def drop_labels(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd
     keys = key_columns(rows)
     duplicates = rows.duplicated(keys)
     if duplicates.any():
-        raise CardError(
+        raise RecordError(
             f"{where}: without the labels {list(labels)}, two cells have the same key "
             f"{rows.loc[duplicates, keys].iloc[0].to_dict()}; remove a column from `labels`."
         )
     return rows
+
+
+#: Suffix of the supplementary table.
+SEEDS = "seeds"
+#: Its last key column, and the values of that column.
+STATISTIC = "statistic"
+STATISTICS = ("mean", "standard deviation", "lowest", "highest", "seeds")
+#: Minimum number of training runs for a tolerance. With two, it would be 15.6 standard deviations,
+#: which would accept almost any value.
+FEWEST = 3
+#: Probability that another training run is within the tolerance.
+COVERAGE = 0.95
+#: Sentence on the spread of a single cell, see `describe_spread`.
+_SENTENCE = re.compile(r"Spread over seeds: [^()]*\([^()]*\), so .*? of their mean\. ?")
+
+
+class Spread(NamedTuple):
+    """Summary of a cell over n training runs; `deviation` (divisor n - 1) is NaN for n = 1."""
+
+    mean: float
+    deviation: float
+    lowest: float
+    highest: float
+    seeds: int
+
+
+def summarise_seeds(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Make the supplementary table of the spread over seeds, for a table of means."""
+    rows = []
+    for key, values in cells.groupby(list(keys), sort=False, dropna=False)["value"]:
+        numbers = values.astype(float)
+        statistics = (numbers.mean(), numbers.std(), numbers.min(), numbers.max(), numbers.count())
+        rows += [
+            (*key, name, number)
+            for name, number in zip(STATISTICS, statistics, strict=True)
+            if not math.isnan(number)
+        ]
+    # With this type, the number of runs remains an integer.
+    return pd.DataFrame(rows, columns=[*keys, STATISTIC, "value"], dtype=object)
+
+
+def read_spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tuple, Spread]:
+    """Read the spreads of cells from a supplementary table."""
+    missing = [name for name in (*keys, STATISTIC, "value") if name not in table]
+    if missing:
+        raise RecordError(
+            f"{where}: the table of seeds lacks the column {missing[0]!r}; it needs "
+            f"{[*keys, STATISTIC, 'value']}."
+        )
+    statistics: dict[tuple, dict[str, float | None]] = {}
+    columns = [*keys, STATISTIC, "value"]
+    for *key, name, value in table[columns].itertuples(index=False, name=None):
+        statistics.setdefault(tuple(map(str, key)), {})[name] = as_number(value)
+    spreads_by_cell = {}
+    for key, values in statistics.items():
+        mean, deviation, lowest, highest, seeds = (values.get(name) for name in STATISTICS)
+        if mean is None or lowest is None or highest is None or seeds is None:
+            raise RecordError(
+                f"{where}: the table of seeds lacks one of {', '.join(STATISTICS)} for the cell "
+                f"{' / '.join(key)}; write it with `everycell.records.cells.summarise_seeds`."
+            )
+        deviation = math.nan if deviation is None else deviation
+        spreads_by_cell[key] = Spread(mean, deviation, lowest, highest, int(seeds))
+    return spreads_by_cell
+
+
+def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
+    r"""Tolerance for the distance from our mean; None for fewer than three training runs.
+
+    It is the half-width of the two-sided 95 % prediction interval for the mean of :math:`m` future
+    observations of a normal distribution, :math:`\bar x \pm t_{n-1,\,0.975}\; s \sqrt{1/m + 1/n}`
+    after :math:`n` observations (W. Q. Meeker, G. J. Hahn and L. A. Escobar, *Statistical
+    Intervals*, 2nd edition, Wiley 2017, chapter 4).
+    """
+    if spread.seeds < FEWEST:
+        return None
+    # Imported here since scipy is slow to import and few records need it.
+    from scipy.special import stdtrit
+
+    quantile = float(stdtrit(spread.seeds - 1, (1 + COVERAGE) / 2))
+    return quantile * spread.deviation * math.sqrt(1 / mean_of + 1 / spread.seeds)
+
+
+def describe_spread(spread: Spread, decimals: int, mean_of: int = 1) -> str:
+    """Describe the spread behind a tolerance, with two more digits than published."""
+    within = tolerance_of(spread, mean_of)
+    if within is None:
+        runs = "1 training run" if spread.seeds == 1 else f"{spread.seeds} training runs"
+        return f"Spread over seeds: {runs}, but a tolerance requires at least {FEWEST}."
+    if within == 0:
+        return f"Spread over seeds: none; {spread.seeds} training runs gave the same value."
+    lowest, highest, mean, deviation, distance = (
+        f"{number:.{decimals + 2}f}"
+        for number in (spread.lowest, spread.highest, spread.mean, spread.deviation, within)
+    )
+    more = "one more" if mean_of == 1 else f"the mean of {mean_of} more"
+    return (
+        f"Spread over seeds: {spread.seeds} training runs gave {lowest} to {highest} (mean {mean}, "
+        f"standard deviation {deviation}), so {more} is expected within {distance} of their mean."
+    )
+
+
+def without_spread(why: str) -> str:
+    """Reason for a verdict without the spread of its cell, to group cells with the same reason."""
+    return _SENTENCE.sub("", why).strip()

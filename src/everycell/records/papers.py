@@ -1,4 +1,8 @@
-"""Artefacts: the tables and figures of the papers, with their records and published cells."""
+"""Papers, and their artefacts: tables and figures with their records and published cells.
+
+Each folder of ``published/`` is a paper: ``paper.yaml`` describes it, and one YAML file per chapter
+has a record for each of its tables and figures.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,17 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import Annotated, Literal, NamedTuple
 
 import pandas as pd
+from pydantic import Field
 
 from everycell.base.untrusted import text_of
+from everycell.base.validation import Strict
 from everycell.base.yaml import line_of
 from everycell.base.yaml_files import read_model
-from everycell.records.cards import RUNNABLE, Card, ChapterFile, PaperFile
-from everycell.records.claims import CardFileModel, Untested
-from everycell.records.published_cells import (
-    CardError,
+from everycell.records.cells import (
+    RecordError,
     Selector,
     count_decimals,
     drop_labels,
@@ -27,14 +31,89 @@ from everycell.records.published_cells import (
     select,
     select_any,
 )
+from everycell.records.claims import Untested
+from everycell.records.folders import Tier
 from everycell.records.sensitivity import Sensitivity, sensitivity_of
-from everycell.records.tiers import Tier
+from everycell.records.tables import RUNNABLE, Record
 
 ARTEFACT_ID = re.compile(r"(table|figure|text)_([0-9A-Z]+)(_[0-9A-Z]+)*")
 #: Values of cells without a number, and the marker for them.
 DASHES = ("-", "\u2013", "\u2014", "\u2212")
 NOT_REPORTED = "not_reported"
-_Content = TypeVar("_Content", bound=CardFileModel)
+Url = Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$")]
+Doi = Annotated[str, Field(pattern=r"^10\.\d{4,9}/[^\s\"'<>]+$")]
+ArXiv = Annotated[str, Field(pattern=r"^\d{4}\.\d{4,5}$")]
+
+
+class Repository(Strict):
+    """A repository with code or data of the paper."""
+
+    url: Url = Field(description="Address.")
+    holds: str = Field(min_length=3, description="Description of its content.")
+
+
+class Origin(Strict):
+    """The publication that a chapter of a thesis is based on."""
+
+    published: str = Field(min_length=3, description="Venue and year, with pages if known.")
+    doi: Doi | None = Field(None, description="DOI without `https://doi.org/`.")
+    arxiv: ArXiv | None = Field(None, description="arXiv identifier, in quotation marks.")
+
+
+class Publication(Strict):
+    """Identifiers and addresses of a paper, its code and its data."""
+
+    doi: Doi | None = Field(None, description="DOI without `https://doi.org/`.")
+    arxiv: ArXiv | None = Field(
+        None, description='arXiv identifier, in quotation marks, such as "2403.05975".'
+    )
+    isbn: Annotated[str, Field(pattern=r"^[0-9-]{13,17}$")] | None = Field(
+        None, description="ISBN of a book or thesis."
+    )
+    url: Url | None = Field(None, description="Page of the publisher or library.")
+    school: str | None = Field(None, description="University of a thesis.")
+    booktitle: str | None = Field(None, description="Title of the proceedings.")
+    pages: Annotated[str, Field(pattern=r"^\d+(-\d+)?$")] | None = Field(
+        None, description="Pages, such as 3-19."
+    )
+    origins: dict[str, Origin] = Field({}, description="Chapter -> its earlier publication.")
+    code: list[Repository] = Field([], description="Repositories of code.")
+    data: list[Repository] = Field([], description="Repositories of data.")
+
+
+class PaperFile(Strict):
+    """A paper: its `paper.yaml`."""
+
+    title: str = Field(description="Title of the paper.")
+    authors: str = Field(description="Authors, separated by commas.")
+    year: int = Field(description="Year of publication.")
+    kind: Literal["thesis", "paper"] = Field(
+        description="In a `thesis`, the number of a table begins with its chapter."
+    )
+    reference: str = Field(description="Venue or publisher.")
+    publication: Publication = Field(
+        default_factory=Publication,
+        description="Identifiers and addresses of the paper, its code and its data.",
+    )
+    facts: list[str] = Field(
+        [], description="CSV files of the folder that are not published values of an artefact."
+    )
+
+
+class ChapterFile(Strict):
+    """A chapter, `chN.yaml`: the records of its tables, figures and passages of text."""
+
+    chapter: str = Field(description='Number or letter, as text: `"1"`.')
+    title: str = Field(description="Title in your own words.")
+    source: str | None = Field(None, description="Pages or sections of the paper.")
+    names: dict[str, str] = Field(
+        {}, description="Defaults for `names` of all records of the chapter."
+    )
+    artefacts: dict[str, Record] = Field(
+        description="Records by id: `table_4_8`, `figure_A_1`, `text_4_3`.",
+        json_schema_extra={"propertyNames": {"pattern": "^(table|figure|text)(_[0-9A-Z]+)+$"}},
+    )
+    untested: list[Untested] = Field([], description="Claims that cannot be tested.")
 
 
 class CellPrecision(NamedTuple):
@@ -44,13 +123,13 @@ class CellPrecision(NamedTuple):
     measured: bool
 
 
-class Artefact(CardFileModel):
+class Artefact(Strict):
     """A record with its paper, chapter, id and file of published cells."""
 
     paper: str
     chapter: str
     name: str
-    card: Card
+    record: Record
     folder: Path
 
     @property
@@ -64,7 +143,7 @@ class Artefact(CardFileModel):
         return self.folder / f"{self.name}.csv"
 
     @property
-    def card_path(self) -> Path:
+    def records_path(self) -> Path:
         """File with the records of the chapter."""
         return self.folder / f"ch{self.chapter}.yaml"
 
@@ -81,9 +160,9 @@ class Artefact(CardFileModel):
 
         A run table needs one, and so does everything else with declared decimals.
         """
-        runs = any(tier.state in RUNNABLE for tier in self.card.tiers.values())
-        has_values = self.card.kind == "table" or bool(self.card.decimals)
-        return runs and has_values and not self.card.unpublished
+        runs = any(tier.state in RUNNABLE for tier in self.record.tiers.values())
+        has_values = self.record.kind == "table" or bool(self.record.decimals)
+        return runs and has_values and not self.record.unpublished
 
     @property
     def key_columns(self) -> list[str]:
@@ -92,7 +171,7 @@ class Artefact(CardFileModel):
 
     def decimals(self, metric: str) -> int | Literal["text"]:
         """Published decimals of a metric: declared, or else the most that any of its cells has."""
-        declared = self.card.decimals.get(metric, self.card.decimals.get("all"))
+        declared = self.record.decimals.get(metric, self.record.decimals.get("all"))
         if declared is not None:
             return declared
         values = self.cells["value"]
@@ -111,7 +190,7 @@ class Artefact(CardFileModel):
         precisions = [
             CellPrecision(decimals_by_metric[metric], measured=False) for metric in metrics
         ]
-        for entry in self.card.precision:
+        for entry in self.record.precision:
             for row in self.select(entry.cells).to_numpy().nonzero()[0]:
                 decimals = precisions[row].decimals if entry.decimals is None else entry.decimals
                 precisions[row] = CellPrecision(decimals, entry.measured)
@@ -125,7 +204,7 @@ class Artefact(CardFileModel):
         """
         markers = self.cells.get("marker", pd.Series("", self.cells.index))
         declared = pd.Series(False, index=self.cells.index)
-        for selector in self.card.kinds.get("empty", ()):
+        for selector in self.record.kinds.get("empty", ()):
             declared |= self.select(selector)
         rows = zip(self.cells["value"], self.precisions, markers, declared, strict=True)
         return [
@@ -142,7 +221,7 @@ class Artefact(CardFileModel):
 
     def drop_labels(self, table: pd.DataFrame) -> pd.DataFrame:
         """Drop the label columns of a table of this artefact, as tests of claims require."""
-        return drop_labels(table, self.card.labels, where=self.id)
+        return drop_labels(table, self.record.labels, where=self.id)
 
     def select(self, selector: Mapping[str, str | list[str]]) -> pd.Series:
         """Select cells as a boolean mask over `cells`; refuse unknown columns and values."""
@@ -151,8 +230,8 @@ class Artefact(CardFileModel):
     def is_compared(self, tier: Tier) -> pd.Series:
         """Mask of the cells that are compared in a tier: neither quoted nor declared as not run."""
         excluded = [
-            *(entry.cells for entry in self.card.not_run if entry.tier == tier),
-            *(entry.cells for entry in self.card.quoted if tier in entry.tiers),
+            *(entry.cells for entry in self.record.not_run if entry.tier == tier),
+            *(entry.cells for entry in self.record.quoted if tier in entry.tiers),
         ]
         mask = pd.Series(True, index=self.cells.index)
         mask.iloc[self.empty_rows] = False
@@ -164,7 +243,7 @@ class Artefact(CardFileModel):
         """Selectors of the cells that a rule may read, in a tier or in any tier."""
         return [
             entry.cells
-            for entry in self.card.quoted
+            for entry in self.record.quoted
             if entry.is_input and (tier is None or tier in entry.tiers)
         ]
 
@@ -173,24 +252,14 @@ class Artefact(CardFileModel):
         return select_any(self.cells, self.declared_inputs(tier), where=self.id)
 
 
-class Paper(CardFileModel):
+class Paper(PaperFile):
     """A paper with its artefacts in the order of their records."""
 
     key: str
-    title: str
-    authors: str
-    year: int
-    kind: Literal["thesis", "paper"]
-    reference: str
     chapters: dict[str, str]
     #: Claims of each chapter that cannot be tested here.
     untested: dict[str, list[Untested]]
     artefacts: dict[str, Artefact]
-
-
-def read_card_file(path: Path, model: type[_Content]) -> _Content:
-    """Read and validate a YAML file of ``published/``."""
-    return read_model(path, model, CardError)
 
 
 def load_papers(folder: Path) -> dict[str, Paper]:
@@ -198,33 +267,33 @@ def load_papers(folder: Path) -> dict[str, Paper]:
     papers: dict[str, Paper] = {}
     for chapter_file in sorted(folder.glob("*/ch*.yaml")):
         if not chapter_file.with_name("paper.yaml").exists():
-            raise CardError(
+            raise RecordError(
                 f"{chapter_file}: the folder has no paper.yaml; write one with the paper's details."
             )
     for paper_file in sorted(folder.glob("*/paper.yaml")):
         papers[paper_file.parent.name] = load_paper(paper_file.parent)
     if not papers:
-        raise CardError(f"{folder} contains no paper; a paper is a folder with a paper.yaml.")
+        raise RecordError(f"{folder} contains no paper; a paper is a folder with a paper.yaml.")
     return papers
 
 
 def load_paper(folder: Path) -> Paper:
     """Read one paper without checking cells against records."""
-    about = read_card_file(folder / "paper.yaml", PaperFile)
+    about = read_model(folder / "paper.yaml", PaperFile, RecordError)
     chapters: dict[str, str] = {}
     untested: dict[str, list[Untested]] = {}
     artefacts: dict[str, Artefact] = {}
     for chapter_file in sorted(folder.glob("ch*.yaml"), key=lambda path: _chapter_order(path)):
-        chapter = read_card_file(chapter_file, ChapterFile)
+        chapter = read_model(chapter_file, ChapterFile, RecordError)
         if chapter_file.name != f"ch{chapter.chapter}.yaml":
             line = line_of(text_of(chapter_file), ["chapter"])
-            raise CardError(
+            raise RecordError(
                 f"{chapter_file}, line {line}: `chapter` is {chapter.chapter!r}; rename the file "
                 f"to ch{chapter.chapter}.yaml or correct `chapter`."
             )
         chapters[chapter.chapter] = chapter.title
         untested[chapter.chapter] = chapter.untested
-        for name, card in chapter.artefacts.items():
+        for name, record in chapter.artefacts.items():
             fault = ""
             if not ARTEFACT_ID.fullmatch(name):
                 fault = (
@@ -233,26 +302,18 @@ def load_paper(folder: Path) -> Paper:
                 )
             elif name in artefacts:
                 fault = (
-                    f"{name} already has a record in {artefacts[name].card_path}; remove one of "
+                    f"{name} already has a record in {artefacts[name].records_path}; remove one of "
                     "the two"
                 )
             if fault:
                 line = line_of(text_of(chapter_file), ["artefacts", name])
-                raise CardError(f"{chapter_file}, line {line}: {fault}.")
-            card = card.model_copy(update={"names": chapter.names | card.names})
+                raise RecordError(f"{chapter_file}, line {line}: {fault}.")
+            record = record.model_copy(update={"names": chapter.names | record.names})
             artefacts[name] = Artefact(
-                paper=folder.name, chapter=chapter.chapter, name=name, card=card, folder=folder
+                paper=folder.name, chapter=chapter.chapter, name=name, record=record, folder=folder
             )
     return Paper(
-        key=folder.name,
-        title=about.title,
-        authors=about.authors,
-        year=about.year,
-        kind=about.kind,
-        reference=about.reference,
-        chapters=chapters,
-        untested=untested,
-        artefacts=artefacts,
+        **dict(about), key=folder.name, chapters=chapters, untested=untested, artefacts=artefacts
     )
 
 
@@ -274,4 +335,4 @@ def find_artefact(papers: Mapping[str, Paper], name: str) -> Artefact:
         return artefacts_by_id[name]
     matches = get_close_matches(name, [*papers, *artefacts_by_id], n=3, cutoff=0.3)
     hint = f"did you mean {', '.join(matches)}" if matches else "see `everycell list`"
-    raise CardError(f"{name!r} is not a known artefact; {hint}.")
+    raise RecordError(f"{name!r} is not a known artefact; {hint}.")
