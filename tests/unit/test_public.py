@@ -21,6 +21,8 @@ from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.reproducibility import compare_runs, ranking_agreement
 from everycell.trec.runs import write_qrels, write_run
 
+pytestmark = pytest.mark.compares("fairness", "compare")
+
 
 @pytest.fixture(scope="module")
 def judged() -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -142,6 +142,7 @@ def predictions(seed: int) -> list[dict]:
     return rows
 
 
+@pytest.mark.compares("satisfaction_report")
 def test_satisfaction_agrees_with_scikit_learn(write):
     created = predictions(1)
     lines = [row | {"estimator": "bert"} for row in created] + [

@@ -44,6 +44,7 @@ def first_two(values):
     return np.argsort(-values, kind="stable")[:2].tolist()
 
 
+@pytest.mark.compares("kernel_shapley_values")
 def test_kernel_shap_of_few_features_is_exact():
     worth = np.random.default_rng(0).random(2**6)
     bits = 1 << np.arange(6)
@@ -63,6 +64,7 @@ def test_kernel_shap_leaves_the_generator_of_the_process_alone():
     assert np.random.random() == expected
 
 
+@pytest.mark.compares("ranking_shap")
 def test_ranking_shap_is_near_enumeration_and_sums_to_what_the_list_gains(explained):
     value = kendall(explained.ranks)
     game = explained.game(value)
@@ -114,6 +116,7 @@ def test_ranks_of_single_documents_are_those_of_lists_with_one_masked(explained)
             assert result[row, document] == pytest.approx(-np.mean(ranks))
 
 
+@pytest.mark.compares("sharp")
 def test_sharp_is_the_mean_of_each_documents_values(explained):
     restricted = explained.restricted_list
     game = RankGame(restricted.forest, restricted.documents, restricted.background)
@@ -122,6 +125,7 @@ def test_sharp_is_the_mean_of_each_documents_values(explained):
     assert result == pytest.approx(item.mean(axis=1), abs=0.05)
 
 
+@pytest.mark.compares("checks")
 def test_checks_take_the_first_of_equal_attributions_and_all_where_there_are_fewer():
     calls = []
 
@@ -143,6 +147,7 @@ def test_checks_invalid_attribution():
         checks(lambda coalitions: coalitions.sum(axis=1), np.array([[np.nan, 1]]), [1])
 
 
+@pytest.mark.compares("mean_pointwise_lime", "mean_listwise_lime", "pointwise_shap", "greedy")
 def test_mean_attributions_equal_their_parts(explained):
     """Means over the documents; of absolute weights for scores, which may differ in sign."""
     restricted = explained.restricted_list

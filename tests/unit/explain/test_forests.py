@@ -201,6 +201,7 @@ def test_read_forest_transformed_scores(tmp_path, options, message):
         read_forest(saved(model, tmp_path))
 
 
+@pytest.mark.compares("tree_shapley_values")
 def test_pointwise_values_are_those_of_the_tree_explainer(ranker):
     forest, _, vectors = ranker
     documents, background = vectors[:4], vectors[50:80]

@@ -32,6 +32,7 @@ rankings = (st.integers(2, 8) | st.sampled_from([63, 64, 65, 130])).flatmap(
 )
 
 
+@pytest.mark.compares("ranks_of")
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.sampled_from(["first", "last"]))
 def test_ranks_are_those_of_scipy_with_ties_by_place(scores, ties):
     values = np.array(scores, dtype=float)
@@ -68,6 +69,7 @@ def test_ties_of_the_released_code():
     assert ranks_of(np.zeros(4), "last").tolist() == [4, 3, 2, 1]
 
 
+@pytest.mark.compares("kendall")
 @given(rankings, st.randoms(use_true_random=False))
 def test_kendall_is_that_of_scipy(reference, random):
     other = list(reference)
@@ -84,6 +86,9 @@ def test_the_same_ranking_is_worth_most(reference):
     assert exposure_difference(reference)(same)[0] == 0
 
 
+@pytest.mark.compares(
+    "exposure", "exposures", "weighted_rank_difference", "negative_rank", "exposure_difference"
+)
 def test_value_functions_by_hand():
     ranks = np.array([[2, 3, 1]])
     assert weighted_rank_difference([1, 2, 3])(ranks)[0] == pytest.approx(
@@ -154,6 +159,7 @@ def test_a_feature_that_the_model_does_not_read_is_worth_nothing():
     assert result.sum() == pytest.approx(1 - game(np.zeros((1, 3), dtype=bool))[0])
 
 
+@pytest.mark.compares("pointwise_shapley_values")
 def test_pointwise_values_of_a_linear_model_have_a_closed_form():
     rng = np.random.default_rng(2)
     documents, background = rng.normal(size=(3, 4)), rng.normal(size=(50, 4))

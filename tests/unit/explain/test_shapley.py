@@ -40,6 +40,7 @@ def by_permutations(worth):
     return result / len(orders)
 
 
+@pytest.mark.compares("shapley_values", "all_coalitions")
 @given(games)
 def test_values_are_mean_gains_over_all_orders(worth):
     np.testing.assert_allclose(shapley_values(worth), by_permutations(worth), atol=1e-9)
@@ -83,6 +84,7 @@ def test_many_games_at_once_are_each_of_them():
     np.testing.assert_allclose(shapley_values(worth), item)
 
 
+@pytest.mark.compares("sampled_shapley_values")
 @settings(max_examples=25, deadline=None)
 @given(arrays(float, 16, elements=numbers), st.integers(0, 2**32 - 1))
 def test_sampling_is_efficient_and_within_its_error(worth, seed):
@@ -141,6 +143,7 @@ def test_sampled_shapley_values_invalid_numbers(wrong):
         sampled_shapley_values(as_game(np.zeros(4)), 2, **arguments)
 
 
+@pytest.mark.compares("greedy_selection")
 def test_greedy_selection_ends_where_nothing_is_gained():
     # Alone each is worth 1; together the first two are worth less.
     worth = np.array([0.0, 1.0, 1.0, 0.5, 1.0, 1.5, 1.2, 3.0])

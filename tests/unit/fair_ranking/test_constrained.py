@@ -35,6 +35,7 @@ def enumerated(scores, neutral, share):
     )
 
 
+@pytest.mark.compares("best_by_integer_program")
 @settings(max_examples=40, deadline=None)
 @given(LISTS, SHARES)
 def test_the_integer_program_finds_the_best_order(documents, share):
@@ -44,6 +45,7 @@ def test_the_integer_program_finds_the_best_order(documents, share):
     assert result.loss == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.compares("best_by_assignment")
 @settings(deadline=None)
 @given(LISTS, SHARES)
 def test_the_price_gives_a_fair_enough_order_within_its_bound(documents, share):
@@ -68,6 +70,7 @@ def test_the_price_loses_little_on_a_list_of_fifty():
         assert result.loss < 0.002
 
 
+@pytest.mark.compares("scale_scores")
 def test_gains_keep_the_order():
     result = scale_scores([-3.0, 5.0, 1.0])
     assert result.argsort().tolist() == [0, 2, 1] and result.max() == 1 and 0 < result.min() < 1e-4

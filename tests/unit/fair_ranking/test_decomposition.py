@@ -35,6 +35,7 @@ def check_policy(policy, matrix):
     np.testing.assert_allclose(policy.marginals(n), matrix, atol=1e-9)
 
 
+@pytest.mark.compares("decompose")
 @pytest.mark.parametrize("matching", RULES)
 def test_by_hand(matching):
     # Two rankings and no others have these probabilities.
@@ -58,6 +59,7 @@ def test_probabilities_stay_and_rankings_are_few(data, n, seed):
     assert len(policy.weights) <= (n - 1) * k + 1
 
 
+@pytest.mark.compares("resample")
 @given(n=st.integers(8, 24), seed=st.integers(0, 2**32 - 1), matching=st.sampled_from(RULES))
 @settings(max_examples=40, deadline=None)
 def test_felix_keeps_probabilities_and_never_shows_more_outliers(n, seed, matching):

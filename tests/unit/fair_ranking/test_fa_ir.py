@@ -17,6 +17,7 @@ from everycell.fair_ranking.fa_ir import (
 )
 
 
+@pytest.mark.compares("minimum_protected")
 @pytest.mark.parametrize(
     ("share", "needed"),  # Zehlike et al. (2017), table 1: significance 0.1
     [
@@ -47,6 +48,7 @@ def test_a_boundary_that_the_quantile_misses():
     assert minimum_protected(4, 0.5, 0.0625).tolist() == [0, 0, 0, 1]
 
 
+@pytest.mark.compares("failure_probability")
 @pytest.mark.parametrize("share", [0.3, 0.6])
 def test_the_chance_of_failure_by_enumeration(share):
     needed = minimum_protected(9, share)
@@ -58,6 +60,7 @@ def test_the_chance_of_failure_by_enumeration(share):
     assert failure_probability(needed, share) == pytest.approx(chance)
 
 
+@pytest.mark.compares("adjusted_significance")
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.8])
 def test_adjusted_significance_is_the_largest(share):
     selection = adjusted_significance(40, share, 0.1)
@@ -67,6 +70,7 @@ def test_adjusted_significance_is_the_largest(share):
     assert failure_probability(above, share) > 0.1
 
 
+@pytest.mark.compares("fa_ir")
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=25),
     st.sampled_from([0.2, 0.5, 0.8, 0.95]),

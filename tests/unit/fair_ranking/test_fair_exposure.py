@@ -36,6 +36,7 @@ def by_linear_program(merits, weights):
     return exposure @ result.x
 
 
+@pytest.mark.compares("fair_exposure")
 @given(
     merits=st.lists(st.integers(5, 100), min_size=2, max_size=7),
     ranks=st.integers(1, 7),
@@ -50,6 +51,7 @@ def test_a_linear_program_finds_the_same_exposures(merits, ranks, linear):
     np.testing.assert_allclose(fair_exposure(merits, weights), expected, atol=1e-6)
 
 
+@pytest.mark.compares("exposure_blocks", "logarithmic_rank_weights")
 def test_by_hand():
     # Sums of merits 4, 6, 7, 8 and of weights 3, 5, 6, 6: the lowest slope is 3/4, of all points
     # and of the first one, so that exposure is proportional and the first item is always first.

@@ -9,6 +9,7 @@ from everycell.fair_ranking.felix import felix
 from everycell.fair_ranking.policies import outlier_probability
 
 
+@pytest.mark.compares("felix")
 @pytest.mark.parametrize("items", [6, 40])
 def test_the_policy_has_fair_exposures_and_the_fewest_outliers(items):
     rng = np.random.default_rng(7)

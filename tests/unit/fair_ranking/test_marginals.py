@@ -68,6 +68,7 @@ def least_squares_residual(values, weights):
     return np.abs(design @ result - values.ravel()).max() / np.abs(values).max()
 
 
+@pytest.mark.compares("entropy_marginals", "centre_marginals")
 @pytest.mark.parametrize(("n", "k"), [(12, 5), (8, 8), (30, 10)])
 def test_each_is_the_best_by_its_multipliers(n, k):
     # At the best, the derivative (log P, 1 / P) is a sum of the multipliers of the constraints.

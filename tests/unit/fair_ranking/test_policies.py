@@ -8,6 +8,7 @@ from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank
 from everycell.fair_ranking.policies import deterministic, omit, plackett_luce, uniform
 
 
+@pytest.mark.compares("plackett_luce")
 def test_plackett_luce_has_its_probabilities():
     policy = plackett_luce([3, 2, 1], 2, samples=40_000, rng=np.random.default_rng(0))
     first, second = policy.marginals(3).T
@@ -27,17 +28,20 @@ def test_items_without_weight_come_last_in_random_order():
     np.testing.assert_allclose(policy.marginals(4)[[0, 2], 2], 0.5, atol=0.04)
 
 
+@pytest.mark.compares("uniform")
 def test_uniform_gives_every_item_the_same():
     policy = uniform(5, 3, samples=40_000, rng=np.random.default_rng(2))
     np.testing.assert_allclose(policy.marginals(5), 0.2, atol=0.01)
 
 
+@pytest.mark.compares("deterministic")
 def test_deterministic_takes_the_first_of_equal_scores():
     policy = deterministic([0.5, 0.9, 0.5], 3)
     assert policy.rankings.tolist() == [[1, 0, 2]]
     assert policy.weights.tolist() == [1.0]
 
 
+@pytest.mark.compares("omit")
 @pytest.mark.parametrize(("n", "k"), [(6, 3), (7, 7), (25, 10)])
 def test_omit_without_outliers_has_the_fair_exposures(n, k):
     merits = np.random.default_rng(n).uniform(0.05, 1, n)

@@ -24,12 +24,14 @@ from everycell.fair_ranking.policies import (
 )
 
 
+@pytest.mark.compares("exposure_error")
 def test_exposure_error_by_hand():
     # 3 to give out, 2/3 and 1/3 of it wanted: off by 1/2 twice.
     assert exposure_error([1.5, 1.5], [2, 1]) == 0.5
     assert exposure_error([2.0, 1.0], [2, 1]) == 0
 
 
+@pytest.mark.compares("policy_ndcg")
 def test_ndcg_is_that_of_pytrec_eval():
     rng = np.random.default_rng(0)
     relevance = rng.integers(0, 2, 12)
@@ -57,6 +59,7 @@ def test_ndcg_of_grades_has_exponential_gains():
 SCORES = [0.0] * 9 + [1.0, 5.0]
 
 
+@pytest.mark.compares("z_scores", "holds_outlier", "outlierness_published", "outlierness_released")
 def test_outliers_by_hand():
     policy = Policy(np.array([list(range(10)), [*range(9), 10]]), np.array([0.25, 0.75]))
     assert z_scores(SCORES[:10])[9] == pytest.approx(3)

@@ -41,6 +41,7 @@ def by_the_letter(means, deviations, protected, alpha):
     return [moved[i] for i in positions]
 
 
+@pytest.mark.compares("moved_scores", "pufr")
 @given(lists(), st.floats(0, 10))
 def test_scores_are_those_of_the_algorithm(given_list, alpha):
     means, deviations, protected = given_list
@@ -88,11 +89,13 @@ def test_groups_have_alphas_of_their_own():
     assert sort_by_moved_scores([4, 3, 2, 1], moved).tolist() == [1, 0, 3, 2]
 
 
+@pytest.mark.compares("sort_by_moved_scores")
 def test_ties_are_broken_by_the_mean_then_by_the_place():
     assert sort_by_moved_scores([1, 2, 2, 2], [3, 3, 3, 4]).tolist() == [3, 1, 2, 0]
     assert pufr([1, 1, 1], [0, 0, 0], [False, True, True], 1).tolist() == [0, 1, 2]
 
 
+@pytest.mark.compares("count_crossing_intervals")
 @given(lists(), st.floats(0, 3))
 def test_intervals_are_counted_pair_by_pair(given_list, alpha):
     means, deviations = map(np.array, given_list[:2])

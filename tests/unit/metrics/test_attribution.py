@@ -27,6 +27,7 @@ SHARES = st.integers(2, 30).flatmap(
 )
 
 
+@pytest.mark.compares("citation_quality")
 @given(st.sets(st.integers(1, 10)), st.sets(st.integers(1, 10), min_size=1))
 def test_precision_and_recall_are_scikit_learns(cited, relevant):
     truth, created = (
@@ -61,6 +62,7 @@ def test_what_always_holds(pair):
     assert abs(human) <= cas(first, second) + 1e-12
 
 
+@pytest.mark.compares("cas", "cab", "direction")
 def test_by_hand():
     """Four queries, relevant documents by machines: informed, CF-informed and vanilla recalls."""
     informed, counterfactual, vanilla = [0, 0, 1, 0], [1, 0, 1, 1], [1, 0, 0, 0]
@@ -94,6 +96,7 @@ def test_cas_position_of_a_percentage():
         cas([0.5, 50.0], [0.5, 0.1])
 
 
+@pytest.mark.compares("paired_difference")
 def test_paired_difference_is_scipys():
     draw = np.random.default_rng(5)
     first, second = draw.integers(0, 2, (2, 200)).astype(float)
@@ -109,6 +112,7 @@ def test_equal_answers_differ_by_nothing():
     assert paired_difference([1, 0, 1], [1, 0, 1], seed=1) == Difference(0, 0, 0, 0, 1)
 
 
+@pytest.mark.compares("attribution_confidence")
 def test_confidence_by_hand():
     logprobs = [[math.log(0.5), math.log(0.25)], [], [math.log(1.0)]]
     assert attribution_confidence(logprobs, [[True, False], [], [True]]) == pytest.approx(0.75)

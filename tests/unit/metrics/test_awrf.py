@@ -20,12 +20,14 @@ ranked = st.integers(2, 4).flatmap(
 )
 
 
+@pytest.mark.compares("rank_weights")
 def test_weights():
     assert rank_weights(3)[2] == 1 / math.log2(4)
     assert rank_weights(4, "TREC").tolist() == [1, 1, 1 / math.log2(3), 0.5]
     np.testing.assert_allclose(rank_weights(5, "geometric", stop=0.3), geom.pmf(range(1, 6), 0.3))
 
 
+@pytest.mark.compares("awrf", "group_exposure", "group_shares", "absolute_distance")
 @settings(max_examples=40)
 @given(counts=ranked)
 def test_awrf_of_trec_is_what_their_formula_gives_with_scipy(counts):
@@ -76,6 +78,7 @@ def test_exposure_never_falls_and_ends_with_the_list(counts):
     assert (short[~ends] == short[ends][-1]).all()
 
 
+@pytest.mark.compares("alignments")
 def test_documents_without_group_terms_are_everyones_or_nobodys():
     counts = [[[4, 0], [0, 0]]]
     assert awrf(alignments(counts))[0, 1] == pytest.approx(1 / (1 + 1 / math.log2(3)))

@@ -33,6 +33,7 @@ def reports():
     return {name: fairness_report(drawn(seed), counts, [3, 6]) for seed, name in enumerate("abc")}
 
 
+@pytest.mark.compares("fairness_report")
 def test_each_test_is_that_of_scipy(reports):
     result = compare_fairness(reports, "b")
     assert len(result) == 2 * len(MEASURES) * 2

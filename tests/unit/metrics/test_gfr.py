@@ -76,6 +76,7 @@ def test_range_and_short_lists(example_list, end):
         assert short[0, -1] == last
 
 
+@pytest.mark.compares("stopping")
 def test_users_who_stop():
     """By hand: 3/4 stop at the first document, a quarter of the others at the fourth."""
     assert stopping([[3, 0, 0, 1]], 3).tolist() == [[0.75, 0, 0, 0.0625]]
@@ -119,6 +120,7 @@ def scores_of(folder, prefix, run, topic, divergences):
     return gfr([gains], shares, sets, max_gain=3), loops
 
 
+@pytest.mark.compares("gfr")
 @pytest.mark.released
 @pytest.mark.parametrize("topic", SETS)
 @pytest.mark.parametrize("part", ["toy", "pilot"])

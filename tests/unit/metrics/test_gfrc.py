@@ -103,6 +103,7 @@ def test_jsd_is_the_same_however_far_the_group_is(groups):
     assert jensen_shannon(points[1:], points[0]) == pytest.approx(np.ones(groups - 1))
 
 
+@pytest.mark.compares("jensen_shannon")
 @given(pair=pairs())
 def test_jsd_agrees_with_scipy(pair):
     peer = np.nan_to_num(jensenshannon(*pair, base=2)) ** 2
@@ -117,6 +118,7 @@ def test_jsd_of_nearly_equal_distributions_is_0_where_scipy_gives_nan():
     assert jensen_shannon(achieved, target) == pytest.approx(np.zeros(1000), abs=1e-12)
 
 
+@pytest.mark.compares("nmd")
 @given(pair=pairs())
 def test_nmd_agrees_with_scipy(pair):
     groups = np.arange(len(pair[0]))
@@ -124,6 +126,7 @@ def test_nmd_agrees_with_scipy(pair):
     assert nmd(*pair) == pytest.approx(peer, abs=1e-12)
 
 
+@pytest.mark.compares("rnod")
 @given(pair=pairs())
 def test_rnod_agrees_with_a_direct_reading_of_the_definition(pair):
     p, q = pair
@@ -172,6 +175,7 @@ def test_targets_printed_with_six_digits_are_accepted():
     assert rnod([0.333333] * 3, [1 / 3] * 3) == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.compares("position_weight")
 @given(budget=st.integers(1, 2000))
 def test_weight_falls_from_1_at_the_first_word_to_0_beyond_the_budget(budget):
     weights = position_weight(np.arange(1, budget + 3), budget)
@@ -228,6 +232,7 @@ def test_gfrc_invalid_values(call, column, value):
         call()
 
 
+@pytest.mark.compares("without_duplicates")
 def test_only_the_first_relevant_mention_counts():
     names = ["a", "a", "b", "a", "b"]
     assert without_duplicates(names, [0, 0.5, 1, 1, 1]).tolist() == [0, 0.5, 1, 0, 0]
@@ -239,6 +244,7 @@ TURNS = ["S2", "S2", "S3", "S10", "S10"]
 GAINS = [1, 0.5, 0, 1, 1]
 
 
+@pytest.mark.compares("achieved_distributions")
 def test_independent_method_means_over_the_turn_and_cumulative_over_all_so_far():
     own = achieved_distributions(TURNS, GAINS, FILMS)
     assert own.index.tolist() == ["S2", "S10"]
@@ -299,6 +305,9 @@ def test_achieved_distributions_invalid_turns(turns, gains, method, column, valu
         achieved_distributions(turns, gains, np.eye(3), method)
 
 
+@pytest.mark.compares(
+    "combine", "gfrc", "group_fairness", "turn_similarities", "distribution_similarity", "relevance"
+)
 def test_scores_of_a_conversation_are_made_of_their_parts():
     memberships = {"A": [[1, 0], [0, 1], [0, 1]], "B": [[0, 1], [0, 1], [1, 0]]}
     sets = {"A": AttributeSet((0.5, 0.5), "JSD"), "B": AttributeSet((0.3, 0.7), "NMD")}

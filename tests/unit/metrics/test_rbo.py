@@ -143,6 +143,7 @@ def test_the_kinds_of_ties_agree_where_there_are_none(first, second, p, variant)
     assert len(values) == 1
 
 
+@pytest.mark.compares("rbo")
 @pytest.mark.parametrize(
     ("first", "second", "p", "expected"),
     [
@@ -210,6 +211,7 @@ def run_of(lists):
     )
 
 
+@pytest.mark.compares("crbo")
 @settings(max_examples=20)
 @given(
     before=st.lists(plain, min_size=1, max_size=3),

@@ -21,6 +21,7 @@ answers = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size
 sizes = st.integers(0, 60)
 
 
+@pytest.mark.compares("scores", "confusion")
 @given(answers)
 def test_scores_equal_scikit_learn(drawn):
     truth, predicted = zip(*drawn, strict=True)
@@ -31,6 +32,7 @@ def test_scores_equal_scikit_learn(drawn):
     assert scores(confusion(truth, predicted)) == pytest.approx([100 * share for share in expected])
 
 
+@pytest.mark.compares("fitting_confusions")
 @given(sizes, sizes, st.data())
 def test_fitting_confusions_of_rounded_scores(satisfied, dissatisfied, data):
     assume(satisfied + dissatisfied)
@@ -52,6 +54,7 @@ def test_fitting_confusions_accuracy_alone():
 ids = st.sets(st.integers(0, 9).map(str), max_size=8)
 
 
+@pytest.mark.compares("jaccard")
 @given(ids, ids)
 def test_jaccard(main, other):
     counterfactual = [f"{name}-cf" for name in other]
@@ -104,6 +107,7 @@ def test_jaccard_table_3_7(repository, model, setup, dataset):
     assert published["value"].item() in possible
 
 
+@pytest.mark.compares("dissatisfaction_steps")
 @given(sizes, sizes, sizes, st.integers(1, 50))
 def test_dissatisfaction_steps(satisfied, unhappy, available, step):
     assume(satisfied + unhappy)

@@ -97,6 +97,18 @@ texts = st.lists(st.sampled_from(["she", "her", "he", "his", "x", "y", "z"]), mi
 )
 
 
+@pytest.mark.compares(
+    "term_exposure",
+    "group_representation",
+    "rbdf",
+    "ted",
+    "texfair",
+    "neutrality",
+    "nfairr",
+    "ideal_fairr",
+    "divergence_and_factor",
+    "apply_discount",
+)
 @settings(max_examples=40)
 @given(documents=st.lists(texts, min_size=1, max_size=6), tau=st.integers(0, 3))
 def test_measures_are_the_equations_on_texts(tmp_path_factory, documents, tau):
@@ -155,6 +167,7 @@ def test_ranges(example_lists, data):
     assert ((factor >= 0) & (factor <= 1 + 1e-12)).all()
 
 
+@pytest.mark.compares("largest_divergence")
 def test_the_largest_divergence_is_reached():
     target = [0.2, 0.3, 0.5]
     one_group = [[[3, 0, 0]]]
@@ -190,6 +203,13 @@ def test_the_base_of_the_logarithm_cancels(example_lists, base):
         np.testing.assert_allclose(found_now, function(*arguments, listed=listed), atol=1e-9)
 
 
+@pytest.mark.compares(
+    "fairness_curves",
+    "fairness_by_query",
+    "exposure_distance",
+    "document_neutrality",
+    "relative_neutrality",
+)
 @settings(max_examples=40)
 @given(example_lists=lists())
 def test_the_curves_are_the_measures(example_lists):
@@ -308,6 +328,7 @@ def test_neutrality_of_three_groups_falls_below_0():
     assert neutrality([2, 0], target=[1, 0]) == 1
 
 
+@pytest.mark.compares("find_most_neutral", "background_ideal")
 def test_ideal_takes_the_most_neutral_documents_and_uses_a_small_set_up():
     omega = [[0.0, 0.5, 1.0]]
     expected = np.cumsum([1, 0.5 / math.log2(3), 0, 0])
@@ -470,6 +491,7 @@ def test_other_values_that_are_refused():
         ideal_fairr([[2.0]], 1)
 
 
+@pytest.mark.compares("correlation")
 def test_correlation_is_numpys_and_leaves_queries_without_a_value_out():
     first, second = np.random.default_rng(1).random((2, 30))
     result = correlation(np.append(first, np.nan), np.append(second, 0.5))

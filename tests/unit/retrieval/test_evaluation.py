@@ -67,6 +67,7 @@ def random_data(seed, n_topics=40, n_candidates=30, levels=4):
     return frame(run, "score"), frame(qrels, "relevance")
 
 
+@pytest.mark.compares("evaluate", "measure_ranks", "relevant_ranks")
 @pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize("seed", range(3))
 def test_both_ways_equal_pytrec_eval_on_random_runs_full_of_ties(seed, level):

@@ -25,6 +25,7 @@ FLEISS = [
 ]
 
 
+@pytest.mark.compares("percent_agreement")
 def test_a_table_of_two_people_worked_by_hand():
     """Of 50 cases they agree on 35; chance gives .5, so kappa is (.7 - .5) / (1 - .5)."""
     first = [1] * 25 + [0] * 25
@@ -38,6 +39,7 @@ def test_a_published_table_of_many_people():
     assert fleiss_kappa(labels) == pytest.approx(0.210, abs=0.0005)
 
 
+@pytest.mark.compares("cohens_kappa")
 @given(pairs)
 def test_kappa_is_that_of_statsmodels(drawn):
     first, second = np.array(drawn).T

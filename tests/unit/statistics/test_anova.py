@@ -132,6 +132,7 @@ def test_supported_anova_does_not_depend_on_names_but_minimum_norm_does():
     assert before != pytest.approx(after, rel=0.01)
 
 
+@pytest.mark.compares("design_support")
 def test_design_support():
     support = design_support(viewpoints_like(), ["a", "b", "c"])
     assert (support.n, support.columns, support.rank, support.df_resid) == (60, 20, 15, 45)
@@ -359,6 +360,7 @@ def test_cells_of_no_factor_and_of_a_constant_response_are_refused(cells):
         cells(frame.assign(z=1.0), ["z"], ["a", "b"], CULPEPPER)
 
 
+@pytest.mark.compares("anova_cells", "supported_cells")
 def test_anova_cells_and_supported_cells_in_long_format():
     frame = pd.DataFrame({"rating": [1, 2, 3, 4, 2, 4], "kind": list("aabbcc")})
     assert anova_cells(frame, ["rating"], ["kind"], CULPEPPER)["value"].tolist()[1] == "L"

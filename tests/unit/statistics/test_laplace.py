@@ -33,6 +33,7 @@ def gradients(head, vector, label):
     return np.column_stack([layer.weight.grad, layer.bias.grad])
 
 
+@pytest.mark.compares("fisher_diagonal")
 @pytest.mark.parametrize("head", HEADS, ids=["one logit", "two logits"])
 def test_fisher_is_the_sum_of_squared_gradients(head):
     squared = [[gradients(head, vector, y) ** 2 for y in (0, 1)] for vector in VECTORS]
@@ -45,6 +46,7 @@ def test_fisher_is_the_sum_of_squared_gradients(head):
     np.testing.assert_allclose(fisher_diagonal(head, VECTORS), expected)
 
 
+@pytest.mark.compares("log_odds_distribution", "sampled_distribution")
 @pytest.mark.parametrize("head", HEADS, ids=["one logit", "two logits"])
 def test_sampling_finds_the_closed_form(head):
     fisher = fisher_diagonal(head, VECTORS)
