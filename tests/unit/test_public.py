@@ -121,10 +121,7 @@ def test_the_level_is_that_of_measures_which_name_none():
 @pytest.mark.parametrize(
     ("measures", "expected_message"),
     [
-        (
-            "nDGC@10",
-            "which cannot be parsed .measure not found: nDGC.; expected the notation",
-        ),
+        ("nDGC@10", "which cannot be parsed .measure not found: nDGC.; expected the notation"),
         ("P", "'P', which cannot be parsed .*cutoff"),
         ("P(depth=3)@5", "cannot be parsed .*depth"),
         ("nDCG@", "cannot be parsed"),

@@ -23,10 +23,7 @@ from everycell.metrics.attribution import (
     paired_difference,
     ratio_interval,
 )
-from everycell.rag.citation_marks import (
-    Forms,
-    unread_marks,
-)
+from everycell.rag.citation_marks import Forms, unread_marks
 from everycell.rag.citations import (
     citation_logprobs,
     documents,

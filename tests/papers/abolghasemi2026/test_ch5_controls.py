@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 from everycell.base.errors import DataError
 from everycell.metrics.attribution import cab, cas, citation_quality
 from everycell.rag.citations import citation_logprobs, documents, find_citations
-from papers.abolghasemi2026.ch5_controls import (
-    PlantedGenerator,
-    expected_quality,
-)
+from papers.abolghasemi2026.ch5_controls import PlantedGenerator, expected_quality
 
 QUERIES = [f"q{number}" for number in range(400)]
 K = 5

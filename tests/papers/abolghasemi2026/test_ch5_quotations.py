@@ -9,11 +9,7 @@ from hypothesis import strategies as st
 from everycell.language_models.generation import Answer, Token
 from everycell.rag.answers import is_correct
 from everycell.rag.citations import citation_logprobs, find_citations, without_citations
-from papers.abolghasemi2026.ch5_quotations import (
-    OMITTED,
-    QUOTED,
-    without_quotations,
-)
+from papers.abolghasemi2026.ch5_quotations import OMITTED, QUOTED, without_quotations
 
 PASSAGE = "Delft is a city of canals in the west, and it was founded in 1246 by a count."
 WORDS = "delft rye oats 12 canal old in the of a count [1] [2] [1, 2] [3].".split()

@@ -9,11 +9,7 @@ from everycell.fair_ranking.felix import resample
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
 from everycell.fair_ranking.policies import Policy, holds_outlier
 from papers.heuss2025 import ch2_optimum as optimum
-from papers.heuss2025.ch2_optimum import (
-    generate_rankings,
-    lowest_probability,
-    pool_rankings,
-)
+from papers.heuss2025.ch2_optimum import generate_rankings, lowest_probability, pool_rankings
 
 
 def problem(n, k, seed):

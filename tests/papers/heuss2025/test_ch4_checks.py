@@ -8,13 +8,7 @@ import pytest
 
 from everycell.explain.forests import read_forest
 from papers.heuss2025.ch4 import Means, mean_attributions
-from papers.heuss2025.ch4_explanations import (
-    EXPLAINERS,
-    MEASURES,
-    SIZES,
-    Setup,
-    explain_lists,
-)
+from papers.heuss2025.ch4_explanations import EXPLAINERS, MEASURES, SIZES, Setup, explain_lists
 from papers.heuss2025.ch4_features import (
     WEIGHTS,
     features_from_runs,

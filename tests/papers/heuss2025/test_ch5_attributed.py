@@ -7,12 +7,7 @@ import pandas as pd
 import pytest
 
 from everycell.rag.interventions import outcomes
-from papers.heuss2025.ch5_attributed import (
-    OracleReader,
-    VectorMatcher,
-    WordMatcher,
-    run_trials,
-)
+from papers.heuss2025.ch5_attributed import OracleReader, VectorMatcher, WordMatcher, run_trials
 from papers.heuss2025.ch5_questions import RetrievedQuestion, select_questions
 
 QUESTIONS = [

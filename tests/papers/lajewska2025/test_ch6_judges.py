@@ -29,11 +29,7 @@ from papers.lajewska2025.ch6_completeness import (
     supported_shares,
     train_judge,
 )
-from papers.lajewska2025.ch6_entailment import (
-    LABELS,
-    inference_probabilities,
-    load_inference,
-)
+from papers.lajewska2025.ch6_entailment import LABELS, inference_probabilities, load_inference
 
 
 class Script:

@@ -18,11 +18,7 @@ from papers.lajewska2025.ch6_judging import (
     create_topic_nuggets,
     judge_responses,
 )
-from papers.lajewska2025.ch6_nuggets import (
-    SLOTS,
-    TEMPLATE,
-    detect_spans,
-)
+from papers.lajewska2025.ch6_nuggets import SLOTS, TEMPLATE, detect_spans
 from papers.lajewska2025.ch6_rag24 import (
     BASELINES,
     RUNS,

@@ -7,11 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from papers.lajewska2025.ch6_ragas import (
-    Grounding,
-    answer_relevance,
-    faithfulness,
-)
+from papers.lajewska2025.ch6_ragas import Grounding, answer_relevance, faithfulness
 
 PASSAGES = ("Owls eat mice.", "They hunt at\nnight.")
 

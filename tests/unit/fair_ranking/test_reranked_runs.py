@@ -76,29 +76,17 @@ def test_trade_off_no_neutral_document():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"method": "cvxopt"},
-            "method is 'cvxopt'; expected one of pufr, fair, assignment, milp",
-        ),
+        ({"method": "cvxopt"}, "method is 'cvxopt'; expected one of pufr, fair, assignment, milp"),
         ({"deviations": None}, "needs the standard deviation of each score"),
-        (
-            {"deviations": SPREAD[1:]},
-            "document is 'd0', which has no standard deviation",
-        ),
-        (
-            {"deviations": SPREAD.assign(score=-1.0)},
-            "Query 'q0': document 0: standard dev",
-        ),
+        ({"deviations": SPREAD[1:]}, "document is 'd0', which has no standard deviation"),
+        ({"deviations": SPREAD.assign(score=-1.0)}, "Query 'q0': document 0: standard dev"),
         (
             {"neutralities": {"d0": 1.0}},
             "document of the run is 'd[0-9]+', which has no neutrality",
         ),
         ({"alpha": -1}, "Query 'q0': alpha is -1"),
         ({"method": "fair", "alpha": 1.0}, "Query 'q0': share is 1.0"),
-        (
-            {"method": "assignment", "alpha": 2.0},
-            "Query 'q0': share is 2.0",
-        ),
+        ({"method": "assignment", "alpha": 2.0}, "Query 'q0': share is 2.0"),
         ({"method": "milp", "depth": 0}, "depth is 0"),
     ],
 )

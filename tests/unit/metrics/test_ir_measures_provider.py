@@ -13,12 +13,7 @@ import everycell
 from everycell import metrics
 from everycell.metrics import ir_measures_provider as provider
 from everycell.metrics.ir_measures_provider import EverycellProvider
-from everycell.metrics.run_measure import (
-    CUTOFF,
-    SUPPORTED_MEASURES,
-    RunMeasure,
-    register,
-)
+from everycell.metrics.run_measure import CUTOFF, SUPPORTED_MEASURES, RunMeasure, register
 from everycell.metrics.term_fairness import fairness_report
 from everycell.public import NAMES
 from everycell.trec.runs import trec_order, write_run

@@ -219,8 +219,7 @@ def test_fairness_curves_equal_measures(example_lists):
     same(curves["NFaiRR"], nfairr(counts, listed=listed))
     same(curves["TExFAIR"], texfair(counts, lengths, listed=listed))
     same(
-        curves["TExFAIR without RBDF"],
-        texfair(counts, lengths, proportional=False, listed=listed),
+        curves["TExFAIR without RBDF"], texfair(counts, lengths, proportional=False, listed=listed)
     )
     same(curves["AWRF"], awrf(alignments(counts), listed=listed))
 

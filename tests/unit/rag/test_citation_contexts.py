@@ -6,11 +6,7 @@ from hypothesis import strategies as st
 
 from everycell.rag.citation_contexts import HEADINGS
 from everycell.rag.citation_marks import unread_marks
-from everycell.rag.citations import (
-    find_citations,
-    source_list_of,
-    uncited_text,
-)
+from everycell.rag.citations import find_citations, source_list_of, uncited_text
 from everycell.rag.cited_sentences import cited_sentences
 
 # Text, numbers that are read, and marks that are reported as not read.

@@ -202,9 +202,7 @@ def test_citation_logprobs_digits():
 
 
 def test_citation_logprobs_shared_token():
-    answer = answer_of(
-        ("[1][2]", -0.5),
-    )
+    answer = answer_of(("[1][2]", -0.5))
     assert citation_logprobs(answer, find_citations(answer.text)) == [-0.5, -0.5]
 
 

@@ -121,10 +121,7 @@ def test_cited_sentences_without_marks_and_list_markers():
 
 def test_cited_sentences_empty_parentheses():
     statements = cited_sentences("Owls hunt (see [1]). Foxes (red ones) sleep ([2]).", 2).statements
-    assert [statement.text for statement in statements] == [
-        "Owls hunt.",
-        "Foxes (red ones) sleep.",
-    ]
+    assert [statement.text for statement in statements] == ["Owls hunt.", "Foxes (red ones) sleep."]
 
 
 REASONED = "<think>Owls <co: 1>no</co: 1>. [2] Yes.</think>"

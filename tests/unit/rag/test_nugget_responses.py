@@ -30,9 +30,7 @@ from everycell.rag.nugget_responses import (
     stems,
     vector_scores,
 )
-from papers.lajewska2025.ch6_nuggets import (
-    nuggets_frame,
-)
+from papers.lajewska2025.ch6_nuggets import nuggets_frame
 
 PASSAGE = "Owls hunt at night. They eat mice, and mice eat seeds."
 WORDS = st.lists(st.sampled_from("owl mouse ship hunts sails".split()), max_size=6).map(" ".join)

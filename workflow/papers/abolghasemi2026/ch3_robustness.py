@@ -12,10 +12,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
-from everycell.metrics.satisfaction import (
-    Confusion,
-    scores,
-)
+from everycell.metrics.satisfaction import Confusion, scores
 from everycell.statistics.discrimination import discrimination
 from papers.abolghasemi2026.ch3_answers import ESTIMATOR, TEST_SETS, confusions, measure_confusions
 from papers.abolghasemi2026.ch3_training import AUGMENTED, CONTROL

@@ -26,10 +26,7 @@ from everycell.base.arrays import BoolArray
 from everycell.base.errors import DataError
 from everycell.collections.satisfaction_samples import Sample, samples_from_frame
 from everycell.jobs.result_job import ResultJob
-from everycell.metrics.satisfaction import (
-    confusion,
-    scores,
-)
+from everycell.metrics.satisfaction import confusion, scores
 from everycell.statistics.agreement import cohens_kappa
 from papers.abolghasemi2026.ch3_counterfactuals import (
     Rewriting,

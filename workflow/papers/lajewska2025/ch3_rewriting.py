@@ -78,18 +78,11 @@ def full_context(
 
 
 def prepend_history(
-    turns: pd.DataFrame,
-    *,
-    answers: Mapping[str, str] | None = None,
-    length: int | None = None,
+    turns: pd.DataFrame, *, answers: Mapping[str, str] | None = None, length: int | None = None
 ) -> pd.Series:
     """Prepend all earlier utterances of the conversation to each turn; needs no model."""
     return rewrite(
-        turns,
-        lambda contexts: contexts,
-        answers=answers,
-        length=length,
-        feed_back=False,
+        turns, lambda contexts: contexts, answers=answers, length=length, feed_back=False
     )
 
 

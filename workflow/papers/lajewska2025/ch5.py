@@ -19,13 +19,7 @@ from everycell.collections.snippets import (
 )
 from everycell.jobs.result_job import ResultJob
 from everycell.text.sentences import sentence_spans
-from papers.lajewska2025.annotations import (
-    GROUPS,
-    agreement_gaps,
-    mark_texts,
-    paths,
-    read_group,
-)
+from papers.lajewska2025.annotations import GROUPS, agreement_gaps, mark_texts, paths, read_group
 from papers.lajewska2025.spans import (
     AGGREGATIONS,
     BoolArray,

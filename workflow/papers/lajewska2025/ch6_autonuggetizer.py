@@ -79,10 +79,7 @@ def create_nuggets(
 
 
 def label_importance(
-    topics: Sequence[tuple[str, Sequence[str]]],
-    ask: Ask,
-    *,
-    template: Template | None = None,
+    topics: Sequence[tuple[str, Sequence[str]]], ask: Ask, *, template: Template | None = None
 ) -> list[tuple[str, ...]]:
     """Importance of each fact: `IMPORTANCE`, or "" if the model gave no valid label."""
     template = template or read_prompt("importance")

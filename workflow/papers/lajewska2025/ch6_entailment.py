@@ -15,13 +15,7 @@ import torch
 from transformers import AutoModelForSequenceClassification
 
 from everycell.base.arrays import FloatArray
-from everycell.learning.models import (
-    ModelError,
-    device,
-    load_weights,
-    model_folder,
-    read_tokenizer,
-)
+from everycell.learning.models import ModelError, device, load_weights, model_folder, read_tokenizer
 
 #: Labels of an NLI model, in any order and case.
 LABELS = ("entailment", "contradiction", "neutral")

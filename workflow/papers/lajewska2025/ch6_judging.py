@@ -221,10 +221,7 @@ def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infe
 
 def infer(job: Job) -> None:
     """Entailment of detected and of human nuggets by responses."""
-    from papers.lajewska2025.ch6_entailment import (
-        inference_probabilities,
-        load_inference,
-    )
+    from papers.lajewska2025.ch6_entailment import inference_probabilities, load_inference
 
     source = job.folder_of("inference")
     model, tokenizer = load_inference(source)
@@ -241,11 +238,7 @@ def ragas(job: Job) -> None:
     """Faithfulness and answer relevance of responses, judged by a language model."""
     from everycell.learning.models import load_model, use_one_thread
     from everycell.learning.text_vectors import dense_vectors
-    from papers.lajewska2025.ch6_ragas import (
-        Grounding,
-        answer_relevance,
-        faithfulness,
-    )
+    from papers.lajewska2025.ch6_ragas import Grounding, answer_relevance, faithfulness
 
     use_one_thread()
     files, params = job.input, job.params

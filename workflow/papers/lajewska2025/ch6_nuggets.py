@@ -25,10 +25,7 @@ from everycell.text.sentences import sentence_spans
 from papers.lajewska2025.annotations import mark_texts, paths
 from papers.lajewska2025.answerability_data import read_labels
 from papers.lajewska2025.ch6_systems import DETECTED, GOLD, IRRELEVANT, REFERENCES, RELEVANT
-from papers.lajewska2025.spans import (
-    mark_characters,
-    reference_similarity,
-)
+from papers.lajewska2025.spans import mark_characters, reference_similarity
 
 Key = tuple[str, str]
 Marks = Mapping[Key, BoolArray]
@@ -109,9 +106,7 @@ def all_sentences(passages: pd.DataFrame) -> dict[tuple[str, str, str], tuple[Sp
 
 
 def agreement_with_people(
-    passages: pd.DataFrame,
-    marks: Marks,
-    spans: Mapping[tuple[str, str, str], Sequence[Span]],
+    passages: pd.DataFrame, marks: Marks, spans: Mapping[tuple[str, str, str], Sequence[Span]]
 ) -> pd.DataFrame:
     """Agreement of detected spans with human marks, by the measure of Table C.3."""
     rows = []

@@ -63,10 +63,7 @@ PROMPTS: Mapping[str, tuple[str, templates.Slots, str]] = {
     ),
     "fluency": (
         "ch6_fluency.txt",
-        {
-            "question": ("the question", True),
-            "sentences": ("the sentences, one per line", True),
-        },
+        {"question": ("the question", True), "sentences": ("the sentences, one per line", True)},
         "sentences",
     ),
     "follow_up": (

@@ -14,11 +14,7 @@ from typing import NamedTuple
 
 from everycell.base.arrays import FloatArray
 from everycell.language_models import templates
-from papers.lajewska2025.ch6_autonuggetizer import (
-    Ask,
-    read_facts,
-    read_labels,
-)
+from papers.lajewska2025.ch6_autonuggetizer import Ask, read_facts, read_labels
 from papers.lajewska2025.ch6_prompts import read_prompt
 
 #: Largest number of statements per response, and number of questions to generate.

@@ -15,12 +15,7 @@ from everycell.language_models import reasoning, templates
 from everycell.language_models.answering import RecordedModel, model_of_job
 from everycell.language_models.generation import Message, Request
 from everycell.language_models.settings import Decoding
-from everycell.rag.nugget_responses import (
-    Response,
-    Sentence,
-    responses_frame,
-    stems,
-)
+from everycell.rag.nugget_responses import Response, Sentence, responses_frame, stems
 from everycell.text.sentences import sentence_spans
 from papers.lajewska2025.ch6_prompts import read_prompt
 from papers.lajewska2025.ch6_systems import (

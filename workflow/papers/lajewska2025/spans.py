@@ -100,9 +100,7 @@ def mean_jaccard(texts: Mapping[Any, npt.ArrayLike], k: int | None = None) -> fl
 
 
 def reference_similarity(
-    workers: npt.ArrayLike,
-    experts: npt.ArrayLike,
-    aggregation: Aggregation = "mean",
+    workers: npt.ArrayLike, experts: npt.ArrayLike, aggregation: Aggregation = "mean"
 ) -> Overlap:
     """Overlap of workers' marks with experts' marks in a text, in both directions."""
     workers, experts = np.asarray(workers), np.asarray(experts)
