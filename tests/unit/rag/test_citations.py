@@ -191,31 +191,20 @@ def test_without_citations_number_of_a_document():
     assert without_citations("So it is [1984].", k=2000) == "So it is."
 
 
-def answer_of(*pieces):
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        ([("Yes ", -9), ("[", -8), ("1", -1), ("0", -2), ("][2", -4), ("]", -7)], [-3, -4]),
+        # A token of two citations counts for both; numbers inside a range have no probability.
+        ([("[1][2]", -0.5)], [-0.5, -0.5]),
+        ([("[", -9), ("1", -1), ("-", -9), ("3", -2), ("]", -9)], [-1, -2]),
+        ([("【", -9), ("二", -1), ("】", -9)], [-1]),
+    ],
+)
+def test_citation_logprobs(pieces, expected):
     tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
-    return Answer(text="".join(text for text, _ in pieces), finish="stop", tokens=tokens)
-
-
-def test_citation_logprobs_digits():
-    answer = answer_of(("Yes ", -9), ("[", -8), ("1", -1), ("0", -2), ("][2", -4), ("]", -7))
-    assert citation_logprobs(answer, find_citations(answer.text)) == [-3, -4]
-
-
-def test_citation_logprobs_shared_token():
-    answer = answer_of(("[1][2]", -0.5))
-    assert citation_logprobs(answer, find_citations(answer.text)) == [-0.5, -0.5]
-
-
-def test_citation_logprobs_range():
-    answer = answer_of(("[", -9), ("1", -1), ("-", -9), ("3", -2), ("]", -9))
-    cited = find_citations(answer.text)
-    assert len(cited) == 3
-    assert citation_logprobs(answer, cited) == [-1, -2]
-
-
-def test_citation_logprobs_chinese_numeral():
-    answer = answer_of(("【", -9), ("二", -1), ("】", -9))
-    assert citation_logprobs(answer, find_citations(answer.text)) == [-1]
+    answer = Answer(text="".join(text for text, _ in pieces), finish="stop", tokens=tokens)
+    assert citation_logprobs(answer, find_citations(answer.text)) == expected
 
 
 def test_citation_logprobs_tokens_after_the_text():
