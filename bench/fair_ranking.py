@@ -26,7 +26,7 @@ from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank
 from everycell.fair_ranking.felix import decompose, resample
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
 from everycell.fair_ranking.policies import holds_outlier
-from everycell.records.chapters import import_papers
+from everycell.records.folders import import_papers
 
 RANKS = 10
 

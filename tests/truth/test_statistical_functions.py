@@ -92,6 +92,7 @@ def test_every_public_function_is_compared() -> None:
     assert set(re.findall(r"\w+", " ".join(marks))) == public_functions()
 
 
+@pytest.mark.compares("fleiss_kappa")
 @given(
     st.integers(2, 5).flatmap(
         lambda people: st.lists(
