@@ -10,9 +10,9 @@ from everycell.workflow import FINISH, START
 
 include: START
 include: "workflow/rules/named_by_user.smk"
-include: "workflow/rules/retrieval.smk"
-include: "workflow/rules/term_fairness_collections.smk"
-include: "workflow/rules/msmarco.smk"
+include: "workflow/papers/shared/retrieval.smk"
+include: "workflow/papers/shared/term_fairness_collections.smk"
+include: "workflow/papers/shared/msmarco.smk"
 include: "workflow/papers/abolghasemi2024/ch1.smk"
 include: "workflow/papers/abolghasemi2026/ch2.smk"
 include: "workflow/papers/abolghasemi2026/ch2_scidocs.smk"
@@ -39,7 +39,7 @@ include: "workflow/papers/heuss2025/ch4.smk"
 include: "workflow/papers/heuss2025/ch5.smk"
 include: "workflow/papers/sakai2023/ch1.smk"
 include: "workflow/rules/fetching.smk"
-include: "workflow/rules/term_fairness.smk"
+include: "workflow/papers/shared/term_fairness.smk"
 include: "workflow/rules/documentation.smk"
 
 

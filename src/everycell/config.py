@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import yaml
 from pydantic import Field, create_model
 
-from everycell import studies
 from everycell.base.settings import ConfigError, Settings, validate_settings
 from everycell.base.untrusted import in_quotes, text_of
 from everycell.base.yaml import load_yaml, yaml_fault
@@ -46,16 +45,11 @@ class General(FetchSettings):
     language_models: LanguageModels = LanguageModels()
 
 
-def blocks_of_studies() -> dict[str, type[Settings]]:
-    """Models of the blocks of ``config.yaml`` that studies declare, by key."""
+def blocks_of_papers() -> dict[str, type[Settings]]:
+    """Models of the blocks of ``config.yaml`` that papers declare, by key."""
     models: dict[str, type[Settings]] = {}
-    modules = [
-        ".".join((studies.__name__, *path.relative_to(folder).with_suffix("").parts))
-        for folder in map(Path, studies.__path__)
-        for path in folder.rglob("settings.py")
-    ]
     import_papers()
-    for name in sorted(modules) + papers_modules("*settings.py"):
+    for name in papers_modules("*settings.py"):
         module = import_module(name)
         for key, model in module.BLOCKS.items():
             if key in models or key in General.model_fields:
@@ -70,7 +64,7 @@ def blocks_of_studies() -> dict[str, type[Settings]]:
 if TYPE_CHECKING:
 
     class Config(General):
-        """Configuration with the blocks of all studies, which are collected at run time."""
+        """Configuration with the blocks of all papers, which are collected at run time."""
 
         def __getattr__(self, key: str) -> Any:  # noqa: D105
             ...
@@ -81,7 +75,7 @@ else:
         __base__=General,
         __module__=__name__,
         __doc__="All settings of ``config.yaml``.",
-        **{key: (model, model()) for key, model in blocks_of_studies().items()},
+        **{key: (model, model()) for key, model in blocks_of_papers().items()},
     )
 
 

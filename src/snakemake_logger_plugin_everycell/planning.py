@@ -1,13 +1,15 @@
-"""Jobs that Snakemake plans for a target, with the objects that their scripts receive."""
+"""Rules of a project, and jobs that Snakemake plans for a target, with what their scripts get."""
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from snakemake.api import SnakemakeApi
+from snakemake.api import SnakemakeApi, WorkflowApi
+from snakemake.exceptions import MissingRuleException
 from snakemake.iocontainers import Snakemake
 from snakemake.settings.types import (
     ConfigSettings,
@@ -17,21 +19,43 @@ from snakemake.settings.types import (
     ResourceSettings,
 )
 
+from everycell.workflow.planned_jobs import PlanError
+
 #: Rule, script, inputs by name, outputs, and the pickled object `snakemake` of the script.
 Job = tuple[str, str, Mapping[str, tuple[str, ...]], tuple[str, ...], bytes]
 
 
-def plan(project: Path, target: str, config: Mapping[str, Any]) -> Iterator[Job]:
-    """Plan all jobs of a target, whether or not their outputs exist; run nothing."""
+@contextmanager
+def _workflow_of(project: Path, config: Mapping[str, Any]) -> Iterator[WorkflowApi]:
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
-        workflow_api = api.workflow(
+        yield api.workflow(
             resource_settings=ResourceSettings(cores=1),
             config_settings=ConfigSettings(config=dict(config)),
             snakefile=project / "Snakefile",
             workdir=project,
         )
+
+
+def rules(project: Path, config: Mapping[str, Any]) -> dict[str, str]:
+    """First output of each rule that runs a script, with its wildcards."""
+    with _workflow_of(project, config) as workflow_api:
+        # There is no public way to read the rules.
+        workflow: Any = workflow_api._workflow
+        return {
+            rule.name: str(rule.output[0])
+            for rule in workflow.rules
+            if rule.script is not None and rule.output
+        }
+
+
+def plan(project: Path, target: str, config: Mapping[str, Any]) -> Iterator[Job]:
+    """Plan all jobs of a target, whether or not their outputs exist; run nothing."""
+    with _workflow_of(project, config) as workflow_api:
         dag_api = workflow_api.dag(DAGSettings(targets={target}, forceall=True))
-        dag_api.execute_workflow(executor="dryrun")
+        try:
+            dag_api.execute_workflow(executor="dryrun")
+        except MissingRuleException:
+            raise PlanError(f"No rule makes {target}; correct the path.") from None
         # There is no public way to read the parameters of planned jobs.
         workflow: Any = workflow_api._workflow
         for job in workflow.dag.jobs:

@@ -1,17 +1,17 @@
-"""Configuration: schema, defaults, blocks of the studies, and one sentence for each fault."""
+"""Configuration: schema, defaults, blocks of the papers, and one sentence for each fault."""
 
 import subprocess
 import sys
 
 import pytest
 
-from everycell import studies
+import papers
 from everycell.base.settings import ConfigError, validate_part
 from everycell.base.yaml import load_yaml
 from everycell.config import (
     SCHEMA,
     Config,
-    blocks_of_studies,
+    blocks_of_papers,
     json_schema,
     parse_config,
     read_config,
@@ -141,20 +141,20 @@ def test_file_that_is_not_there_or_is_no_text(tmp_path):
 
 
 @pytest.fixture
-def toy_study(tmp_path, monkeypatch):
-    """Write the settings of a study's chapter, found beside those of the others."""
+def toy_paper(tmp_path, monkeypatch):
+    """Write the settings of a chapter into a repository of its own."""
 
     def write(key):
-        folder = tmp_path / "studies" / "toy2026" / "ch1"
-        folder.mkdir(parents=True)
-        (folder / "settings.py").write_text(
+        chapter = tmp_path / "workflow/papers/toy2026"
+        chapter.mkdir(parents=True)
+        (chapter / "ch1_settings.py").write_text(
             "from everycell.base.settings import Settings\n"
             "class Toy(Settings):\n"
             "    size: int = 3\n"
             f"BLOCKS = {{{key!r}: Toy}}\n"
         )
-        monkeypatch.setattr(studies, "__file__", str(tmp_path / "studies" / "__init__.py"))
-        monkeypatch.setattr(studies, "__path__", [str(tmp_path / "studies")])
+        monkeypatch.setattr(papers, "__path__", [str(chapter.parent)])
+        monkeypatch.syspath_prepend(tmp_path / "workflow")
         monkeypatch.chdir(tmp_path)
 
     yield write
@@ -162,15 +162,15 @@ def toy_study(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-def test_settings_of_a_chapter_are_found(toy_study):
-    toy_study("toy")
-    assert {key: model().size for key, model in blocks_of_studies().items()} == {"toy": 3}
+def test_blocks_of_papers_finds_settings_of_a_chapter(toy_paper):
+    toy_paper("toy")
+    assert {key: model().size for key, model in blocks_of_papers().items()} == {"toy": 3}
 
 
-def test_two_blocks_of_one_name_are_refused(toy_study):
-    toy_study("seed")
+def test_blocks_of_papers_duplicate_key(toy_paper):
+    toy_paper("seed")
     with pytest.raises(ValueError, match="settings: the block `seed` is already"):
-        blocks_of_studies()
+        blocks_of_papers()
 
 
 def test_a_job_reads_only_its_part():

@@ -36,8 +36,7 @@ TOP = {"config", "cli", "public", "workflow"}
 PLACE = {
     "base": 0,
     **{package: layer for layer, group in enumerate(ORDER, start=1) for package in group},
-    "studies": len(ORDER) + 1,
-    **dict.fromkeys(TOP, len(ORDER) + 2),
+    **dict.fromkeys(TOP, len(ORDER) + 1),
 }
 #: Code of the papers: rules and functions of their chapters.
 PAPERS = LIBRARY.parents[1] / "workflow" / "papers"
@@ -116,7 +115,7 @@ def chapter_of(name: str) -> str:
 def other_chapters(name: str, imports: set[str], papers: Collection[str]) -> list[str]:
     """Modules that a module of a paper imports from another paper or chapter.
 
-    A folder without a paper's key has an experiment that several papers report.
+    The folder `shared` has what several papers use.
     """
     own = chapter_of(name)
     return sorted(
@@ -140,7 +139,7 @@ def test_other_chapters_are_seen():
         "papers.toy2026.counts",
         "papers.toy2026.ch3.mean",
         "papers.other2026.counts",
-        "papers.experiment.tables",
+        "papers.shared.tables",
         "everycell.trec.runs",
     }
     papers = ("toy2026", "other2026")
@@ -153,8 +152,7 @@ def test_other_chapters_are_seen():
 
 @of_each_module
 def test_the_package_imports_no_paper(path):
-    if package_of(name_of(path)) != "studies":
-        assert not {name for name in imported(path) if name.split(".")[0] == "papers"}
+    assert not {name for name in imported(path) if name.split(".")[0] == "papers"}
 
 
 def test_packages_import_each_other_in_no_cycle():
@@ -174,7 +172,7 @@ def test_the_package_knows_no_snakemake(path):
 def test_engine_and_library_name_no_paper(papers):
     papers = re.compile("|".join(map(re.escape, papers)))
     for path in MODULES:
-        if package_of(name_of(path)) not in {"studies", *TOP}:
+        if package_of(name_of(path)) not in TOP:
             names = [text for text in strings_of_code(path) if papers.search(text)]
             assert not names, f"{name_of(path)} names a paper: {names}"
 

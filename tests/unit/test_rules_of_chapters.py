@@ -26,8 +26,10 @@ def chapter_of(path: Path, workflow: Path) -> str:
     """Chapter that a file belongs to, as KEY/ch2; its paper; or "" where all may read it."""
     if not path.is_relative_to(workflow):
         return ""
-    # Below `papers`, and below `rules` beside files that all may read.
+    # Below `papers`, and below `rules` and `papers/shared` files that all may read.
     paper, _, name = "/".join(path.relative_to(workflow).parts[1:]).rpartition("/")
+    if paper == "shared":
+        return ""
     chapter = re.match(r"ch[0-9A-Z]+", name)
     return f"{paper}/{chapter[0]}" if paper and chapter else paper
 

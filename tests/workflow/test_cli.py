@@ -116,7 +116,6 @@ def test_list_filters(call, built):
         *(f"abolghasemi2026/table_5_{number}" for number in (1, 2, 4, 6)),
         "abolghasemi2026/figure_5_9",
         "abolghasemi2024/table_1",
-        "abolghasemi2024/figure_2",
         "heuss2025/table_2_2",
         "heuss2025/table_2_3",
         "heuss2025/figure_4_4",

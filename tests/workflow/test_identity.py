@@ -17,11 +17,10 @@ COSTLY = {
     "abolghasemi2026/ch2_training",
     "abolghasemi2026/ch3_training",
     "lajewska2025/ch5_training",
-    "retrieval/encode",
-    "retrieval/encode_expanded",
-    "retrieval/lucene_index",
-    "retrieval/train",
-    "term_fairness/cross_fitted",
+    "shared/retrieval_encoding",
+    "shared/retrieval_indexing",
+    "shared/retrieval_reranking",
+    "shared/retrieval_training",
 }
 
 
@@ -65,7 +64,7 @@ def changed_by(tree: Project, before: dict[str, str], tmp_path: Path):
 
 
 def test_an_edit_is_seen(changed_by):
-    assert "retrieval/train" in changed_by("src/everycell/learning/training.py")
+    assert "shared/retrieval_training" in changed_by("src/everycell/learning/training.py")
 
 
 def test_the_style_of_the_page_is_code_of_the_page_alone(changed_by):
@@ -78,7 +77,7 @@ def test_the_style_of_the_page_is_code_of_the_page_alone(changed_by):
     [
         "workflow/papers/abolghasemi2026/ch2_settings.py",
         "workflow/papers/lajewska2025/settings.py",
-        "src/everycell/studies/term_fairness/settings.py",
+        "workflow/papers/shared/term_fairness_settings.py",
         "src/everycell/config.py",
         "src/everycell/records/registry.yaml",
     ],
@@ -132,7 +131,7 @@ def test_a_killed_training_goes_on_after_an_edit_of_the_page(tree, tmp_path):
     from everycell.learning.training import train
 
     def code(folder: Path) -> str:
-        return codes(folder)["retrieval/train"]
+        return codes(folder)["shared/retrieval_training"]
 
     edited, other = tmp_path / "page", tmp_path / "method"
     for folder, path in ((edited, PAGE_STYLE), (other, "src/everycell/learning/training.py")):

@@ -22,17 +22,10 @@ from everycell.cli.perturbing import _report_differences
 from everycell.jobs.job import InputChangedError
 from everycell.receipts.perturbation import PERTURBATIONS
 from everycell.records.sensitivity import WHOLE, Sensitivity
-from everycell.workflow import perturbed_runs
-from everycell.workflow.perturbed_runs import (
-    Cells,
-    Measurement,
-    Outcome,
-    Trial,
-    Unit,
-    _add_outcome,
-    _perturb_unit,
-    _sensitivity,
-)
+from everycell.workflow import perturbation_plan, perturbed_runs
+from everycell.workflow.perturbation_plan import Unit
+from everycell.workflow.perturbed_cells import Cells, Measurement, Outcome, Trial, _sensitivity
+from everycell.workflow.perturbed_runs import _add_outcome, _perturb_unit
 from everycell.workflow.planned_jobs import PlannedJob
 from everycell.workflow.scratch import (
     JobError,
@@ -366,7 +359,7 @@ def test_verify_perturb_error_of_a_perturbation(monkeypatch, capsys, tmp_path):
             super().__init__(targets=list(targets))
 
     monkeypatch.setattr(perturbed_runs, "measure_sensitivity", measure)
-    monkeypatch.setattr(perturbed_runs, "Plan", FakePlan)
+    monkeypatch.setattr(perturbation_plan, "Plan", FakePlan)
     monkeypatch.setattr(perturbing, "HASHES", tmp_path / "hashes.json")
     monkeypatch.setattr(perturbing.Path, "is_file", lambda path: path.suffix == ".csv")
     for update in (False, True):

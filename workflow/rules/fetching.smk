@@ -1,6 +1,5 @@
 # Downloads of corpora, indexes and models for the full tier.
 
-
 # Corpora for which config.yaml has `fetch` instead of a folder.
 for fetched, corpus in CORPORA.items():
 

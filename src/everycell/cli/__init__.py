@@ -26,6 +26,7 @@ HEADINGS = {
         "summary": "summing:summary",
         "page": "results:page",
         "crate": "checks:crate",
+        "debug": "debugging:debug",
     },
     "Checks": {
         "verify": "checks:verify",

@@ -31,7 +31,7 @@ from everycell.records.sensitivity import (
 from everycell.records.tables import RUNNABLE
 
 if TYPE_CHECKING:
-    from everycell.workflow.perturbed_runs import Target
+    from everycell.workflow.perturbation_plan import Target
 
 #: Longest run of the jobs of a result, in seconds, that are run again.
 LIMIT = 60.0
@@ -60,7 +60,9 @@ def perturb_and_compare(
     and a result is measured again only if it, its recorded sensitivity or the perturbations have
     changed.
     """
-    from everycell.workflow.perturbed_runs import Plan, Target, measure_sensitivity, slow_inputs
+    from everycell.workflow.perturbation_plan import Plan, Target
+    from everycell.workflow.perturbed_cells import slow_inputs
+    from everycell.workflow.perturbed_runs import measure_sensitivity
 
     end = float("inf") if minutes is None else time.monotonic() + 60 * minutes
     papers = project.papers()
@@ -177,9 +179,10 @@ def perturb_and_compare(
 
 
 def _hashes_of_code() -> list[str]:
-    from everycell.workflow import perturbed_runs, scratch
+    from everycell.workflow import perturbation_plan, perturbed_cells, perturbed_runs, scratch
 
-    return [sha256(Path(module.__file__)) for module in (perturbation, perturbed_runs, scratch)]
+    modules = (perturbation, perturbation_plan, perturbed_cells, perturbed_runs, scratch)
+    return [sha256(Path(module.__file__)) for module in modules]
 
 
 def _hash_of_measurement(
@@ -206,7 +209,7 @@ def _report_differences(
     It also returns 1 if nothing was compared, as then nothing was shown.
     Inputs that take too long here, or took too long when they were recorded, are not compared.
     """
-    from everycell.workflow.perturbed_runs import VARIES, slow_inputs, without_inputs
+    from everycell.workflow.perturbed_cells import VARIES, slow_inputs, without_inputs
 
     ignored: dict[tuple[str, str], set[str]] = {}
     for cell, value in [*recorded.items(), *measured.items()]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 #: Folder of the cache in a plan, whatever the configured one is.
 CACHE = "resources"
 
 
 class PlanError(Exception):
-    """Snakemake cannot plan the jobs of the project; its messages say why."""
+    """The workflow has no job of this name, or more than one."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,33 @@ class PlannedJob:
 
 def planned_jobs(project: Path, target: str) -> list[PlannedJob]:
     """Jobs that make a target from downloaded files, each after the jobs whose outputs it reads."""
+    return _in_order(_in_process(_plan, project, target))
+
+
+def planned_rules(project: Path) -> dict[str, str]:
+    """First output of each rule, with its wildcards."""
+    return _in_process(_rules, project)
+
+
+def _in_process(function: Callable[..., Any], *arguments: object) -> Any:
     # Snakemake changes the logging and the working folder of its process.
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
-        jobs = pool.submit(_plan, project, target).result()
-    return _in_order(jobs)
+        return pool.submit(function, *arguments).result()
+
+
+# The module `planning` imports Snakemake, which the basic installation lacks.
 
 
 def _plan(project: Path, target: str) -> list[PlannedJob]:
-    # This module imports Snakemake, which the basic installation lacks.
     from snakemake_logger_plugin_everycell.planning import plan
 
     return [PlannedJob(*job) for job in plan(project, target, {"cache": CACHE})]
+
+
+def _rules(project: Path) -> dict[str, str]:
+    from snakemake_logger_plugin_everycell.planning import rules
+
+    return rules(project, {"cache": CACHE})
 
 
 def makers(jobs: Iterable[PlannedJob]) -> dict[str, PlannedJob]:
@@ -57,6 +74,14 @@ def maker_of(path: str, jobs_by_output: Mapping[str, PlannedJob]) -> PlannedJob 
     """Job that makes a file, or one of its parent folders; None if no job does."""
     paths = (path, *map(str, PurePosixPath(path).parents))
     return next((jobs_by_output[name] for name in paths if name in jobs_by_output), None)
+
+
+def source_of(path: str, project: Path, cache: Path) -> Path:
+    """File of the project for a path of the plan; `cache` is its folder of downloaded files."""
+    relative = Path(path)
+    if relative.parts[0] == CACHE:
+        return cache.joinpath(*relative.parts[1:])
+    return project / relative
 
 
 def _in_order(jobs: list[PlannedJob]) -> list[PlannedJob]:

@@ -1,8 +1,8 @@
 """Run planned jobs again in a scratch folder, with perturbed copies of some input files.
 
 The scratch folder links to the files of the project and to the results of the jobs that are not run
-again. Nothing is written into the project: all outputs are files of the scratch folder, and the
-receipts there say that their data were perturbed, so that no command accepts them.
+again. Nothing is written into the project: all outputs are files of the scratch folder. Receipts of
+perturbed runs say so, and no command accepts them.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ import traceback
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 import everycell
 from everycell.jobs.orphans import end_with_snakemake
 from everycell.records.folders import PAPERS
-from everycell.workflow.planned_jobs import CACHE, PlannedJob
+from everycell.workflow.planned_jobs import CACHE, PlannedJob, source_of
 
 #: Folders with outputs of jobs, of which a scratch folder has its own.
 MADE = ("work", "results", "logs", "benchmarks")
@@ -101,10 +102,7 @@ class Scratch:
 
     def source(self, path: str) -> Path:
         """File of the project for a path of the plan."""
-        relative = Path(path)
-        if relative.parts[0] == CACHE:
-            return self.cache.joinpath(*relative.parts[1:])
-        return self.project / relative
+        return source_of(path, self.project, self.cache)
 
     def own(self, path: str) -> Path:
         """Path in the scratch folder whose parents are folders of its own, not links."""
@@ -161,19 +159,30 @@ class LateError(UnfinishedError):
     """A job took too long."""
 
 
-def run_job(job: PlannedJob, scratch: Scratch, perturbed: Collection[str], limit: float) -> None:
-    """Run the script of a job in a fork of this process."""
+def prepare_context(job: PlannedJob, scratch: Scratch) -> Any:
+    """Object `snakemake` of a job whose outputs and recorded answers are in a scratch folder."""
     context = pickle.loads(job.context)
-    context.perturbed = tuple(sorted(perturbed))
     settings = context.config.get("language_models", {})
     scratch.copy_records(settings.get("records", RECORDS))
-    # A perturbed prompt is not sent: its answer would be recorded, and takes long or costs money.
-    context.config = {
-        **context.config,
-        "language_models": {**settings, "records": RECORDS, "ask": False},
-    }
+    context.config = {**context.config, "language_models": {**settings, "records": RECORDS}}
     for path in (*job.outputs, *context.log):
         scratch.own(path)
+    return context
+
+
+def execute_script(script: str, context: object) -> None:
+    """Run a script in this process, with its object `snakemake`."""
+    sys.path.append(str(Path(script).parent))
+    code = compile(Path(script).read_text(encoding="utf-8"), script, "exec")
+    exec(code, {"__name__": "__main__", "__file__": script, "snakemake": context})
+
+
+def run_job(job: PlannedJob, scratch: Scratch, perturbed: Collection[str], limit: float) -> None:
+    """Run the script of a job in a fork of this process."""
+    context = prepare_context(job, scratch)
+    context.perturbed = tuple(sorted(perturbed))
+    # A perturbed prompt is not sent: its answer would be recorded, and takes long or costs money.
+    context.config["language_models"]["ask"] = False
     readable, writable = os.pipe()
     process = os.fork()
     if process == 0:
@@ -225,9 +234,7 @@ def _run_script(script: str, context: object, folder: Path, report: int) -> None
         for stream in (0, 1, 2):
             os.dup2(null, stream)
         logging.getLogger().handlers.clear()
-        sys.path.append(str(Path(script).parent))
-        code = compile(Path(script).read_text(encoding="utf-8"), script, "exec")
-        exec(code, {"__name__": "__main__", "__file__": script, "snakemake": context})
+        execute_script(script, context)
         status = 0
     except BaseException as error:
         os.write(report, json.dumps([type(error).__name__, is_refusal(error)]).encode())

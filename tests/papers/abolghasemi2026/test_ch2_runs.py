@@ -106,15 +106,6 @@ def test_values_are_those_of_the_listed_test_queries_by_hand(job_runs):
             assert frame["nDCG"].tolist() == pytest.approx([1 / np.log2(1 + 1 / value)] * 3)
 
 
-def test_another_setting_has_its_own_lists(job):
-    easy = RankingRuns.of_job(job, "easy")
-    assert easy.setting == "easy"
-    # Without the document that BM25 puts first.
-    assert easy.values("cite")["BM25"]["MAP"].tolist() == pytest.approx([1 / 3] * 3)
-    runs, qrels = easy.ranked("cite")
-    assert set(qrels["document"]) == set("abc") == set(runs["BM25"]["document"])
-
-
 def test_ranked_runs_hold_the_test_lists_and_no_more(job_runs):
     runs, qrels = job_runs.ranked("co-cite")
     assert set(qrels["query"]) == {"q1", "q2", "q3"} and qrels["relevance"].sum() == 3

@@ -8,7 +8,6 @@ from chapter_jobs import FunctionJob
 from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.policies import Policy, holds_outlier
 from papers.heuss2025.ch2 import (
-    PUBLISHED_METRICS,
     ROWS,
     count_lists_by_size,
     list_statistics,
@@ -91,12 +90,12 @@ def test_equal_scores_rank_nothing():
 def measures_of(rows):
     """Measures of two trainings of 30 queries; each row shifts FELIX's by so much."""
     rng = np.random.default_rng(5)
-    base = rng.normal(size=(30, len(PUBLISHED_METRICS)))
+    base = rng.normal(size=(30, len(METRICS)))
     frames = []
     for row, shift in rows.items():
         for run in range(2):
             values = base + shift + run * 0.01 + 0.01 * rng.normal(size=base.shape) * (shift != 0)
-            frame = pd.DataFrame(values, columns=list(PUBLISHED_METRICS))
+            frame = pd.DataFrame(values, columns=list(METRICS))
             frames.append(frame.assign(row=row, run=run, query=range(30)))
     return pd.concat(frames, ignore_index=True).assign(dataset="TREC20", epochs=30)
 
@@ -104,7 +103,7 @@ def measures_of(rows):
 def test_cells_are_means_and_pairs_tell_apart_what_two_samples_do_not():
     shifts = dict.fromkeys(ROWS["2"], 0.05) | {"FELIX_iter=20": 0.0, "FELIX_iter=1": 0.0}
     measures = measures_of(shifts)
-    cells = mean_cells(measures, "2", PUBLISHED_METRICS)
+    cells = mean_cells(measures, "2")
     tests = significance_cells(measures, "2")
     first = measures[(measures["row"] == "PL")]["NDCG@5"].mean()
     position = (cells["row"] == "PL@10") & (cells["metric"] == "NDCG@5")
@@ -120,7 +119,7 @@ def test_cells_are_means_and_pairs_tell_apart_what_two_samples_do_not():
 def test_a_query_without_a_value_is_left_out_of_means_and_tests():
     measures = measures_of(dict.fromkeys(ROWS["3"], 0.05) | {"FELIX_iter=20": 0.0})
     measures.loc[measures["query"] == 4, "EE-L"] = np.nan
-    cells = mean_cells(measures, "3", PUBLISHED_METRICS)
+    cells = mean_cells(measures, "3")
     assert cells["value"].notna().all()
     assert significance_cells(measures, "3")["value"].between(0, 1).all()
 

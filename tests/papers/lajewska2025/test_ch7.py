@@ -8,7 +8,8 @@ from chapter_jobs import FunctionJob
 from everycell.statistics.anova import anova, cluster_means_anova
 from everycell.statistics.effect_size import CULPEPPER
 from papers.lajewska2025 import ch7
-from papers.lajewska2025.ch7 import differences, interaction_table, one_way_table, worker_table
+from papers.lajewska2025.ch7 import interaction_table, one_way_table, worker_table
+from papers.lajewska2025.ch7_usefulness import differences
 from papers.lajewska2025.user_study_data import TRANSPARENCY_FACTORS
 
 

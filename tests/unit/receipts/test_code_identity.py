@@ -31,13 +31,16 @@ FILES = {
     for path in folder.rglob("*.py")
     if folder != PAPERS or re.search(r"^def \w+\(job\b", path.read_text(), re.MULTILINE)
 }
-#: Scripts whose outputs take hours; only a change of their method may rerun them.
-COSTLY = ("retrieval/train.py", "retrieval/lucene_index.py", "retrieval/encode.py")
+#: Modules whose outputs take hours; only a change of their method may rerun them.
+COSTLY = (
+    "shared/retrieval_training.py",
+    "shared/retrieval_indexing.py",
+    "shared/retrieval_encoding.py",
+)
 #: What shows, judges or configures: no method.
 NO_METHOD = re.compile(
     r"everycell/(config\.py|cli/"
-    r"|render/|verdicts/|records/(tables|cells|papers)"
-    r"|studies/.*/settings\.py)"
+    r"|render/|verdicts/|records/(tables|cells|papers))"
     r"|papers/.*(figures|settings|audits)\.py"
 )
 PAGE = re.compile(r"render/page/")
@@ -57,7 +60,7 @@ def closure(script: Path) -> frozenset[str]:
 
 @pytest.mark.parametrize("name", COSTLY)
 def test_training_and_indexing_hash_nothing_that_shows_or_judges(name):
-    result = closure(SCRIPTS / name)
+    result = closure(PAPERS / name)
     assert "everycell/jobs/job.py" in result
     assert not {path for path in result if NO_METHOD.search(path)}
 
@@ -68,7 +71,7 @@ def test_a_ranker_is_hashed_where_it_computes_and_no_other_one_is():
     assert len(rankers) >= 7
     modules = {path.relative_to(SOURCE).as_posix() for path in rankers}
     for name in COSTLY:
-        assert not closure(SCRIPTS / name) & modules
+        assert not closure(PAPERS / name) & modules
     used = {path.stem: {Path(file).stem for file in closure(path) & modules} for path in rankers}
     # These two are made from another one.
     assert used.pop("mtft") == {"mtft", "cross_encoder"}

@@ -4,22 +4,3 @@ FAIRNESS_RESULTS["example"]["abolghasemi2024/figure_1"] = "abolghasemi2026/figur
 FAIRNESS_RESULTS["depth"]["abolghasemi2024/figure_2"] = {}
 FAIRNESS_RESULTS["means"]["abolghasemi2024/table_1"] = {"r": "r"}
 FAIRNESS_RESULTS["overlap"]["abolghasemi2024/table_2"] = {}
-
-
-# Figure 2 on planted rankings.
-use rule figure as abolghasemi2024_depth_planted with:
-    input:
-        unpack(depth_inputs),
-    output:
-        **figure_files(tables=["sensitivity"]),
-    pathvars:
-        result="{tier}/abolghasemi2024/figure_2",
-    wildcard_constraints:
-        tier="embedded",
-    resources:
-        **needs(1000),
-    params:
-        **runs("term_fairness/depth"),
-        **DEPTH,
-    message:
-        "Fairness over the depth of synthetic rankings (Figure 2)"

@@ -157,14 +157,11 @@ def interpolation(job: ResultJob) -> None:
         main_table.dropna(subset="alpha").drop(columns="value").rename(columns={"alpha": "value"})
     )
     job.write_supplement(weights[[*KEYS, "value"]], "weights", {"MAP": 1, "nDCG": 1})
-    if "other_negatives_csv" in job.output.keys():
-        other_table = combined_quality(job, job.params.other_setting)
-        job.write_supplement(other_table[[*KEYS, "value", "marker"]], "other_negatives", DECIMALS)
 
 
-def combined_quality(job: ResultJob, setting: str | None = None) -> pd.DataFrame:
+def combined_quality(job: ResultJob) -> pd.DataFrame:
     """Single systems, and combinations of the first one with every other."""
-    runs, params = RankingRuns.of_job(job, setting), job.params
+    runs, params = RankingRuns.of_job(job), job.params
     details = {model: detail for _, model, detail, _ in params.systems}
     first, pairings = next(iter(runs.runs)), runs.pairings(params.scaling)
     combinations, details = name_combinations(first, pairings, details)

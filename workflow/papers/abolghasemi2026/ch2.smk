@@ -207,28 +207,6 @@ use rule table as abolghasemi2026_ch2_interpolation with:
         "Tuned interpolation (Table 2.3, {wildcards.tier})"
 
 
-# Only CACM allows lists with other negatives.
-use rule table as abolghasemi2026_ch2_interpolation_cacm with:
-    input:
-        candidates="work/cacm/candidates.parquet",
-        runs=run_files("cacm", COMBINED["released"]),
-    output:
-        **table_files(tables=["weights", "other_negatives"]),
-    pathvars:
-        result="released/abolghasemi2026/table_2_3",
-    resources:
-        **needs(1500, 10),
-    params:
-        **runs("abolghasemi2026/ch2:interpolation"),
-        systems=COMBINED["released"],
-        lists=LISTS["released"],
-        scaling=CH2.scaling,
-        alpha=CH2.alpha,
-        other_setting="random",
-    message:
-        "Tuned interpolation on CACM (Table 2.3)"
-
-
 use rule table as abolghasemi2026_ch2_oracle with:
     input:
         candidates=candidates_of,
@@ -259,24 +237,22 @@ use rule table as abolghasemi2026_ch2_oracle with:
 
 use rule figure as abolghasemi2026_ch2_curves with:
     input:
-        candidates=candidates_of,
-        runs=runs_of(COMBINED),
+        candidates="work/concepts/candidates.parquet",
+        runs=run_files("concepts", COMBINED["embedded"]),
     output:
         **figure_files(tables=["ranges"]),
     pathvars:
-        result="{tier}/abolghasemi2026/figure_2_3",
-    wildcard_constraints:
-        tier="embedded|released",
+        result="embedded/abolghasemi2026/figure_2_3",
     resources:
         **needs(1500, 10),
     params:
         **runs("abolghasemi2026/ch2:curves"),
-        systems=of_tier(COMBINED),
-        lists=of_tier(LISTS),
+        systems=COMBINED["embedded"],
+        lists=LISTS["embedded"],
         scaling=CH2.scaling,
         noise_seeds=CH2.noise_seeds,
     message:
-        "Effectiveness by the weight of BM25 (Figure 2.3, {wildcards.tier})"
+        "Effectiveness by the weight of BM25 on planted concepts (Figure 2.3)"
 
 
 # The table has only numbers that are published; a supplementary file has all points.

@@ -26,33 +26,24 @@ from papers.abolghasemi2026.ch2_systems import (
 
 CH2 = SETTINGS.query_by_example
 
-
 FULL = CH2.full
-
 
 #: Training seeds on SciDocs. Combinations of rankers and the sizes in the text use only the first.
 FULL_SEEDS = [SETTINGS.seed + number for number in range(FULL.seeds)]
 
-
 FIRST = f"seed-{SETTINGS.seed}"
-
 
 #: Suffix of the name of a trained model; a zero-shot model has none.
 A_SEED = r"\.seed-[0-9]+"
 
-
 A_SEED_OR_NONE = rf"({A_SEED})?"
 
-
 EXPANSION = expansions(CH2)
-
 
 #: Rows of Tables 2.1 and 2.2, and of the tables of combinations, by tier.
 SYSTEMS, TOKENISED = ranking_systems(CH2), tokenised_systems()
 
-
 COMBINED = combined_systems(SETTINGS.seed)
-
 
 LEXICAL = Lexical(
     bm25=CH2.bm25.model_dump(),
@@ -61,14 +52,12 @@ LEXICAL = Lexical(
     tuning=CH2.tuning,
 )
 
-
 #: Options of the two surrogates of SciDocs that have links.
 LINKED = {
     "tasks": ["cite", "co-cite", "coupling"],
     "lexical": LEXICAL,
     "lengths": CH2.lengths.model_dump(),
 }
-
 
 COLLECTIONS |= {
     "concepts": Collection(
@@ -110,23 +99,18 @@ COLLECTIONS |= {
     ),
 }
 
-
 #: Candidate lists of a tier's collection; the combinations leave out tasks that only checks use.
 LISTS = {tier: {name: COLLECTIONS[name].lists} for tier, name in COLLECTION.items()}
 
-
 LISTS["embedded"]["concepts"]["tasks"] = list(TASKS)
-
 
 TOKENISED_LISTS = {
     tier: {name: COLLECTIONS[name].lists} | dict.fromkeys(AD_HOC[tier])
     for tier, name in TOKENISED_COLLECTION.items()
 }
 
-
 #: Table 2.1 in the format of a ranx comparison.
 RANX_FILES = {f"comparison_{form}": f"results/<result>.ranx.{form}" for form in ("md", "tex")}
-
 
 FETCHED_TOGETHER |= {
     f"ir-collections-{collection}": [resource(key) for key in files.values()]

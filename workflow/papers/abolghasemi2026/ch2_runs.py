@@ -123,8 +123,8 @@ class RankingRuns:
         return {name: lists.run(system_scores) for name, system_scores in scores.items()}, qrels
 
     @classmethod
-    def of_job(cls, job: ResultJob, setting: str | None = None) -> RankingRuns:
-        """Runs of a job's systems by model; the setting defaults to that of the lists."""
+    def of_job(cls, job: ResultJob) -> RankingRuns:
+        """Runs of a job's systems by model."""
         ((collection, lists),) = (
             (name, settings) for name, settings in job.params.lists.items() if settings
         )
@@ -132,8 +132,7 @@ class RankingRuns:
             model: Path(f"work/{collection}/runs/{run}.run")
             for _, model, _, run in job.params.systems
         }
-        options = {"setting": setting or lists["setting"], "tasks": lists["tasks"]}
-        return cls(job.input.candidates, runs, **options)
+        return cls(job.input.candidates, runs, **lists)
 
     def noise(self, scaling: Scaling, seeds: int) -> dict[str, pd.DataFrame]:
         """Noise oracle of the first system, by task."""

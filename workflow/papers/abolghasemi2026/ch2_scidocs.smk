@@ -74,7 +74,7 @@ use rule cached_step as train_scidocs with:
     resources:
         **ON_GPU,
     params:
-        **runs_ranker("retrieval/train"),
+        **runs_ranker("shared/retrieval_training:train"),
         **TRAINING,
         seed=seed_of_training,
     message:
@@ -130,7 +130,7 @@ use rule cached_step as encode_scidocs with:
     resources:
         **ON_GPU,
     params:
-        **runs_ranker("retrieval/encode"),
+        **runs_ranker("shared/retrieval_encoding:encode"),
         gpu_precision=SETTINGS.gpu_precision,
         kind=lambda wildcards: wildcards.kind,
         input_options=scidocs_input_options_of,
@@ -160,7 +160,7 @@ use rule cached_step as encode_expanded_scidocs with:
     resources:
         **ON_GPU,
     params:
-        **runs_ranker("retrieval/encode_expanded", "tildev2-expanded"),
+        **runs_ranker("shared/retrieval_encoding:encode_expanded", "tildev2-expanded"),
         gpu_precision=SETTINGS.gpu_precision,
         kind="tildev2-expanded",
         input_options=expanded_input_options_of,
@@ -184,7 +184,7 @@ use rule step as rerank_scidocs with:
     resources:
         **needs(6000, 20),
     params:
-        **runs("retrieval/rerank"),
+        **runs("shared/retrieval:rerank"),
     message:
         "Re-ranking SciDocs ({wildcards.system}, {wildcards.trained_on})"
 
@@ -209,7 +209,7 @@ use rule cached_step as rerank_pairs_scidocs with:
     resources:
         **ON_GPU,
     params:
-        **runs_ranker("retrieval/rerank_pairs"),
+        **runs_ranker("shared/retrieval_reranking:rerank_pairs"),
         gpu_precision=SETTINGS.gpu_precision,
         splits=["test"],
         setting=of_collection("setting"),

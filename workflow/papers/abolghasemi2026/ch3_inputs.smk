@@ -7,7 +7,6 @@ from papers.abolghasemi2026.ch3_training import make_setups
 
 SATISFACTION = SETTINGS.user_satisfaction
 
-
 #: Settings of an estimator that concern its training and not its input.
 TRAINING = ("steps", "batch", "learning_rate", "validations", "dropout")
 
@@ -31,10 +30,8 @@ FETCHED_TOGETHER["user-satisfaction-dialogues"] = [
     *counterfactual_dialogues().values(),
 ]
 
-
 #: The project's prompt for counterfactual utterances.
 COUNTERFACTUAL_PROMPT = "workflow/papers/abolghasemi2026/ch3_counterfactual.txt"
-
 
 #: Options for generating counterfactual utterances, for the rules of both tiers.
 GENERATION = {

@@ -19,7 +19,7 @@ use rule figure as abolghasemi2026_ch4_depth_planted with:
     resources:
         **needs(1000),
     params:
-        **runs("term_fairness/depth"),
+        **runs("shared/term_fairness:depth"),
         **DEPTH,
     message:
         "Fairness over the depth of synthetic rankings (Figure 4.2)"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from everycell.studies.term_fairness.published_tables import PublishedTables
 from everycell.verdicts.audits import Cells, Finding, published_number, published_text
+from papers.shared.term_fairness_published import PublishedTables
 
 
 def tables(cells: Cells) -> PublishedTables:

@@ -8,21 +8,17 @@ from everycell.collections.nq_open import KEY as NQ_OPEN
 #: Folder of the default prompts and names.
 RAG = "src/everycell/rag"
 
-
 #: Default prompts for paraphrases, by unit.
 PARAPHRASE_PROMPTS = {
     "sentence": "workflow/papers/abolghasemi2026/ch5_paraphrase.txt",
     "passage": "workflow/papers/abolghasemi2026/ch5_paraphrase_passage.txt",
 }
 
-
 #: Benchmark of chapter 5 of abolghasemi2026 -> its name in tables.
 ATTRIBUTION_NAMES = {"nq": "NQ", "nq_full": "NQ", "msmarco_qa": "MS MARCO"}
 
-
 #: Data of the full tier: key in config.yaml -> benchmark.
 ATTRIBUTION_FULL = {"nq": "nq_full", "msmarco_qa": "msmarco_qa"}
-
 
 #: Folder of the converted Natural Questions of BEIR, which are downloaded automatically.
 FETCHED_NQ = "work/attribution/nq_fetched"
@@ -48,7 +44,6 @@ ATTRIBUTION_RUNS = {
     # The published order of the passages replaces that of BM25.
     "msmarco_qa": {"BM25": "published"},
 }
-
 
 #: Benchmarks of a tier; in the full tier those that are configured, or both.
 ATTRIBUTION_BENCHMARKS = {
@@ -168,7 +163,6 @@ ATTRIBUTION_RESULTS = {
     ],
 }
 
-
 #: Supplementary tables and figures of Table 5.1.
 ATTRIBUTION_SUPPLEMENTS = {
     "embedded": (["intervals", "answers", "truth", "bias"], ["planted", "cited"]),
@@ -189,14 +183,12 @@ def attribution_outputs(tier):
 
 ATTRIBUTION = SETTINGS.attribution
 
-
 #: Parameters of the control: label preferences in the figure and in the tables, other log-odds.
 PLANTED_PREFERENCE = {
     "strengths": ATTRIBUTION.planted.strengths,
     "shown": ATTRIBUTION.planted.shown,
     "odds": ATTRIBUTION.planted.model_dump(include={"skill", "base"}),
 }
-
 
 #: Published tables from which others are derived.
 ATTRIBUTION_TABLES = [

@@ -37,7 +37,7 @@ use rule step as abolghasemi2026_ch5_nq_bm25 with:
     resources:
         **needs(2000, 20),
     params:
-        **runs("retrieval/lucene_score"),
+        **runs("shared/retrieval:score_lexically"),
         bm25=ATTRIBUTION.nq.bm25.model_dump(),
         jelinek_mercer=None,
         dirichlet=None,

@@ -45,8 +45,6 @@ ROWS = {
 UNFAIR = ("PL-random", "Deterministic")
 #: Method against which all others are tested.
 REFERENCE = "FELIX_iter=20"
-#: Metrics of the published tables.
-PUBLISHED_METRICS = METRICS[:5]
 _KEY = ["row", "dataset", "optimizing_fairness"]
 #: Numbers of lists in section 2.5.
 STATED = [
@@ -126,29 +124,27 @@ def tables(job: ResultJob) -> None:
     params, number = job.params, job.wildcards.number
     measures = pd.concat(map(pd.read_parquet, job.input), ignore_index=True)
     tests = significance_cells(measures, number)
-    values = mean_cells(measures, number, PUBLISHED_METRICS)
+    values = mean_cells(measures, number)
     paired = mark_cells(values, tests, "p paired", params.alpha)
     job.write_table(select_readings(paired, params.readings))
     unpaired = mark_cells(values, tests, "p unpaired", params.alpha)
     job.write_supplement(unpaired, "epochs", {"all": 3, "EE-L": 2})
     job.write_supplement(tests, "tests", {"all": 4})
-    runs = select_readings(run_cells(measures, number, PUBLISHED_METRICS), params.readings)
+    runs = select_readings(run_cells(measures, number), params.readings)
     keys = [column for column in runs if column not in ("run", "value")]
     job.write_supplement(summarise_seeds(runs, keys), SEEDS, {"all": 4})
-    formula = mean_cells(measures, number, METRICS[5:])
-    job.write_supplement(formula, "formula", {"all": 3})
 
 
-def mean_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> pd.DataFrame:
+def mean_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
     """Means over queries, then over training runs."""
-    runs = run_cells(measures, number, metrics)
+    runs = run_cells(measures, number)
     keys = [column for column in runs if column not in ("run", "value")]
     return runs.groupby(keys, sort=False)["value"].mean().reset_index()
 
 
-def run_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> pd.DataFrame:
+def run_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
     """Means over queries per training run, with a column ``run``."""
-    by_run = measures.groupby(["dataset", "row", "epochs", "run"], sort=False)[list(metrics)].mean()
+    by_run = measures.groupby(["dataset", "row", "epochs", "run"], sort=False)[list(METRICS)].mean()
     cells = by_run.stack().rename("value").reset_index()
     return _with_row_names(cells.rename(columns={"level_4": "metric"}), number)
 
@@ -167,11 +163,11 @@ def significance_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
     mention a correction.
     """
     by_query = measures.groupby(["dataset", "epochs", "row", "query"], sort=False)[
-        list(PUBLISHED_METRICS)
+        list(METRICS)
     ].mean()
     rows = []
     for (dataset, epochs), part in by_query.groupby(level=["dataset", "epochs"], sort=False):
-        for metric in PUBLISHED_METRICS:
+        for metric in METRICS:
             samples = part[metric].droplevel(["dataset", "epochs"]).unstack("row").dropna()
             for row in samples.columns.drop(REFERENCE):
                 for name, p in _p_values(samples, row):

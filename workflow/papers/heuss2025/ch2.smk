@@ -105,7 +105,7 @@ use rule table as heuss2025_ch2_tables with:
             dataset=FAIR_DATASETS,
         ),
     output:
-        **table_files(tables=["epochs", "tests", "seeds", "formula"]),
+        **table_files(tables=["epochs", "tests", "seeds"]),
     pathvars:
         result="{tier}/heuss2025/table_2_{number}",
     wildcard_constraints:
@@ -121,8 +121,6 @@ use rule table as heuss2025_ch2_tables with:
 
 # Section 2.7: probability of an outlier among ten random items.
 use rule table as heuss2025_ch2_chances with:
-    output:
-        **table_files(tables=["errors"]),
     pathvars:
         result="embedded/heuss2025/text_2_7",
     params:

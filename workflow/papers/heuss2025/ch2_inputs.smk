@@ -28,7 +28,6 @@ def lists_of_dataset(part):
 
 FETCHED_TOGETHER["felix-trec-fair-lists"] = list(fair_lists(*FAIR_DATASETS).values())
 
-
 #: Number of the table -> ranks of a ranking; None for all.
 RANKS = {"2": 10, "3": None}
 

@@ -48,10 +48,10 @@ def simulation(job: ResultJob) -> None:
 
 
 def chances(job: ResultJob) -> None:
-    """Section 2.7: share of lists of random items with an outlier, in percent, and its error."""
+    """Section 2.7: share of lists of random items with an outlier, in percent."""
     lists, items = job.params.lists, job.params.length
     rng = np.random.default_rng(job.params.seed)
-    shares, errors = [], []
+    shares = []
     for name, draw in DISTRIBUTIONS.items():
         hits = 0
         for start in range(0, lists, BATCH):
@@ -59,12 +59,8 @@ def chances(job: ResultJob) -> None:
             values = draw(rng, (count * items,))
             has_outlier = holds_outlier(values)(np.arange(count * items).reshape(count, items))
             hits += int(has_outlier.sum())
-        share = hits / lists
-        shares.append((name, "lists with an outlier", 100 * share))
-        errors.append((name, "standard error", 100 * np.sqrt(share * (1 - share) / lists)))
-    columns = ["distribution", "metric", "value"]
-    job.write_table(pd.DataFrame(shares, columns=columns))
-    job.write_supplement(pd.DataFrame(errors, columns=columns), "errors", {"all": 3})
+        shares.append((name, "lists with an outlier", 100 * (hits / lists)))
+    job.write_table(pd.DataFrame(shares, columns=["distribution", "metric", "value"]))
 
 
 def simulated_list(

@@ -4,7 +4,6 @@ from papers.heuss2025.ch3_settings import RANKERS as UNCERTAIN_RANKERS
 
 UNCERTAIN = SETTINGS.uncertain_ranking
 
-
 #: Options of the re-ranking methods.
 UNCERTAIN_METHODS = {
     "protected_from": UNCERTAIN.protected_from,
@@ -12,10 +11,8 @@ UNCERTAIN_METHODS = {
     "significance": UNCERTAIN.significance,
 }
 
-
 #: Post-processing methods that PUFR is compared with.
 POST_PROCESSING = ["CVXOPT", "FA*IR"]
-
 
 #: Trained methods and strengths -> the user's runs.
 TRAINED_RUNS = {
@@ -24,9 +21,7 @@ TRAINED_RUNS = {
     for strength, run in sorted(runs.items(), key=lambda item: float(item[0]))
 }
 
-
 TRAINED_METHODS = list(dict.fromkeys(method for method, _ in TRAINED_RUNS))
-
 
 #: Tier -> group terms and relevance judgements of its collection.
 UNCERTAIN_COLLECTION = {
@@ -39,7 +34,6 @@ UNCERTAIN_COLLECTION = {
         "qrels": "work/msmarco/qrels.qs2.parquet",
     },
 }
-
 
 RANKED_BY = {ranker: tier for tier, rankers in UNCERTAIN_RANKERS.items() for ranker in rankers}
 

@@ -9,7 +9,6 @@ EXPLAINED_DATA = {
     "full": {"mq2008": "MQ2008", "mslr_web10k": "MSLR-WEB10K"},
 }
 
-
 #: Feature of pydocs candidates -> run whose scores it has.
 RUNS_OF_FEATURES = {
     "BM25, words": "bm25.SA",
@@ -20,7 +19,6 @@ RUNS_OF_FEATURES = {
     "SPLADE": "splade.splade-tiny.zero-shot",
 }
 
-
 #: Data set -> number of features.
 LETOR_FEATURES = {
     "mq2008": 46,
@@ -29,16 +27,13 @@ LETOR_FEATURES = {
     "mslr_web10k": 136,
 }
 
-
 #: Published inputs of the talent search.
 TALENT_SEARCH = {
     "candidates": "published/heuss2025/table_4_A_1.csv",
     "universities": "published/heuss2025/table_4_A_2.csv",
 }
 
-
 TALENT_SEARCH_CELLS = declared_inputs("embedded", "heuss2025", "table_4_A_1", "table_4_A_2")
-
 
 EXPLAINED = SETTINGS.list_explanations
 
@@ -65,7 +60,6 @@ LETOR_PARTS = {
         "test": [resource("mslr-sample/test.txt")],
     },
 }
-
 
 FETCHED_TOGETHER |= {
     "mq2008": [path for part in LETOR_PARTS["mq2008_fold1"].values() for path in part],

@@ -101,7 +101,7 @@ use rule figure as heuss2025_ch5_controls with:
     pathvars:
         result="{tier}/heuss2025/figure_5_7",
     wildcard_constraints:
-        tier="embedded|released|full",
+        tier="embedded|full",
     params:
         **runs("heuss2025/ch5:controls"),
         of="forged one cited",

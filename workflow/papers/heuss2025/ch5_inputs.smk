@@ -2,17 +2,14 @@
 
 CITED = SETTINGS.citation_faithfulness
 
-
 #: Common behaviour of all synthetic answerers.
 READERS_BEHAVIOUR = {"matching": CITED.matching, "steady": CITED.steady}
-
 
 #: Counts in Figure 5.6.
 FORGED = {
     "of": "instances",
     "metrics": {"recovered": "recovered", "cites the forged document": "forged one cited"},
 }
-
 
 #: Tier -> figure -> panel -> title. Simulated readers write statements, not sentences.
 SIZE_TITLES = {
@@ -30,7 +27,6 @@ SIZE_TITLES = {
     for tier, unit in (("embedded", "statements"), ("full", "sentences"))
 }
 
-
 #: Claims that do not apply to models that are given the answer.
 CLAIMS_ON_OWN_ANSWERS = [
     "random document: statements recovered",
@@ -39,7 +35,6 @@ CLAIMS_ON_OWN_ANSWERS = [
     "answers that cite nothing",
     "answers that cite what was not predicted to be cited",
 ]
-
 
 #: Outputs of a job that runs one model of the full tier.
 FULL_OUTPUTS = ("selection", "sizes", "outcomes", "numbers", "answers")

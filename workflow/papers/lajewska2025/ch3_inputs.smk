@@ -19,10 +19,8 @@ from papers.lajewska2025.ch3_systems import (
 #: Settings of the chapter.
 CAST_SYSTEM = SETTINGS.cast_systems
 
-
 #: Data set of the chapter in the registry.
 CAST = "cast-reproducibility"
-
 
 # All small files of the chapter.
 FETCHED_TOGETHER[CAST] = [

@@ -1,10 +1,8 @@
 # lajewska2025, chapter 4: whether users notice the limitations of a response.
 # Two crowd studies (answerability, viewpoints): ratings -> ANOVA tables, correlations, figures.
 
-
 #: Released responses of the study whose queries Table 4.3 or 4.4 lists.
 CH4_RESPONSES = {"3": "answerability_data", "4": "viewpoints_data"}
-
 
 #: Comments of participants. The first file has both runs, despite its name.
 CH4_COMMENTS = {

@@ -3,7 +3,6 @@
 #: Supplementary tables of Table 5.6 in both tiers, and thresholds on ChatGPT's scores (section 5.7).
 ACCURACY_TABLES = ["readings", "unanswerable", "classifiers", "tests"]
 
-
 CHATGPT_THRESHOLDS = [0.33, 0.66]
 
 

@@ -20,9 +20,7 @@ def nugget_labels():
 
 GINGER = SETTINGS.ginger
 
-
 FETCHED_TOGETHER["ginger-responses"] = [resource(key) for key in GINGER_RESPONSES]
-
 
 #: Sizes of responses.
 RESPONSE_SIZES = {
@@ -30,7 +28,6 @@ RESPONSE_SIZES = {
     "sentences": GINGER.sentences,
     "words": GINGER.words,
 }
-
 
 #: Options for writing responses with a language model.
 WRITING = {

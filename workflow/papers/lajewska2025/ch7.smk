@@ -49,7 +49,7 @@ use rule figure as lajewska2025_ch7_means with:
     pathvars:
         result="released/lajewska2025/figure_7_4",
     params:
-        **runs("lajewska2025/ch7:means"),
+        **runs("lajewska2025/ch7_usefulness:means"),
     message:
         "Mean ratings (Figure 7.4)"
 

@@ -20,7 +20,6 @@ FETCHED_TOGETHER[f"{LIMITATIONS}-ratings"] = [
 ]
 LIMITATIONS_EXPERTS = resource(f"{LIMITATIONS}/responses/viewpoints_answer_validation.csv")
 
-
 # CAsT-answerability.
 FETCHED_TOGETHER["cast-answerability"] = [resource(key) for key in ANSWERABILITY_FILES.values()]
 

@@ -1,0 +1,1 @@
+"""Stages of retrieval, and the experiment on group bias: several papers use them."""
