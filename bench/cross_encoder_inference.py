@@ -31,14 +31,13 @@ import onnxruntime
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from everycell.collections import pydocs
-from everycell.collections.pydocs import query_by_example
 from everycell.learning.batching import map_batches, pad
 from everycell.learning.checkpoints import TrainingOptions
 from everycell.learning.cross_encoder import PairLength, join, tokenise, training_loss
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.training import train
+from everycell.records.folders import import_papers
 from everycell.retrieval.evaluation import evaluate
 
 #: Batch size of the workflow for the longest pairs.
@@ -130,7 +129,10 @@ def split(sequences, number):
 
 def cross_encoders(args, folder):
     """Train, export, score and compare cross-encoders; return the documents."""
-    collection = pydocs.build()
+    import_papers()
+    from papers.abolghasemi2026.ch2_pydocs import build, query_by_example
+
+    collection = build()
     benchmark = query_by_example(collection, test=args.queries, validation=0, settings=("package",))
     cite = benchmark.candidates.query("task == 'cite'")
     text = collection.documents.set_index("document_id")["text"].to_dict()
@@ -159,11 +161,11 @@ def cross_encoders(args, folder):
     print(f"fine-tuned on {len(rows):,} rows of three texts ({rate:.0f} pairs per second)")
 
     lists = cite.query("split == 'test'")
-    used = sorted({*lists["query_id"], *lists["document_id"]})
+    used = sorted({*lists["query"], *lists["document_id"]})
     ids = dict(zip(used, tokenise(tokenizer, [text[key] for key in used]), strict=True))
     pairs = [
         join(tokenizer, ids[query], ids[document], length)
-        for query, document in zip(lists["query_id"], lists["document_id"], strict=True)
+        for query, document in zip(lists["query"], lists["document_id"], strict=True)
     ]
     plain, small = export(model, pad(pairs[:2], tokenizer.pad_token_id), folder)
     with warnings.catch_warnings():
@@ -184,7 +186,7 @@ def cross_encoders(args, folder):
         tokenizer.pad_token_id,
     )
     np.testing.assert_allclose(outputs["ONNX, sorted"], outputs["torch, unsorted"], atol=1e-3)
-    run = lists.rename(columns={"query_id": "query", "document_id": "document"})
+    run = lists.rename(columns={"document_id": "document"})
     qrels = run[["query", "document", "relevance"]]
     quality = {
         name: evaluate(run[["query", "document"]].assign(score=scores), qrels, ["nDCG"])["nDCG"]

@@ -19,9 +19,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.retrieval.indexing import build_index
 from everycell.retrieval.java import start_java
-from everycell.retrieval.lucene import Index
+from everycell.retrieval.lucene import Index, build_index
 from everycell.retrieval.ranking_functions import BM25
 
 RANKER = BM25(k1=2.75, b=1)

@@ -1,13 +1,16 @@
 """Mutation tests: faults in planted_faults.yaml and the tests that catch them.
 
-Run ``python bench/planted_faults.py [--commit main] [--only TEXT]``. Each fault is planted alone
-in a copy of a commit. The script runs the doctests of the module, the tests that import the
-module, and then the other tests of its package, without slow tests. A failed test counts only if
-it passes without the fault.
+Run ``python bench/planted_faults.py [--commit main] [--only TEXT] [--minutes 10] [--seed 1]``. Each
+fault is planted alone in a copy of a commit. The script runs the doctests of the module, the tests
+that import the module, and then the other tests of its package, without slow tests. A failed test
+counts only if it passes without the fault. All faults take about an hour on one core. With
+``--minutes``, faults come in random order until the time is over; ``--seed`` repeats an order.
 """
 
 import argparse
+import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -25,16 +28,15 @@ PYTEST = (
     "-q",
     "-x",
     "-n0",
-    "-p",
-    "no:cacheprovider",
     "--tb=no",
-    "-rfE",
+    "-ocache_dir=.pytest_cache",
+    "--cache-clear",
     "--hypothesis-profile=quick",
 )
 
 
 def run_tests(copy, tests, limit):
-    """Output of pytest; empty after a timeout."""
+    """Output of pytest, and the ids of failed tests; an empty output after a timeout."""
     # No byte code, since Python checks only time and size, and a fault may change neither.
     environment = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     process = subprocess.Popen(
@@ -47,11 +49,14 @@ def run_tests(copy, tests, limit):
         start_new_session=True,
     )
     try:
-        return process.communicate(timeout=limit)[0]
+        output = process.communicate(timeout=limit)[0]
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        return ""
+        return "", []
+    # The output would not do: ids of tests may contain blanks and dashes.
+    failed = copy / ".pytest_cache/v/cache/lastfailed"
+    return output, list(json.loads(failed.read_text())) if failed.exists() else []
 
 
 def tests_of(copy, fault):
@@ -88,16 +93,15 @@ def catching_test(copy, fault, broken):
         tests = [*groups[0], *(f"--deselect={name}" for name in broken)]
         path.write_text(text.replace(fault["before"], fault["after"]), encoding="utf-8")
         try:
-            output = run_tests(copy, tests, end - time.monotonic())
+            output, failed = run_tests(copy, tests, end - time.monotonic())
         finally:
             path.write_text(text, encoding="utf-8")
         if not output:
             return "not caught in time"
-        failed = re.search(r"^(?:FAILED|ERROR) (\S+(?:\[.*?\])?)", output, re.MULTILINE)
-        if failed and " passed" in run_tests(copy, [failed[1]], LIMIT):
-            return failed[1]
+        if failed and " passed" in run_tests(copy, failed, LIMIT)[0]:
+            return failed[0]
         if failed:
-            broken.append(failed[1])
+            broken += failed
         else:
             groups.pop(0)
             has_run |= " passed" in output
@@ -110,10 +114,17 @@ def main():
     parser.add_argument(
         "--only", default="", help="only faults in files with this text in the name"
     )
+    parser.add_argument("--minutes", type=float, help="begin no further fault after this time")
+    parser.add_argument("--seed", type=int, default=None, help="of the order with --minutes")
     options = parser.parse_args()
     faults = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
     faults = [fault for fault in faults if options.only in fault["file"]]
-    caught, broken = 0, []
+    end = time.monotonic() + 60 * (options.minutes or 1e9)
+    if options.minutes:
+        seed = random.randrange(10**6) if options.seed is None else options.seed
+        random.Random(seed).shuffle(faults)
+        print(f"Order with --seed {seed}.\n")
+    tried, caught, broken = 0, 0, []
     print("| File | Fault | Caught by | Seconds |\n| --- | --- | --- | ---: |")
     with tempfile.TemporaryDirectory() as name:
         for command in (
@@ -123,11 +134,14 @@ def main():
             subprocess.run(["git", *command], check=True)
         for fault in faults:
             start = time.monotonic()
+            if start > end:
+                break
+            tried += 1
             outcome = catching_test(Path(name), fault, broken)
             caught += "::" in outcome and ": " not in outcome
             seconds = time.monotonic() - start
             print(f"| {fault['file']} | {fault['why']} | {outcome} | {seconds:.0f} |", flush=True)
-    print(f"\n{caught} of {len(faults)} faults are caught.")
+    print(f"\n{caught} of {tried} faults are caught.")
     if broken:
         print("Skipped, since they also fail without a fault:", ", ".join(broken))
 

@@ -21,8 +21,6 @@ from unittest.mock import patch
 
 import torch
 
-from everycell.collections import pydocs
-from everycell.collections.pydocs import query_by_example
 from everycell.learning import cross_encoder, tilde, tildev2
 from everycell.learning import last_layer as last_states
 from everycell.learning.checkpoints import Checkpoints, TrainingRecord
@@ -30,6 +28,7 @@ from everycell.learning.cross_encoder import PairLength
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.training import set_dropout
+from everycell.records.folders import import_papers
 
 NEGATIVES = {"tilde": 1, "tildev2": 2, "cross-encoder": 1, "mtft": 1}
 HEADS = {"tilde": "masked-lm", "tildev2": "encoder"}
@@ -181,7 +180,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=4, help="rounds per variant, after a warm-up")
     args = parser.parse_args()
     use_one_thread()
-    collection = pydocs.build()
+    import_papers()
+    from papers.abolghasemi2026.ch2_pydocs import build, query_by_example
+
+    collection = build()
     benchmark = query_by_example(collection, test=60, validation=0, settings=("package",))
     with tempfile.TemporaryDirectory() as folder:
         for kind, negatives in NEGATIVES.items():

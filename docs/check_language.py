@@ -1,8 +1,9 @@
 """Find banned phrases in prose, and banned names in Python code.
 
 `python docs/check_language.py [FILE_OR_FOLDER ...]`; without arguments it checks the same files as
-`make lint`. Prose is Markdown outside code, records and settings in YAML, and the comments and
-strings of Python files and rules. The lists are docs/banned_phrases.txt and docs/banned_names.txt.
+`make lint`. Prose is Markdown outside code, records and settings in YAML, the Makefile, .ci/run and
+pyproject.toml, and the comments and strings of Python files and rules. The lists are
+docs/banned_phrases.txt and docs/banned_names.txt.
 """
 
 import ast
@@ -32,12 +33,15 @@ def read_phrases(text: str) -> list[tuple[re.Pattern[str], str]]:
     ]
 
 
-def phrase_faults(
-    text: str, phrases: list[tuple[re.Pattern[str], str]], code: re.Pattern[str] = NOT_PROSE
-) -> Iterator[tuple[int, str]]:
+BANNED = read_phrases(PHRASES)
+# Most files have no banned phrase, which one search shows fastest.
+ANY_BANNED = re.compile("|".join(pattern.pattern for pattern, _ in BANNED), re.IGNORECASE)
+
+
+def phrase_faults(text: str, code: re.Pattern[str] = NOT_PROSE) -> Iterator[tuple[int, str]]:
     """Line and advice for each banned phrase outside of code."""
     prose = code.sub(lambda match: re.sub(r"[^\n]", "\0", match[0]), text)
-    for pattern, advice in phrases:
+    for pattern, advice in BANNED if ANY_BANNED.search(prose) else ():
         for match in pattern.finditer(prose):
             phrase = " ".join(match[0].split())
             yield prose.count("\n", 0, match.start()) + 1, f"'{phrase}': write {advice}."
@@ -68,15 +72,16 @@ def name_faults(text: str, names: set[str]) -> Iterator[tuple[int, str]]:
                 continue
         if name.strip("_") in names:
             yield node.lineno, f"name `{name}`: use a noun, or a verb for a function."
+        elif "_".join(name.split("_")[:2]) in names:
+            yield node.lineno, f"name `{name}`: write test_<function>_<case>."
 
 
 def faults(path: Path) -> list[tuple[int, str]]:
     """All faults of a file, sorted by line."""
     text = path.read_text(encoding="utf-8")
-    phrases = read_phrases(PHRASES)
-    if path.suffix in (".md", ".yaml"):
-        return sorted(phrase_faults(text, phrases))
-    prose = phrase_faults(python_prose(text), phrases, CODE_IN_PYTHON)
+    if path.suffix not in (".py", ".smk"):
+        return sorted(phrase_faults(text))
+    prose = phrase_faults(python_prose(text), CODE_IN_PYTHON)
     if path.suffix != ".py":  # Rules are not Python, but have the same comments and strings.
         return sorted(prose)
     names = {line for line in NAMES.splitlines() if line.isidentifier()}
@@ -89,7 +94,16 @@ def checked_files() -> list[Path]:
     root = FOLDER.parent
     skipped = re.findall(r"^skip (\S+)$", PHRASES + NAMES, re.M)
     files = [
-        root / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config.yaml")
+        root / name
+        for name in (
+            ".ci/run",
+            "CHANGELOG.md",
+            "CONTRIBUTING.md",
+            "Makefile",
+            "README.md",
+            "config.yaml",
+            "pyproject.toml",
+        )
     ]
     endings = {
         "docs": ["md"],

@@ -10,7 +10,7 @@ from everycell.cli import app
 def call(*arguments: object) -> tuple[int, str, str]:
     """Exit code, standard output and error of a command."""
     done = CliRunner().invoke(app, list(map(str, arguments)))
-    # An error that no one turned into a sentence is a fault of the program.
+    # An error that is not a message for users is a fault of the program.
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.stdout, done.stderr
 

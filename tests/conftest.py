@@ -1,4 +1,4 @@
-"""What all tests share: where the checkout and the mirror are, and what a skip means in CI.
+"""Fixtures of all tests: the checkout and the mirror; skips are failures in CI.
 
 A skip hides a check. So the closing lines count the skipped tests by reason, and with
 ``EVERYCELL_CI=1`` a skip is a failure. Only three kinds of tests may then still skip: those that
@@ -34,7 +34,7 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def mirror() -> Path:
-    """Return the folder of released data, or skip the test where there is none."""
+    """Return the folder of released data, or skip the test."""
     folder = find_mirror()
     if folder is None:
         pytest.skip(NEEDS_DATA)

@@ -220,7 +220,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, {}, b"Not found")
 
     def _repository(self, parts: list[str]) -> tuple[str, str, dict[str, bytes]] | None:
-        """Name, commit and files of a repository, or None after the answer that there is none."""
+        """Name, commit and files of a repository, or None after a response with status 404."""
         name = "/".join(parts)
         fault = self.outer.due(name)
         if fault == "gated":
@@ -335,7 +335,7 @@ _PAGE = b"<!DOCTYPE html><html><title>Log in</title>Please log in.</html>"
 
 
 def _blob(data: bytes) -> str:
-    """What git calls a file of this content."""
+    """Hash of a file in git."""
     head = f"blob {len(data)}\0".encode()
     return hashlib.sha1(head + data, usedforsecurity=False).hexdigest()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-#: Kind of fault -> what is done, and what must be true afterwards.
+#: Kind of fault -> the injection, and the condition afterwards.
 FAULTS = {
     "killed_run": (
         "SIGKILL of Snakemake or of all its jobs at random moments",

@@ -37,7 +37,7 @@ def load_script(path: str) -> ModuleType:
 
 
 def find_mirror() -> Path | None:
-    """Return the folder of released data: EVERYCELL_MIRROR, else one beside the checkout."""
+    """Return the folder of released data: EVERYCELL_MIRROR, else the one next to the checkout."""
     names = os.environ.get("EVERYCELL_MIRROR")
     folder = Path(names) if names else REPOSITORY.parent / "shared" / "data"
     return folder if names or folder.is_dir() else None
@@ -69,7 +69,7 @@ def skip_if_late(item: pytest.Item, until: float | None) -> None:
 
 
 def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str | None:
-    """Return why a test or a file was skipped; None where it was not (an xfail is no skip)."""
+    """Return the reason of a skip; None if the test ran (an xfail is not a skip)."""
     if not report.skipped or hasattr(report, "wasxfail"):
         return None
     return report.longrepr[2].removeprefix("Skipped: ")

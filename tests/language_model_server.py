@@ -1,4 +1,4 @@
-"""A server that speaks OpenAI's protocol on this machine, and misbehaves on demand."""
+"""A local server with OpenAI's protocol, which fails on demand."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""Receipts for tests: hashes of inputs, and receipts that say something else and still hold."""
+"""Receipts for tests: hashes of inputs, and edited receipts with a valid hash."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ def rewrite(path: Path, **fields: object) -> None:
 
 
 def in_all_forms(*tables: Path) -> list[Path]:
-    """Tables as CSV, and beside each the other forms of a table, which are made if they lack."""
+    """Tables as CSV and in all other forms; missing files are written."""
     files = [table.with_suffix(f".{form}") for table in tables for form in TABLE_FORMS]
     for file in files:
         if not file.exists():

@@ -33,7 +33,7 @@ def tiny_bert(
 
 
 def write_bert(folder: Path, model: PreTrainedModel, vocabulary: Sequence[str]) -> None:
-    """A model with its vocabulary alone as tokenizer, as it may come from a user."""
+    """Write a model with a vocabulary file as its tokenizer, as users may have it."""
     model.save_pretrained(folder)
     (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in vocabulary))
     kind = {"tokenizer_class": "BertTokenizerFast", "do_lower_case": True}

@@ -69,7 +69,7 @@ def missing() -> list[str]:
 
 
 def reserved_port() -> socket.socket:
-    """Return a port that nobody else is given while the socket is open.
+    """Return a port that is reserved while the socket is open.
 
     It never listens, and has SO_REUSEADDR as Slurm's daemons have, so they can take the port.
     """
@@ -98,7 +98,7 @@ class Slurm:
         self.before = 0
 
     def environment(self, path: str = SEARCHED) -> Mapping[str, str]:
-        """What a command needs to speak to this Slurm and to no other; `path` is its PATH."""
+        """Environment of commands for this Slurm alone; `path` is their PATH."""
         return {
             "SLURM_CONF": str(self.folder / "slurm.conf"),
             "PATH": f"{self.folder / 'bin'}{os.pathsep}{path}",
@@ -268,7 +268,7 @@ class Slurm:
     def stop(self) -> None:
         """Cancel all jobs and end all daemons, whatever state they are in."""
         if "slurmctld" in self.daemons and self.answers():
-            # What a failed test left must not hide its failure.
+            # An error here must not hide the failure of a test.
             with contextlib.suppress(RuntimeError, subprocess.SubprocessError):
                 self.cancel_all()
         for daemon in reversed(self.daemons.values()):

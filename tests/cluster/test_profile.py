@@ -56,7 +56,7 @@ def resources(rule, attempt: int, wildcards: SimpleNamespace = LARGEST) -> dict[
     }
 
 
-def test_each_retry_of_each_rule_gets_as_much_memory_again(rules):
+def test_retries_memory(rules):
     assert PROFILE["retries"] == 2
     for name, rule in rules.items():
         first, second, third = (resources(rule, attempt)["mem_mb"] for attempt in (1, 2, 3))
@@ -72,13 +72,13 @@ def test_each_retry_of_each_rule_gets_as_much_memory_again(rules):
         ("answerability_score", (2000, 20)),
     ],
 )
-def test_what_is_trained_in_full_asks_for_a_gpu_and_its_stand_in_does_not(rules, name, small):
+def test_training_gpu_and_memory(rules, name, small):
     full, surrogate = resources(rules[f"{name}_full"], 1), resources(rules[name], 1)
     assert full == {"mem_mb": 24000 + SNAKEMAKE_MEMORY, "runtime": 2880, "gpu": 1}
     assert surrogate == {"mem_mb": small[0] + SNAKEMAKE_MEMORY, "runtime": small[1], "gpu": 0}
 
 
-def test_the_profile_names_no_setting_that_the_plugin_never_reads():
+def test_profile_settings():
     source = Path(plugin.__file__).parent
     code = "\n".join(path.read_text(encoding="utf-8") for path in source.glob("*.py"))
     names = [name.removeprefix("slurm-") for name in PROFILE if name.startswith("slurm-")]
@@ -87,7 +87,7 @@ def test_the_profile_names_no_setting_that_the_plugin_never_reads():
     assert not unread
 
 
-def test_groups_name_rules_that_are_small(rules):
+def test_profile_groups(rules):
     groups = PROFILE["groups"]
     assert set(groups) <= set(rules), (
         "a rule was renamed or removed: correct `groups` of the profile"
@@ -99,7 +99,7 @@ def test_groups_name_rules_that_are_small(rules):
 
 
 @pytest.mark.slow
-def test_the_released_tier_is_half_as_many_jobs_for_the_scheduler(project, rules):
+def test_profile_jobs_of_scheduler(project, rules):
     # Snakemake refuses groups that would wait for themselves.
     jobs = project.planned("--workflow-profile", "slurm", "--executor", "dryrun", "--", "released")
     components = PROFILE["group-components"]
@@ -115,7 +115,7 @@ def test_the_released_tier_is_half_as_many_jobs_for_the_scheduler(project, rules
     assert sent < sum(jobs.values()) / 2
 
 
-def test_the_page_has_the_needs_of_every_heavy_rule(rules):
+def test_clusters_page_heavy_rules(rules):
     lines = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \| (\d*) ?\|", PAGE, re.MULTILINE)
     message = {
         name: {"mem_mb": int(mb) + SNAKEMAKE_MEMORY, "runtime": int(minutes), "gpu": int(gpus or 0)}

@@ -188,7 +188,7 @@ def assert_same(project: Project, local: dict[str, str], *tables: str) -> int:
     return len(expected)
 
 
-def test_a_run_on_slurm_is_the_local_run(slurm, start, project, local, report_fault):
+def test_slurm_same_bytes_as_local_run(slurm, start, project, local, report_fault):
     # A resource of one part is asked for by its group.
     finish(start(*TABLES, options=["--set-resources", "sakai2023_gfrc:gpu=1"]), project)
     ends = report_fault("none", assert_same(project, local, *TABLES))
@@ -203,8 +203,8 @@ def test_a_run_on_slurm_is_the_local_run(slurm, start, project, local, report_fa
 
 
 @pytest.mark.fault("cluster")
-def test_a_job_killed_by_scancel(slurm, start, project, local, report_fault):
-    """In the middle of a group: its table is there, its verdicts are not."""
+def test_slurm_scancel(slurm, start, project, local, report_fault):
+    """Cancelled between the table and the verdicts of a group."""
     run = start(SCORED, options=IN_ONE_JOB)
     results = project.folder / "results" / "embedded"
     wait_for(lambda: any(results.rglob("*.receipt.json")), run, project)
@@ -216,7 +216,7 @@ def test_a_job_killed_by_scancel(slurm, start, project, local, report_fault):
 
 
 @pytest.mark.fault("cluster")
-def test_the_controller_restarted_and_a_node_drained_while_a_job_runs(
+def test_slurm_restarted_controller_and_drained_node(
     slurm, start, project, local, report_fault, record_property
 ):
     run = start(SCORED)
@@ -232,13 +232,13 @@ def test_the_controller_restarted_and_a_node_drained_while_a_job_runs(
         "the controller is restarted, a node drained", assert_same(project, local, SCORED)
     )
     record_property("times", 2)
-    # The job goes on, and the next one is taken, by the other node.
+    # The job continues; the other node takes the next one.
     assert ends == [("COMPLETED", first), ("COMPLETED", other)]
     assert slurm.finished()[0]["JobId"] == running
 
 
 @pytest.mark.fault("cluster")
-def test_a_job_over_its_memory(slurm, start, project, local, report_fault):
+def test_slurm_job_over_memory(slurm, start, project, local, report_fault):
     # The first attempt asks for less than it takes.
     rules = ("lajewska2025_ch4_simulation", "verdicts")
     little = [f"{rule}:mem_mb=300*attempt" for rule in rules]
@@ -256,7 +256,7 @@ def one_receipt_is_missing_where_files_are(project: Project) -> bool:
 
 
 @pytest.mark.fault("killed_run")
-def test_snakemake_killed_and_started_again(slurm, start, project, local, report_fault):
+def test_slurm_killed_snakemake(slurm, start, project, local, report_fault):
     run = start(SIMULATED, options=IN_ONE_JOB)
     wait_for(lambda: one_receipt_is_missing_where_files_are(project), run, project)
     os.killpg(run.pid, signal.SIGKILL)

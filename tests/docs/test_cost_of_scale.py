@@ -18,7 +18,7 @@ from papers.lajewska2025 import ch6_scale as ginger
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def test_the_page_follows_the_configuration():
+def test_cost_of_scale_page():
     make_cost_of_scale = load_script("docs/make_cost_of_scale.py")
     page = make_cost_of_scale.render(read_config(REPOSITORY / "config.yaml"))
     written = (REPOSITORY / "docs/cost-of-scale.md").read_text(encoding="utf-8")
@@ -30,7 +30,7 @@ def prompts_of(record):
     return sorted(json.loads(line)["answer"]["prompt_tokens"] for line in lines)
 
 
-def test_tokens_of_prompts_are_those_of_the_records():
+def test_prompt_tokens():
     prompts = prompts_of("abolghasemi2026_ch5.jsonl")
     # Of 60 questions under three arms, prompts have five documents; all others have two.
     five, two = mean(prompts[-180:]), mean(prompts[:-180])
@@ -41,7 +41,7 @@ def test_tokens_of_prompts_are_those_of_the_records():
     assert Config().citation_faithfulness.released.depth == faithfulness.DOCUMENTS
 
 
-def test_samples_and_responses_are_the_printed_ones():
+def test_samples_and_responses():
     published = pd.read_csv(REPOSITORY / "published/abolghasemi2026/table_3_5.csv")
     totals = published[(published["row"] == "Total") & (published["metric"] == "count")]
     assert tuple(totals["value"].astype(int)) == satisfaction.SAMPLES
@@ -49,7 +49,7 @@ def test_samples_and_responses_are_the_printed_ones():
     assert rows.nunique() == ginger.RESPONSES
 
 
-def test_requests_follow_the_settings():
+def test_full_loads_requests():
     # By hand: (16 + 6 + 4 * 3 + 2 * 3) arms of 500 questions, and without the other retrievers.
     assert [load.requests for load in attribution.full_loads(Config())] == [20_000, 17_000, 5_000]
     # Of a block that is given in part the rest is the small tier's: two documents, two depths.
@@ -61,7 +61,7 @@ def test_requests_follow_the_settings():
     assert faithfulness.full_loads(Config())[0].requests == 1444 + 4 * 2875
 
 
-def test_hours_of_a_gpu_by_hand():
+def test_gpu_hours():
     facts = FACTS["HuggingFaceH4/zephyr-7b-beta"]
     load = Load("toy", requests=10, prompt_tokens=10_000, answer_tokens=1000, counted="")
     reading = 2 * 7_241_732_096 * 10_000 / 560e12

@@ -1,4 +1,4 @@
-"""What the README says is reproduced is counted from the expected verdicts."""
+"""Counts of the README come from the expected verdicts."""
 
 import re
 from collections import Counter
@@ -42,7 +42,7 @@ def expected():
     return pd.read_csv(REPOSITORY / "tests" / "expected_verdicts.csv", dtype=str)
 
 
-def test_the_readme_is_up_to_date(maker, papers, expected):
+def test_update_page_readme(maker, papers, expected):
     page = (REPOSITORY / "README.md").read_text("utf-8")
     result = maker.update_page(page, papers, expected)
     assert result == page, "run `python docs/make_coverage.py`"
@@ -87,13 +87,13 @@ def outcomes_of_line(complete_results, line):
     return outcomes
 
 
-def test_the_filters_of_the_readme_give_its_numbers(maker, papers, expected, tmp_path):
+def test_readme_filters(maker, papers, expected, tmp_path):
     result = maker.entries(papers, expected)
     full = total(count_chapters(papers, result).values())
     check_filters(full, data_files(papers, result, tmp_path), tmp_path)
 
 
-def test_the_counts_of_readme_page_summary_and_data_agree(maker, papers, expected, tmp_path):
+def test_counts_of_readme_page_and_data(maker, papers, expected, tmp_path):
     full = total(count_chapters(papers, maker.entries(papers, expected)).values())
     results = REPOSITORY / "results"
     result = collect(papers, results, REPOSITORY, audits=None)
@@ -123,7 +123,7 @@ def test_the_counts_of_readme_page_summary_and_data_agree(maker, papers, expecte
     assert sum(int(number or 0) for number in explained) == verdicts["explained"]
 
 
-def test_a_worse_verdict_changes_the_text(maker, papers, expected):
+def test_summary_worse_verdict(maker, papers, expected):
     first = expected.index[expected["verdict"] == "equal"][0]
     worse = expected.copy()
     worse.loc[first, "verdict"] = "different"
@@ -134,6 +134,6 @@ def test_a_worse_verdict_changes_the_text(maker, papers, expected):
     assert message[0] != message[1]
 
 
-def test_a_page_without_the_marks_is_refused(maker, papers, expected):
+def test_update_page_without_marks(maker, papers, expected):
     with pytest.raises(ValueError, match="lacks the markers"):
         maker.update_page("# everycell\n", papers, expected)

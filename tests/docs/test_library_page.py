@@ -11,7 +11,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text(encoding="u
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)
 
 
-def test_every_public_name_has_an_example():
+def test_library_page_names():
     code = "".join(BLOCKS)
     assert {name for name in NAMES if not re.search(rf"everycell\.{name}\b", code)} == {
         # Plumbing between a run and the arrays that measures take.
@@ -22,7 +22,7 @@ def test_every_public_name_has_an_example():
 
 
 @pytest.mark.filterwarnings("ignore::pandas.errors.Pandas4Warning")  # of PyTerrier
-def test_the_examples_run_and_print_what_they_say(tmp_path, monkeypatch, capsys):
+def test_library_page_examples(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     outputs = {}
     names: dict[str, dict] = {block: {} for block in BLOCKS}

@@ -28,7 +28,7 @@ def rows() -> dict[tuple[str, str], tuple[list[str], str]]:
     return result
 
 
-def test_the_page_has_each_package_of_the_locks_once(rows):
+def test_licences_page_packages(rows):
     locked = make_licences.locked_packages(REPOSITORY / "envs")
     assert len(locked) > 100
     assert {pin: locks for pin, (locks, _) in rows.items()} == locked, (
@@ -36,7 +36,7 @@ def test_the_page_has_each_package_of_the_locks_once(rows):
     )
 
 
-def test_the_licences_are_those_that_the_packages_state(rows):
+def test_licences_page_licences(rows):
     compared = 0
     for (name, version), (_, message) in rows.items():
         try:
@@ -49,7 +49,7 @@ def test_the_licences_are_those_that_the_packages_state(rows):
     assert compared > 60
 
 
-def test_an_expression_comes_before_classifiers_and_silence_is_said():
+def test_read_licence():
     package = Message()
     assert make_licences.read_licence(package) == make_licences.NOT_STATED
     package["License"] = "Mine\nand a long text"
@@ -60,7 +60,7 @@ def test_an_expression_comes_before_classifiers_and_silence_is_said():
     assert make_licences.read_licence(package) == "MIT"
 
 
-def test_what_is_part_of_the_repository_has_its_licence_text():
+def test_bundled_libraries_licence():
     [(name, version, path, first)] = make_licences.bundled_libraries(REPOSITORY)
     text = (REPOSITORY / path).read_text(encoding="utf-8")
     assert first.startswith("Copyright") and "Permission is hereby granted" in text

@@ -1,4 +1,4 @@
-"""The notebooks run, show what their data were made to show, and are stored without outputs."""
+"""Notebooks run, find the effects planted in their data, and are stored without outputs."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,7 @@ def run(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_it_is_a_notebook_without_outputs(name):
+def test_notebooks_without_outputs(name):
     import nbformat
 
     nbformat.validate(nbformat.read(FOLDER / f"{name}.ipynb", as_version=4))
@@ -44,7 +44,7 @@ def test_it_is_a_notebook_without_outputs(name):
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
 
 
-def test_group_bias_finds_the_planted_bias(run):
+def test_group_bias_notebook(run):
     names = run("group-bias")
     fair, biased = (names["reports"][name].means.set_index("k") for name in ("fair", "biased"))
     assert (fair["TExFAIR"] > biased["TExFAIR"] + 0.05).all()
@@ -56,7 +56,7 @@ def test_group_bias_finds_the_planted_bias(run):
     assert len(axes.containers) == 2
 
 
-def test_compare_runs_finds_the_better_system(run):
+def test_compare_runs_notebook(run):
     names = run("compare-runs")
     tests, effects = names["tests"], names["effects"]
     assert tests["significant"].to_dict() == {"AP": True, "nDCG@10": True, "RR": False}
@@ -68,7 +68,7 @@ def test_compare_runs_finds_the_better_system(run):
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of shap's colours
-def test_explain_a_ranker_orders_the_features_by_their_influence(run):
+def test_explain_a_ranker_notebook(run):
     names = run("explain-a-ranker")
     attributions = names["table"]["attribution"]
     assert attributions.idxmax() == "bm25" and abs(attributions["length"]) < 0.02

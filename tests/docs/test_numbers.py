@@ -41,7 +41,7 @@ def results(tmp_path):
     return tmp_path
 
 
-def test_a_stale_sentence_is_found(results):
+def test_wrong_values_stale_number(results):
     (fault,) = check_numbers.wrong_values(page(), results)
     assert "the page has <= 0.05, but the result is 0.1" in fault
     (results / FILE).write_text(TABLE.replace("p,0.1\n", "p,0.01\n"), encoding="utf-8")
@@ -56,33 +56,33 @@ def test_a_stale_sentence_is_found(results):
         ({"p": '"> 0.05"'}, "has > 0.05, but the result is 0.0345"),
     ],
 )
-def test_a_wrong_entry_is_named(results, wrong, fault):
+def test_wrong_values_wrong_entry(results, wrong, fault):
     assert any(fault in item for item in check_numbers.wrong_values(page(**wrong), results))
 
 
-def test_an_unknown_column_is_named(results):
+def test_wrong_values_unknown_column(results):
     text = page().replace("{metric: p,", "{measure: p,")
     assert "unknown column 'measure'" in next(iter(check_numbers.wrong_values(text, results)))
 
 
-def test_what_no_run_has_made_is_not_looked_at(tmp_path):
+def test_wrong_values_without_results(tmp_path):
     assert not list(check_numbers.wrong_values(page(), tmp_path))
 
 
-def test_the_passage_has_the_numbers_that_are_checked():
+def test_missing_numbers():
     assert not list(check_numbers.missing_numbers(page()))
-    # 0.3 stands above another heading.
+    # 0.3 is under another heading.
     (fault,) = check_numbers.missing_numbers(page(p="< 0.3"))
     assert "does not contain 0.3" in fault
 
 
 @pytest.mark.parametrize("path", BOUND, ids=lambda path: path.name)
-def test_pages_are_worded_as_bound(path):
+def test_missing_numbers_of_pages(path):
     assert not list(check_numbers.missing_numbers(BOUND[path]))
 
 
 @pytest.mark.parametrize("path", BOUND, ids=lambda path: path.name)
-def test_pages_are_bound_to_results_that_a_record_promises(path):
+def test_entries_of_pages(path):
     papers = load_papers(REPOSITORY / "published")
     for entry in check_numbers.entries(BOUND[path]):
         tier, paper, name = entry.file.split("/")

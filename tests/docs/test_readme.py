@@ -1,4 +1,4 @@
-"""What the documentation names exists: commands, options, targets, links, fields."""
+"""Commands, options, targets, links and fields in the documentation exist."""
 
 import re
 import shlex
@@ -20,7 +20,8 @@ from everycell.records.cells import DESCRIPTION
 from everycell.records.papers import all_artefacts
 from everycell.records.tables import RUNNABLE
 from everycell.sources import fetch
-from everycell.statistics.anova import anova, supported_anova
+from everycell.statistics.anova import anova
+from everycell.statistics.fast_anova import FastAnova
 from papers.lajewska2025.user_study_data import (
     EXPLANATION_RATINGS,
     TRANSPARENCY_FACTORS,
@@ -33,7 +34,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *REPOSITORY.glob("docs/**/*.md")]
 )
-#: What a fresh clone has, and what is new and not ignored.
+#: Files of a fresh clone, and new ones that git does not ignore.
 TRACKED = {
     (REPOSITORY / name).resolve()
     for name in subprocess.run(
@@ -82,7 +83,7 @@ def page_params(pages: list[Path] = PAGES):
 
 
 @params("make")
-def test_make_targets_and_settings_exist(page, words):
+def test_pages_make_targets_and_settings(page, words):
     makefile = read(REPOSITORY / "Makefile")
     for word in words:
         if "=" in word:
@@ -105,8 +106,8 @@ def options_of_commands() -> dict[str, set[str]]:
 
 
 @params("everycell")
-def test_commands_and_options_exist(page, words):
-    # What stands behind it is Snakemake's.
+def test_pages_commands_and_options(page, words):
+    # Later words are options of Snakemake.
     words = words[: words.index("--")] if "--" in words else words
     options = options_of_commands()
     name = words[0] if words[0] in options else " ".join(words[:2])
@@ -119,7 +120,7 @@ def test_commands_and_options_exist(page, words):
             assert word in ids
 
 
-def test_the_how_to_lists_every_command_with_its_own_options():
+def test_howto_commands_and_options():
     known = options_of_commands()
     table = read(REPOSITORY / "docs/howto.md").split("| command | does |")[1].split("\n\n")[0]
     command = r"^\| `everycell ((?:(?:data|measure|paper) )?[\w-]+)[^`]*` \| (.+) \|$"
@@ -151,7 +152,7 @@ def result_files() -> set[str]:
     }
 
 
-#: Options of Snakemake whose value is no target.
+#: Options of Snakemake with a value.
 VALUED = (
     "--cores",
     "--config",
@@ -164,7 +165,7 @@ VALUED = (
 
 
 @params("snakemake")
-def test_snakemake_targets_and_options_exist(page, words, known_targets):
+def test_pages_snakemake_targets_and_options(page, words, known_targets):
     from snakemake.cli import get_argument_parser
 
     options = {o for action in get_argument_parser()._actions for o in action.option_strings}
@@ -179,7 +180,7 @@ def test_snakemake_targets_and_options_exist(page, words, known_targets):
         elif target.startswith("results/"):
             assert target.split(".")[0] in result_files()
         elif target.startswith("work/"):
-            # What lies between: a rule writes there.
+            # Intermediate files: a rule writes there.
             folder = target.split("/")[1]
             folders = (REPOSITORY / "workflow", REPOSITORY / "src/everycell/workflow/rules")
             rules = (file for of in folders for file in of.rglob("*.smk"))
@@ -188,7 +189,7 @@ def test_snakemake_targets_and_options_exist(page, words, known_targets):
             assert target in known_targets | {*TOYS}
 
 
-def test_the_table_of_targets_names_real_ones(known_targets):
+def test_howto_targets(known_targets):
     table = read(REPOSITORY / "docs/howto.md").split("| target | makes |")[1].split("\n\n")[0]
     names = [name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row[:60])]
     assert len(names) >= 6
@@ -197,7 +198,7 @@ def test_the_table_of_targets_names_real_ones(known_targets):
 
 
 @page_params()
-def test_relative_links_lead_somewhere(page):
+def test_pages_relative_links(page):
     for text, link in re.findall(r"\[([^]]*)\]\(([^)\s]+)\)", FENCE.sub("", read(page))):
         if not link.startswith(("https://", "http://", "#")):
             path = (page.parent / link.partition("#")[0]).resolve()
@@ -207,21 +208,21 @@ def test_relative_links_lead_somewhere(page):
 
 
 @page_params()
-def test_files_that_a_page_names_exist(page):
+def test_pages_file_names(page):
     tracked = re.compile(r"`((?:src|tests|docs|envs|workflow)/[\w./-]+\.\w+)`")
     for path in tracked.findall(FENCE.sub("", read(page))):
         made_by_the_walk = any(toy in path for toy in TOYS)
         assert made_by_the_walk or (REPOSITORY / path).is_file(), path
 
 
-def test_every_page_is_linked_from_the_index_or_readme():
+def test_pages_linked():
     linked = read(REPOSITORY / "docs" / "index.md") + read(REPOSITORY / "README.md")
     for page in REPOSITORY.glob("docs/**/*.md"):
         if page.name != "index.md":
             assert f"({page.relative_to(REPOSITORY / 'docs').as_posix()})" in linked
 
 
-def test_every_paper_has_a_page_and_a_row():
+def test_papers_pages_and_rows():
     readme = read(REPOSITORY / "README.md")
     for key, paper in published().items():
         assert (REPOSITORY / "docs" / "papers" / f"{key}.md").is_file()
@@ -229,7 +230,7 @@ def test_every_paper_has_a_page_and_a_row():
         assert paper.authors in row and str(paper.year) in row
 
 
-def test_the_readme_counts_tables_figures_and_passages():
+def test_readme_counts():
     readme = " ".join(read(REPOSITORY / "README.md").split())
     result = re.search(r"All (\d+) tables, (\d+) figures and (\d+) passages", readme)
     names = [a.name for a in all_artefacts(published())]
@@ -237,20 +238,15 @@ def test_the_readme_counts_tables_figures_and_passages():
     assert [int(n) for n in result.groups()] == counted
 
 
-def test_the_readme_says_what_people_search_for():
-    readme = read(REPOSITORY / "README.md").lower()
-    assert "snakemake" in readme and "workflow" in readme
-
-
 @page_params()
-def test_settings_that_a_page_shows_are_valid(page):
+def test_pages_settings(page):
     output = [yaml.safe_load(m["body"]) for m in FENCE.finditer(read(page)) if m[1] == "yaml"]
     for content in output:
         if content.keys() & {"user_studies", "mirror", "cache", "seed", "network"}:
             parse_config(content)
 
 
-def test_records_page_has_the_columns_of_cells():
+def test_records_page_columns():
     section = read(REPOSITORY / "docs/records.md").split("\n## Published values\n")[1]
     assert tuple(re.findall(r"^\| `(\w+)` \|", section.split("\n## ")[0], re.M)) == DESCRIPTION
 
@@ -258,7 +254,7 @@ def test_records_page_has_the_columns_of_cells():
 make_record_reference = load_script("docs/make_record_reference.py")
 
 
-def test_record_reference_follows_the_models():
+def test_record_reference():
     result = make_record_reference.render()
     page = read(REPOSITORY / "docs/record-reference.md")
     assert page == result, "run: python docs/make_record_reference.py"
@@ -272,12 +268,12 @@ def test_record_reference_follows_the_models():
 make_errata = load_script("docs/make_errata.py")
 
 
-def test_errata_page_follows_the_records():
+def test_errata_page():
     result = make_errata.render(published())
     assert read(REPOSITORY / "docs" / "errata.md") == result, "run: python docs/make_errata.py"
 
 
-def test_nothing_in_a_record_becomes_markup_of_the_errata_page():
+def test_errata_page_hostile_record():
     evil = (
         "<script>alert(1)</script> [here](javascript:alert(1)) ![](http://127.0.0.1:9/a.png) "
         "<javascript:alert(1)> <img src=x onerror=alert(1)> { onclick=alert(1) } `a` # *b*"
@@ -310,18 +306,19 @@ def study_page() -> str:
     return " ".join(read(REPOSITORY / "docs" / "papers" / "lajewska2025.md").split())
 
 
-def test_the_study_page_has_what_the_viewpoints_design_supports(mirror, tmp_path):
+def test_lajewska2025_page_viewpoints(mirror, tmp_path):
     path = fetch("cis-response-limitations/viewpoints.csv", tmp_path, mirror=mirror, network=False)
     ratings = read_response_limitations(path, VIEWPOINTS)
     diversity, balance = VIEWPOINTS.conditions
     for rating in ("Diversity", "Transparency", "Balance", "Overall Satisfaction"):
         overall = anova(ratings, rating, ["Condition"])["F"].item()
-        p = supported_anova(ratings, rating, [diversity, balance])["p"]
+        fast = FastAnova(ratings, [diversity, balance], solution="supported")
+        p = fast.fit(ratings[rating]).table()["p"]
         row = f"| {rating} | {overall:.3f} | {p[balance]:.3f} | {p[diversity]:.3f} | 0.0 |"
         assert row in study_page()
 
 
-def test_the_study_page_counts_tests_of_repeated_ratings(mirror, tmp_path):
+def test_lajewska2025_page_repeated_ratings(mirror, tmp_path):
     path = fetch("transparent-cis/user_study.csv", tmp_path, mirror=mirror, network=False)
     rows = read_transparency(path)
     workers = rows.drop_duplicates("Worker")

@@ -57,7 +57,7 @@ def pages(site):
 
 
 @pytest.mark.slow
-def test_every_link_leads_to_a_place_of_the_site_and_nothing_is_loaded_from_elsewhere(site, pages):
+def test_site_links_and_external_files(site, pages):
     assert sum(len(page.links) for page in pages.values()) > 1000
     assert all(page.loaded for page in pages.values())
     assert not list(check_links.faults(site, pages))
@@ -77,7 +77,7 @@ def test_every_link_leads_to_a_place_of_the_site_and_nothing_is_loaded_from_else
         ('<img src="//elsewhere.example/a.svg">', "is an external file"),
     ],
 )
-def test_what_is_wrong_with_a_site_is_named(tmp_path, written, message):
+def test_check_links_faults(tmp_path, written, message):
     site = tmp_path / "site"
     (site / "sub").mkdir(parents=True)
     for name in ("../outside.html", "b.html", "sub/index.html"):
@@ -89,7 +89,7 @@ def test_what_is_wrong_with_a_site_is_named(tmp_path, written, message):
     )
 
 
-def test_an_address_is_looked_up_from_the_folder_of_its_page(tmp_path):
+def test_check_links_relative_address(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "b.html").write_text("")
     for name in ("a.html", "sub/a.html"):
@@ -99,7 +99,7 @@ def test_an_address_is_looked_up_from_the_folder_of_its_page(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_site_of_a_fresh_clone_needs_no_results(tmp_path):
+def test_site_without_results(tmp_path):
     project = copy_tree(tmp_path / "clone")
     # Of results/ only what git knows.
     assert [path.name for path in (project.folder / "results").iterdir()] == ["README.md"]
@@ -108,7 +108,7 @@ def test_the_site_of_a_fresh_clone_needs_no_results(tmp_path):
 
 
 @pytest.mark.slow
-def test_every_public_module_and_every_paper_has_a_page(pages):
+def test_site_pages_of_modules_and_papers(pages):
     expected = {name.removeprefix("everycell.").replace(".", "/") for name in public_modules()}
     assert len(expected) > 40
     assert {f"reference/{name}.html" for name in expected} <= set(pages)
@@ -124,7 +124,7 @@ def site_text(folder, listed_results):
     return paper_results(papers["toy2026"], listed_results, folder / "results", "../results")
 
 
-def test_results_of_a_work_are_told_and_shown_with_all_their_text_escaped(tmp_path):
+def test_paper_results_escaped(tmp_path):
     text = site_text(tmp_path, toys.toy_results(tmp_path / "published", tmp_path / "results"))
     results = text.partition("## Errata")[0]
     rows = [line for line in results.splitlines() if line.startswith("| Table 1")]
@@ -169,7 +169,7 @@ def as_html(text):
     return Elements(markdown.markdown(text, extensions=extensions, extension_configs=settings))
 
 
-#: What a table tries to be in Python-Markdown, beside what it tries in HTML.
+#: Texts that Python-Markdown could take for markup, besides HTML.
 MARKUP = (
     "a { onclick=alert(1) }",
     "{: #x onfocus=alert(1) autofocus }",
@@ -182,7 +182,7 @@ MARKUP = (
 )
 
 
-def test_no_text_of_a_result_becomes_markup_of_the_site(tmp_path):
+def test_paper_results_hostile_texts(tmp_path):
     toy_results = toys.hostile(tmp_path / "published", tmp_path / "results")
     output = [*MARKUP, *toys.HOSTILE.splitlines()]
     frame = pd.DataFrame(
@@ -212,7 +212,7 @@ def test_no_text_of_a_result_becomes_markup_of_the_site(tmp_path):
     assert page.attributes <= allowed, page.attributes - allowed
 
 
-def test_a_shown_table_stays_a_table_with_its_words(tmp_path):
+def test_embed_table_texts(tmp_path):
     texts = [*MARKUP, "p_value", "0.33", "−1.2 (n/a)", "50% ~ $x$", "a&b &amp; c"]
     frame = pd.DataFrame({"run": texts, "metric": "P", "value": texts})
     stem = tmp_path / "table_1"
@@ -225,7 +225,7 @@ def test_a_shown_table_stays_a_table_with_its_words(tmp_path):
     assert page.text.startswith("A *b*")
 
 
-def test_markers_stand_raised(tmp_path):
+def test_embed_table_markers(tmp_path):
     frame = pd.DataFrame(
         {"run": ["a", "b^c"], "metric": "P^2^ x", "value": [0.33, 0.5], "marker": ["bc|d", ""]}
     )
@@ -240,7 +240,7 @@ def test_markers_stand_raised(tmp_path):
     ]
 
 
-def test_a_work_without_results_says_what_it_needs(tmp_path):
+def test_paper_results_not_run(tmp_path):
     result = toys.toy_results(tmp_path / "published", tmp_path / "results")
     text = site_text(tmp_path, [entry for entry in result if entry.artefact.name == "table_2"])
     assert "not run" in text and "ten thousand crowd workers" in text and "???" not in text
@@ -253,12 +253,12 @@ def leaves(node, prefix=""):
         yield from leaves(value, f"{prefix}{key}.") if isinstance(value, dict) else [prefix + key]
 
 
-def test_every_setting_of_the_file_is_on_the_page_of_the_configuration():
+def test_configuration_settings():
     text = configuration(SCHEMA)
     names = set(re.findall(r"^\| `([\w.]+)` \|", text, re.M))
     settings = yaml.safe_load((REPOSITORY / "config.yaml").read_text(encoding="utf-8"))
     for setting in leaves(settings):
-        # The names of language models and the like are the user's, and stand for the key above.
+        # Names that users choose, as of language models, are documented by the key above.
         parts = setting.split(".")
         assert any(".".join(parts[:length]) in names for length in range(1, len(parts) + 1)), (
             setting
@@ -285,13 +285,13 @@ def test_every_setting_of_the_file_is_on_the_page_of_the_configuration():
         ("===  ===\na    b\n===  ===\n1    [2]\n===  ===\n\nEnd", ["```text", "1    [2]", "\nEnd"]),
     ],
 )
-def test_docstrings_become_markdown(text, expected_markdown):
+def test_convert_to_markdown(text, expected_markdown):
     result = docstrings.convert_to_markdown(text)
     assert "math::" not in result and ":math:" not in result
     for part in expected_markdown:
         assert part in result
 
 
-def test_a_docstring_without_either_is_left_alone():
+def test_convert_to_markdown_plain_docstring():
     text = "Sum.\n\nExamples\n--------\n>>> 1 == 1\nTrue"
     assert docstrings.convert_to_markdown(text) == text

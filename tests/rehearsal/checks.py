@@ -1,4 +1,4 @@
-"""What the results of a rehearsal must say, worked out by hand from its material."""
+"""Expected results of a rehearsal, by hand from its material."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def group_fairness(project: Project, stage: Stage) -> None:
     assert not [path for path in remaining if path.name.endswith(".tar.gz")]
 
 
-#: First target of a rehearsal -> what is looked at beside verdicts and page.
+#: First target of a rehearsal -> checks besides those of verdicts and page.
 CHECKS: dict[str, Callable[[Project, Stage], None]] = {
     "full_abolghasemi2026_ch2": papers_as_queries,
     "full_abolghasemi2026_ch4": group_fairness,

@@ -15,7 +15,7 @@ from workflow.project import Project
 
 @pytest.fixture
 def stage(tree: Project, server: Server, mirror: Path, tmp_path: Path) -> Iterator[Stage]:  # noqa: F811
-    """Return a copy of the project with all that its full tiers ask beside it."""
+    """Return a copy of the project, and servers with all that its full tiers request."""
     project = tree.copy_to(tmp_path / "project")
     with CorpusServer() as hub:
         yield Stage(project.folder, hub, server, mirror)

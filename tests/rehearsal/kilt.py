@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / "docs/citation-faithfulness.md"
-#: What the scripts download, in small: a tokenizer, and a model of late interaction.
+#: Replacements of the downloads of the scripts: a tokenizer and a late-interaction model.
 STUBS = {
     "tokenizers": """
 import re

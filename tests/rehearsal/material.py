@@ -285,7 +285,7 @@ def runs_of_two_years(stage: Stage) -> Settings:
     baselines = stage.folder / "data/baselines"
     (baselines / "document_runs").mkdir(parents=True)
     write_run(run.assign(document=run["document"] + "-1"), baselines / name, tag="org")
-    # Of the Washington Post's ids the track's file has what is before the first hyphen.
+    # The track's file cuts the ids of the Washington Post at the first hyphen.
     cut = run.assign(document=run["document"].str.partition("-")[0])
     cut = cut.drop_duplicates(["query", "document"])
     write_run(cut, baselines / "document_runs" / name, tag="org")

@@ -62,7 +62,7 @@ def query_by_example(stage: Stage) -> Settings:
             ("tildev2_msmarco", TildeV2),
         )
     }
-    # Its repository has a vocabulary alone.
+    # Its repository has only a vocabulary.
     scibert = stage.folder / "made" / encoders["scibert"].replace("/", "--")
     (scibert / "tokenizer_config.json").unlink()
     stage.hub.add_repository(encoders["scibert"], scibert)

@@ -30,7 +30,7 @@ class Stage:
         return {"endpoints": dict.fromkeys(names, settings)}
 
     def fetched(self) -> Settings:
-        """Settings that have corpora fetched from the server, which has the toy ones."""
+        """Settings to fetch toy corpora from the server."""
         self.hub.add_toy_corpora()
         downloads = self.hub.write_downloads(self.folder / "downloads.json")
         return {"corpora": {"downloads": str(downloads)}}

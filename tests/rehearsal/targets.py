@@ -1,4 +1,4 @@
-"""What is rehearsed: targets of chapters, which are run together, and what makes their material."""
+"""Rehearsed targets of chapters, with the functions that make their material."""
 
 from __future__ import annotations
 

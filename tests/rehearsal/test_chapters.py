@@ -27,7 +27,7 @@ REHEARSED = [
 @pytest.mark.slow
 @pytest.mark.released
 @pytest.mark.parametrize("targets", REHEARSED, ids="+".join)
-def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, ...]) -> None:
+def test_full_tier_of_chapter(stage: Stage, targets: tuple[str, ...]) -> None:
     module, function = CHAPTERS[targets]
     write_material = getattr(import_module(f"rehearsal.{module}"), function)
     assert "In published form: " in write_material.__doc__

@@ -30,7 +30,7 @@ def ask(stage: Stage, **changed: dict) -> tuple[Project, list[str]]:
 
 @pytest.mark.slow
 @pytest.mark.released
-def test_a_run_survives_its_downloads(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_downloads_with_faults(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in stage.hub.environment(stage.folder / "home").items():
         monkeypatch.setenv(name, value)
     stage.hub.add_toy_corpora()
@@ -51,7 +51,7 @@ def test_a_run_survives_its_downloads(stage: Stage, monkeypatch: pytest.MonkeyPa
     assert done.returncode != 0 and "free some space" in done.stdout, done.stdout
     assert not (corpus / "SOURCE.json").exists()
 
-    # Killed while half of the file is there.
+    # Killed after half of the file.
     stage.hub.fault(DOWNLOAD, "stall", times=1)
     before = len(stage.hub.asked)
     process = project.start(*command)
@@ -69,7 +69,7 @@ def test_a_run_survives_its_downloads(stage: Stage, monkeypatch: pytest.MonkeyPa
     assert (corpus / "SOURCE.json").exists()
     table = pd.read_csv(stage.folder / "results/full/lajewska2025/table_B_1.csv")
     assert "SQuAD 2.0" in set(table["dataset"])
-    # What is whole is not asked for again.
+    # Complete files are not requested again.
     before = len(stage.hub.asked)
     assert "Nothing to be done" in project.run(*command).stdout
     assert len(stage.hub.asked) == before

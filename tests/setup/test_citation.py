@@ -13,7 +13,7 @@ import everycell
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def test_the_citation_is_that_of_this_version_and_licence():
+def test_citation_version_and_licence():
     cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["cff-version"] == "1.2.0" and cited["type"] == "software"
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -25,7 +25,7 @@ def test_the_citation_is_that_of_this_version_and_licence():
     assert cited["authors"][0]["name"] in licence
 
 
-def test_the_file_fits_the_schema_of_its_format(tmp_path):
+def test_citation_schema(tmp_path):
     text = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
     linter = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
     for name, content in (("whole.cff", text), ("broken.cff", text.replace("doi: 10", "doi: 11"))):
@@ -36,7 +36,7 @@ def test_the_file_fits_the_schema_of_its_format(tmp_path):
         assert (done.returncode == 0) == (name == "whole.cff")
 
 
-def test_the_references_are_the_works_as_their_files_cite_them():
+def test_citation_references():
     cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
     papers = published()
     assert len(cited["references"]) == len(papers)

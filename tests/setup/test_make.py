@@ -54,28 +54,28 @@ def set_up(checkout: Path) -> Path:
     return checkout
 
 
-def test_cores_and_target_are_honoured(set_up):
-    planned = make(set_up, "-n", "reproduce", "CORES=5", "TARGET=lajewska2025_ch4").stdout
-    assert "everycell make --cores 5 lajewska2025_ch4\n" in planned
+@pytest.mark.parametrize(
+    ("settings", "command"),
+    [([], "--cores 2 \n"), (["CORES=5", "TARGET=a_ch4"], "--cores 5 a_ch4\n")],
+)
+def test_reproduce_cores_and_target(set_up, settings, command):
+    assert f"everycell make {command}" in make(set_up, "-n", "reproduce", *settings).stdout
 
 
-def test_two_cores_and_the_default_target_otherwise(set_up):
-    assert "everycell make --cores 2 \n" in make(set_up, "-n", "reproduce").stdout
-
-
-def test_without_a_goal_the_targets_are_listed(checkout):
+def test_help(checkout):
     output = make(checkout).stdout
+    assert "3 GB" in output
     for target in ("reproduce", "test", "setup", "setup-test", "setup-bench", "lint", "bench"):
         assert f"  make {target} " in output
     assert not (checkout / ".venv").exists()
 
 
-def test_a_second_set_up_has_nothing_to_do(set_up):
+def test_setup_twice(set_up):
     assert "Nothing to be done" in make(set_up, "setup").stdout
 
 
 @pytest.mark.parametrize("goal", ["reproduce", "test"])
-def test_runs_and_tests_have_lucene_and_torch(set_up, goal):
+def test_goals_need_lucene_and_torch(set_up, goal):
     for name in ("lucene", "torch", "torch-cpu"):
         (set_up / ".venv" / "stamps" / name).unlink()
     planned = make(set_up, "-n", goal).stdout
@@ -84,19 +84,19 @@ def test_runs_and_tests_have_lucene_and_torch(set_up, goal):
     assert "-r envs/base.lock" not in planned
 
 
-def test_only_benchmarks_have_their_own_packages(set_up):
+def test_bench_packages(set_up):
     assert "-r envs/bench.lock" in make(set_up, "-n", "bench").stdout
     assert "-r envs/bench.lock" not in make(set_up, "-n", "test").stdout
 
 
-def test_tests_run_all_linters_first(set_up):
+def test_test_runs_linters_first(set_up):
     planned = make(set_up, "-n", "test").stdout
     steps = ["ruff check", "ruff format --check", "snakefmt --check", "python -m pytest"]
     assert [planned.index(step) for step in steps] == sorted(map(planned.index, steps))
 
 
 @pytest.mark.slow
-def test_pytest_takes_the_options_of_the_fault_suite(set_up, tmp_path):
+def test_test_faults_options(set_up, tmp_path):
     planned = make(set_up, "-n", "test-faults", "WORKERS=0").stdout.replace("\\\n", "")
     page = shutil.copy2(REPOSITORY / "docs" / "reliability.md", tmp_path)
     command = shlex.split(planned.partition(" -m pytest ")[2].replace("docs/reliability.md", page))
@@ -114,7 +114,7 @@ def test_pytest_takes_the_options_of_the_fault_suite(set_up, tmp_path):
     assert "tests/cluster" in done.stdout
 
 
-def test_a_changed_lock_installs_only_its_group(set_up):
+def test_setup_changed_lock(set_up):
     os.utime(set_up / "envs" / "test.lock", (2**32, 2**32))
     planned = make(set_up, "-n", "setup-test").stdout
     assert "-r envs/test.lock" in planned
@@ -142,7 +142,7 @@ def of_another_folder(folder: Path) -> None:
     "damage",
     [unfinished, without_interpreter, cut_short_before_the_first_stamp, of_another_folder],
 )
-def test_a_damaged_environment_is_made_again(set_up, damage):
+def test_setup_damaged_environment(set_up, damage):
     damage(set_up)
     planned = make(set_up, "-n", "setup").stdout
     assert f'-m venv --clear "{set_up}/.venv"' in planned
@@ -150,14 +150,14 @@ def test_a_damaged_environment_is_made_again(set_up, damage):
     assert "-r envs/base.lock" in planned
 
 
-def test_a_missing_python_is_named(checkout):
+def test_setup_missing_python(checkout):
     done = make(checkout, "setup", "PYTHON=python-that-is-not")
     assert done.returncode != 0
     assert "'python-that-is-not' was not found" in done.stderr
     assert "PYTHON=/path/to/python3.11" in done.stderr
 
 
-def test_without_python_3_11_on_the_path_uv_finds_one(checkout, tmp_path):
+def test_find_python_by_uv(checkout, tmp_path):
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("sh", "dirname"):
@@ -180,11 +180,7 @@ def test_without_python_3_11_on_the_path_uv_finds_one(checkout, tmp_path):
     assert "No python3.11 on the path" in done.stderr
 
 
-def test_set_up_names_its_size(checkout):
-    assert "3 GB on disk" in make(checkout, "-n", "setup").stdout
-
-
-def test_another_python_is_refused(checkout):
+def test_setup_other_python(checkout):
     other = checkout / "other-python"
     other.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Python 3.8.1 || exit 1\n')
     other.chmod(0o755)
@@ -195,7 +191,7 @@ def test_another_python_is_refused(checkout):
 
 
 @pytest.mark.slow
-def test_a_failed_installation_leaves_no_stamp(checkout):
+def test_setup_failed_installation(checkout):
     (checkout / "envs" / "installer.lock").write_text("this line is no requirement\n")
     done = make(checkout, "setup")
     assert done.returncode != 0
@@ -203,7 +199,7 @@ def test_a_failed_installation_leaves_no_stamp(checkout):
     assert not (checkout / ".venv" / "stamps").exists()
 
 
-def test_a_local_folder_of_wheels_is_handed_on(set_up, monkeypatch):
+def test_setup_find_links(set_up, monkeypatch):
     (set_up / ".venv" / "stamps" / "torch-cpu").unlink()
     monkeypatch.setenv("PIP_FIND_LINKS", "/some/wheels")
     planned = make(set_up, "-n", "setup-torch").stdout
@@ -213,7 +209,7 @@ def test_a_local_folder_of_wheels_is_handed_on(set_up, monkeypatch):
     assert "--find-links" not in planned and "--torch-backend cpu" in planned
 
 
-def test_clean_results_keeps_the_readme(checkout):
+def test_clean_results(checkout):
     results = checkout / "results" / "embedded"
     results.mkdir(parents=True)
     (results / "table.csv").touch()
@@ -223,7 +219,7 @@ def test_clean_results_keeps_the_readme(checkout):
 
 
 @pytest.mark.parametrize(("code", "message"), [(0, ""), (1, "in envs/audit.lock envs/base.lock")])
-def test_every_lock_is_audited_and_a_fault_is_an_error(set_up, code, message):
+def test_audit_locks(set_up, code, message):
     # A stub of pip-audit: the service of the real one is unreachable here.
     stub = set_up / ".venv" / "audit" / "bin" / "pip-audit"
     stub.parent.mkdir(parents=True)
@@ -240,6 +236,6 @@ def test_every_lock_is_audited_and_a_fault_is_an_error(set_up, code, message):
     assert all("--strict" in line for line in requests)
 
 
-def test_what_audits_is_installed_with_hashes(set_up):
+def test_audit_installed_with_hashes(set_up):
     planned = make(set_up, "-n", "audit").stdout.replace("\\\n", "")
     assert re.search(r"\.venv/audit/\S+ .*--require-hashes -r envs/audit\.lock", planned)

@@ -49,7 +49,7 @@ def different(repository: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_two_runs_become_a_page_with_the_wrong_value(environment, files):
+def test_init_run_and_upgrade(environment, files):
     """And an upgrade of the package brings other rules, which run again."""
     command = ["everycell", "init", "smith2026", "mein Täst", "--runs", "first.run", "second.run"]
     environment.run(*command, "--qrels", "qrels.txt", "--table", "table_1.csv", cwd=files)

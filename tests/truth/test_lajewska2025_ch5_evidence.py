@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from everycell.collections.snippets import FILES, SELECTION_FILES
 from everycell.sources import fetch
+from papers.lajewska2025.annotations import FILES, SELECTION_FILES
 from papers.lajewska2025.answerability_data import FILES as LABELS
 
 pytestmark = pytest.mark.released

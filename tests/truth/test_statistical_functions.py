@@ -20,11 +20,7 @@ from hypothesis import strategies as st
 from statsmodels.formula.api import ols
 from statsmodels.stats import inter_rater
 
-from everycell.explain.explainers import (
-    linear_weights,
-    listwise_lime,
-    pointwise_lime,
-)
+from everycell.explain.explainers import linear_weights, listwise_lime, pointwise_lime
 from everycell.explain.value_functions import kendall, ranks_of
 from everycell.fair_ranking.constrained import reciprocal_fairr, reciprocal_nfairr
 from everycell.fair_ranking.policies import Policy, list_outliers, outlier_probability

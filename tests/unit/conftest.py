@@ -1,4 +1,4 @@
-"""What tests of several models share: a tokenizer of whole words, a tiny model, one thread."""
+"""Fixtures for tests of models: a tokenizer of whole words, a tiny model, one thread."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def one_torch_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def tokenizer(request: pytest.FixtureRequest) -> BertTokenizerFast:
-    """Return a tokenizer that splits at white space alone; its vocabulary is the file's WORDS."""
+    """Return a tokenizer that splits at white space; its vocabulary is WORDS of the test file."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertTokenizerFast
 

@@ -21,24 +21,24 @@ from everycell.language_models.settings import AskSettings
 from snakemake_logger_plugin_everycell import config_files
 
 
-def test_schema_file_is_that_of_the_model(repository):
+def test_json_schema_file(repository):
     assert (repository / SCHEMA).read_text(encoding="utf-8") == json_schema(), (
         "run: python -m everycell.config"
     )
 
 
-def test_config_file_holds_every_key_with_its_default(repository):
+def test_config_file_has_defaults(repository):
     content = load_yaml((repository / "config.yaml").read_text(encoding="utf-8"))
     assert parse_config(content) == Config()
     written, defaults = content, Config().model_dump()
-    # Of an endpoint, of which most settings suit most servers, the page of docs/ has the keys.
+    # The file has only the main settings of endpoints; docs/ lists the others.
     endpoints = written["language_models"].pop("endpoints")
     assert endpoints.keys() == defaults["language_models"].pop("endpoints").keys()
     assert all({"url", "model", "key", "prices"} <= item.keys() for item in endpoints.values())
     assert written == defaults
 
 
-def test_empty_file_means_the_defaults(tmp_path):
+def test_read_config_empty_file(tmp_path):
     file = tmp_path / "config.yaml"
     file.write_text("")
     assert read_config(file) == Config()
@@ -55,7 +55,7 @@ def test_empty_file_means_the_defaults(tmp_path):
         "user_studies: [{'?if True': 1}]",
     ],
 )
-def test_a_template_is_refused_and_not_run(tmp_path, content):
+def test_read_config_template(tmp_path, content):
     plain, file = tmp_path / "config.yaml", tmp_path / "mine.yaml"
     plain.write_text("")
     file.write_text(content)
@@ -69,7 +69,7 @@ def test_a_template_is_refused_and_not_run(tmp_path, content):
     "arguments",
     [["--configfile", "a"], ["--configfiles=a"], ["-n", "--configfile", "a", "--", "b"]],
 )
-def test_config_files_are_found_in_all_spellings(arguments):
+def test_config_files_spellings(arguments):
     assert list(map(str, config_files(arguments))) == ["a"]
 
 
@@ -93,12 +93,18 @@ FAULTS = [
     ({"user_studies": {"simulation": {"effects": [0.1, -1.0]}}}, f"{SIMULATION}.effects.1"),
     ({"user_studies": {"simulation": {"effects": [0.1]}}}, f"{SIMULATION}.effects"),
     ({"user_studies": None}, "user_studies"),
+    ({"uncertain_ranking": {"msmarco": {"runs": {"BIAS": {}}}}}, "uncertain_ranking.msmarco"),
+    (
+        {"uncertain_ranking": {"msmarco": {"runs": {"ADV": {"high": "a.run"}}}}},
+        "uncertain_ranking.msmarco",
+    ),
+    ({"ginger": {"full": {"judges": {"smollm2": "GPT4o", "zephyr": "GPT4o"}}}}, "ginger.full"),
     ({"\x1b[31mseed": 1}, r"\x1b[31mseed"),
 ]
 
 
 @pytest.mark.parametrize(("content", "key"), FAULTS, ids=[str(row[0]) for row in FAULTS])
-def test_a_fault_is_one_sentence_that_names_the_key(content, key):
+def test_parse_config_invalid_key_or_value(content, key):
     with pytest.raises(ConfigError) as caught:
         parse_config(content)
     message = str(caught.value)
@@ -106,13 +112,13 @@ def test_a_fault_is_one_sentence_that_names_the_key(content, key):
     assert message.endswith(".") and "\n" not in message
 
 
-def test_a_key_that_resembles_another_leads_to_it():
+def test_parse_config_similar_key():
     with pytest.raises(ConfigError, match=r"did you mean `seed`\?"):
         parse_config({"sead": 1})
 
 
 @pytest.mark.parametrize("content", [["seed"], "seed"])
-def test_a_configuration_is_a_mapping(content):
+def test_parse_config_not_mapping(content):
     with pytest.raises(ConfigError, match=r"config\.yaml contains a (list|str), expected"):
         parse_config(content)
 
@@ -125,14 +131,14 @@ def test_a_configuration_is_a_mapping(content):
         ("seed: !!python/object:os.system {}\n", 1),
     ],
 )
-def test_broken_yaml_names_file_and_line(tmp_path, text, line):
+def test_read_config_broken_yaml(tmp_path, text, line):
     file = tmp_path / "mine.yaml"
     file.write_text(text)
     with pytest.raises(ConfigError, match=rf"mine\.yaml .*line {line}: "):
         read_config(file)
 
 
-def test_file_that_is_not_there_or_is_no_text(tmp_path):
+def test_read_config_missing_or_binary_file(tmp_path):
     with pytest.raises(ConfigError, match=r"none.yaml cannot be read \(No such file"):
         read_config(tmp_path / "none.yaml")
     (tmp_path / "latin.yaml").write_bytes(b"cache: \xe9t\xe9")
@@ -162,18 +168,18 @@ def toy_paper(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-def test_blocks_of_papers_finds_settings_of_a_chapter(toy_paper):
+def test_blocks_of_papers(toy_paper):
     toy_paper("toy")
     assert {key: model().size for key, model in blocks_of_papers().items()} == {"toy": 3}
 
 
-def test_blocks_of_papers_duplicate_key(toy_paper):
+def test_blocks_of_papers_same_name(toy_paper):
     toy_paper("seed")
     with pytest.raises(ValueError, match="settings: the block `seed` is already"):
         blocks_of_papers()
 
 
-def test_a_job_reads_only_its_part():
+def test_validate_part():
     config = {"network": False, "user_studies": {"alpha": "not looked at"}}
     assert validate_part(config, AskSettings) == AskSettings(network=False)
     with pytest.raises(ConfigError, match=r"config.yaml: `language_models.ask` is 3; expected "):
@@ -193,7 +199,7 @@ except ConfigError as error:
 """
 
 
-def test_a_repository_of_ones_own_has_its_settings_and_audits(tmp_path):
+def test_parse_config_own_repository(tmp_path):
     chapter = tmp_path / "workflow/papers/toy2026"
     for folder in (chapter, tmp_path / "published/toy2026"):
         folder.mkdir(parents=True)

@@ -55,7 +55,7 @@ def documented_names(repository: Path) -> set[str]:
     return names
 
 
-def test_only_the_public_library_documents_parameters(repository):
+def test_sections_only_in_public_library(repository):
     public = {SOURCE / f"{name.replace('.', '/')}.py" for name in public_modules()}
     names = documented_names(repository)
     assert {"rbo", "rank_weights", "exposure_error", "t_tests"} < names and "anova" not in names
@@ -68,7 +68,7 @@ def test_only_the_public_library_documents_parameters(repository):
     assert wrong == []
 
 
-def test_every_function_that_the_package_offers_documents_parameters():
+def test_sections_of_public_functions():
     functions = [name for name in everycell.__dir__() if isfunction(getattr(everycell, name))]
     offered = [name for name in functions if not name.startswith("_")]
     assert len(offered) > 20

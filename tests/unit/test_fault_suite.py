@@ -4,7 +4,7 @@ import fault_suite
 import pytest
 
 
-def test_every_kind_of_fault_has_a_test(repository):
+def test_faults_have_tests(repository):
     text = "".join(
         path.read_text(encoding="utf-8") for path in (repository / "tests").rglob("test_*.py")
     )
@@ -12,14 +12,14 @@ def test_every_kind_of_fault_has_a_test(repository):
     assert unused == []
 
 
-def test_the_table_goes_between_its_marks(tmp_path):
+def test_write_into_marks(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(f"before\n{fault_suite.BEGIN}\nold\n{fault_suite.END}\nafter\n")
     fault_suite.write_into(page, "new")
     assert page.read_text() == f"before\n{fault_suite.BEGIN}\nnew\n{fault_suite.END}\nafter\n"
 
 
-def test_a_page_without_marks_is_left_alone(tmp_path):
+def test_write_into_without_marks(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("text")
     with pytest.raises(pytest.UsageError, match="put it back"):
@@ -27,6 +27,6 @@ def test_a_page_without_marks_is_left_alone(tmp_path):
     assert page.read_text() == "text"
 
 
-def test_a_fault_that_was_not_survived_is_counted_as_such():
+def test_table_failed_fault():
     rows = fault_suite.table([("clock", 2, True), ("clock", 3, False)]).splitlines()
     assert rows[-1].split(" | ")[1:3] == ["5", "2"]

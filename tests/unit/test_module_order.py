@@ -31,7 +31,7 @@ ORDER = (
     ("language_models",),
     ("rag", "fair_ranking", "explain"),
 )
-#: What stands on top of all floors.
+#: Packages on the top floor.
 TOP = {"config", "cli", "public", "workflow"}
 PLACE = {
     "base": 0,
@@ -91,18 +91,18 @@ def papers(repository):
     return list(published())
 
 
-of_each_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
-
-
-def test_each_package_has_its_place():
+def test_packages_have_floor():
     assert {package_of(name_of(path)) for path in MODULES} <= set(PLACE)
 
 
-@of_each_module
-def test_a_module_imports_nothing_from_above(path):
-    layer = PLACE[package_of(name_of(path))]
-    above = {name for name in imported_here(path) if PLACE[package_of(name)] > layer}
-    assert not above, f"{name_of(path)} imports {sorted(above)}"
+def test_modules_import_from_lower_floors():
+    faults = [
+        f"{name_of(path)} imports {name}"
+        for path in MODULES
+        for name in imported_here(path)
+        if PLACE[package_of(name)] > PLACE[package_of(name_of(path))]
+    ]
+    assert faults == []
 
 
 def chapter_of(name: str) -> str:
@@ -128,12 +128,12 @@ def other_chapters(name: str, imports: set[str], papers: Collection[str]) -> lis
 
 
 @pytest.mark.parametrize("path", sorted(PAPERS.glob("*/*.py")), ids=lambda path: path.stem)
-def test_a_chapter_imports_no_other_chapter_or_paper(path, papers):
+def test_chapters_import_no_other_chapter(path, papers):
     name = f"papers.{path.parent.name}.{path.stem}"
     assert other_chapters(name, imported(path), papers) == []
 
 
-def test_other_chapters_are_seen():
+def test_other_chapters():
     imports = {
         "papers.toy2026.ch2_settings.BLOCKS",
         "papers.toy2026.counts",
@@ -145,17 +145,18 @@ def test_other_chapters_are_seen():
     papers = ("toy2026", "other2026")
     refused = ["papers.other2026.counts", "papers.toy2026.ch3.mean"]
     assert other_chapters("papers.toy2026.ch2", imports, papers) == refused
-    # What all chapters of a paper share imports none of them.
+    # Code that the chapters of a paper share imports none of them.
     refused.insert(1, "papers.toy2026.ch2_settings.BLOCKS")
     assert other_chapters("papers.toy2026.counts", imports, papers) == refused
 
 
-@of_each_module
-def test_the_package_imports_no_paper(path):
-    assert not {name for name in imported(path) if name.split(".")[0] == "papers"}
+def test_modules_import_neither_papers_nor_snakemake():
+    for path in MODULES:
+        roots = {name.partition(".")[0] for name in imported(path)}
+        assert not roots & {"papers", "snakemake"}, name_of(path)
 
 
-def test_packages_import_each_other_in_no_cycle():
+def test_packages_without_cycle():
     graph: dict[str, set[str]] = {}
     for path in MODULES:
         own = package_of(name_of(path))
@@ -164,12 +165,7 @@ def test_packages_import_each_other_in_no_cycle():
     TopologicalSorter(graph).prepare()
 
 
-@of_each_module
-def test_the_package_knows_no_snakemake(path):
-    assert not {name for name in imported(path) if name.split(".")[0] == "snakemake"}
-
-
-def test_engine_and_library_name_no_paper(papers):
+def test_modules_name_no_paper(papers):
     papers = re.compile("|".join(map(re.escape, papers)))
     for path in MODULES:
         if package_of(name_of(path)) not in TOP:
@@ -177,7 +173,7 @@ def test_engine_and_library_name_no_paper(papers):
             assert not names, f"{name_of(path)} names a paper: {names}"
 
 
-def test_the_checks_see_what_they_look_for(tmp_path):
+def test_imported_here_and_strings_of_code(tmp_path):
     """Imports inside functions, and strings that are no docstrings."""
     module = tmp_path / "module.py"
     module.write_text(

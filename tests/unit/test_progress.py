@@ -1,4 +1,4 @@
-"""Progress of a run in the terminal: what is shown, what is left as it is."""
+"""Progress of a run in the terminal."""
 
 import logging
 import os
@@ -43,7 +43,7 @@ def own_folder(monkeypatch, tmp_path):
 
 
 class TestInterface(TestLogHandlerBase):
-    """What Snakemake expects of every such package."""
+    """Snakemake's own tests of logger plugins."""
 
     __test__ = True
 
@@ -65,7 +65,7 @@ def job(number: int, rule: str) -> logging.LogRecord:
     return record(LogEvent.JOB_INFO, **message)
 
 
-#: What Snakemake also says of a failed job.
+#: Further fields of the record of a failed job.
 JOB_ERROR = dict.fromkeys(("msg", "input", "output", "conda_env", "shellcmd", "aux"), {})
 
 
@@ -85,7 +85,7 @@ def emit_two_jobs(handler: LogHandler) -> None:
         handler.emit(one)
 
 
-def test_a_job_that_begins_is_a_line(capsys):
+def test_emit_started_jobs(capsys):
     handler = LogHandler(MockOutputSettings(), None)
     # The stream that Snakemake writes to is that of the time when it was made.
     handler._usual.setStream(sys.stderr)
@@ -98,7 +98,7 @@ def test_a_job_that_begins_is_a_line(capsys):
     assert last.startswith("2 of 2 jobs done in ")
 
 
-def test_a_job_that_a_second_try_made_has_not_failed(capsys):
+def test_emit_retried_job(capsys):
     handler = LogHandler(MockOutputSettings(), None)
     handler._usual.setStream(sys.stdout)
     for one in (
@@ -117,7 +117,7 @@ def test_a_job_that_a_second_try_made_has_not_failed(capsys):
     assert lines == ["[1/1] Doing train"] * 2 and last.startswith("1 of 1 jobs done in ")
 
 
-def test_a_dry_run_looks_as_it_does_without(capsys):
+def test_emit_dry_run(capsys):
     settings = MockOutputSettings()
     settings.dryrun = settings.stdout = True
     handler = LogHandler(settings, None)
@@ -128,7 +128,7 @@ def test_a_dry_run_looks_as_it_does_without(capsys):
 
 
 @pytest.mark.slow
-def test_snakemake_finds_it_and_still_prints_the_log_of_a_failed_job(tmp_path):
+def test_snakemake_failed_job(tmp_path):
     (tmp_path / "Snakefile").write_text(textwrap.dedent(SNAKEFILE))
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--keep-going"]
     done = subprocess.run(
@@ -208,7 +208,7 @@ def test_is_explained(tmp_path):
     assert not plugin.is_explained(record(None, "Nothing to be done"))
 
 
-def test_a_dry_run_leaves_out_the_offers_of_a_cache(capsys):
+def test_emit_dry_run_cache_offers(capsys):
     offer = "Workflow defines that rule a is eligible for caching between workflows (use --cache)."
     settings = MockOutputSettings()
     settings.dryrun = settings.stdout = True

@@ -38,7 +38,7 @@ def judged() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_name_is_there_and_documented(name):
+def test_names_documented(name):
     result = getattr(everycell, name)
     module, own = NAMES[name]
     assert result is getattr(import_module(module), own)
@@ -46,20 +46,20 @@ def test_each_name_is_there_and_documented(name):
     assert result.__doc__
 
 
-def test_the_persistence_of_rbo_has_one_default():
+def test_rbo_default_persistence():
     commands = bias.overlap, runs.compare
     functions = everycell.rbo, everycell.crbo, compare_runs, ranking_agreement
     defaults = {signature(one).parameters["p"].default for one in commands + functions}
     assert defaults == {0.9}
 
 
-def test_no_name_hides_a_package_of_ours():
+def test_names_are_no_packages():
     for name in NAMES:
         with pytest.raises(ModuleNotFoundError):
             import_module(f"everycell.{name}")
 
 
-def test_the_package_alone_loads_nothing():
+def test_import_loads_nothing():
     program = (
         "import sys, everycell; seen = [m for m in sys.modules if m.startswith('everycell.')"
         " or m in ('numpy', 'pandas')]; print(seen)"
@@ -68,7 +68,7 @@ def test_the_package_alone_loads_nothing():
     assert done.stdout == "[]\n", done.stderr
 
 
-def test_an_unknown_name_is_no_import_error_of_ours():
+def test_getattr_unknown_name():
     message = "^everycell has no attribute 'nfair'. Did you mean nfairr, "
     with pytest.raises(AttributeError, match=message):
         everycell.nfair  # noqa: B018
@@ -83,31 +83,14 @@ def test_an_unknown_name_is_no_import_error_of_ours():
         ("RR@3", "RR@3", 1), ("R@10", "R@10", 1), ("Recall(rel=2)@4", "R@4", 2),
     ],
 )  # fmt: skip
-def test_values_are_those_of_trec_eval(judged, theirs, ours, level):
+def test_evaluate_measures_equals_trec_eval(judged, theirs, ours, level):
     result = evaluate_measures(*judged, [theirs])[theirs]
     expected = evaluate(*judged, [ours], relevance_level=level)[ours]
     assert result.index.tolist() == expected.index.tolist()
     assert result.tolist() == expected.tolist()
 
 
-def test_measures_that_only_ir_measures_has(judged):
-    run, qrels = judged
-    # Without ties the library gives the same by itself, aggregate included.
-    run = run.assign(score=np.random.default_rng(1).permutation(len(run)).astype(float))
-    expected = ["Success@3", "Judged@5", "SetF", "infAP", "Bpref"]
-    result = everycell.evaluate(run, qrels, expected)
-    names = {"query": "query_id", "document": "doc_id"}
-    theirs = ir_measures.calc_aggregate(
-        [ir_measures.parse_measure(item) for item in expected],
-        qrels.rename(columns=names),
-        run.rename(columns=names),
-    )
-    for measure, value in theirs.items():
-        assert result[str(measure)].mean() == pytest.approx(value, abs=1e-12)
-    assert (result.mean() > 0).all()
-
-
-def test_the_level_is_that_of_measures_which_name_none():
+def test_parse_measure_default_level():
     def read(text):
         return str(parse_measure(text, relevance_level=2))
 
@@ -180,7 +163,7 @@ def test_the_level_is_that_of_measures_which_name_none():
         ("nDCG(dcg='exp-log2',judged_only=True)@4", "judged_only"),
     ],
 )
-def test_measures_that_are_refused(judged, measures, expected_message):
+def test_evaluate_refused_measure(judged, measures, expected_message):
     """Before a library is called: of these some abort the interpreter, and some give numbers."""
     with pytest.raises(ValueError, match=expected_message) as refused:
         everycell.evaluate(*judged, measures)
@@ -205,8 +188,8 @@ MEASURES = [
 ]  # fmt: skip
 
 
-def test_values_are_those_of_ir_measures_for_a_run_without_ties(judged):
-    """Of each measure alone; some compare scores with 0, so all scores are positive."""
+def test_evaluate_equals_ir_measures_without_ties(judged):
+    """Each measure alone; all scores are positive, since some measures compare them with 0."""
     run, qrels = judged
     run = run.assign(score=np.random.default_rng(1).permutation(len(run)) + 1.0)
     # gdeval takes numbers for topics; without it they have any name.
@@ -241,7 +224,7 @@ for size in [len(measures)] * 3 + [2, 3, 5] * 10:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
-def test_measures_together_have_the_values_that_they_have_alone(judged, tmp_path, seed):
+def test_evaluate_measures_together_and_alone(judged, tmp_path, seed):
     write_run(judged[0], tmp_path / "run", tag="t")
     write_qrels(judged[1], tmp_path / "qrels")
     counts = pd.DataFrame(
@@ -262,7 +245,7 @@ def test_measures_together_have_the_values_that_they_have_alone(judged, tmp_path
     assert done.returncode == 0, done.stderr
 
 
-def test_rbp_without_a_level_takes_that_of_the_others_and_numret_none(judged):
+def test_evaluate_measures_level_of_rbp_and_numret(judged):
     result = evaluate_measures(*judged, ["RBP(p=0.5)", "NumRet"], relevance_level=2)
     expected = evaluate_measures(*judged, ["RBP(p=0.5,rel=2)", "NumRet"])
     assert (result.to_numpy() == expected.to_numpy()).all()
@@ -270,7 +253,7 @@ def test_rbp_without_a_level_takes_that_of_the_others_and_numret_none(judged):
     assert plain.tolist() == everycell.evaluate(*judged, "RBP(p=0.5,rel=1)").squeeze().tolist()
 
 
-def test_what_a_library_cannot_compute_is_one_sentence():
+def test_evaluate_uncomputable_measure():
     run, qrels = {"q": {"a": 1.0}}, {"q": {"a": 5}}
     for measure, message in (("ERR@3", "'a' of topic 'q' has relevance 5"),
                           ("Accuracy@1", "ir_measures cannot compute Accuracy@1")):  # fmt: skip
@@ -278,7 +261,7 @@ def test_what_a_library_cannot_compute_is_one_sentence():
             everycell.evaluate(run, qrels, measure)
 
 
-def test_a_measure_of_ones_own_sees_the_scores(judged):
+def test_evaluate_own_measure(judged):
     best = ir_measures.define_byquery(lambda qrels, run: run["score"].max(), name="Best")
     result = everycell.evaluate(*judged, [best]).squeeze()
     expected = judged[0].groupby("query")["score"].max().reindex(result.index).dropna()
@@ -286,7 +269,7 @@ def test_a_measure_of_ones_own_sees_the_scores(judged):
 
 
 @pytest.mark.parametrize("function", [everycell.evaluate, evaluate])
-def test_different_scores_that_32_bits_hold_as_one_are_named(function):
+def test_evaluate_scores_equal_in_32_bits(function):
     run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [1 + 1e-8, 1, 0]})
     qrels = pd.DataFrame({"query": ["q"], "document": ["a"], "relevance": [1]})
     with pytest.warns(UserWarning, match="1.00000001 .*query 'q' are equal as 32-bit floats"):
@@ -296,7 +279,7 @@ def test_different_scores_that_32_bits_hold_as_one_are_named(function):
         function(run.assign(score=[1, 1, 0]), qrels, ["RR"])
 
 
-def test_the_command_warns_of_such_scores_once(tmp_path):
+def test_compare_command_scores_equal_in_32_bits(tmp_path):
     lines = [f"{query} Q0 {name} 1 {score} t" for query, scores in (("q", (1.00000001, 1)),
              ("r", (2, 1))) for name, score in zip("ab", scores, strict=True)]  # fmt: skip
     (tmp_path / "run").write_text("\n".join(lines))
@@ -312,13 +295,13 @@ def test_the_command_warns_of_such_scores_once(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_run_of_other_topics_is_refused(judged):
+def test_evaluate_run_of_other_topics(judged):
     run, qrels = judged
     with pytest.raises(ValueError, match="None of the 5 topics in the qrels is in the run"):
         everycell.evaluate(run.assign(query="x" + run["query"]), qrels, "AP")
 
 
-def test_compare_is_the_comparison_of_runs(judged):
+def test_compare_equals_compare_runs(judged):
     run, qrels = judged
     other = run.assign(score=run["score"].to_numpy()[::-1])
     names = {"query": "qid", "document": "docno"}
@@ -336,7 +319,7 @@ def test_compare_is_the_comparison_of_runs(judged):
     assert result.by_topic["P(rel=2)@5 original"].tolist() == remaining["P@5"].tolist()
 
 
-def test_fairness_of_a_frame_is_that_of_the_file(judged, tmp_path):
+def test_fairness_frame_and_file(judged, tmp_path):
     run, _ = judged
     rng = np.random.default_rng(0)
     counts = pd.DataFrame(
@@ -354,7 +337,7 @@ def test_fairness_of_a_frame_is_that_of_the_file(judged, tmp_path):
     assert (own.means["NFaiRR"] >= result.means["NFaiRR"].iloc[0]).all()
 
 
-def test_measures_and_cutoffs_come_in_any_kind_of_sequence():
+def test_evaluate_and_fairness_sequence_types():
     run, qrels = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 1}}
     expected = everycell.evaluate(run, qrels, ["RR", "P@1"])
     assert expected.loc["q"].tolist() == [0.5, 0.0]
@@ -378,7 +361,7 @@ def test_compare_baselines_in_their_order(judged):
         run, runs[0], qrels, ["AP"], baselines=(runs[1], runs[2]), **options
     ).effects
     assert result.effects.equals(expected)
-    # Effect of the original over its baseline, from the values of each alone.
+    # Effect of the original over its baseline, from separately computed values.
     values = [
         evaluate(one, qrels, ["AP"], missing_topics="drop")["AP"].mean() for one in (run, runs[1])
     ]

@@ -31,7 +31,7 @@ def order(results: pd.DataFrame, query: str = "q1") -> list[str]:
         ),
     ],
 )
-def test_lists_are_reranked_as_by_the_functions(pipeline, expected):
+def test_rerankers_equal_functions(pipeline, expected):
     results = pipeline(TOPICS)
     assert order(results) == order(results, "q2") == expected
     assert results["score"].tolist() == [5, 4, 3, 2, 1] * 2
@@ -39,7 +39,7 @@ def test_lists_are_reranked_as_by_the_functions(pipeline, expected):
     assert (results["query"] == "text of " + results["qid"]).all()
 
 
-def test_felix_draws_a_ranking_that_depends_on_seed_and_query_only():
+def test_felix_seed_and_query():
     citations = pt.apply.citations(lambda row: 100.0 if row["docno"] == "d0" else 1.0)
     draws = [
         order((bm25 >> citations >> Felix("citations", ranks=3, seed=seed))(TOPICS))
@@ -50,13 +50,13 @@ def test_felix_draws_a_ranking_that_depends_on_seed_and_query_only():
     assert order(alone) == draws[4]
 
 
-def test_an_empty_frame_stays_empty_and_a_missing_column_is_named():
+def test_fair_empty_frame_and_missing_column():
     assert FaIR(0.5)(RESULTS.assign(protected=True).head(0)).empty
     with pytest.raises(pt.validate.InputValidationError, match="protected"):
         FaIR(0.5)(RESULTS)
 
 
-def test_an_experiment_takes_the_measures_of_everycell(tmp_path):
+def test_experiment_with_own_measure(tmp_path):
     write_run(everycell.as_run(RESULTS), tmp_path / "bm25.run", tag="t")
     measure = everycell.RBO(run=str(tmp_path / "bm25.run")) @ 5
     qrels = pd.DataFrame({"qid": ["q1", "q2"], "docno": ["d0", "d4"], "label": 1})
@@ -67,7 +67,7 @@ def test_an_experiment_takes_the_measures_of_everycell(tmp_path):
     assert bm25_value == pytest.approx(1) and 0 < fair_value < 1
 
 
-def test_equal_scores_keep_the_order_of_the_results():
+def test_fair_ties_keep_order():
     results = pd.DataFrame(
         [("q1", "text of q1", f"d{d}", 1.0 + d % 2) for d in range(100)],
         columns=["qid", "query", "docno", "score"],

@@ -1,4 +1,4 @@
-"""Rules of a chapter read no name of another chapter, and shared rules read none of any."""
+"""Rules of a chapter use no names of other chapters; shared rules use none of any chapter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def chapter_of(path: Path, workflow: Path) -> str:
     """Chapter that a file belongs to, as KEY/ch2; its paper; or "" where all may read it."""
     if not path.is_relative_to(workflow):
         return ""
-    # Below `papers`, and below `rules` and `papers/shared` files that all may read.
+    # In `papers`; `rules` and `papers/shared` have files that all may read.
     paper, _, name = "/".join(path.relative_to(workflow).parts[1:]).rpartition("/")
     if paper == "shared":
         return ""
@@ -73,7 +73,7 @@ def names(path: Path) -> tuple[set[str], set[str]]:
 
 
 def strangers(workflow: Path, packaged: Path | None = None) -> list[str]:
-    """What a file of rules reads that belongs to another chapter, or to any if it is shared."""
+    """Names that a file of rules uses from another chapter, or from any if it is shared."""
     files = sorted([*workflow.rglob("*.smk"), *(packaged.rglob("*.smk") if packaged else ())])
     result = {path: names(path) for path in files}
     shared = {
@@ -87,18 +87,18 @@ def strangers(workflow: Path, packaged: Path | None = None) -> list[str]:
         own = chapter_of(path, workflow)
         for other, (defined, _) in result.items():
             theirs = chapter_of(other, workflow)
-            # A paper's own files, beside those of its chapters, serve all of them.
+            # Files of a paper that belong to no chapter serve all of its chapters.
             if theirs and theirs not in (own, own.partition("/")[0]):
                 for name in sorted(defined & read - shared):
                     faults.append(f"{os.path.relpath(path, workflow)} reads {name} of {other.name}")
     return faults
 
 
-def test_rules_read_no_name_of_another_chapter(repository):
+def test_rules_names_of_other_chapters(repository):
     assert strangers(repository / "workflow", PACKAGED) == []
 
 
-def test_packaged_rules_read_no_name_of_the_repository(repository):
+def test_packaged_rules_names_of_repository(repository):
     shared = [names(path) for path in PACKAGED.rglob("*.smk")]
     local = [names(path) for path in (repository / "workflow").rglob("*.smk")]
     read = set().union(*(read for _, read in shared))
@@ -120,7 +120,7 @@ def test_packaged_rules_read_no_name_of_the_repository(repository):
     ],
 )
 @pytest.mark.parametrize("location", ["papers/toy2026/ch2.smk", "rules/shared.smk"])
-def test_the_check_sees_what_is_read(tmp_path, location, text, fault):
+def test_strangers(tmp_path, location, text, fault):
     for folder in ("papers/toy2026", "rules"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "papers/toy2026/ch1.smk").write_text("OTHERS = 1\n\n\nrule a:\n    threads: 1\n")
@@ -141,13 +141,13 @@ def other_parents(rules: Path, packaged: Path) -> list[str]:
     ]
 
 
-def test_rules_inherit_from_parents_alone(repository):
+def test_rules_parents(repository):
     # With `use rule`, parameters that the new rule does not name stay those of the old one.
     assert other_parents(repository / "workflow", PACKAGED) == []
     assert other_parents(PACKAGED, PACKAGED) == []
 
 
-def test_the_check_sees_another_parent(tmp_path):
+def test_other_parents(tmp_path):
     (tmp_path / "parents.smk").write_text("rule step:\n    threads: 1\n")
     (tmp_path / "toy.smk").write_text(
         "use rule step as a with:\n    threads: 1\n\nuse rule a as b with:\n"
@@ -155,7 +155,7 @@ def test_the_check_sees_another_parent(tmp_path):
     assert other_parents(tmp_path, tmp_path) == ["toy.smk: a"]
 
 
-def test_rules_import_nothing_that_takes_long(repository):
+def test_rules_slow_imports(repository):
     # Snakemake reads all rules at each start, and on a cluster for each job.
     names = re.compile(r"^from ((?:everycell|papers)[\w.]*) import", re.MULTILINE)
     workflow = repository / "workflow"

@@ -39,7 +39,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="session")
 def built(tree: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """Return a copy in which `snakemake` alone ran once; it must not be changed."""
+    """Return a copy after one run of `snakemake`; it must not be changed."""
     folder = shared_folder(tmp_path_factory) / "built"
     with FileLock(folder.with_suffix(".lock")):
         project = Project(folder)

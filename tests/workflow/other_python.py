@@ -22,7 +22,7 @@ def find_python() -> Path | None:
     for version in VERSIONS:
         positions += sorted(pyenv.glob(f"{version}.*/bin/python{version}"))
     for position in positions:
-        # What pyenv puts on the path may stand for a version that is not chosen.
+        # A shim of pyenv may be of a version that is not selected.
         requests = subprocess.run([position, "-c", "import venv"], capture_output=True)
         if requests.returncode == 0:
             return position

@@ -24,7 +24,7 @@ from snakemake.utils import update_config
 from workflow import forked
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-#: What the workflow reads; the rest of the tree (tests, docs) does not change a run.
+#: Parts that the workflow reads; the others (tests, docs) do not change a run.
 PARTS = (
     "Snakefile",
     "config.yaml",
@@ -160,7 +160,7 @@ class Project:
         return done.stdout
 
     def planned(self, *targets: str | Path) -> dict[str, int]:
-        """Jobs by rule that a dry run announces; none where there is nothing to do."""
+        """Number of jobs per rule in a dry run."""
         done = self.snakemake("-n", *targets)
         assert done.returncode == 0, done.stdout
         jobs: dict[str, int] = {}
@@ -180,7 +180,7 @@ class Project:
                 return [rule for rule in workflow._workflow.rules if rule.script]
 
     def edit(self, path: str, old: str, new: str) -> None:
-        """Replace a text that stands once in a file."""
+        """Replace a text that occurs once in a file."""
         file = self.folder / path
         text = file.read_text(encoding="utf-8")
         assert text.count(old) == 1, f"{path} holds {old!r} {text.count(old)} times"
@@ -267,7 +267,7 @@ def copy_tree(folder: Path) -> Project:
         if source.is_symlink() or source.exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, folder / name, follow_symlinks=False)
-    # What Python and numba have compiled of these files; both look at the time of a file.
+    # Compiled files of Python and numba, which compare times of files.
     for compiled in (REPOSITORY / "src").rglob("__pycache__/*"):
         position = folder / compiled.relative_to(REPOSITORY)
         if compiled.suffix in (".pyc", ".nbi", ".nbc") and position.parents[1].is_dir():

@@ -82,7 +82,7 @@ def run(folder: Path, commands: str) -> str:
     return done.stdout
 
 
-def test_the_page_shows_a_whole_chapter(page):
+def test_your_own_paper_files(page):
     files = [block["path"] for block in BLOCK.finditer(page) if block["path"]]
     assert files == [
         "bm25.run",
@@ -98,7 +98,7 @@ def test_the_page_shows_a_whole_chapter(page):
     ]
 
 
-def test_each_field_of_the_how_to_is_valid(page):
+def test_your_own_paper_fields(page):
     record = {"kind": "table", "title": "A table", "source": "p. 1"}
     record["tiers"] = {"released": {"state": "reproduced", "needs": "nothing"}}
     section = page.split("\n## How to\n")[1].split("\n## A complete chapter\n")[0]
@@ -148,7 +148,7 @@ def check_its_files_pass_the_linters(own, settings):
 
 
 @pytest.mark.slow
-def test_the_page_followed_literally(followed, page, repository):
+def test_your_own_paper_followed(followed, page, repository):
     """One test, since workers that share these checks would each run the paper first."""
     own, output = followed
     check_table_1(own, page, output)

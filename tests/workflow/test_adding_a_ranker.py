@@ -21,7 +21,7 @@ def added(clean: Project) -> Project:
 
 
 @pytest.mark.slow
-def test_a_dry_run_trains_encodes_and_ranks_with_it(tree, added):
+def test_new_ranker_planned(tree, added):
     before, after = tree.planned(TABLE), added.planned(TABLE)
     more = {name: after[name] - number for name, number in before.items()}
     assert after.keys() == before.keys()
@@ -36,18 +36,11 @@ def test_a_dry_run_trains_encodes_and_ranks_with_it(tree, added):
 
 
 @pytest.mark.slow
-def test_an_unknown_ranker_has_no_file(clean):
-    clean.edit(SYSTEMS, LINE, f'{LINE}        ("s", "Toy", encoder, f"toy.{{encoder}}.all"),\n')
-    done = clean.snakemake("-n", TABLE)
-    assert done.returncode != 0 and "work/concepts/runs/toy.untrained.all.run" in done.stdout
-
-
-@pytest.mark.slow
-def test_it_is_trained_and_ranks(added):
+def test_new_ranker_run(added):
     run = "work/concepts/runs/toy.untrained.all.run"
     added.build("--cores", "1", "--", run)
     assert (added.folder / run).read_text(encoding="utf-8").strip()
-    # Its code is hashed into its own jobs alone.
+    # Its code is hashed only into its own jobs.
     with (added.folder / RANKERS / "tilde.py").open("a", encoding="utf-8") as file:
         file.write("# Nothing new.\n")
     assert added.planned(run) == {}

@@ -32,7 +32,7 @@ def change(project: Project, **settings: object) -> None:
 
 
 @pytest.mark.slow
-def test_from_the_labels_to_the_verdicts(configured_project, mirror):
+def test_table_5_6_full(configured_project, mirror):
     configured_project.mirror = mirror
     configured_project.build(f"{TABLE}.verdicts.json")
     sizes = {}
@@ -44,7 +44,7 @@ def test_from_the_labels_to_the_verdicts(configured_project, mirror):
         assert scores["probability"].between(0, 1).all()
         assert not scores.duplicated(["question", "sentence"]).any()
         sizes[name] = record["inputs"]["examples"]
-    # Two sentences of SQuAD more, of which the scores know nothing.
+    # Two more sentences, of SQuAD, which have no scores.
     assert sizes["full"] != sizes["squad"]
     table, seeds = (
         pd.read_csv(
@@ -77,7 +77,7 @@ def test_from_the_labels_to_the_verdicts(configured_project, mirror):
 
 @pytest.mark.slow
 @pytest.mark.released
-def test_squad_is_counted_beside_the_other_sets(configured_project, mirror):
+def test_table_b_1_full(configured_project, mirror):
     configured_project.mirror = mirror
     table = "results/full/lajewska2025/table_B_1"
     configured_project.build(f"{table}.verdicts.json")
@@ -93,14 +93,7 @@ def test_squad_is_counted_beside_the_other_sets(configured_project, mirror):
     assert "not run" not in {cell["verdict"] for cell in report["cells"]}
 
 
-def test_squad_needs_both_files_to_be_counted(configured_project):
-    change(configured_project, squad_dev=None)
-    done = configured_project.snakemake("-n", "results/full/lajewska2025/table_B_1.csv")
-    message = "`answerability.full.squad_dev` is null; this tier needs dev-v2.0.json of SQuAD 2.0"
-    assert done.returncode != 0 and message in done.stdout
-
-
-def test_the_hub_model_is_planned_without_files_of_its_own(configured_project):
+def test_table_5_6_hub_model(configured_project):
     change(configured_project, model="bert-base-uncased")
     plan = configured_project.planned(f"{TABLE}.csv")
     assert plan["answerability_train_full"] == plan["answerability_score_full"] == 2
@@ -108,24 +101,7 @@ def test_the_hub_model_is_planned_without_files_of_its_own(configured_project):
     assert not further & plan.keys()
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "expected_message"),
-    [
-        ("squad", None, "is null; this tier needs train-v2.0.json of SQuAD 2.0"),
-        ("squad", "src", "is 'src', which is not a file"),
-        ("model", "published", "is 'published', which has no config.json"),
-    ],
-)
-def test_what_is_missing_is_named_in_one_sentence(configured_project, key, value, expected_message):
-    change(configured_project, **{key: value})
-    done = configured_project.snakemake("-n", f"{TABLE}.csv")
-    assert (
-        done.returncode != 0
-        and done.stdout.count(f"`answerability.full.{key}` {expected_message}") == 1
-    )
-
-
-def test_small_classifiers_take_few_jobs(tree):
+def test_table_5_6_released_jobs(tree):
     plan = tree.planned("results/released/lajewska2025/table_5_6.csv")
     assert plan["answerability_train"] == plan["answerability_score"] == 1
     assert plan["answerability_frozen"] == plan["lajewska2025_ch5_accuracy"] == 1

@@ -21,7 +21,7 @@ SECRET = "sk-very-secret-5"
 
 @pytest.fixture
 def configured_project(clean: Project, stage: Stage) -> Project:
-    """Return a project whose full tier has five questions, two of which are asked."""
+    """Return a project whose full tier has five questions and uses two."""
     settings = attribution(stage)
     settings["attribution"]["full"]["models"] = {"mine": "Mistral"}
     del settings["language_models"]
@@ -31,7 +31,7 @@ def configured_project(clean: Project, stage: Stage) -> Project:
 
 
 @pytest.mark.slow
-def test_a_killed_study_goes_on_and_asks_nothing_twice(
+def test_table_5_1_resumed(
     configured_project: Project, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(KEY, SECRET)
@@ -79,7 +79,7 @@ def test_a_killed_study_goes_on_and_asks_nothing_twice(
 
 
 @pytest.mark.slow
-def test_one_data_set_is_enough_and_comes_by_itself(
+def test_table_5_1_downloaded_data(
     configured_project: Project,
     mirror: Path,
     tmp_path: Path,
@@ -102,21 +102,7 @@ def test_one_data_set_is_enough_and_comes_by_itself(
     # It cites the first document, which is BM25's.
     assert set(cells[cells["metric"] == "attribution recall"]["value"]) == {100.0}
     assert set(pd.read_csv(folder / "table_5_2.csv")["dataset"]) == {"NQ"}
-    # MS MARCO's tables, and that of retrievers of which there is no run, have no row.
+    # The tables of MS MARCO and of retrievers without a run are empty.
     for empty in ("table_5_9", "table_5_11"):
         assert pd.read_csv(folder / f"{empty}.csv").empty
     assert (folder / "figure_5_9.svg").exists()
-
-
-@pytest.mark.slow
-def test_what_the_full_tier_needs_is_said(clean: Project) -> None:
-    done = clean.snakemake("-n", f"{TABLE}.csv")
-    assert done.returncode != 0
-    assert "`attribution.full.models` is empty; this tier needs language models" in done.stdout
-    clean.configure({"attribution": {"full": {"models": {"smollm2": "Mistral"}}}})
-    done = clean.snakemake("-n", f"{TABLE}.csv")
-    assert "`attribution.full.nq` is null; this tier needs questions, passages" in done.stdout
-    assert "or the other data set under `attribution.full`" in done.stdout
-    clean.configure({"attribution": {"full": {"nq": "no/such/folder"}}})
-    done = clean.snakemake("-n", f"{TABLE}.csv")
-    assert "'no/such/folder', which is not a folder" in done.stdout

@@ -25,7 +25,7 @@ def documented(clean) -> Project:
     return clean
 
 
-def test_results_that_are_out_of_date_are_not_made_again_for_the_site(documented):
+def test_site_outdated_results(documented):
     assert set(documented.planned("site")) == {"rulegraph", "site"}
 
 
@@ -34,14 +34,14 @@ def test_results_that_are_out_of_date_are_not_made_again_for_the_site(documented
     ("module", "expected", "log"),
     [
         (
-            "records/artefacts",
+            "records/papers",
             "results/rulegraphs/sakai2023_ch1.svg",
             "rulegraphs/sakai2023_ch1.log",
         ),
         ("render/site", "results/site", "site.log"),
     ],
 )
-def test_the_library_is_found_where_it_is_not_installed(documented, module, expected, log):
+def test_site_library_not_installed(documented, module, expected, log):
     """As in a conda environment: what a rule starts takes the library of this folder."""
     graphs = [f"results/rulegraphs/{name}.svg" for name in ("all", "sakai2023_ch1")]
     documented.edit("workflow/rules/documentation.smk", "target=GRAPHS),", 'target=["all"]),')
@@ -66,7 +66,7 @@ def test_the_library_is_found_where_it_is_not_installed(documented, module, expe
 
 
 @pytest.mark.parametrize("ending", ["verdicts.json", "md"])
-def test_another_result_makes_another_site(documented, monkeypatch, ending):
+def test_site_changed_result(documented, monkeypatch, ending):
     monkeypatch.chdir(documented.folder)
     with SnakemakeApi(OutputSettings()) as api:
         workflow = api.workflow(ResourceSettings(cores=1), snakefile=Path("Snakefile"))

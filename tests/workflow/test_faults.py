@@ -1,4 +1,4 @@
-"""Bad input through the whole workflow: what stops it, and what the user is told."""
+"""Bad input of the whole workflow stops it with a message for users."""
 
 import hashlib
 import os
@@ -33,13 +33,13 @@ def refused(project: Project, *arguments: str, **options) -> str:
 @pytest.mark.slow
 @pytest.mark.fault("configuration")
 @pytest.mark.parametrize(("content", "where"), [("sead: 1", "`sead`"), ("seed: [", "line 2")])
-def test_a_faulty_config_file_stops_the_run(clean, content, where):
+def test_snakemake_faulty_config_file(clean, content, where):
     (clean.folder / "config.yaml").write_text(content + "\n")
     assert re.search(f"config.yaml.*{where}", refused(clean, "-n"))
 
 
 @pytest.mark.fault("configuration")
-def test_a_faulty_setting_on_the_command_line_stops_the_run(tree):
+def test_snakemake_faulty_config_option(tree):
     terminal_output = refused(tree, "-n", "--config", "user_studies={alpha: high}")
     assert (
         "`user_studies.alpha` is 'high'; expected a valid number, above 0, below 1"
@@ -49,7 +49,7 @@ def test_a_faulty_setting_on_the_command_line_stops_the_run(tree):
 
 @pytest.mark.fault("configuration")
 @pytest.mark.parametrize(("options", "runs"), [([], False), (["--workflow-profile", "none"], True)])
-def test_settings_with_a_template_are_refused(clean, options, runs):
+def test_snakemake_config_template(clean, options, runs):
     """Without the project's profile Snakemake runs them before it reads the Snakefile."""
     ran, mine = clean.folder / "ran", clean.folder / "mine.yaml"
     mine.write_text(f"__use_yte__: true\nseed: ?open({str(ran)!r}, 'w').write('x')\n")
@@ -59,7 +59,7 @@ def test_settings_with_a_template_are_refused(clean, options, runs):
 
 @pytest.mark.slow
 @pytest.mark.fault("mirror")
-def test_no_mirror_and_no_network(clean):
+def test_fetch_without_mirror_and_network(clean):
     terminal_output = refused(clean, CORRELATIONS, "--config", "network=False")
     missing = f"{FETCHED_TOGETHER[0]} is neither in the cache nor in a mirror (none is set)"
     assert missing in terminal_output
@@ -72,7 +72,7 @@ def test_no_mirror_and_no_network(clean):
 
 @pytest.mark.slow
 @pytest.mark.fault("mirror")
-def test_a_mirror_that_is_not_there(clean):
+def test_fetch_missing_mirror(clean):
     clean.mirror = clean.folder / "nowhere"
     terminal_output = refused(clean, f"resources/{VIEWPOINTS}")
     assert f"The mirror folder {clean.mirror} does not exist" in terminal_output
@@ -90,7 +90,7 @@ def changeable(clean: Project, mirror: Path, tmp_path: Path) -> Project:
 
 @pytest.mark.fault("mirror")
 @pytest.mark.released
-def test_one_changed_byte_in_the_mirror_is_refused(changeable):
+def test_fetch_changed_mirror(changeable):
     path = changeable.mirror / f"{VIEWPOINTS}.gz"
     path.chmod(0o644)
     content = bytearray(path.read_bytes())
@@ -111,7 +111,7 @@ def test_one_changed_byte_in_the_mirror_is_refused(changeable):
 @pytest.mark.slow
 @pytest.mark.fault("cache")
 @pytest.mark.released
-def test_a_file_changed_in_the_cache_is_not_used(changeable):
+def test_fetch_changed_cache(changeable):
     changeable.build(f"resources/{VIEWPOINTS}")
     cached = changeable.folder / "resources" / VIEWPOINTS
     cached.chmod(0o644)
@@ -122,7 +122,7 @@ def test_a_file_changed_in_the_cache_is_not_used(changeable):
 
 
 @pytest.mark.fault("configuration")
-def test_a_record_that_points_at_no_cells(rebuilt):
+def test_snakemake_record_without_cells(rebuilt):
     rebuilt.edit(
         "published/sakai2023/ch1.yaml",
         "      - cells: {system: Bing, turn: GF}\n        within",
@@ -140,14 +140,14 @@ def test_a_record_that_points_at_no_cells(rebuilt):
 
 
 @pytest.mark.fault("configuration")
-def test_a_record_that_is_no_record_stops_the_run(clean):
+def test_snakemake_faulty_record(clean):
     clean.edit("published/sakai2023/ch1.yaml", 'chapter: "1"', 'chaptre: "1"')
     assert "published/sakai2023/ch1.yaml, line 1: `chapter` is missing" in refused(clean, "-n")
 
 
 @pytest.mark.slow
 @pytest.mark.fault("full_disk")
-def test_a_full_disk_leaves_nothing_that_looks_finished(clean):
+def test_snakemake_full_disk(clean):
     target = "results/embedded/errata.csv"
 
     def limited() -> None:
@@ -166,7 +166,7 @@ def test_a_full_disk_leaves_nothing_that_looks_finished(clean):
 
 @pytest.mark.slow
 @pytest.mark.fault("full_disk")
-def test_a_results_folder_that_cannot_be_written(clean):
+def test_snakemake_unwritable_results(clean):
     (clean.folder / "results").chmod(0o555)
     if os.geteuid() == 0:  # to whom permissions do not apply, unless this right is taken away
         clean.prefix = ["setpriv", "--bounding-set", "-dac_override"]
@@ -176,7 +176,7 @@ def test_a_results_folder_that_cannot_be_written(clean):
 
 @pytest.mark.slow
 @pytest.mark.fault("full_disk")
-def test_a_project_folder_that_cannot_be_written(clean):
+def test_snakemake_unwritable_project(clean):
     """One sentence, from Snakemake and from everycell."""
     for folder in (clean.folder, clean.folder / ".snakemake"):
         if folder.exists():
@@ -195,7 +195,7 @@ def test_a_project_folder_that_cannot_be_written(clean):
 
 @pytest.mark.slow
 @pytest.mark.fault("clock")
-def test_a_clock_set_back_and_a_failing_job_leave_the_page(clean):
+def test_page_clock_set_back_and_failing_job(clean):
     target, script = "sakai2023_table_1", clean.folder / "src/everycell/workflow/scripts/page.py"
     clean.build(target)
     page = clean.hashes()

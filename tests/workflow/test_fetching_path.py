@@ -11,7 +11,7 @@ from workflow.project import Project
 
 
 @pytest.mark.slow
-def test_a_corpus_and_a_model_come_by_themselves(
+def test_fetch_corpus_and_hub_model(
     clean: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = {
@@ -27,7 +27,7 @@ def test_a_corpus_and_a_model_come_by_themselves(
         server.fault("/squad/train-v2.0.json", "cut", times=1)
         corpus, model = "work/corpora/squad/train-v2.0.json", f"work/hub-models/org--toy@{commit}"
         clean.build(corpus, model)
-        # What is not there is said, and keeps no other job from its work.
+        # A missing model is reported.
         done = clean.snakemake("--cores", "1", "work/hub-models/org--none")
         assert done.returncode != 0 and "has no model org/none" in done.stdout
     assert (clean.folder / corpus).read_bytes() == server.files["/squad/train-v2.0.json"]

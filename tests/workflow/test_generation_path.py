@@ -34,7 +34,7 @@ def configured_project(clean: Project, server: Server) -> Project:
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_and_pays_for_no_answer_twice(
+def test_table_3_4_resumed(
     configured_project: Project, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(KEY, SECRET)

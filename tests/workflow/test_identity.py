@@ -12,7 +12,7 @@ from workflow.project import HALF_WRITTEN, Project
 from everycell.receipts.code import CALLING, PAPERS, hash_of_sources, shared_scripts
 
 PAGE_STYLE = "src/everycell/render/page/templates/page.css"
-#: What takes long, or stands before all that a chapter does.
+#: Code of long jobs, or of jobs on which a whole chapter depends.
 COSTLY = {
     "abolghasemi2026/ch2_training",
     "abolghasemi2026/ch3_training",
@@ -51,7 +51,7 @@ def changed_by(tree: Project, before: dict[str, str], tmp_path: Path):
     """Scripts whose code is another one after a line was added to a file of a copy."""
 
     def changed(path: str, line: str = "# An edit.\n") -> set[str]:
-        # What a file imports is read once a process, so each edit has a copy of its own.
+        # Imports of a file are cached, so each edit has its own copy.
         for part in ("src", "workflow"):
             shutil.copytree(tree.folder / part, tmp_path / part, ignore=HALF_WRITTEN)
         with (tmp_path / path).open("a", encoding="utf-8") as file:
@@ -63,11 +63,11 @@ def changed_by(tree: Project, before: dict[str, str], tmp_path: Path):
     return changed
 
 
-def test_an_edit_is_seen(changed_by):
+def test_hash_of_sources_edited_import(changed_by):
     assert "shared/retrieval_training" in changed_by("src/everycell/learning/training.py")
 
 
-def test_the_style_of_the_page_is_code_of_the_page_alone(changed_by):
+def test_hash_of_sources_page_style(changed_by):
     assert changed_by(PAGE_STYLE, "/* An edit. */\n") == {"page"}
 
 
@@ -82,8 +82,8 @@ def test_the_style_of_the_page_is_code_of_the_page_alone(changed_by):
         "src/everycell/records/registry.yaml",
     ],
 )
-def test_settings_and_the_registry_are_code_of_no_job(changed_by, part):
-    """What they say reaches a job as a parameter or an input."""
+def test_hash_of_sources_settings(changed_by, part):
+    """Settings reach a job as parameters, the registry as inputs."""
     assert changed_by(part) == set()
 
 
@@ -94,18 +94,18 @@ def test_settings_and_the_registry_are_code_of_no_job(changed_by, part):
         ("lajewska2025/ch5", "workflow/papers/lajewska2025/ch5_confidence.py"),
     ],
 )
-def test_a_drawing_is_code_of_its_own_chapter_and_of_no_training(changed_by, chapter, drawing):
+def test_hash_of_sources_drawing(changed_by, chapter, drawing):
     changed = changed_by(drawing)
     assert changed and not changed & COSTLY
     assert all(name.startswith(chapter) for name in changed)
 
 
-def test_an_audit_is_code_of_no_other_chapter_and_of_no_training(changed_by):
+def test_hash_of_sources_audit(changed_by):
     changed = changed_by("workflow/papers/sakai2023/ch1_audits.py")
     assert changed <= {"verdicts", "errata", "page"}
 
 
-def test_after_such_edits_a_finished_project_has_only_these_to_make(rebuilt):
+def test_planned_after_edits(rebuilt):
     """One dry run: the page, and the drawings of one chapter with their verdicts."""
     edited = {
         PAGE_STYLE: "/* An edit. */\n",
@@ -122,7 +122,7 @@ def test_after_such_edits_a_finished_project_has_only_these_to_make(rebuilt):
 
 
 @pytest.mark.slow
-def test_a_killed_training_goes_on_after_an_edit_of_the_page(tree, tmp_path):
+def test_train_resumed_after_edit_of_page(tree, tmp_path):
     torch = pytest.importorskip("torch")
     from datasets import Dataset
     from transformers import BertConfig, BertModel

@@ -20,14 +20,8 @@ def configured_project(clean: Project, stage: Stage) -> Project:
     return clean
 
 
-def test_without_folders_the_configuration_is_named(tree):
-    done = tree.snakemake("-n", f"{FIGURE}.csv")
-    assert done.returncode != 0
-    assert "list_explanations.folders.mq2008" in done.stdout
-
-
 @pytest.mark.parametrize("key", FOLDS)
-def test_one_of_two_folds_is_enough(clean, key):
+def test_full_heuss2025_ch4_one_fold(clean, key):
     (clean.folder / "folds" / key).mkdir(parents=True)
     for part in ("train", "test"):
         (clean.folder / f"folds/{key}/{part}.txt").touch()
@@ -40,7 +34,7 @@ def test_one_of_two_folds_is_enough(clean, key):
 
 
 @pytest.mark.slow
-def test_a_fold_of_other_features_is_refused(configured_project):
+def test_fold_of_other_features(configured_project):
     file = configured_project.folder / "data/mq2008/train.txt"
     file.write_text(file.read_text().replace(" 46:", " 47:"))
     done = configured_project.snakemake("work/heuss2025/ch4/mq2008/train.parquet")
@@ -49,7 +43,7 @@ def test_a_fold_of_other_features_is_refused(configured_project):
 
 
 @pytest.mark.slow
-def test_foreign_folds_are_not_believed(configured_project):
+def test_identity_foreign_folds(configured_project):
     path = "work/identity/mslr_web10k.json"
     done = configured_project.snakemake(path)
     assert done.returncode == 0, done.stdout[-3000:]

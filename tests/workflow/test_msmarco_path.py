@@ -107,7 +107,7 @@ def write_all(data: Path, mirror: Path, cache: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_from_the_files_to_the_runs_of_both_collections(configured_project, mirror, tmp_path):
+def test_runs_of_both_collections(configured_project, mirror, tmp_path):
     answered = write_all(configured_project.folder / "marco", mirror, tmp_path / "cache")
     work = configured_project.folder / "work"
     result = {
@@ -150,7 +150,7 @@ def test_from_the_files_to_the_runs_of_both_collections(configured_project, mirr
 
 
 @pytest.mark.slow
-def test_all_rankers_are_planned(configured_project):
+def test_planned_rankers(configured_project):
     rankers = ("bm25", "unicoil", "deepimpact", "ance", "distilbert_kd", "distilbert_tasb")
     rankers += ("tct_colbert", "sbert", "bert", "minilm", "tinybert")
     swapped = [f"work/msmarcoswapped/runs/{name}.qs2.run" for name in ("bm25", *rankers[-3:])]
@@ -168,7 +168,7 @@ def test_all_rankers_are_planned(configured_project):
 
 
 @pytest.mark.slow
-def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectiveness(
+def test_tables_1_and_2_full(
     configured_project,
 ):
     rng = np.random.default_rng(0)
@@ -204,7 +204,7 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
     write_jobs(home / "results" / NAME, [job])
     rules = ("term_fairness_means_full", "term_fairness_overlap")
     result = [f"results/full/abolghasemi2024/table_{number}.verdicts.json" for number in (1, 2)]
-    # Passages of which no fact is known, so that their cells are compared with the paper's.
+    # Without known facts of the passages, so that cells are compared with the paper's.
     known = re.search(
         r"    facts:\n      collection\.tsv.*\n.*\n",
         (configured_project.folder / "published/full.yaml").read_text(encoding="utf-8"),
@@ -220,29 +220,3 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
         assert sum(verdicts.values()) == cells and verdicts["not run"] == 0
     output = (configured_project.folder / "results/full/abolghasemi2024/table_1.md").read_text()
     assert "QS1: 6 queries (4 judged)" in output
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "target", "expected_message"),
-    [
-        (
-            "folder: marco\n",
-            "folder: null\n",
-            "counts.parquet",
-            "folder` is null; this tier needs the published files of MS MARCO. Set it",
-        ),
-        (
-            "      bert: marco/cross",
-            "      bert: marco",
-            "runs/bert.qs1.run",
-            "rerankers.bert` is 'marco', which has no config.json. Set it to a folder",
-        ),
-    ],
-)
-def test_what_only_the_user_can_name_is_asked_for_in_a_sentence(
-    configured_project, old, new, target, expected_message
-):
-    configured_project.edit("config.yaml", old, new)
-    done = configured_project.snakemake("-n", f"work/msmarco/{target}")
-    assert done.returncode != 0
-    assert f"config.yaml: `term_fairness.msmarco.{expected_message}" in done.stdout

@@ -33,7 +33,7 @@ def label_all(handler: object, body: dict) -> tuple:
 
 
 @pytest.mark.slow
-def test_an_endpoint_judges_again(
+def test_table_6_7_judged_by_endpoint(
     clean: Project, mirror: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clean = Project(clean.folder, mirror)
@@ -112,7 +112,7 @@ def write_trec_rag(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_responses_to_trec_rag_are_written_and_judged(
+def test_table_6_7_trec_rag(
     clean: Project, mirror: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clean = Project(clean.folder, mirror)
@@ -162,20 +162,3 @@ def test_responses_to_trec_rag_are_written_and_judged(
     receipt = json.loads((clean.folder / f"{TABLE}.receipt.json").read_text())
     assert len(receipt["parameters"]["language_models"]) == 5
     check_key(clean, server, SECRET)
-
-
-def test_table_6_8_needs_three_judges(clean: Project) -> None:
-    configure(clean, judges={"smollm2": "GPT4o"})
-    done = clean.snakemake("-n", "results/full/lajewska2025/table_6_8.csv")
-    assert done.returncode != 0
-    assert "has no model for Claude and Gemini. Table 6.8 is the mean of three" in done.stdout
-
-
-@pytest.mark.slow
-def test_what_the_judge_needs_is_said(clean: Project) -> None:
-    done = clean.snakemake("-n", f"{TABLE}.csv")
-    assert done.returncode != 0
-    assert "`ginger.full.judges` is empty; this tier needs language models" in done.stdout
-    configure(clean, judges={"smollm2": "GPT4o", "zephyr": "GPT4o"})
-    done = clean.snakemake("-n", f"{TABLE}.csv")
-    assert "two models replace the judge GPT4o" in done.stdout

@@ -1,4 +1,4 @@
-"""What needs neither torch nor Java gives the same bytes under a newer Python."""
+"""Results without torch and Java have the same bytes under a newer Python."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from workflow.project import REPOSITORY, Project
 
 
 @pytest.mark.slow
-def test_a_newer_python_rebuilds_the_same_bytes(built, clean, tmp_path):
+def test_newer_python_same_bytes(built, clean, tmp_path):
     python = find_python()
     if python is None:
         pytest.skip("needs Python 3.12 or 3.13 beside 3.11")

@@ -40,7 +40,7 @@ def is_refused_by_verify(project: Project, *names: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.fault("users_file")
-def test_changed_data_stop_a_run_although_the_cache_has_a_copy(own):
+def test_own_data_changed(own):
     assert own.everycell("verify").returncode == 0
     path = own.folder / OWN
     content = path.read_text()

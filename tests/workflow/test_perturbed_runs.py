@@ -1,4 +1,4 @@
-"""`everycell verify --perturb`: values are made again from perturbed data, beside the results."""
+"""`everycell verify --perturb`: values are recomputed from perturbed data."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def test_verify_perturb_writes_and_compares_sensitivity(with_result):
     assert len(cells) > 40 and 0 < len(moving) <= len(cells)
     assert set(moving["moves_with"]) <= {"annotations", "targets", "annotations; targets"}
     assert with_result.everycell("verify", "--perturb", "sakai2023/table_2").returncode == 0
-    # What did not change since it was recorded is not measured again.
+    # Unchanged results are not measured again.
     content = path.read_text()
     again = with_result.everycell("verify", "--perturb", "sakai2023/table_2", "--update")
     assert again.returncode == 0 and "1 result left out" in again.stdout
@@ -94,7 +94,7 @@ def test_verify_perturb_without_results(clean):
     assert done.returncode == 2 and "everycell make" in done.stdout
 
 
-def test_report_differences_ignores_what_depends_on_the_machine(capsys):
+def test_report_differences_of_machines(capsys):
     def cells(value: Sensitivity) -> dict:
         return {("released", "lajewska2025/table_4_8", "a"): value}
 
@@ -148,7 +148,7 @@ def run(scratch: Scratch, script: str, limit: float = 30.0, *, config: dict | No
     run_job(job, scratch, ("data.csv",), limit)
 
 
-def test_run_job_that_is_killed_or_late_refuses_nothing(scratch):
+def test_run_job_killed_or_late(scratch):
     run(scratch, "open('results/a.csv', 'w').close()")
     with pytest.raises(UnfinishedError, match="signal 9"):
         run(scratch, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
@@ -280,7 +280,7 @@ def target_of(name: str) -> FakeTarget:
     )
 
 
-def test_perturb_unit_tries_each_perturbation_of_cells_that_do_not_move(monkeypatch, tmp_path):
+def test_perturb_unit_cells_that_do_not_move(monkeypatch, tmp_path):
     """Only the last perturbation moves the value; before, some are refused and one crashes."""
     table = pd.DataFrame({"system": ["a", "b"], "value": ["1", "2"]})
     target, tried = target_of("toy/table_1"), []
@@ -373,7 +373,7 @@ def temporary(monkeypatch, tmp_path):
     return tmp_path
 
 
-def test_run_folder_removes_folders_of_processes_that_have_ended(temporary):
+def test_run_folder_abandoned_folders(temporary):
     script = (
         "import os, signal, sys, tempfile\n"
         "from everycell.workflow.scratch import run_folder\n"
@@ -417,7 +417,7 @@ def _processes_of_session(session: int) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_verify_perturb_that_is_stopped_leaves_nothing(with_result, temporary, number):
+def test_verify_perturb_stopped(with_result, temporary, number):
     command = ("everycell", "verify", "--perturb", "sakai2023/table_2", "--update")
     with with_result.start("env", f"TMPDIR={temporary}", *command) as process:
         while process.poll() is None and not list(temporary.glob("everycell-perturbed-*/tmp*")):

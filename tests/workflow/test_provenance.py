@@ -18,7 +18,7 @@ def receipts_of(project):
     return {path: read_receipt(path) for path in sorted(folder.rglob("*.receipt.json"))}
 
 
-def test_a_receipt_lists_every_file_of_its_result_and_all_that_it_came_from(built):
+def test_receipts_list_outputs_and_inputs(built):
     receipts = receipts_of(built)
     assert len(receipts) > 10
     for path, receipt in receipts.items():
@@ -33,7 +33,7 @@ def test_a_receipt_lists_every_file_of_its_result_and_all_that_it_came_from(buil
         assert not [file for file in receipt["inputs"] if file["path"].startswith(("/", ".."))]
 
 
-def test_the_settings_that_trained_a_model_stand_beside_the_tables_that_rest_on_it(built):
+def test_lineage_of_trained_models(built):
     table = built.folder / "results/embedded/abolghasemi2026/table_2_1.receipt.json"
     inputs = [file["path"] for file in read_receipt(table)["inputs"]]
     # The receipt names runs, not the models behind them.
@@ -50,7 +50,7 @@ def test_the_settings_that_trained_a_model_stand_beside_the_tables_that_rest_on_
     assert read == {load_registry().entry(weights).wheel.sha256}
 
 
-def test_all_that_jobs_read_from_outside_has_a_hash(built):
+def test_lineage_hashes_of_outside_files(built):
     jobs = read_lineage(built.folder / "results")
     outside = {
         path for job in jobs for path in job.inputs if not path.startswith(("work/", "results/"))
@@ -59,9 +59,7 @@ def test_all_that_jobs_read_from_outside_has_a_hash(built):
     assert outside == {path for job in jobs for path in job.hashes}
 
 
-def test_the_validator_finds_nothing_in_the_crate_of_all_embedded_results(
-    built, tmp_path, monkeypatch
-):
+def test_crate_validated(built, tmp_path, monkeypatch):
     serve_the_context(monkeypatch)
     crate = tmp_path / "results.zip"
     done = built.everycell("crate", "results", crate)
@@ -75,7 +73,7 @@ def test_the_validator_finds_nothing_in_the_crate_of_all_embedded_results(
     assert issues(crate) == []
 
 
-def test_another_seed_is_what_explains_other_numbers(built, rebuilt):
+def test_diff_other_seed(built, rebuilt):
     for path in (rebuilt.folder / "results").glob(f"{SIMULATED}.*"):
         path.unlink()
     rebuilt.build("--config", "seed=7", "--", f"results/{SIMULATED}.verdicts.json")
@@ -90,7 +88,7 @@ def test_another_seed_is_what_explains_other_numbers(built, rebuilt):
     assert rebuilt.everycell("diff", folders[0], folders[0]).returncode == 0
 
 
-def test_a_folder_copied_elsewhere_verifies_and_is_the_same(built, tree, tmp_path):
+def test_verify_and_diff_copied_results(built, tree, tmp_path):
     copied = tmp_path / "from another machine"
     shutil.copytree(built.folder / "results", copied)
     # The project there has never run: records and no files that were made between.

@@ -51,9 +51,7 @@ def file_hashes(project: Project) -> dict[str, str]:
 
 @pytest.mark.fault("killed_run")
 @pytest.mark.slow
-def test_runs_killed_at_random_moments_end_with_the_same_bytes(
-    tree, clean, tmp_path, pytestconfig, record_property
-):
+def test_build_after_random_kills(tree, clean, tmp_path, pytestconfig, record_property):
     kills = pytestconfig.getoption("--kills")
     undisturbed = tree.copy_to(tmp_path / "undisturbed")
     start = time.monotonic()
@@ -78,7 +76,7 @@ def test_runs_killed_at_random_moments_end_with_the_same_bytes(
 
 @pytest.mark.fault("clock")
 @pytest.mark.parametrize("jump", [-DAY, DAY])
-def test_a_clock_that_jumps_by_a_day(rebuilt, jump):
+def test_build_after_clock_jump(rebuilt, jump):
     """All that was made so far stems from tomorrow, or from yesterday."""
     before = rebuilt.hashes()
     for name in ("results", "work", ".snakemake"):

@@ -12,17 +12,17 @@ MODEL = "work/concepts/models/tildev2.untrained.all/model.safetensors"
 
 
 @pytest.mark.parametrize("name", ARTEFACTS)
-def test_each_is_a_stand_in_on_which_conclusions_are_tested(built, name):
+def test_verdicts_are_of_surrogate_data(built, name):
     report = built.verdicts(f"abolghasemi2026/{name}")
     assert report["state"] == "surrogate" and report["cells"] == []
-    # What was trained for some steps may have learned nothing, and then it says nothing.
+    # Models trained for a few steps may decide no claim.
     claims = report["claims"]
     assert claims and all(
         claim["detail"] for claim in claims if claim["on_reproduced"] == "inconclusive"
     )
 
 
-def test_systems_stand_in_the_rows_of_the_thesis_and_below(built):
+def test_table_2_1_rows(built):
     table = pd.read_csv(built.folder / f"{CHAPTER}/table_2_1.csv", dtype={"marker": "str"})
     assert table["row"].drop_duplicates().tolist() == list("aehijklpqr")
     assert set(table["task"]) == set(CHECKED)
@@ -30,7 +30,7 @@ def test_systems_stand_in_the_rows_of_the_thesis_and_below(built):
     assert output.startswith("Surrogate data, not the paper's")
 
 
-def test_every_system_scores_every_candidate(built):
+def test_runs_score_every_candidate(built):
     folder = built.folder / "work/concepts"
     lists = pd.read_parquet(folder / "candidates.parquet")
     scored = {path.name: len(path.read_text().splitlines()) for path in folder.glob("runs/*.run")}
@@ -39,7 +39,7 @@ def test_every_system_scores_every_candidate(built):
     assert len(scored) == 11
 
 
-def test_what_was_planted_stands_beside_what_was_found(built):
+def test_table_2_1_checks(built):
     checks = pd.read_csv(built.folder / f"{CHAPTER}/table_2_1.checks.csv")
     assert checks["value"].notna().all()
     # Each check is made where the effect is, and where it is not.
@@ -62,7 +62,7 @@ def test_what_was_planted_stands_beside_what_was_found(built):
         ("scaling: query", "scaling: run", {"quality", "interpolation", "oracle", "curves"}),
     ],
 )
-def test_a_choice_of_the_evaluation_trains_and_encodes_nothing(rebuilt, old, new, expected):
+def test_planned_after_evaluation_setting(rebuilt, old, new, expected):
     rebuilt.edit("config.yaml", old, new)
     jobs = rebuilt.planned()
     rules = {f"abolghasemi2026_ch2_{rule}" for rule in expected}
@@ -70,7 +70,7 @@ def test_a_choice_of_the_evaluation_trains_and_encodes_nothing(rebuilt, old, new
 
 
 @pytest.mark.slow
-def test_another_clone_takes_models_and_encodings_from_the_cache(built, tree, tmp_path):
+def test_build_from_cache(built, tree, tmp_path):
     cache = tmp_path / "cache"
     cache.mkdir()
     # Another core count than that of the project that was built before, and no cache there.

@@ -26,17 +26,17 @@ def report(packed):
 
 @pytest.fixture(scope="module")
 def results(report):
-    """What the page lists: path of a result -> its labels, caption and file."""
+    """Results of the page: path -> labels, caption and file."""
     start = re.search(r'<script id="results">\s*var results = ', report)
     return json.JSONDecoder().raw_decode(report, start.end())[0]
 
 
-def test_the_report_loads_nothing_from_elsewhere(report):
+def test_report_external_files(report):
     assert not re.findall(r'(?:src|href)="(?:https?:)?//[^"]*', report)
     assert not re.findall(r"@import|url\(['\"]?https?:", report)
 
 
-def test_results_are_listed_by_artefact_and_tier(results):
+def test_report_labels(results):
     labels = [result["labels"] for result in results.values()]
     assert {"artefact": "Table 4.8", "tier": "embedded"} in labels
     assert {"Table 7.4", "Table C.2"} <= {label.get("artefact") for label in labels}
@@ -44,7 +44,7 @@ def test_results_are_listed_by_artefact_and_tier(results):
     assert all(label.get("artefact") for label in labels)
 
 
-def test_each_result_has_a_caption_with_the_parameters_of_its_run(results):
+def test_report_captions(results):
     assert all("Output of the rule" in result["caption"] for result in results.values())
     [simulated] = (
         result["caption"]
@@ -54,7 +54,7 @@ def test_each_result_has_a_caption_with_the_parameters_of_its_run(results):
     assert "seed: 20261121" in simulated and "scale: culpepper" in simulated
 
 
-def test_each_result_lies_in_the_archive(results, packed):
+def test_report_archived_files(results, packed):
     files = [path for path in packed if path.startswith("report/data/")]
     assert len(files) == len(results) > 10
     assert all(packed[path] for path in files)

@@ -18,7 +18,7 @@ from everycell.records.papers import all_artefacts, load_papers
 REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs/run-in-full.md"
 BLOCK = re.compile(r"```yaml\n# mine\.yaml\n(.+?)```\n\n```bash\n(.+?)```", re.DOTALL)
-#: Names of folders and files in the blocks, which are nobody's.
+#: Placeholders of folders and files in the blocks.
 BROUGHT = re.compile(r"data/.+")
 
 
@@ -58,14 +58,14 @@ def copy(tree: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
     return tree.copy_to(tmp_path_factory.mktemp("full") / "project")
 
 
-def test_every_chapter_with_a_full_tier_has_a_block() -> None:
+def test_run_in_full_chapters() -> None:
     result = {target for _, commands in blocks() for target in targets(commands[-1])}
     papers = published()
     chapters = {
         f"full_{artefact.paper}_ch{artefact.chapter}"
         for artefact in filter(runs_in_full, all_artefacts(papers))
     }
-    # A work of one chapter stands by its name.
+    # A paper of one chapter is named without it.
     assert result == {
         name.replace("full_abolghasemi2024_ch1", "full_abolghasemi2024") for name in chapters
     }
@@ -76,13 +76,13 @@ def test_every_chapter_with_a_full_tier_has_a_block() -> None:
     ("settings", "commands"),
     [pytest.param(*block, id=targets(block[1][-1])[0]) for block in blocks()],
 )
-def test_a_block_is_planned_as_it_stands(
+def test_run_in_full_block(
     copy: Project, settings: str, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (copy.folder / "mine.yaml").write_text(settings, encoding="utf-8")
     put_placeholders(copy.folder)
     *prepare, check, plan, run = commands
-    # What the settings take from `data/models` is converted by the commands before.
+    # Models in `data/models` are converted by the commands before.
     assert all(command[:3] == ["everycell", "data", "convert-weights"] for command in prepare)
     converted = sorted(command[4] for command in prepare)
     assert sorted(re.findall(r"data/models/[\w.-]+", settings)) == converted
@@ -100,12 +100,12 @@ def test_a_block_is_planned_as_it_stands(
     assert re.match(rf"{targets(plan)[0]} can(not)? start", message), message
     stated = message.replace("set network: true", "").replace("set a mirror (HF_ENDPOINT)", "")
     assert " set " not in stated and " put " not in stated
-    # What runs says the same as the dry run: only how it runs differs.
+    # The run has the settings and targets of the dry run.
     assert run[:2] == ["snakemake", "--cores"] and run[-len(targets(run)) - 1] == "--"
     assert run[run.index("--configfile") + 1] == plan[plan.index("--configfile") + 1]
 
 
-def test_the_table_of_the_page_is_that_of_the_declarations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_in_full_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(REPOSITORY / "docs"))
     monkeypatch.chdir(REPOSITORY)
     from make_run_in_full import render

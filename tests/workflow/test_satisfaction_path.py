@@ -13,7 +13,7 @@ from workflow.project import Project
 TABLE = "results/full/abolghasemi2026/table_3_6.csv"
 
 
-def test_the_hub_model_is_planned_without_files_of_its_own(tree):
+def test_table_3_6_hub_model(tree):
     plan = tree.planned(TABLE)
     # Both estimators, three seeds.
     assert plan["abolghasemi2026_ch3_train_full"] == 6
@@ -25,22 +25,15 @@ def test_the_hub_model_is_planned_without_files_of_its_own(tree):
     assert plan["abolghasemi2026_ch3_few_shot"] == 2
 
 
-def test_a_folder_without_a_model_is_named_in_one_sentence(clean):
-    clean.configure({"user_satisfaction": {"full": {"model": "published"}}})
-    done = clean.snakemake("-n", TABLE)
-    assert done.returncode != 0 and done.stdout.count("`user_satisfaction.full.model` is") == 1
-    assert "has no config.json" in done.stdout
-
-
 @pytest.mark.parametrize("tier", ["embedded", "released"])
-def test_small_estimators_take_few_jobs(tree, tier):
+def test_table_3_6_jobs(tree, tier):
     plan = tree.planned(f"results/{tier}/abolghasemi2026/table_3_6.csv")
     assert plan["abolghasemi2026_ch3_train"] == 2
     assert plan["abolghasemi2026_ch3_estimators"] == plan["abolghasemi2026_ch3_few_shot"] == 1
 
 
 @pytest.mark.slow
-def test_a_full_run_asks_the_models_that_are_named(clean: Project):
+def test_table_3_6_configured_models(clean: Project):
     clean.edit(
         "config.yaml",
         "models: {zephyr: Zephyr, mistral-if: MistralIF}",
@@ -51,9 +44,7 @@ def test_a_full_run_asks_the_models_that_are_named(clean: Project):
 
 
 @pytest.mark.slow
-def test_a_server_labels_pairs_as_an_estimator(
-    clean: Project, server: Server, monkeypatch: pytest.MonkeyPatch
-):
+def test_few_shot_endpoint(clean: Project, server: Server, monkeypatch: pytest.MonkeyPatch):
     secret = "sk-very-secret-3"
     monkeypatch.setenv(KEY, secret)
     clean.edit(

@@ -12,9 +12,9 @@ from tiny_bert import tiny_bert, write_bert
 from workflow.identified import pass_for_the_papers
 from workflow.project import Project
 
-from everycell.collections.scidocs import FOLDERS, METADATA
 from everycell.records.cells import read_spreads
 from everycell.trec.runs import write_run
+from papers.abolghasemi2026.ch2_scidocs import FOLDERS, METADATA
 
 WORDS = ["bee", "river", "bridge", "model", "graph", "protein", "star", "verb"]
 VOCABULARY = [
@@ -96,7 +96,7 @@ def write_other_runs(folder: Path) -> None:
     lists = pd.read_parquet(folder / "candidates.parquet")
 
     def invent(name: str, rows: pd.DataFrame, factor: int) -> None:
-        pairs = rows[["query_id", "document_id"]].drop_duplicates()
+        pairs = rows[["query", "document_id"]].drop_duplicates()
         pairs = pairs.set_axis(["query", "document"], axis="columns")
         scores = pairs["document"].str.removeprefix("p").astype(int) * factor % 31
         run = folder / f"runs/{name}.run"
@@ -121,7 +121,7 @@ def check_that_the_best_is_kept(model: Path) -> None:
 
 
 @pytest.mark.slow
-def test_from_the_files_to_the_verdicts(configured_project):
+def test_chapter_2_full(configured_project):
     folder = configured_project.folder / "work/scidocs"
     kinds = ("tilde", "tildev2", "mtft")
     created = [f"work/scidocs/runs/{kind}.scibert.cite.{FIRST}.run" for kind in kinds]
@@ -138,7 +138,7 @@ def test_from_the_files_to_the_verdicts(configured_project):
     ranked = lists[(lists["task"] == "cite") & (lists["split"] != "train")]
     scored = (configured_project.folder / created[1]).read_text().splitlines()
     assert {tuple(line.split()[:3:2]) for line in scored} == set(
-        ranked[["query_id", "document_id"]].itertuples(index=False, name=None)
+        ranked[["query", "document_id"]].itertuples(index=False, name=None)
     )
 
     # Trainings of the other tasks would only take time: their runs are invented.
@@ -175,11 +175,11 @@ def test_from_the_files_to_the_verdicts(configured_project):
 
 @pytest.mark.released
 @pytest.mark.slow
-def test_sizes_of_the_text_are_counted(configured_project, mirror):
+def test_text_2_full(configured_project, mirror):
     configured_project = Project(configured_project.folder, mirror)
     encoded = configured_project.folder / "work/scidocs/encoded"
     encoded.mkdir(parents=True)
-    # What 24 models would add is invented; all else is made.
+    # Only the expansions of 24 models are invented.
     for position, task in enumerate(FOLDERS):
         for size, added in ((100, 2), (200, 49), (300, 128)):
             frame = pd.DataFrame({"document_id": ["p00", "p01"], "found": 200, "added": added})
@@ -210,7 +210,7 @@ def test_sizes_of_the_text_are_counted(configured_project, mirror):
 
 
 @pytest.mark.slow
-def test_the_thesis_rows_are_planned_and_two_of_them_only_on_request(configured_project):
+def test_chapter_2_full_planned(configured_project):
     tables = [f"{CHAPTER}/table_2_{number}.csv" for number in range(1, 5)]
     plan = configured_project.planned(*tables)
     # Two kinds for BERT and for SciBERT, and two cross-encoders; one model a task and seed.
@@ -219,42 +219,3 @@ def test_the_thesis_rows_are_planned_and_two_of_them_only_on_request(configured_
     assert not {"train", "encode", "collection_pydocs", "collection_cacm"} & plan.keys()
     configured_project.edit("config.yaml", "tilde_msmarco: null", "tilde_msmarco: encoder")
     assert configured_project.planned(*tables)["encode_scidocs"] == 33
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("", "", "`query_by_example.scidocs.folder` is null; this tier needs the published files"),
-        (
-            "{folder: null, ",
-            "{folder: published, ",
-            f"`query_by_example.scidocs.folder` is 'published', which has no {METADATA}. docs/",
-        ),
-    ],
-)
-def test_without_the_files_one_sentence_says_what_to_name(clean, old, new, message):
-    if old:
-        clean.edit("config.yaml", old, new)
-    done = clean.snakemake("-n", f"{CHAPTER}/table_2_2.csv")
-    assert done.returncode != 0 and done.stdout.count(f"config.yaml: {message}") == 1
-
-
-@pytest.mark.parametrize(
-    ("folder", "message"),
-    [
-        ("null", "`query_by_example.encoders.scibert` is null; this tier needs a BERT in safetens"),
-        ("published", "`query_by_example.encoders.scibert` is 'published', which has no config.j"),
-    ],
-)
-def test_without_an_encoder_one_sentence_says_what_to_name(configured_project, folder, message):
-    configured_project.edit("config.yaml", "scibert: encoder", f"scibert: {folder}")
-    done = configured_project.snakemake("-n", f"{CHAPTER}/table_2_3.csv")
-    assert done.returncode != 0 and done.stdout.count(f"config.yaml: {message}") == 1
-
-
-def test_without_a_run_the_tier_says_what_it_needs(tree):
-    output = tree.everycell(
-        "list", "abolghasemi2026/table_2_3", "--tier", "full", "--format", "json"
-    ).stdout
-    assert '"state": "not run"' in output
-    assert "set in config.yaml" in tree.everycell("show", "abolghasemi2026/table_2_3").stdout

@@ -6,7 +6,7 @@ import pytest
 from workflow.project import Project
 
 TABLE = "results/embedded/sakai2023/table_1.csv"
-#: Names as services have them; the project itself knows none of them.
+#: Variables of services, which the project does not use.
 NAMES = ("OPENAI_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "A_SECRET", "A_KEY")
 SECRETS = {name: f"open-sesame-{number}" for number, name in enumerate(NAMES)}
 
@@ -18,7 +18,7 @@ def written(project: Project) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_secrets_of_the_environment_are_not_written(clean):
+def test_secrets_not_written(clean):
     # A model behind an endpoint: its settings name the variable that holds the key.
     clean.edit(
         "config.yaml",
@@ -36,14 +36,14 @@ def test_secrets_of_the_environment_are_not_written(clean):
     assert broken.returncode != 0
     # Snakemake removed what it was about to make, the receipt too.
     files |= {f"broken/{name}": content for name, content in written(clean).items()}
-    # What is looked through has logs, of Snakemake too, a receipt and the page.
+    # The files include logs, a receipt and the page.
     for part in ("logs/", ".snakemake/log/", ".receipt.json", "results/index.html"):
         assert any(part in name for name in files), f"no {part} among what was written"
     assert [name for name, content in files.items() if b"open-sesame" in content] == []
     assert "open-sesame" not in message + broken.stdout
 
 
-def test_the_check_would_find_a_secret(tmp_path):
+def test_written_finds_secret(tmp_path):
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "a.log").write_text(f"sent {SECRETS['HF_TOKEN']}")
     assert b"open-sesame-1" in written(Project(tmp_path))["logs/a.log"]

@@ -11,7 +11,7 @@ NAME = "embedded/sakai2023/table_2"
 
 
 @pytest.mark.fault("receipt")
-def test_a_page_that_was_cut_off_does_not_verify_and_an_old_one_is_named(rebuilt):
+def test_verify_truncated_or_old_page(rebuilt):
     page = rebuilt.folder / "results/index.html"
     full = page.read_text()
     message = "does not match these results"
@@ -38,7 +38,7 @@ def with_result(clean):
 
 
 @pytest.mark.slow
-def test_the_same_bytes(with_result):
+def test_verify_rebuild_same_bytes(with_result):
     done = with_result.everycell("verify", "--rebuild", NAME)
     assert done.returncode == 0
     assert f"{NAME}: 4 files, byte-identical." in done.stdout.splitlines()
@@ -46,7 +46,7 @@ def test_the_same_bytes(with_result):
 
 @pytest.mark.slow
 @pytest.mark.fault("receipt")
-def test_an_edit_under_a_forged_receipt_is_found(with_result):
+def test_verify_rebuild_forged_receipt(with_result):
     table = with_result.folder / f"results/{NAME}.csv"
     table.write_text(
         table.read_text().replace("Bing,S1,ORIGIN (JSD),0.43", "Bing,S1,ORIGIN (JSD),0.44")
@@ -68,7 +68,7 @@ def test_an_edit_under_a_forged_receipt_is_found(with_result):
 
 @pytest.mark.slow
 @pytest.mark.fault("receipt")
-def test_other_inputs_other_code_and_a_failed_run_have_exit_codes_of_their_own(with_result):
+def test_verify_rebuild_exit_codes(with_result):
     def code(*options: str) -> int:
         done = with_result.everycell("verify", "--rebuild", NAME)
         assert all(one in done.stdout for one in options), done.stdout

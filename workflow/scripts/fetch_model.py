@@ -5,8 +5,7 @@ from pathlib import Path
 
 from everycell.base.files import atomic_path
 from everycell.jobs.job import Job
-from everycell.learning.hub import commit_of
-from everycell.learning.models import model_folder
+from everycell.learning.models import commit_of, model_folder
 
 with Job(snakemake) as job:
     repository, at, revision = snakemake.wildcards.model.partition("@")

@@ -73,7 +73,7 @@ def convert_corpus(
     ] = None,
 ) -> None:
     """Convert a BEIR folder for `attribution.full.nq`."""
-    from everycell.collections.beir import convert_beir
+    from everycell.collections.cited_questions import convert_beir
     from everycell.trec.runs import read_run
 
     runs: dict[str, Path] = {}

@@ -1,29 +1,13 @@
-"""Queries with candidate lists to train and test rankers on, and query by example from links.
-
-Candidates are sampled from sorted pools, with a generator for each seed, task and query. Results
-therefore do not depend on the process, and the candidates of a query do not change when other
-queries are added or removed.
-"""
+"""Queries with candidate lists to train and test rankers on."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from everycell.base.errors import DataError
-
-TASKS = ("cite", "co-cite", "coupling")
-#: Sources of negatives of each setting, in order, with the maximum number of negatives (None: no
-#: limit). Remaining negatives are sampled from all documents.
-SETTINGS: Mapping[str, Sequence[tuple[str, int | None]]] = {
-    "package": (("package", None),),
-    "mixed": (("parent", 10), ("package", 8)),
-    "random": (),
-}
 
 
 @dataclass(frozen=True)
@@ -33,57 +17,16 @@ class Benchmark:
     Attributes
     ----------
     queries : pandas.DataFrame
-        `task`, `query_id`, `split` ("test", "validation", "train"), `origin_id` (the document that
+        `task`, `query`, `split` ("test", "validation", "train"), `origin_id` (the document that
         the query is derived from, or searches for) and `text`.
     candidates : pandas.DataFrame
-        `setting`, `task`, `split`, `query_id`, `document_id`, `relevance` (1 or 0): the documents
+        `setting`, `task`, `split`, `query`, `document_id`, `relevance` (1 or 0): the documents
         to rank. The rows of a setting, task and split are also its relevance judgements (qrels).
         Training queries without a training pair have no rows.
     """
 
     queries: pd.DataFrame
     candidates: pd.DataFrame
-
-
-def linked_benchmark(
-    positives: pd.DataFrame,
-    excluded: pd.DataFrame,
-    documents: pd.DataFrame,
-    *,
-    test: int,
-    validation: int,
-    seed: int,
-    settings: Sequence[str],
-) -> Benchmark:
-    """Benchmark of tasks whose queries are documents of the collection.
-
-    All tasks share one split: no pair of a test or validation query, in any task or direction, is
-    among the relevant pairs for training. A document that is relevant to a query in one task is not
-    a negative for this query in another.
-    """
-    split = split_queries(positives, test=test, validation=validation, seed=seed)
-    text = documents.set_index("document_id")["text"]
-    queries = split.assign(origin_id=split["query_id"], text=split["query_id"].map(text))
-    pairs = ["query_id", "document_id"]
-    excluded_pairs = pd.concat([positives[pairs], excluded[pairs]], ignore_index=True)
-    is_training = queries["split"] == "train"
-    lists = [
-        candidate_lists(
-            queries[~is_training], positives, excluded_pairs, documents, setting=setting, seed=seed
-        )
-        for setting in settings
-    ]
-    lists.append(
-        candidate_lists(
-            queries[is_training],
-            training_positives(positives, split),
-            excluded_pairs,
-            documents,
-            setting=settings[0],
-            seed=seed,
-        )
-    )
-    return Benchmark(queries, pd.concat(lists, ignore_index=True))
 
 
 def listed_pairs(
@@ -98,9 +41,7 @@ def listed_pairs(
     for column, allowed in (("setting", settings), ("task", tasks)):
         if allowed is not None:
             is_listed &= candidates[column].isin(allowed)
-    pairs = candidates.loc[is_listed, ["query_id", "document_id"]].drop_duplicates(
-        ignore_index=True
-    )
+    pairs = candidates.loc[is_listed, ["query", "document_id"]].drop_duplicates(ignore_index=True)
     return pairs.set_axis(["query", "document"], axis="columns")
 
 
@@ -115,7 +56,7 @@ def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str)
         raise DataError(
             row=f"setting {setting}, task {task}, split {split}", fault="has no candidate lists"
         )
-    lists = candidates.loc[is_listed, ["query_id", "document_id", "relevance"]]
+    lists = candidates.loc[is_listed, ["query", "document_id", "relevance"]]
     return lists.set_axis(["query", "document", "relevance"], axis="columns").reset_index(drop=True)
 
 
@@ -129,12 +70,22 @@ def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.D
     """Raise an error if a collection has duplicate or unknown ids."""
     duplicates = documents.loc[documents["document_id"].duplicated(), "document_id"]
     if len(duplicates):
-        raise DataError(column="document_id", value=duplicates.iloc[0], fault="which occurs twice")
-    texts = queries[["query_id", "text"]].drop_duplicates()
-    ambiguous = texts.loc[texts["query_id"].duplicated(), "query_id"]
+        raise DataError(
+            column="document_id",
+            value=duplicates.iloc[0],
+            fault="which occurs twice",
+            fix="remove one of the two",
+        )
+    texts = queries[["query", "text"]].drop_duplicates()
+    ambiguous = texts.loc[texts["query"].duplicated(), "query"]
     if len(ambiguous):
-        raise DataError(column="query_id", value=ambiguous.iloc[0], fault="which has two texts")
-    for column, known in (("document_id", documents), ("query_id", queries)):
+        raise DataError(
+            column="query",
+            value=ambiguous.iloc[0],
+            fault="which has two texts",
+            fix="use one text",
+        )
+    for column, known in (("document_id", documents), ("query", queries)):
         unknown = candidates.loc[~candidates[column].isin(known[column]), column]
         if len(unknown):
             raise DataError(
@@ -144,181 +95,3 @@ def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.D
                 fault="which is not in the collection",
                 fix="add it, or remove its rows",
             )
-
-
-def citation_tasks(links: pd.DataFrame) -> pd.DataFrame:
-    """Relevant pairs of the three citation tasks."""
-    ids = np.unique(links[["source_id", "target_id"]].to_numpy(dtype=str))
-    proper_links = links[links["source_id"] != links["target_id"]].drop_duplicates()
-    source = np.searchsorted(ids, proper_links["source_id"].to_numpy(dtype=str))
-    target = np.searchsorted(ids, proper_links["target_id"].to_numpy(dtype=str))
-    ones = np.ones(len(proper_links), dtype=np.int32)
-    # Imported here because rules import this module, and scipy would delay Snakemake by 0.2 s.
-    from scipy import sparse
-
-    cites = sparse.csr_array((ones, (source, target)), shape=(len(ids), len(ids)))
-    frames = []
-    for task, pairs in zip(TASKS, (cites, cites.T @ cites, cites @ cites.T), strict=True):
-        query, document = sparse.coo_array(pairs).coords
-        is_pair = query != document
-        query, document = query[is_pair], document[is_pair]
-        frame = pd.DataFrame({"query_id": ids[query], "document_id": ids[document]})
-        frame.insert(0, "task", task)
-        frames.append(frame.sort_values(["query_id", "document_id"]))
-    return pd.concat(frames, ignore_index=True).assign(relevance=1)
-
-
-def split_queries(
-    positives: pd.DataFrame, *, test: int, validation: int, seed: int
-) -> pd.DataFrame:
-    """Split the queries into test, validation and training parts, in the same way for all tasks.
-
-    The queries of all tasks are shuffled together. The test segment is the shortest prefix with
-    `test` queries of each task, the validation segment is the shortest one after it with
-    `validation` queries of each task, and the rest is for training. Each task uses only the first
-    `test` or `validation` of its queries in a segment and omits the others. A query is therefore in
-    the same part in all tasks.
-    """
-    # Sorted, so that the split does not depend on the order of the rows.
-    order = np.random.default_rng(seed).permutation(sorted(set(positives["query_id"])))
-    position = {query_id: number for number, query_id in enumerate(order)}
-    positions_by_task = {
-        task: sorted(position[query_id] for query_id in set(group))
-        for task, group in positives.groupby("task", sort=False)["query_id"]
-    }
-    positions_by_part: dict[tuple[str, str], list[int]] = {}
-    start = 0
-    for split, size in (("test", test), ("validation", validation), ("train", None)):
-        for task, numbers in positions_by_task.items():
-            positions_by_part[task, split] = [number for number in numbers if number >= start][
-                :size
-            ]
-            if size is not None and len(positions_by_part[task, split]) < size:
-                raise DataError(
-                    row=f"task {task}",
-                    fault=f"has {len(numbers)} queries, too few for {test} test and {validation} "
-                    "validation queries in one split of all tasks",
-                    fix="reduce these numbers",
-                )
-        ends = [
-            numbers[-1] + 1
-            for (_, part), numbers in positions_by_part.items()
-            if part == split and numbers
-        ]
-        start = max([start, *ends])
-    rows = [
-        (task, query_id, split)
-        for task in positions_by_task
-        for split in ("test", "validation", "train")
-        for query_id in sorted(str(order[number]) for number in positions_by_part[task, split])
-    ]
-    return pd.DataFrame(rows, columns=["task", "query_id", "split"], dtype="str")
-
-
-def training_positives(positives: pd.DataFrame, split: pd.DataFrame) -> pd.DataFrame:
-    """Relevant pairs of training queries, without pairs of test and validation queries.
-
-    Most links are mutual, so splitting only the queries would leave at least half of the test pairs
-    in the training data, in the opposite direction.
-    """
-    test_queries = set(split.loc[split["split"] != "train", "query_id"])
-    test_pairs = positives[positives["query_id"].isin(test_queries)]
-    pairs = set(zip(test_pairs["query_id"], test_pairs["document_id"], strict=True))
-    train = split.loc[split["split"] == "train", ["task", "query_id"]]
-    is_training = pd.MultiIndex.from_frame(positives[["task", "query_id"]]).isin(
-        pd.MultiIndex.from_frame(train)
-    )
-    is_disjoint = [
-        (query, document) not in pairs and (document, query) not in pairs
-        for query, document in zip(positives["query_id"], positives["document_id"], strict=True)
-    ]
-    return positives[is_training & np.array(is_disjoint, dtype=bool)]
-
-
-def candidate_lists(
-    queries: pd.DataFrame,
-    positives: pd.DataFrame,
-    excluded: pd.DataFrame,
-    documents: pd.DataFrame,
-    *,
-    setting: str,
-    seed: int,
-    max_positives: int = 5,
-    negatives: int = 25,
-) -> pd.DataFrame:
-    """Sample the documents that systems rank for each query."""
-    table = documents.sort_values("document_id", ignore_index=True)
-    row_of = pd.Series(table.index, index=table["document_id"])
-    pools = {column: table.groupby(column).indices for column in ("package", "parent")}
-    values = {column: table[column].to_numpy() for column in pools}
-    relevant = _rows_of(positives, row_of, ["task", "query_id"])
-    excluded_rows = _rows_of(excluded, row_of, ["query_id"])
-    ids = table["document_id"].to_numpy()
-    frames = []
-    for query in queries.itertuples(index=False):
-        relevant_rows = relevant.get((query.task, query.query_id))
-        if relevant_rows is None:
-            continue
-        origin = row_of[getattr(query, "origin_id", query.query_id)]
-        positive_rows = relevant_rows
-        if len(relevant_rows) > max_positives:
-            generator = _generator(seed, query.task, query.query_id, "positives")
-            positive_rows = generator.choice(relevant_rows, max_positives, replace=False)
-        is_available = np.ones(len(ids), dtype=bool)
-        is_available[origin] = False
-        is_available[relevant_rows] = False
-        is_available[excluded_rows.get((query.query_id,), [])] = False
-        negative_rows: list[int] = []
-        generator = _generator(seed, query.task, query.query_id, setting)
-        for column, limit in (*SETTINGS[setting], ("", None)):
-            pool = pools[column][values[column][origin]] if column else np.arange(len(ids))
-            pool = pool[is_available[pool]]
-            missing = negatives - len(negative_rows)
-            size = min(len(pool), missing if limit is None else min(limit, missing))
-            new_rows = generator.choice(pool, size, replace=False)
-            is_available[new_rows] = False
-            negative_rows.extend(new_rows)
-        if len(negative_rows) < negatives:
-            raise DataError(
-                row=f"task {query.task}, query {query.query_id}",
-                fault=f"has {len(negative_rows)} possible negatives",
-                expected=f"{negatives} or more",
-                fix="reduce `negatives`, or use more documents",
-            )
-        rows = np.concatenate([positive_rows, negative_rows]).astype(int)
-        relevance = np.repeat([1, 0], [len(positive_rows), negatives])
-        # Rows are numbered in the order of the ids.
-        by_id = np.argsort(rows)
-        frames.append((query.task, query.split, query.query_id, ids[rows[by_id]], relevance[by_id]))
-    lengths = [len(frame[3]) for frame in frames]
-    columns = {
-        name: np.repeat(np.array([frame[index] for frame in frames], dtype=object), lengths)
-        for index, name in enumerate(["task", "split", "query_id"])
-    }
-    lists = pd.DataFrame(columns, dtype="str")
-    lists.insert(0, "setting", pd.Series(setting, index=lists.index, dtype="str"))
-    lists["document_id"] = _concatenate([frame[3] for frame in frames], "str")
-    lists["relevance"] = _concatenate([frame[4] for frame in frames], "int64")
-    return lists
-
-
-def _concatenate(parts: list[np.ndarray], dtype: str) -> pd.Series:
-    return pd.Series(np.concatenate(parts) if parts else [], dtype=dtype)
-
-
-def _rows_of(
-    pairs: pd.DataFrame, row_of: pd.Series, keys: Iterable[str]
-) -> dict[tuple[str, ...], np.ndarray]:
-    """Row numbers of each key's documents, sorted and without duplicates."""
-    values = pairs["document_id"].map(row_of).to_numpy(dtype=np.int64)
-    positions = pairs.groupby(list(keys)).indices
-    return {
-        key if isinstance(key, tuple) else (key,): np.unique(values[numbers])
-        for key, numbers in positions.items()
-    }
-
-
-def _generator(seed: int, *names: str) -> np.random.Generator:
-    """Random generator for a seed and names, identical in every process."""
-    digest = hashlib.sha256("\0".join(names).encode()).digest()
-    return np.random.default_rng([seed, int.from_bytes(digest[:8])])

@@ -1,4 +1,4 @@
-"""Readers for the MS MARCO passages and the two query sets of abolghasemi2026, chapter 4."""
+"""MS MARCO's passages, queries and judgements, and two query sets with gender labels."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ def read_query_set(name: str, path: Path) -> dict[str, str]:
 def merge_query_sets(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """Merge the queries of several sets, with one row per query and one column per set."""
     texts = {query: text for queries in sets.values() for query, text in queries.items()}
-    table = pd.DataFrame({"query_id": list(texts), "text": list(texts.values())})
-    return table.assign(**{name: table["query_id"].isin(list(sets[name])) for name in sets})
+    table = pd.DataFrame({"query": list(texts), "text": list(texts.values())})
+    return table.assign(**{name: table["query"].isin(list(sets[name])) for name in sets})
 
 
 def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:

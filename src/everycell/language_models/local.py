@@ -43,8 +43,7 @@ from everycell.language_models.generation import (
 )
 from everycell.language_models.reasoning import is_reasoning_tag, opening_tag
 from everycell.language_models.tokens import ChosenLogprobs, PromptTokens, SeededSampling, StopTexts
-from everycell.learning.hub import quiet
-from everycell.learning.models import ModelError, load_weights, model_folder, read_tokenizer
+from everycell.learning.models import ModelError, load_weights, model_folder, quiet, read_tokenizer
 
 #: Number of tokens of a prompt that are processed at once.
 BLOCK = 128

@@ -1,4 +1,4 @@
 """Neural models: loading, encoding, scoring and training; rankers as objects.
 
-All modules import torch, except `everycell.learning.settings` and the rankers.
+All modules import torch, except the rankers.
 """

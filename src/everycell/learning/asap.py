@@ -61,8 +61,7 @@ from everycell.learning.dissatisfaction import (
     macro_f1,
     training_rows,
 )
-from everycell.learning.hub import ModelError, quiet
-from everycell.learning.models import device, load_model, load_weights
+from everycell.learning.models import ModelError, device, load_model, load_weights, quiet
 from everycell.learning.text_vectors import dense_vectors
 from everycell.learning.tilde import token_ids
 from everycell.learning.training import train

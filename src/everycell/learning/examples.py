@@ -37,8 +37,8 @@ def ranking_examples(
     is_training = candidates["split"] == "train"
     if tasks is not None:
         is_training &= candidates["task"].isin(tasks)
-    lists = candidates[is_training].sort_values(["task", "query_id", "document_id"], kind="stable")
-    relevant = lists[lists["relevance"] > 0].drop_duplicates(["query_id", "document_id"])
+    lists = candidates[is_training].sort_values(["task", "query", "document_id"], kind="stable")
+    relevant = lists[lists["relevance"] > 0].drop_duplicates(["query", "document_id"])
     if relevant.empty:
         raise DataError(
             fault="There is no relevant pair to train on in the split 'train'",
@@ -46,9 +46,9 @@ def ranking_examples(
         )
     generator = np.random.default_rng(seed)
     sampled_pairs = relevant.iloc[generator.permutation(len(relevant))[:pairs]]
-    irrelevant = lists[lists["relevance"] == 0].groupby(["task", "query_id"])["document_id"]
+    irrelevant = lists[lists["relevance"] == 0].groupby(["task", "query"])["document_id"]
     pools = {key: ids.to_numpy() for key, ids in irrelevant}
-    query_text = queries.drop_duplicates("query_id").set_index("query_id")["text"]
+    query_text = queries.drop_duplicates("query").set_index("query")["text"]
     text = documents.set_index("document_id")["text"]
 
     with ArrowWriter(path=str(file), features=_FEATURES) as writer:
@@ -68,17 +68,17 @@ def _generate_rows(
 ) -> Iterator[dict[str, str | list[str]]]:
     """One example per pair, with negatives drawn from the pool of its list."""
     for pair in sampled_pairs.itertuples(index=False):
-        pool = pools.get((pair.task, pair.query_id), np.array([]))
+        pool = pools.get((pair.task, pair.query), np.array([]))
         if len(pool) < negatives:
             raise DataError(
-                row=f"query {pair.query_id!r} of task {pair.task!r}",
+                row=f"query {pair.query!r} of task {pair.task!r}",
                 fault=f"has {len(pool)} non-relevant documents",
                 expected=f"{negatives} or more",
                 fix="use fewer negatives",
             )
         sampled = generator.choice(pool, negatives, replace=False)
         yield {
-            "query": query_text[pair.query_id],
+            "query": query_text[pair.query],
             "positive": text[pair.document_id],
             "negatives": [text[document] for document in sampled],
         }

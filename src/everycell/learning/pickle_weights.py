@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from everycell.base.files import atomic_path, describe_os_error
 from everycell.base.untrusted import in_quotes
-from everycell.learning.hub import FILES, PICKLES, ModelError, download_model
+from everycell.learning.models import FILES, PICKLES, ModelError, download_model
 
 if TYPE_CHECKING:
     import torch

@@ -33,8 +33,7 @@ from transformers import (
     RobertaPreTrainedModel,
 )
 
-from everycell.learning.hub import quiet
-from everycell.learning.models import ModelError, load_weights, model_folder, read_tokenizer
+from everycell.learning.models import ModelError, load_weights, model_folder, quiet, read_tokenizer
 from everycell.learning.tildev2 import TildeV2
 
 Kind = Literal["unicoil", "ance", "first", "mean", "tct_colbert"]

@@ -15,8 +15,7 @@ import torch
 from transformers import GenerationConfig, PreTrainedTokenizerBase, T5ForConditionalGeneration
 
 from everycell.base.arrays import FloatArray
-from everycell.learning.hub import quiet
-from everycell.learning.models import ModelError, load_weights, model_folder, read_tokenizer
+from everycell.learning.models import ModelError, load_weights, model_folder, quiet, read_tokenizer
 
 
 def load_t5(

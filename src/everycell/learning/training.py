@@ -45,7 +45,7 @@ from everycell.learning.checkpoints import (
     sha256_of,
     weights_sha256,
 )
-from everycell.learning.hub import quiet
+from everycell.learning.models import quiet
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -62,11 +62,7 @@ INTERNAL = {
     "everycell.fair_ranking.matchings",
     "everycell.fair_ranking.reranked_runs",
     "everycell.metrics.fairness_differences",
-    "everycell.statistics.cluster_relations",
-    "everycell.statistics.designs",
-    "everycell.statistics.discrimination",
     "everycell.statistics.fast_anova",
-    "everycell.statistics.paired_summaries",
     "everycell.statistics.simulation",
 }
 

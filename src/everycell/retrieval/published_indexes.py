@@ -15,7 +15,7 @@ from filelock import FileLock
 
 from everycell.base.files import atomic_path, write_atomically
 from everycell.retrieval.java import start_java
-from everycell.retrieval.query_files import PrebuiltError
+from everycell.retrieval.prebuilt import PrebuiltError
 from everycell.sources.published_files import (
     PublishedFile,
     explain_file_errors,

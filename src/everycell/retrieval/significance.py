@@ -1,9 +1,8 @@
 """Significance of differences between systems: t-tests over topics, and letters for tables.
 
-In tables of the thesis, each row has a letter. A value is followed by the letters of the rows that
-it significantly exceeds (abolghasemi2026, Tables 2.1 to 2.4: paired t-test, p < 0.05, Bonferroni).
-The thesis does not state the number of comparisons for Bonferroni, so it is a parameter here and
-part of the result.
+In a table, each row has a letter, and a value is followed by the letters of the rows that it
+significantly exceeds. The number of comparisons for Bonferroni's correction, which papers often do
+not state, is a parameter and part of the result.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def compare_paired_and_unpaired(
 
     Systems are evaluated on the same topics, so the paired test is appropriate. The unpaired test
     (Student's, equal variances) counts differences between topics as noise. Both are computed
-    because the text and code of a paper may disagree on the test (lajewska2025, L798).
+    because the text and code of a paper may disagree on the test.
     """
     number: Comparisons = "all_pairs" if comparisons is None else comparisons
     paired = paired_tests(values, pairs, comparisons=number)

@@ -4,8 +4,6 @@ Cohen's kappa is computed by scikit-learn (`sklearn.metrics.cohen_kappa_score`),
 statsmodels (`statsmodels.stats.inter_rater.fleiss_kappa`); this module adds checks and percent
 agreement. A kappa is 1 for full agreement, 0 for the agreement expected by chance given the label
 frequencies, and negative below that.
-
-Used by abolghasemi2026, Table 3.3.
 """
 
 from __future__ import annotations
@@ -20,6 +18,8 @@ import pandas as pd
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as _fleiss_kappa
+
+from everycell.base.errors import DataError, require
 
 Labels = Sequence[Any] | npt.NDArray[Any]
 
@@ -49,10 +49,8 @@ def fleiss_kappa(labels: npt.ArrayLike) -> float:
     """
     table = _as_objects(labels)
     if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
-        raise ValueError(
-            "The labels are not a table of cases by people; give the same number of labels, two or "
-            "more, for every case."
-        )
+        expected = "a table of cases by people, with two labels or more for every case"
+        raise DataError(column="labels", value=labels, expected=expected)
     _check_labels(table)
     counts, _ = aggregate_raters(np.array(table.tolist()))
     with np.errstate(invalid="ignore"):
@@ -62,11 +60,9 @@ def fleiss_kappa(labels: npt.ArrayLike) -> float:
 def _paired_labels(first: Labels, second: Labels) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     arrays = _as_objects(first), _as_objects(second)
     shapes = [array.shape for array in arrays]
-    if len(shapes[0]) != 1 or shapes[0] != shapes[1] or not shapes[0][0]:
-        raise ValueError(
-            f"The labels have the shapes {shapes[0]} and {shapes[1]}; give two lists of the same "
-            "length, with one case or more."
-        )
+    is_paired = len(shapes[0]) == 1 and shapes[0] == shapes[1] and shapes[0][0]
+    expected = "two lists of the same length, with one case or more"
+    require(is_paired, "labels", (first, second), expected)
     _check_labels(np.stack(arrays))
     return np.array(arrays[0].tolist()), np.array(arrays[1].tolist())
 
@@ -90,12 +86,12 @@ def _check_labels(labels: npt.NDArray[Any]) -> None:
     is_missing |= np.array([isinstance(label, str) and not label.strip() for label in labels.flat])
     if is_missing.any():
         label = labels.flat[int(is_missing.argmax())]
-        raise ValueError(
-            f"A label is {label!r}, which is missing: give a label from every person for every "
-            "case, or leave out the cases without one."
+        raise DataError(
+            column="label",
+            value=label,
+            fault="which is missing",
+            fix="give a label from every person for every case, or leave out the case",
         )
     if is_text.any() and not is_text.all():
-        raise ValueError(
-            f"The labels are strings, such as {labels.flat[int(is_text.argmax())]!r}, and others, "
-            f"such as {labels.flat[int(is_text.argmin())]!r}: use one type."
-        )
+        texts = labels.flat[int(is_text.argmax())], labels.flat[int(is_text.argmin())]
+        raise DataError(column="labels", value=texts, expected="labels of one type")

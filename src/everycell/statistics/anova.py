@@ -2,34 +2,34 @@
 
 - :func:`anova`: one response, computed by statsmodels unless the design has empty cells;
 - :class:`FastAnova`: many responses on the same design (simulations), with the same numbers;
-- :func:`supported_anova`: comparison of nested models, also valid for designs with empty cells.
+- :func:`supported_cells`: comparison of nested models, also valid for designs with empty cells. The
+  sum of squares of a term is the decrease of the residual sum of squares, and its ``df`` are the
+  increase in rank; both are independent of codings and of the names of levels. A term that cannot
+  be separated from the others has a ``df`` of 0. Equal to R's ``anova`` (type I) and
+  ``car::Anova`` (type II), if the terms that are tested against each other are connected.
 
 Designs with empty cells
 ------------------------
 If cells of the design are empty, some columns of the design matrix are sums of others, and the
 coefficients are not unique. statsmodels then uses the coefficients with minimum norm (a
-pseudo-inverse), which distributes an effect evenly over the indistinguishable columns. In the
-viewpoints study of lajewska2025 (chapter 4), no response is balanced without being diverse, so the
-columns "balance" and "diversity:balance" are identical. The type II test of balance then compares
-two coefficients that are equal by construction: 0/0, which the paper reports as p = 1, while the
-complete effect of balance appears in the interaction row.
+pseudo-inverse), which distributes an effect evenly over the indistinguishable columns. For example,
+if no response is balanced without being diverse, the columns "balance" and "diversity:balance" are
+identical. The type II test of balance then compares two coefficients that are equal by
+construction: 0/0, reported as p = 1, while the effect of balance appears in the interaction row.
 
 In floating point, this 0/0 is a ratio of rounding errors. statsmodels returns F = 0 and p = 1 for
 the released files, but different F values for 32 of 200 random orders of the same rows, with p down
 to 1e-108. This module sets values that are zero up to rounding to zero, so that such a test always
 has F = 0 and p = 1; everything else is statsmodels' minimum-norm solution. On designs with empty
 cells, this solution depends on the coding (treatment coding with the first level in sorted order as
-the reference, as in statsmodels), so it changes if levels are renamed. :func:`design_support` shows
-whether a design is affected; :func:`supported_anova` returns the result of R, which does not depend
-on the coding.
+the reference, as in statsmodels), so it changes if levels are renamed. A warning says whether a
+design is affected; :func:`supported_cells` has the result of R, which is independent of the coding.
 """
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,11 @@ from scipy import stats
 from statsmodels.stats.anova import anova_lm
 from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
-from everycell.statistics.designs import (
+from everycell.base.errors import DataError, require
+from everycell.statistics.effect_size import EffectScale
+from everycell.statistics.fast_anova import (
+    AnovaResults,
+    FastAnova,
     Interactions,
     RankDeficientDesignWarning,
     check_factors,
@@ -50,8 +54,6 @@ from everycell.statistics.designs import (
     model_terms,
     rounding_error,
 )
-from everycell.statistics.effect_size import EffectScale
-from everycell.statistics.fast_anova import AnovaResults, FastAnova
 
 
 def anova(
@@ -72,7 +74,7 @@ def anova(
     One row per term (factor names joined by ":"), main effects first. If factors determine the
     response, their terms have an infinite F and the others NaN. With empty cells, type II is the
     minimum-norm solution with nominal ``df`` and a warning (see the docstring of the module), and
-    type I that of :func:`supported_anova`. Used by lajewska2025 (section 4.2.3).
+    type I compares nested models.
     """
     values = check_response(data, response, factors)
     design = FastAnova(data, factors, typ=typ, interactions=interactions)
@@ -95,74 +97,6 @@ def anova(
                 sum_sq_total=np.array([model.centered_tss]),
             ).table()
     return design.fit(values).table()
-
-
-def supported_anova(
-    data: pd.DataFrame,
-    response: str,
-    factors: Sequence[str],
-    *,
-    typ: int = 2,
-    interactions: Interactions = "full",
-) -> pd.DataFrame:
-    """ANOVA by nested models, also valid for designs with empty cells.
-
-    The sum of squares of a term is the decrease of the residual sum of squares between two nested
-    models, and its ``df`` are the increase in rank: both are independent of codings and of the
-    names of levels. A term that cannot be separated from the others has a ``df`` of 0, and NaN for
-    the rest.
-
-    Equal to R's ``anova`` (type I) and ``car::Anova`` (type II), also with empty cells, if the
-    terms that are tested against each other are connected, and to :func:`anova` on a design of full
-    rank.
-    """
-    values = check_response(data, response, factors)
-    fast_anova = FastAnova(data, factors, typ=typ, interactions=interactions, solution="supported")
-    return fast_anova.fit(values).table()
-
-
-@dataclass(frozen=True)
-class DesignSupport:
-    """Terms that a design can distinguish, and its empty cells."""
-
-    n: int
-    columns: int  #: of the design matrix, with its rank
-    rank: int
-    df_resid: int
-    cells: int  #: of the full crossing
-    empty_cells: pd.DataFrame  #: one column per factor
-    terms: pd.DataFrame  #: index ``term``; ``df_nominal`` and ``df_supported`` (type II)
-
-    @property
-    def full_rank(self) -> bool:
-        """Whether every term has its nominal degrees of freedom."""
-        return self.rank == self.columns
-
-
-def design_support(
-    data: pd.DataFrame, factors: Sequence[str], *, interactions: Interactions = "full"
-) -> DesignSupport:
-    """Rank, empty cells and supported degrees of freedom of a design."""
-    fast_anova = FastAnova(data, factors, interactions=interactions, solution="supported")
-    terms = model_terms(len(factors), interactions)
-    levels = [pd.Categorical(data[factor].to_numpy(dtype=object)).categories for factor in factors]
-    crossing = list(itertools.product(*levels))
-    present_cells = set(data[list(factors)].itertuples(index=False, name=None))
-    nominal_df = [int(np.prod([len(levels[i]) - 1 for i in term])) for term in terms]
-    return DesignSupport(
-        n=fast_anova.n,
-        columns=1 + sum(nominal_df),
-        rank=fast_anova.rank,
-        df_resid=fast_anova.df_resid,
-        cells=len(crossing),
-        empty_cells=pd.DataFrame(
-            [cell for cell in crossing if cell not in present_cells], columns=list(factors)
-        ),
-        terms=pd.DataFrame(
-            {"df_nominal": nominal_df, "df_supported": fast_anova.df.astype(int)},
-            index=pd.Index(fast_anova.terms, name="term"),
-        ),
-    )
 
 
 #: Separator between the factors of an interaction, as in the papers.
@@ -224,10 +158,8 @@ def _term_rows(
     tables: Mapping[str, pd.DataFrame], factors: Sequence[str], containing: str | None
 ) -> Iterator[tuple[tuple[str, str], pd.Series]]:
     """Key (response, term) and row of each term, or of each term that contains a factor."""
-    if containing is not None and containing not in factors:
-        raise ValueError(
-            f"containing is {containing!r}, which is not a factor: choose from {list(factors)}."
-        )
+    known = containing is None or containing in factors
+    require(known, "containing", containing, f"one of the factors {', '.join(factors)}")
     for response, table in tables.items():
         for term, row in table.iterrows():
             if containing is None or containing in str(term).split(":"):
@@ -244,9 +176,10 @@ def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
     sizes = grouped.size()
     n, k = int(sizes.sum()), len(sizes)
     if k < 2 or n <= k:
-        raise ValueError(
-            f"There are {n} values in {k} groups; give two groups or more, with two values or more "
-            "in at least one of them."
+        raise DataError(
+            column="groups",
+            fault=f"have {n} values in {k} groups",
+            expected="two groups or more, and two values or more in one of them",
         )
     within_groups = float(((values - grouped.transform("mean")) ** 2).sum()) / (n - k)
     weighted_squares = sizes * (grouped.mean() - values.mean()) ** 2
@@ -262,9 +195,12 @@ def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster:
     check_response(data, response, [factor])
     levels = data.groupby(cluster)[factor].nunique()
     if (levels > 1).any():
-        raise ValueError(
-            f"The {cluster} {levels.idxmax()!r} has {levels.max()} levels of {factor!r}: choose a "
-            f"factor with one level per {cluster}, or a mixed model."
+        raise DataError(
+            row=f"{cluster} {levels.idxmax()}",
+            column=factor,
+            fault=f"has {levels.max()} levels",
+            expected=f"one level per {cluster}",
+            fix="choose another factor, or a mixed model",
         )
     means = data.groupby(cluster).agg({response: "mean", factor: "first"})
     return anova(means, response, [factor]).loc[factor]

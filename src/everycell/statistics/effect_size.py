@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.base.arrays import FloatArray
+from everycell.base.errors import require
 
 FloatLike = float | npt.ArrayLike
 
@@ -21,8 +22,7 @@ def omega_squared(f: FloatLike, df: FloatLike, n: FloatLike) -> FloatArray:
 
     .. math:: \omega^2 = \frac{df\,(F - 1)}{df\,(F - 1) + N}
 
-    At most 1, and negative if F < 1: the estimate is not truncated. This is how the authors of
-    lajewska2025 (sections 4.2.3 and 7.4) compute it, who call it the unbiased effect size. For one
+    At most 1, and negative if F < 1: the estimate is not truncated. For one
     term it equals the textbook ``(SS - df * MSE) / (SST + MSE)`` of a one-way design; with several
     terms it is the *partial* form, since the other terms are in neither numerator nor denominator.
     """
@@ -71,24 +71,14 @@ class EffectScale:
     def __post_init__(self) -> None:
         """Reject cut-points that are not in decreasing order."""
         bounds = [bound for bound, _ in self.cut_points]
-        if (
-            not np.isfinite(bounds).all()
-            or not bounds
-            or any(a <= b for a, b in zip(bounds, bounds[1:], strict=False))
-        ):
-            raise ValueError(
-                f"The cut-points of effect scale {self.name!r} are {bounds}: give at least one, "
-                "ordered from the highest to the lowest, without repeats."
-            )
+        is_sorted = bounds and np.isfinite(bounds).all() and (np.diff(bounds) < 0).all()
+        expected = "at least one, from the highest to the lowest, without repeats"
+        require(is_sorted, "cut_points", bounds, expected)
 
     def label(self, value: float) -> str:
         """Label of one value; NaN (no such effect in the design) gives ``below``."""
         rounded = np.round(value, self.decimals)
         return next((label for bound, label in self.cut_points if rounded >= bound), self.below)
-
-    def labels(self, values: npt.ArrayLike) -> list[str]:
-        """Labels of a sequence of values, shape (n,), in the same order."""
-        return [self.label(value) for value in np.asarray(values, dtype=float)]
 
 
 CULPEPPER = EffectScale(
@@ -96,12 +86,10 @@ CULPEPPER = EffectScale(
     cut_points=((0.14, "L"), (0.06, "M"), (0.01, "S")),
     source="Culpepper et al. (2022)",
 )
-"""As used in lajewska2025, section 4.2.3 and Tables 4.8 to 4.12."""
 CULPEPPER_ZERO = EffectScale(
     name="culpepper_zero",
     # After rounding, -0.0004 is 0 and so still "S".
     cut_points=((0.14, "L"), (0.06, "M"), (0.0, "S")),
     source="Culpepper et al. (2022), where every value of 0 or more is at least small",
 )
-"""As used in lajewska2025, Tables 7.4 to 7.6 and C.2."""
 EFFECT_SCALES = {scale.name: scale for scale in (CULPEPPER, CULPEPPER_ZERO)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,37 +13,33 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from everycell.base.arrays import FloatArray
+from everycell.base.errors import DataError, require
 
 Correction = Literal["bonferroni", "holm", "none"]
 
 
 def _sample(samples: Mapping[str, npt.ArrayLike], name: str) -> FloatArray:
-    if name not in samples:
-        raise ValueError(f"Unknown sample {name!r}; expected one of {list(samples)}.")
+    require(name in samples, "sample", name, f"one of {', '.join(map(str, samples))}")
     values = np.asarray(samples[name], dtype=float)
-    if values.ndim != 1 or len(values) < 2:
-        raise ValueError(
-            f"The sample {name!r} has the shape {values.shape}: give a list of at least 2 values."
-        )
+    is_list = values.ndim == 1 and len(values) >= 2
+    require(is_list, f"sample {name!r}", values.tolist(), "a list of at least 2 values")
     not_finite = np.flatnonzero(~np.isfinite(values))
     if len(not_finite):
-        raise ValueError(
-            f"The sample {name!r} is {values[not_finite[0]]} at position {not_finite[0]}: remove "
-            "this value, or replace it with the value of the measure for a missing topic."
+        raise DataError(
+            row=f"position {not_finite[0]}",
+            column=f"sample {name!r}",
+            value=float(values[not_finite[0]]),
+            fix="remove this value, or replace it with that of the measure for a missing topic",
         )
     return values
 
 
-def _check_share(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise ValueError(f"{name} is {value}: give a number above 0 and below 1.")
-
-
 def _check_lengths(a: str, first: FloatArray, b: str, second: FloatArray) -> None:
     if len(first) != len(second):
-        raise ValueError(
-            f"The samples {a!r} and {b!r} have {len(first)} and {len(second)} values: give one "
-            "value per topic for each, in the same order."
+        raise DataError(
+            column=f"samples {a!r} and {b!r}",
+            fault=f"have {len(first)} and {len(second)} values",
+            expected="one value per topic for each, in the same order",
         )
 
 
@@ -113,14 +109,11 @@ def t_tests(
     >>> t_tests(scores)[["t", "p", "significant"]].round(3).values.tolist()
     [[-2.611, 0.08, False]]
     """
-    if correction not in ("holm", "bonferroni", "none"):
-        raise ValueError(f"correction is {correction!r}: give 'holm', 'bonferroni' or 'none'.")
-    _check_share("alpha", alpha)
+    choices = get_args(Correction)
+    require(correction in choices, "correction", correction, f"one of {', '.join(choices)}")
+    require(0 < alpha < 1, "alpha", alpha, "a number above 0 and below 1")
     compared_pairs = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
-    if not compared_pairs:
-        raise ValueError(
-            f"There is no pair to compare among {list(samples)}: give at least two samples."
-        )
+    require(compared_pairs, "samples", list(samples), "at least two to compare")
     rows = []
     for a, b in compared_pairs:
         first, second = _sample(samples, a), _sample(samples, b)
@@ -158,21 +151,16 @@ def pearson(
 ) -> pd.DataFrame:
     """Pearson correlations with confidence intervals (Fisher's z), one row per pair.
 
-    All pairs by default. A constant sample is an error, since its correlation is undefined. Used
-    for lajewska2025, Table 4.11.
+    All pairs by default. A constant sample is an error, since its correlation is undefined.
     """
-    _check_share("confidence", confidence)
+    require(0 < confidence < 1, "confidence", confidence, "a number above 0 and below 1")
     compared_pairs = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
     rows = []
     for x, y in compared_pairs:
         first, second = _sample(samples, x), _sample(samples, y)
         _check_lengths(x, first, y, second)
         for name, values in ((x, first), (y, second)):
-            if np.ptp(values) == 0:
-                raise ValueError(
-                    f"All values of the sample {name!r} are {values[0]:g}: a correlation requires "
-                    "values that vary."
-                )
+            require(np.ptp(values), f"sample {name!r}", values.tolist(), "values that vary")
         result = stats.pearsonr(first, second)
         interval = result.confidence_interval(confidence)
         rows.append(

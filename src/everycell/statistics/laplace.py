@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from everycell.base.arrays import FloatArray
+from everycell.base.errors import require
 
 
 class LastLayer(NamedTuple):
@@ -75,11 +76,8 @@ def fisher_diagonal(
         squared_residuals = probabilities * (1 - probabilities)
     else:
         labels = np.asarray(relevance)
-        if labels.shape != probabilities.shape or not np.isin(labels, (0, 1)).all():
-            raise ValueError(
-                f"There are {labels.size} labels for {probabilities.size} vectors, or a label is "
-                "not 0 or 1: give 0 or 1 for each vector."
-            )
+        is_valid = labels.shape == probabilities.shape and np.isin(labels, (0, 1)).all()
+        require(is_valid, "relevance", labels, f"0 or 1 for each of {probabilities.size} vectors")
         squared_residuals = (labels - probabilities) ** 2
     # The gradients of two logits differ only in sign.
     return np.tile(squared_residuals @ rows**2, (len(head.bias), 1))
@@ -144,8 +142,7 @@ def sampled_distribution(
     the denominator. Source: heuss2025, Algorithm 4, which does not state that number. The released
     scores used 150, and the example in the released code uses 50.
     """
-    if samples < 2:
-        raise ValueError(f"samples is {samples}: give 2 or more.")
+    require(samples >= 2, "samples", samples, "2 or more")
     rows, weights = _with_ones(head, vectors), _weights_and_bias(head)
     deviations = np.sqrt(_variances(head, fisher, prior))
     heads = weights + deviations * rng.standard_normal((samples, *weights.shape))
@@ -168,29 +165,20 @@ def _with_ones(head: LastLayer, vectors: npt.ArrayLike) -> FloatArray:
     """Check vectors, and append a column of ones for the bias."""
     rows = np.asarray(vectors, dtype=float)
     shape = np.shape(head.weights)
-    if len(shape) != 2 or shape[0] not in (1, 2) or np.shape(head.bias) != shape[:1]:
-        raise ValueError(
-            f"The head has weights of shape {shape} and a bias of shape {np.shape(head.bias)}: "
-            "give one or two logits, with a bias for each."
-        )
-    if not np.isfinite(_weights_and_bias(head)).all():
-        raise ValueError("The head has a weight that is not finite: train it again.")
-    if rows.ndim != 2 or rows.shape[1] != shape[1] or not np.isfinite(rows).all():
-        raise ValueError(
-            f"The vectors have the shape {rows.shape}, expected a row of {shape[1]} finite "
-            "numbers per pair: correct the shape, or remove values that are not finite."
-        )
+    is_head = len(shape) == 2 and shape[0] in (1, 2) and np.shape(head.bias) == shape[:1]
+    is_head = is_head and np.isfinite(_weights_and_bias(head)).all()
+    expected = "finite weights of one or two logits, with a bias for each"
+    require(is_head, "head", head, expected)
+    is_valid = rows.ndim == 2 and rows.shape[1] == shape[1] and np.isfinite(rows).all()
+    require(is_valid, "vectors", rows, f"a row of {shape[1]} finite numbers per pair")
     return np.column_stack([rows, np.ones(len(rows))])
 
 
 def _variances(head: LastLayer, fisher: npt.ArrayLike, prior: float) -> FloatArray:
     information = np.asarray(fisher, dtype=float)
     expected = _weights_and_bias(head).shape
-    if information.shape != expected or not ((information >= 0) & np.isfinite(information)).all():
-        raise ValueError(
-            f"The Fisher information has the shape {information.shape}, or a negative value: the "
-            f"head requires finite numbers of 0 or more in the shape {expected}."
-        )
-    if not prior > 0:
-        raise ValueError(f"The prior precision is {prior}: give a number above 0.")
+    is_valid = information.shape == expected and np.isfinite(information).all()
+    is_valid = is_valid and (information >= 0).all()
+    require(is_valid, "fisher", information, f"finite numbers, 0 or more, of shape {expected}")
+    require(prior > 0, "prior", prior, "a number above 0")
     return 1 / (information + prior)

@@ -54,7 +54,7 @@ def required_per_group(
 ) -> float:
     """Group size at which a balanced one-way ANOVA has the desired power.
 
-    Not rounded, and at least 2. lajewska2025 reports *totals*, this size times the groups.
+    Not rounded, and at least 2.
     """
     _check_arguments(groups, alpha, power)
     require(0 < effect < math.inf, "effect", effect, "a number above 0")
@@ -73,10 +73,7 @@ def power_from_f(
     r"""Sample size of the next study, from the F value of a pilot.
 
     :math:`\hat f = \sqrt{(m-1) F / (m (n-1))}`, the square root of SS between over SS residual. F
-    and n must have the same unit: F = 2.145 of the pilot in chapter 7 was computed over 100 ratings
-    (n = 50 per condition), but the published 16 workers follow from n = 5 workers. With n = 50 the
-    result is 181 ratings, about 18 workers with 10 ratings each. Chapter 4 used all ratings: f =
-    .11 follows from n = 90, although its notes state n = 9 (f = .35).
+    and n must have the same unit, for example ratings or workers.
     """
     _check_arguments(groups, alpha, power)
     require(0 < f_value < math.inf, "f_value", f_value, "a number above 0")

@@ -18,9 +18,8 @@ from scipy.special import ncfdtr
 from statsmodels.stats.proportion import proportion_confint
 
 from everycell.base.arrays import FloatArray, IntArray
-from everycell.statistics.designs import Solution
 from everycell.statistics.effect_size import omega_squared
-from everycell.statistics.fast_anova import FastAnova
+from everycell.statistics.fast_anova import FastAnova, Solution
 
 Interval = Literal["wilson", "beta"]
 
@@ -54,24 +53,11 @@ class UserStudy:
 
 def _shift(study: UserStudy, factor: str) -> FloatArray:
     """Position of each row's level of a factor, shape (n,)."""
-    if factor not in study.contrasts:
-        raise ValueError(
-            f"The study {study.name!r} has no controlled factor {factor!r}: choose from "
-            f"{list(study.contrasts)}."
-        )
     return study.design[factor].map(study.contrasts[factor]).to_numpy(dtype=float)
 
 
 def _thresholds(study: UserStudy, total_sd: float) -> FloatArray:
     return stats.norm.ppf(np.cumsum(study.shares)[:3], scale=total_sd)
-
-
-def _check_spread(worker_sd: float, query_sd: float) -> None:
-    if not (worker_sd >= 0 and query_sd >= 0):
-        raise ValueError(
-            f"worker_sd is {worker_sd} and query_sd is {query_sd}: give standard deviations of 0 "
-            "or more."
-        )
 
 
 def simulate_ratings(
@@ -90,9 +76,6 @@ def simulate_ratings(
     deviation `worker_sd`, and the ratings of a query share one with the standard deviation
     `query_sd`.
     """
-    _check_spread(worker_sd, query_sd)
-    if n_studies < 1:
-        raise ValueError(f"n_studies is {n_studies}: give 1 or more.")
     opinion = rng.standard_normal((len(study.design), n_studies))
     for factor, effect in planted_effects.items():
         opinion += effect * _shift(study, factor)[:, None]
@@ -144,16 +127,6 @@ def rejection_rates(
     """
     factor = next(iter(study.contrasts)) if factor is None else factor
     analysis = next(iter(study.analyses)) if analysis is None else analysis
-    if analysis not in study.analyses:
-        raise ValueError(
-            f"The study {study.name!r} has no analysis {analysis!r}: choose from "
-            f"{list(study.analyses)}."
-        )
-    if interval not in ("wilson", "beta"):
-        raise ValueError(f"interval is {interval!r}: give 'wilson' or 'beta' (Clopper-Pearson).")
-    if not len(effects):
-        raise ValueError("effects is empty: give at least one number, such as 0.")
-    _shift(study, factor)
     fast_anova = FastAnova(study.design, study.analyses[analysis], typ=typ, solution=solution)
     is_independent = worker_sd == 0 and query_sd == 0
     is_estimable = (fast_anova.df > 0) & (fast_anova.full_rank or solution == "supported")

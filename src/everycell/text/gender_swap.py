@@ -282,18 +282,6 @@ def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
     return _WORD.sub(replace, text)
 
 
-def find_unpaired_terms(
-    words: Mapping[str, Collection[str]], pairs: GenderPairs | None = None
-) -> dict[str, tuple[str, ...]]:
-    """Group terms that a swap leaves unchanged."""
-    known = pairs or default_pairs()
-    paired = {*known.words, *_PRONOUNS, *(name.lower() for name in known.names)}
-    return {
-        group: tuple(term for term in terms if term.lower() not in paired)
-        for group, terms in words.items()
-    }
-
-
 def swap_coverage(
     texts: Iterable[str],
     words: Mapping[str, Collection[str]],

@@ -1,4 +1,4 @@
-"""Sentences of English text, as split by NLTK when the data of lajewska2025 were created.
+"""Sentences of English text, as split by NLTK up to version 3.8.1.
 
 This is Punkt (Kiss and Strunk 2006) with its English model. Sentences end at full stops, question
 marks and exclamation marks, except where the model detects an abbreviation or initial. The model is
@@ -16,6 +16,8 @@ from typing import Literal
 from punkt import LanguageVars, PunktSentenceTokenizer, load_model
 
 Quotes = Literal["ascii", "curly"]
+#: Start (inclusive) and end (exclusive) of a part of a text, in characters.
+Span = tuple[int, int]
 
 #: Closing characters that stay with the sentence before them.
 _REALIGNMENT = r"[\"')\]}]+?(?:\s+|(?=--)|$)"

@@ -1,4 +1,4 @@
-"""The five tokenisations in Table 2.2 of abolghasemi2026, from texts to lists of index terms.
+"""Five tokenisations, from texts to lists of index terms.
 
 SA, STM1 and STM2 reproduce Elasticsearch's standard and whitespace tokenizers; the other two split
 text into the word pieces of BERT and SciBERT. Terms do not contain white space as Java defines it,

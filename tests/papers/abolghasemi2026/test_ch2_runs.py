@@ -33,7 +33,7 @@ def candidate_lists() -> pd.DataFrame:
             # The easy lists lack the last document.
             for document in DOCUMENTS[: 4 if setting == "mixed" else 3]
         ],
-        columns=["setting", "task", "split", "query_id", "document_id", "relevance"],
+        columns=["setting", "task", "split", "query", "document_id", "relevance"],
     )
 
 

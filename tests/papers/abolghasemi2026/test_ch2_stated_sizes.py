@@ -16,7 +16,7 @@ LISTS = pd.DataFrame(
         ("co-view", "test", "r", "c", 0),
         ("co-view", "validation", "s", "a", 1),
     ],
-    columns=["task", "split", "query_id", "document_id", "relevance"],
+    columns=["task", "split", "query", "document_id", "relevance"],
 )
 #: The paper x is in no list, and its length counts for nothing.
 TERMS = pd.DataFrame(

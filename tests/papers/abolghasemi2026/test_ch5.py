@@ -218,7 +218,7 @@ def test_interval_table_one_row_per_number():
 
 
 def test_size_note_names_generators_without_probabilities():
-    answers = pd.DataFrame({"query_id": ["q1", "q2"], "dataset": "NQ", "generator": "toy", "k": 2})
+    answers = pd.DataFrame({"query": ["q1", "q2"], "dataset": "NQ", "generator": "toy", "k": 2})
     answers = answers.assign(retriever="BM25", relevant_author="LLM", nonrelevant_author="Human")
     note = size_note(answers, pd.DataFrame({"generator": ["toy"], "value": [NOT_RUN]}))
     assert note == ("2 questions per row, 2 documents per question; no probabilities from toy")

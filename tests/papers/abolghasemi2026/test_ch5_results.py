@@ -55,7 +55,7 @@ def by_hand(arm, cited, gold=1):
     """Answers to a question for each list of citations; document 1 is the relevant one."""
     rows = [
         {
-            "query_id": f"q{position}",
+            "query": f"q{position}",
             **dict(zip(Arm._fields, arm, strict=True)),
             "gold": gold,
             "cited": len(set(numbers)),
@@ -146,7 +146,7 @@ def test_kinds_of_answers_by_hand():
 
 def test_citing_by_position_is_a_control():
     """Of four questions three have the relevant document first."""
-    frame = HAND.assign(gold=HAND["query_id"].map({"q3": 2}).fillna(1).astype(int))
+    frame = HAND.assign(gold=HAND["query"].map({"q3": 2}).fillna(1).astype(int))
     reference = check_answers(cite_always_first(frame))
     assert set(reference["generator"]) == {"always [1] (hand)"} and len(reference) == len(frame)
     table = quality(pd.concat([frame, reference]), PLAIN_ARMS, seed=1)
@@ -234,7 +234,7 @@ def test_unknown_right_answers_are_left_out():
 
 
 def test_one_question_has_no_interval():
-    frame = HAND[HAND["query_id"] == "q0"]
+    frame = HAND[HAND["query"] == "q0"]
     table = quality(frame, PLAIN_ARMS, seed=1)
     assert table[["low", "high", "p"]].isna().all(axis=None) and len(table) == 9
 

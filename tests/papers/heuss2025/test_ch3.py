@@ -200,7 +200,7 @@ def test_scores_come_from_the_fold_that_never_saw_the_query():
     )
     folds = [
         pd.DataFrame(
-            {"query_id": [*"abcd"], "split": ["test" if q in stored else "train" for q in "abcd"]}
+            {"query": [*"abcd"], "split": ["test" if q in stored else "train" for q in "abcd"]}
         )
         for stored in ("ab", "cd")
     ]
@@ -280,7 +280,7 @@ def test_figures_have_a_panel_per_strength_or_method():
 
 
 def test_candidate_pairs_columns():
-    candidates = pd.DataFrame({"query_id": ["q"], "document_id": ["a"], "relevance": [1]})
+    candidates = pd.DataFrame({"query": ["q"], "document_id": ["a"], "relevance": [1]})
     assert candidate_pairs(candidates).columns.tolist() == ["query", "document", "relevance"]
 
 

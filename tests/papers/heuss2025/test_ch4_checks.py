@@ -84,9 +84,7 @@ def test_a_ranker_is_the_same_in_every_training():
 
 
 def test_features_of_runs_and_terms_by_hand():
-    candidates = pd.DataFrame(
-        {"query_id": ["q", "q"], "document_id": ["a", "b"], "relevance": [2, 0]}
-    )
+    candidates = pd.DataFrame({"query": ["q", "q"], "document_id": ["a", "b"], "relevance": [2, 0]})
     run = pd.DataFrame({"query": "q", "document": ["b", "a"], "score": [1.5, 2.5]})
     result = features_from_runs(
         candidates, {"BM25": run}, {"q": "x y"}, {"a": "x x z", "b": "z", "c": "z"}
@@ -100,7 +98,7 @@ def test_features_of_runs_and_terms_by_hand():
 
 
 def test_a_run_without_a_candidate_is_refused():
-    candidates = pd.DataFrame({"query_id": ["q"], "document_id": ["a"], "relevance": [1]})
+    candidates = pd.DataFrame({"query": ["q"], "document_id": ["a"], "relevance": [1]})
     run = pd.DataFrame({"query": ["q"], "document": ["b"], "score": [1.0]})
     with pytest.raises(ValueError, match="The run BM25 does not have document a for query q"):
         features_from_runs(candidates, {"BM25": run}, {"q": "x"}, {"a": "x"})

@@ -74,7 +74,7 @@ def test_an_answer_without_words_matches_nothing():
 def pool():
     questions = pd.DataFrame(
         {
-            "query_id": list("abcd"),
+            "query": list("abcd"),
             "text": ["qa", "qb", "qc", "qd"],
             "answers": [["no", "Owl"], ["mouse"], ["ship"], ["owl"]],
         }

@@ -54,7 +54,7 @@ def rewrites(tmp_path, topics):
 
 def test_read_turns_both_years(topics):
     assert topics.to_dict("list") == {
-        "query_id": ["3_1", "3_2-1", "4_1"],
+        "query": ["3_1", "3_2-1", "4_1"],
         "topic": ["3", "3", "4"],
         "utterance": ["What is hail?", 'Is "it" ice?', "Who won?"],
         "manual": ["What is hail?", "Is hail ice?", ""],
@@ -80,7 +80,7 @@ def test_read_turns_and_rewrites_released_files(mirror, tmp_path):
     assert len(turns) == 216 and turns["topic"].nunique() == 25
     assert (turns[["manual", "answer_id"]] != "").all(axis=None)
     result = {part: read_rewrites(path, turns) for part, path in paths.items()}
-    message = turns.set_index("query_id")["utterance"]
+    message = turns.set_index("query")["utterance"]
     # How many turns a rewriter leaves as they were said.
     assert {part: int((rewrites == message).sum()) for part, rewrites in result.items()} == {
         "canard-org": 42,

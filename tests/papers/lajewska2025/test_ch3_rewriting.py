@@ -16,7 +16,7 @@ from papers.lajewska2025.ch3_rewriting import (
 
 TURNS = pd.DataFrame(
     {
-        "query_id": ["7_1", "8_1", "7_2", "7_3"],
+        "query": ["7_1", "8_1", "7_2", "7_3"],
         "topic": ["7", "8", "7", "7"],
         "utterance": ["what is hail", "who won", "is it ice", "and snow"],
     }

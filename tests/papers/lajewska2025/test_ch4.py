@@ -10,7 +10,7 @@ from papers.lajewska2025.counts import exact_quotient
 
 
 @pytest.mark.filterwarnings(
-    "ignore:The design:everycell.statistics.designs.RankDeficientDesignWarning"
+    "ignore:The design:everycell.statistics.fast_anova.RankDeficientDesignWarning"
 )
 def test_simulation_plants_effects_in_the_viewpoints_study_alone():
     params = {"seed": 1, "studies": 20, "planted": 2.0, "effects": [0.0, 1.0], "alpha": 0.05}

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from everycell.base.errors import DataError
-from everycell.collections.squad import read_squad
 from everycell.sources import fetch
 from papers.lajewska2025.answerability_data import (
     FILES,
@@ -20,6 +19,7 @@ from papers.lajewska2025.answerability_data import (
     read_passage_sentences,
     read_sentence_labels,
     read_sentence_scores,
+    read_squad,
 )
 from papers.lajewska2025.ch5_aggregation import (
     THRESHOLDS,

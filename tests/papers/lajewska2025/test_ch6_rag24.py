@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from chapter_jobs import FunctionJob
 
-from everycell.collections.ginger import PARTS, SYSTEMS
 from everycell.language_models.generation import Answer
 from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
@@ -18,6 +17,7 @@ from papers.lajewska2025.ch6_judging import (
     create_topic_nuggets,
     judge_responses,
 )
+from papers.lajewska2025.ch6_labels import PARTS, SYSTEMS
 from papers.lajewska2025.ch6_nuggets import SLOTS, TEMPLATE, detect_spans
 from papers.lajewska2025.ch6_rag24 import (
     BASELINES,

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.collections.ginger import CONDENSED, read_nugget_labels
 from everycell.sources import fetch
+from papers.lajewska2025.ch6_labels import CONDENSED, read_nugget_labels
 from papers.lajewska2025.ch6_scores import (
     MEASURES,
     judge_agreement,

@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_score
 
 from everycell.base.errors import DataError
-from everycell.collections.snippets import FILES, read_annotations
 from everycell.sources import fetch
+from papers.lajewska2025.annotations import FILES, read_annotations
 from papers.lajewska2025.spans import (
     AGGREGATIONS,
     Effort,

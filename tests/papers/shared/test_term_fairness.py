@@ -8,14 +8,8 @@ import pytest
 from harness import published
 from scipy import stats
 
-from everycell.collections.planted_bias import CONTROL, RANKERS, plant_rankers
 from everycell.config import read_config
 from everycell.records.papers import find_artefact
-from everycell.retrieval.ranker_fairness import (
-    counterfactual_overlap,
-    measure_rankers,
-    overlap_by_query,
-)
 from everycell.verdicts.verdicts import report
 from papers.shared.term_fairness import (
     GROUPS,
@@ -32,6 +26,12 @@ from papers.shared.term_fairness import (
     published_points,
     recovered_table,
     sensitivity_points,
+)
+from papers.shared.term_fairness_planted import CONTROL, RANKERS, plant_rankers
+from papers.shared.term_fairness_rankers import (
+    counterfactual_overlap,
+    measure_rankers,
+    overlap_by_query,
 )
 
 QUERIES = pd.Index([f"q{number}" for number in range(8)], name="query")

@@ -5,17 +5,20 @@ import pandas as pd
 import pytest
 from harness import published
 
-from everycell.collections.planted_bias import SYSTEMS, plant_bias
 from everycell.metrics.nfairr import TAU
 from everycell.metrics.term_counts import count_terms
 from everycell.records.papers import find_artefact
 from everycell.render.figure_files import COLOURS
-from everycell.retrieval.fairness_figures import (
+from everycell.trec.runs import write_run
+from everycell.verdicts.verdicts import report
+from papers.shared.term_fairness import example_cells, example_measures, measure_name
+from papers.shared.term_fairness_figures import (
     document_against_list_fairness,
     documents_in_lists,
     fairness_over_depth,
 )
-from everycell.retrieval.ranker_fairness import (
+from papers.shared.term_fairness_planted import SYSTEMS, plant_bias
+from papers.shared.term_fairness_rankers import (
     MEASURES,
     RankedSystem,
     compare_with_truth,
@@ -24,9 +27,6 @@ from everycell.retrieval.ranker_fairness import (
     most_sensitive,
     sensitivity,
 )
-from everycell.trec.runs import write_run
-from everycell.verdicts.verdicts import report
-from papers.shared.term_fairness import example_cells, example_measures, measure_name
 
 DEPTH = 12
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.statistics.anova import anova, supported_anova
-from everycell.statistics.designs import RankDeficientDesignWarning
+from everycell.statistics.anova import anova
+from everycell.statistics.fast_anova import FastAnova, RankDeficientDesignWarning
 from everycell.statistics.hypothesis_tests import pearson, t_tests
 from everycell.statistics.power import anova_power, power_from_f, required_per_group
 
@@ -30,6 +30,10 @@ def r_table(case) -> pd.DataFrame:
     selection = (R_ANOVA[["set", "factors", "typ"]] == list(case)).all(axis=1)
     table = R_ANOVA[selection].set_index("term")
     return table.drop(index=["(Intercept)", "Residuals"], errors="ignore")[COLUMNS].astype(float)
+
+
+def supported_anova(rows, response, factors, typ) -> pd.DataFrame:
+    return FastAnova(rows, factors, typ=typ, solution="supported").fit(rows[response]).table()
 
 
 def test_r_printed_every_analysis():

@@ -12,13 +12,13 @@ import command_line
 import pandas as pd
 import pytest
 
-from everycell.collections.planted_bias import plant_bias
 from everycell.metrics.nfairr import find_most_neutral
 from everycell.metrics.ranked_groups import ranked_counts
 from everycell.metrics.rbo import rbo
 from everycell.metrics.term_counts import read_counts, read_documents
 from everycell.metrics.term_fairness import correlation, fairness_by_query
 from everycell.trec.runs import read_run, write_run
+from papers.shared.term_fairness_planted import plant_bias
 
 call, refused = (partial(run, "measure") for run in (command_line.call, command_line.refused))
 

@@ -13,8 +13,12 @@ import pytest
 from toy_corpora import TOWNS, YEARS, beir_zip, founded
 
 from everycell.base.errors import DataError
-from everycell.collections.beir import ConversionCounts, convert_beir, read_answers
-from everycell.collections.cited_questions import read_cited_questions
+from everycell.collections.cited_questions import (
+    ConversionCounts,
+    convert_beir,
+    read_answers,
+    read_cited_questions,
+)
 
 refused = partial(command_line.refused, "data", "convert-corpus")
 
@@ -100,7 +104,7 @@ def test_read_answers_without_key(tmp_path):
     assert caught.value.path == path
 
 
-def test_convert_corpus_command(beir, tmp_path, monkeypatch):
+def test_convert_beir_command(beir, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.run").write_text("test0 Q0 d0 1 3.0 x\n")
     _, message, _ = command_line.call(
@@ -114,7 +118,7 @@ def test_convert_corpus_command(beir, tmp_path, monkeypatch):
     assert "bad.run" in refused("other", "--beir", str(beir), "--run", "bm25=bad.run")
 
 
-def test_convert_corpus_failed_conversion(beir, tmp_path):
+def test_convert_beir_command_failure(beir, tmp_path):
     queries = beir / "queries.jsonl"
     sound = queries.read_text()
     queries.write_text("test0\n")

@@ -71,12 +71,12 @@ def test_exchanges_keep_every_word_in_order(dialogue):
     assert all(user for user, _ in turns[1:])
 
 
-def test_numbers_name_the_utterances_of_the_last_turns():
+def test_number_utterances_last_turns():
     dialogue = [("USER", "a"), ("SYSTEM", "b"), ("USER", "c"), ("SYSTEM", "b")]
     assert number_utterances([dialogue, dialogue], limit=1) == (["c", "b"], [[[0, 1]], [[0, 1]]])
 
 
-def test_a_dialogue_without_an_utterance_is_refused():
+def test_number_utterances_empty_dialogue():
     with pytest.raises(DataError) as error:
         number_utterances([[("USER", "a")], []])
     assert error.value.row == "dialogue 1"
@@ -85,12 +85,12 @@ def test_a_dialogue_without_an_utterance_is_refused():
 # -- the Hawkes layer ----------------------------------------------------------------------------
 
 
-def test_gradients_of_the_inputs_are_those_of_finite_differences(layer):
+def test_asap_input_gradients(layer):
     probabilities, context = (values.requires_grad_() for values in inputs())
     assert gradcheck(layer, (probabilities, context))
 
 
-def test_gradients_of_the_parameters_are_those_of_finite_differences(layer):
+def test_asap_parameter_gradients(layer):
     names, values = zip(*layer.named_parameters(), strict=True)
     inputs_of_turns = inputs()
 
@@ -104,7 +104,7 @@ def test_gradients_of_the_parameters_are_those_of_finite_differences(layer):
     assert moved == set(names)
 
 
-def test_an_event_changes_later_intensities_and_no_earlier_one(layer):
+def test_hawkes_layer_causal(layer):
     probabilities, context = inputs(turns=4)
     before = layer(probabilities, context)
     probabilities = probabilities.clone()
@@ -113,7 +113,7 @@ def test_an_event_changes_later_intensities_and_no_earlier_one(layer):
     assert (changed[:2] == 0).all() and (changed[2:] > 0).all()
 
 
-def test_intensities_are_positive_and_the_background_alone_raises_them(layer):
+def test_hawkes_layer_background(layer):
     probabilities, context = inputs()
     before = layer(probabilities, context)
     with torch.no_grad():
@@ -122,7 +122,7 @@ def test_intensities_are_positive_and_the_background_alone_raises_them(layer):
     assert (layer(probabilities, context) > before).all()
 
 
-def test_without_background_and_history_the_rate_is_softplus_of_zero(layer):
+def test_hawkes_layer_without_history(layer):
     with torch.no_grad():
         for mlp in (layer.from_history, layer.from_context):
             mlp[-1].weight.zero_()
@@ -134,7 +134,7 @@ def test_without_background_and_history_the_rate_is_softplus_of_zero(layer):
 
 
 @pytest.mark.parametrize("padding", [1, 5])
-def test_rows_after_the_last_turn_change_nothing(model, padding):
+def test_asap_padding(model, padding):
     torch.manual_seed(4)
     turns = torch.randn(1, 3, 8)
     longer = torch.cat([turns, torch.randn(1, padding, 8)], dim=1)
@@ -144,7 +144,7 @@ def test_rows_after_the_last_turn_change_nothing(model, padding):
         torch.testing.assert_close(alone, padded)
 
 
-def test_the_loss_is_that_of_the_event_plus_that_of_the_base(model):
+def test_asap_loss_parts(model):
     lookup = frozen_vectors(np.eye(4, dtype=np.float32))
     rows = {"turns": [[[0, 1], [2, 3]], [[3, 3]]], "dissatisfied": [True, False]}
     message = asap_probabilities(model, lookup, rows["turns"])
@@ -156,7 +156,7 @@ def test_the_loss_is_that_of_the_event_plus_that_of_the_base(model):
     assert base - event == pytest.approx(3 * (both - event), rel=1e-4)
 
 
-def test_batches_do_not_change_probabilities(model):
+def test_asap_probabilities_batches(model):
     lookup = frozen_vectors(np.random.default_rng(0).normal(size=(9, 4)).astype(np.float32))
     turns = [[[n % 9, (n + k) % 9] for k in range(1 + n % 4)] for n in range(11)]
     together = asap_probabilities(model, lookup, turns)
@@ -165,7 +165,7 @@ def test_batches_do_not_change_probabilities(model):
     assert asap_probabilities(model, lookup, []).shape == (0,)
 
 
-def test_it_learns_a_rule_over_turns(tmp_path):
+def test_train_asap_learns(tmp_path):
     # Dissatisfied exactly if utterance 0 came twice: no single turn tells.
     rng = np.random.default_rng(5)
     vectors = np.eye(4, dtype=np.float32)
@@ -188,7 +188,7 @@ def test_it_learns_a_rule_over_turns(tmp_path):
     )
 
 
-def test_an_encoder_is_trained_along_and_starts_as_it_was(tmp_path):
+def test_train_asap_with_encoder(tmp_path):
     torch.manual_seed(7)
     size = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8}
     config = BertConfig(vocab_size=9, num_hidden_layers=1, **size)

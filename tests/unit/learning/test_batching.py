@@ -42,14 +42,14 @@ class Small:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(IDS, max_size=20), st.integers(1, 40), st.none() | st.integers(1, 5))
-def test_every_sequence_gets_its_own_answer_whatever_the_batches(sequences, tokens, size):
+def test_map_batches_order(sequences, tokens, size):
     answers = map_batches(total, sequences, pad_id=7, batch_tokens=tokens, batch_size=size)
     assert [int(answer) for answer in answers] == [expected(ids) for ids in sequences]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(IDS, min_size=1, max_size=20), st.integers(1, 40), st.integers(1, 5))
-def test_batches_keep_to_their_limits_from_long_to_short(sequences, tokens, size):
+def test_map_batches_limits(sequences, tokens, size):
     model = Small(10**6)
     map_batches(model, sequences, pad_id=0, batch_tokens=tokens, batch_size=size)
     assert all(n == 1 or n * length <= tokens for n, length in model.shapes)
@@ -59,7 +59,7 @@ def test_batches_keep_to_their_limits_from_long_to_short(sequences, tokens, size
     assert sum(n for n, _ in model.shapes) == len(sequences)
 
 
-def test_sorting_leaves_less_padding_than_the_order_given():
+def test_map_batches_less_padding():
     sequences = [[1] * length for length in (1, 8, 1, 8, 1, 8)]
     model = Small(10**6)
     map_batches(model, sequences, pad_id=0, batch_size=3)
@@ -67,7 +67,7 @@ def test_sorting_leaves_less_padding_than_the_order_given():
 
 
 @given(st.lists(st.tuples(st.lists(st.integers(1, 9)), IDS), min_size=1, max_size=6))
-def test_a_pair_is_its_parts_in_a_row_with_types_and_mask(pairs):
+def test_pad_pairs(pairs):
     batch = pad([TokenPair(first, second) for first, second in pairs], pad_id=50)
     for row, (first, second) in enumerate(pairs):
         length = len(first) + len(second)
@@ -78,11 +78,11 @@ def test_a_pair_is_its_parts_in_a_row_with_types_and_mask(pairs):
         assert batch["token_type_ids"][row].tolist() == ones
 
 
-def test_lone_sequences_have_no_token_types():
+def test_pad_single_sequences():
     assert set(pad([[1], np.array([2, 3])], pad_id=0)) == {"input_ids", "attention_mask"}
 
 
-def test_a_real_encoder_answers_as_it_does_for_each_text_alone():
+def test_map_batches_real_encoder():
     torch.manual_seed(0)
     config = BertConfig(
         vocab_size=40,
@@ -111,7 +111,7 @@ def test_a_real_encoder_answers_as_it_does_for_each_text_alone():
         RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes."),
     ],
 )
-def test_out_of_memory_halves_this_batch_and_those_after_it(error, caplog):
+def test_map_batches_out_of_memory(error, caplog):
     model = Small(12, error)
     sequences = [[number] * 4 for number in range(1, 12)]
     answers = map_batches(model, sequences, pad_id=0)
@@ -121,7 +121,7 @@ def test_out_of_memory_halves_this_batch_and_those_after_it(error, caplog):
     assert "a batch of 11 texts of up to 4 tokens: continuing with 5" in caplog.text
 
 
-def test_the_allocator_of_this_torch_is_understood():
+def test_is_out_of_memory_messages():
     def greedy(batch):
         if len(batch["input_ids"]) > 1:
             torch.empty(10**16)
@@ -130,17 +130,17 @@ def test_the_allocator_of_this_torch_is_understood():
     assert len(map_batches(greedy, [[1], [2]], pad_id=0)) == 2
 
 
-def test_a_single_text_that_does_not_fit_is_named():
+def test_map_batches_single_text_too_large():
     with pytest.raises(MemoryError, match=r"one of the documents, which has 9 tokens: shorten the"):
         map_batches(Small(8), [[1], [1] * 9], pad_id=0, what="documents")
 
 
-def test_other_errors_of_the_model_pass():
+def test_map_batches_other_errors():
     with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
         map_batches(Small(0, RuntimeError("shapes cannot be multiplied")), [[1]], pad_id=0)
 
 
-def test_no_gradients_and_half_precision_as_float32():
+def test_map_batches_half_precision():
     weight = torch.tensor(2.0, dtype=torch.bfloat16, requires_grad=True)
 
     def forward(batch):
@@ -152,12 +152,12 @@ def test_no_gradients_and_half_precision_as_float32():
     assert answer == 6 and answer.dtype == np.float32
 
 
-def test_rows_of_several_values_keep_their_shape_and_padding():
+def test_map_batches_several_values():
     answers = map_batches(lambda batch: batch["input_ids"][:, :, None], [[1, 2], [3]], pad_id=9)
     assert [answer.tolist() for answer in answers] == [[[1], [2]], [[3], [9]]]
 
 
-def test_progress_says_how_far_it_is(caplog):
+def test_map_batches_progress(caplog):
     caplog.set_level(logging.INFO)
     map_batches(total, [[1], [2], [3]], pad_id=0, batch_size=1, log_seconds=0, what="pairs")
     assert [record.getMessage().split(",")[0] for record in caplog.records] == [
@@ -168,12 +168,12 @@ def test_progress_says_how_far_it_is(caplog):
     assert caplog.records[-1].getMessage().endswith("about 0 s left.")
 
 
-def test_nothing_in_nothing_out():
+def test_map_batches_empty():
     assert map_batches(total, [], pad_id=0) == []
 
 
 @pytest.mark.parametrize(("device", "batches"), [("cpu", [8, 8, 4]), ("cuda", [20])])
-def test_batches_begin_larger_on_a_gpu(monkeypatch, device, batches):
+def test_map_batches_gpu_size(monkeypatch, device, batches):
     # The CPU stands for the GPU: only the default of the batch is asked for.
     monkeypatch.setattr(batching, "pad", lambda rows, pad_id, _: pad(rows, pad_id))
     model = Small(10**6)
@@ -181,7 +181,7 @@ def test_batches_begin_larger_on_a_gpu(monkeypatch, device, batches):
     assert [rows for rows, _ in model.shapes] == batches
 
 
-def test_a_batch_is_computed_before_the_answers_of_the_last_are_fetched(monkeypatch):
+def test_map_batches_late_fetch(monkeypatch):
     """A GPU has work while the CPU pads: fetching waits for it."""
     events = []
 
@@ -213,7 +213,7 @@ def test_map_batches_keeps_order_of_equal_lengths():
     assert read == [*range(1, 200, 2), *range(2, 200, 2)]
 
 
-def test_each_text_is_asked_once_and_answers_keep_their_order():
+def test_cache_tokens_once():
     calls = []
 
     def tokenise(texts):
@@ -227,6 +227,6 @@ def test_each_text_is_asked_once_and_answers_keep_their_order():
     assert calls == [["aa", "b"], ["ccc"], []]
 
 
-def test_a_tokeniser_that_loses_a_text_is_seen():
+def test_cache_tokens_lost_text():
     with pytest.raises(ValueError, match="shorter"):
         cache_tokens(lambda texts: [])(["a"])

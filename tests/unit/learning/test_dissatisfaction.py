@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from data_errors import refused
 from datasets import Dataset
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -32,7 +33,7 @@ from everycell.learning.dissatisfaction import (
     train_classifier,
     up_sample,
 )
-from everycell.learning.hub import ModelError
+from everycell.learning.models import ModelError
 from everycell.learning.training import train
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
@@ -72,7 +73,7 @@ def test_dissatisfied_rows_stand_factor_times_and_others_once(labels, factor):
     assert rows[: len(labels)].tolist() == list(range(len(labels)))
 
 
-def test_the_training_set_of_the_thesis_in_numbers():
+def test_up_sample_thesis_sizes():
     # Table 3.2, MultiWOZ: 6,315 satisfied and 431 dissatisfied samples.
     labels = np.array([False] * 6315 + [True] * 431)
     assert [labels[up_sample(labels, n)].sum() for n in (1, 10, 20)] == [431, 4310, 8620]
@@ -80,9 +81,8 @@ def test_the_training_set_of_the_thesis_in_numbers():
 
 
 def test_up_sample_factor_below_one():
-    with pytest.raises(DataError) as error:
+    with refused("factor", 0):
         up_sample([True], 0)
-    assert (error.value.column, error.value.value) == ("factor", 0)
 
 
 # -- measure -------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def test_macro_f1_is_the_mean_of_both_classes(data):
     assert macro_f1(truth, probabilities) == pytest.approx(np.mean(both))
 
 
-def test_always_satisfied_has_the_printed_f1():
+def test_macro_f1_always_satisfied():
     # Table 3.6, MultiWOZ, Main: BERT without up-sampling says "satisfied" of all 811 + 40.
     truth = [False] * 811 + [True] * 40
     assert round(100 * macro_f1(truth, np.zeros(851)), 2) == 48.80
@@ -107,7 +107,7 @@ def test_always_satisfied_has_the_printed_f1():
 # -- baselines -----------------------------------------------------------------------------------
 
 
-def test_the_majority_is_what_most_were():
+def test_majority_probability_share():
     assert majority_probability([False] * 9 + [True]) == pytest.approx(0.1)
 
 
@@ -116,7 +116,7 @@ def dialogues_with(word, label, number=6):
     return [([("USER", f"w{n} please"), ("SYSTEM", f"{word} w{n}")], label) for n in range(number)]
 
 
-def test_the_regression_learns_the_word_that_decides_and_where_it_stands():
+def test_logistic_regression_learns_word_and_part():
     rows = dialogues_with("done", False) + dialogues_with("sorry", True)
     texts, labels = zip(*rows, strict=True)
     model = logistic_regression(texts, labels, texts, labels)
@@ -127,7 +127,7 @@ def test_the_regression_learns_the_word_that_decides_and_where_it_stands():
     assert (regression_probabilities(model, new) > 0.5).tolist() == [True, False]
 
 
-def test_up_sampling_of_the_regression_is_repeating_rows():
+def test_logistic_regression_up_sampling():
     rows = (
         dialogues_with("done", False, 9)
         + dialogues_with("sorry", True, 2)
@@ -146,7 +146,7 @@ def test_up_sampling_of_the_regression_is_repeating_rows():
     np.testing.assert_allclose(*probabilities, atol=1e-3)
 
 
-def test_a_dialogue_without_an_utterance_is_refused(tokenizer):
+def test_split_answer_empty_dialogue(tokenizer):
     with pytest.raises(DataError):
         split_answer([])
     with pytest.raises(DataError):
@@ -158,7 +158,7 @@ def test_a_dialogue_without_an_utterance_is_refused(tokenizer):
 
 @given(st.lists(DIALOGUES, max_size=4), st.integers(3, 40), st.integers(1, 12))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_a_context_is_the_end_of_the_whole_text(tokenizer, dialogues, length, utterance):
+def test_context_ids_end_of_text(tokenizer, dialogues, length, utterance):
     result = context_ids(tokenizer, dialogues, length, utterance=utterance)
     for ids, dialogue in zip(result, dialogues, strict=True):
         cut = [" ".join(text.split()[:utterance]) for _, text in dialogue]
@@ -175,14 +175,14 @@ def test_context_ids_without_room(tokenizer, length, utterance, column):
     assert error.value.column == column
 
 
-def test_the_loss_is_the_mean_of_log_probabilities(classifier):
+def test_classifier_loss_by_hand(classifier):
     rows = {"ids": [[2, 5, 3], [2, 6, 7, 3]], "dissatisfied": [True, False]}
     message = classifier_probabilities(classifier, rows["ids"], 0)
     expected = -np.mean(np.log([message[0], 1 - message[1]]))
     assert classifier_loss(0)(classifier, rows).item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_a_classifier_learns_a_word(classifier, tokenizer, tmp_path):
+def test_classifier_loss_learns(classifier, tokenizer, tmp_path):
     rows = dialogues_with("w10", False, 8) + dialogues_with("w11", True, 8)
     texts, labels = zip(*rows, strict=True)
     ids = context_ids(tokenizer, texts, 16)
@@ -200,7 +200,7 @@ def test_a_classifier_learns_a_word(classifier, tokenizer, tmp_path):
     assert max(item.value for item in record.validations) == 1
 
 
-def test_no_dialogue_has_no_probability(classifier):
+def test_classifier_probabilities_empty(classifier):
     assert classifier_probabilities(classifier, [], 0).shape == (0,)
 
 
@@ -257,7 +257,7 @@ def trained(request, source):
     return train
 
 
-def test_it_learns_and_a_finished_model_answers_the_same(trained, tmp_path, monkeypatch, capfd):
+def test_train_classifier_finished_model(trained, tmp_path, monkeypatch, capfd):
     test = labelled(40, 5)
     first = trained(tmp_path / "model", factor=2)(test.dialogues)
     assert macro_f1(test.dissatisfied, first) > 0.9
@@ -272,7 +272,7 @@ def test_it_learns_and_a_finished_model_answers_the_same(trained, tmp_path, monk
     assert capfd.readouterr() == ("", "")
 
 
-def test_up_sampled_rows_are_what_is_trained_on(trained, tmp_path):
+def test_train_classifier_up_sampled_rows(trained, tmp_path):
     trained(tmp_path / "plain", steps=1)
     trained(tmp_path / "more", steps=1, factor=3)
     plain, more = (
@@ -283,7 +283,7 @@ def test_up_sampled_rows_are_what_is_trained_on(trained, tmp_path):
     assert (plain["settings"]["factor"], more["settings"]["factor"]) == (1, 3)
 
 
-def test_a_finished_model_that_lacks_weights_is_refused(trained, tmp_path):
+def test_train_classifier_missing_weights(trained, tmp_path):
     trained(tmp_path / "model", steps=1)
     weights = tmp_path / "model" / "model.safetensors"
     remaining = load_file(weights)
@@ -296,7 +296,7 @@ def test_a_finished_model_that_lacks_weights_is_refused(trained, tmp_path):
 
 
 @pytest.mark.parametrize("changed", ["texts", "validation", "encoder"])
-def test_a_finished_training_on_other_inputs_is_refused(source, tmp_path, tokenizer, changed):
+def test_train_classifier_other_inputs(source, tmp_path, tokenizer, changed):
     inputs = stepped_options(1, 8, 0.003, 1, seed=3)
     parts = [labelled(20, 1), labelled(20, 2)]
     train_asap(UtteranceVectors(source), *parts, inputs, tmp_path / "model", **SIZES)
@@ -320,7 +320,7 @@ def test_a_finished_training_on_other_inputs_is_refused(source, tmp_path, tokeni
 
 
 @pytest.mark.parametrize("trained_too", [True, False])
-def test_vectors_of_words_stay_as_they_are_where_they_should(source, tmp_path, trained_too):
+def test_train_classifier_frozen_embeddings(source, tmp_path, trained_too):
     inputs = stepped_options(3, 8, 0.003, 1, seed=3)
     parts = labelled(20, 1), labelled(20, 2)
     position = tmp_path / "model"
@@ -331,7 +331,7 @@ def test_vectors_of_words_stay_as_they_are_where_they_should(source, tmp_path, t
     assert not torch.equal(before[f"bert.{layer}"], after[f"bert.{layer}"])
 
 
-def test_an_utterance_is_encoded_once(source, monkeypatch):
+def test_utterance_vectors_once(source, monkeypatch):
     calls = []
     plain = asap.dense_vectors
 

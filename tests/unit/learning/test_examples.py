@@ -12,7 +12,7 @@ from everycell.learning.examples import ranking_examples
 DOCUMENTS = [f"d{number}" for number in range(8)]
 FRAMES = {
     "queries": pd.DataFrame(
-        {"query_id": ["q", "r", "s"], "text": ["one", "two", "three"]}
+        {"query": ["q", "r", "s"], "text": ["one", "two", "three"]}
         | {"split": ["train", "train", "test"]}
     ),
     "documents": pd.DataFrame(
@@ -25,7 +25,7 @@ FRAMES = {
             for query in "qrs"
             for number, document in enumerate(DOCUMENTS)
         ],
-        columns=["task", "split", "query_id", "document_id", "relevance"],
+        columns=["task", "split", "query", "document_id", "relevance"],
     ),
 }
 
@@ -35,7 +35,7 @@ def draw(folder, name="examples.arrow", **changed):
     return ranking_examples(**FRAMES, file=folder / name, **options)
 
 
-def test_a_pair_of_two_tasks_counts_once_and_only_training_queries_are_used(tmp_path):
+def test_ranking_examples_training_pairs(tmp_path):
     result = draw(tmp_path).to_pandas()
     pairs = sorted(zip(result["query"], result["positive"], strict=True))
     assert pairs == [(query, f"text of d{n}") for query in ("one", "two") for n in (0, 1)]
@@ -44,12 +44,12 @@ def test_a_pair_of_two_tasks_counts_once_and_only_training_queries_are_used(tmp_
         assert not {"text of d0", "text of d1"} & set(negatives)
 
 
-def test_the_seed_decides(tmp_path):
+def test_ranking_examples_seed(tmp_path):
     rows = [list(draw(tmp_path, f"{n}.arrow", seed=seed)) for n, seed in enumerate((1, 1, 2))]
     assert rows[0] == rows[1] != rows[2]
 
 
-def test_rows_are_mapped_from_the_file_which_is_replaced(tmp_path):
+def test_ranking_examples_memory_mapped(tmp_path):
     (tmp_path / "examples.arrow").write_bytes(b"left half written by a kill")
     result = draw(tmp_path)
     assert [file["filename"] for file in result.cache_files] == [str(tmp_path / "examples.arrow")]

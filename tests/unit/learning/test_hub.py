@@ -21,9 +21,14 @@ from tiny_bert import SPECIAL, tiny_bert, write_bert
 from tiny_t5 import write_t5
 from transformers import BertModel
 
-from everycell.learning import hub
-from everycell.learning.hub import ModelError, cached_folder, commit_of, download_model
-from everycell.learning.models import model_folder
+from everycell.learning import models
+from everycell.learning.models import (
+    ModelError,
+    cached_folder,
+    commit_of,
+    download_model,
+    model_folder,
+)
 from everycell.learning.query_encoders import load_encoder
 from everycell.learning.t5 import load_t5
 
@@ -58,7 +63,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CorpusSe
         yield server
 
 
-def test_only_safe_files_are_taken_and_the_cache_serves_without_a_network(server):
+def test_download_model_safe_files_and_cache(server):
     server.fault("model.safetensors", "cut", times=1)
     folder = model_folder("org/toy", network=True)
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")} == {
@@ -86,7 +91,7 @@ def test_only_safe_files_are_taken_and_the_cache_serves_without_a_network(server
         ("org/toy", None, "html", "could not be downloaded from http"),
     ],
 )
-def test_what_the_hub_does_not_give_is_a_sentence(server, name, revision, fault, message):
+def test_download_model_errors(server, name, revision, fault, message):
     if fault:
         server.fault(name, fault)
     with pytest.raises(ModelError, match=message) as caught:
@@ -94,7 +99,7 @@ def test_what_the_hub_does_not_give_is_a_sentence(server, name, revision, fault,
     assert "\n" not in str(caught.value)
 
 
-def test_a_pickle_of_the_hub_is_converted_and_a_pull_request_is_a_revision(server, tmp_path):
+def test_convert_weights_from_hub(server, tmp_path):
     write_bert(tmp_path / "bert", tiny_bert(BertModel, words=7, positions=40), [*SPECIAL, "a", "b"])
     weights = load_file(tmp_path / "bert/model.safetensors")
     torch.save(weights, tmp_path / "bert/pytorch_model.bin")
@@ -111,7 +116,7 @@ def test_a_pickle_of_the_hub_is_converted_and_a_pull_request_is_a_revision(serve
     assert model_folder("org/toy@refs/pr/1", network=True).name == server.commit
 
 
-def test_a_full_disk_and_a_model_without_safetensors_are_sentences(server, monkeypatch):
+def test_download_model_full_disk(server, monkeypatch):
     server.add_repository("org/pickle", {"config.json": b"{}", "pytorch_model.bin": b"x"})
     with pytest.raises(
         ModelError, match="no weights of org/pickle .* `everycell data convert-weights`"
@@ -121,12 +126,12 @@ def test_a_full_disk_and_a_model_without_safetensors_are_sentences(server, monke
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(hub, "snapshot_download", full)
+    monkeypatch.setattr(models, "snapshot_download", full)
     with pytest.raises(ModelError, match="does not fit into .*hub: free some space"):
         download_model("org/toy")
 
 
-def test_a_t5_and_a_query_encoder_come_at_a_revision_and_never_as_a_pickle(server, tmp_path):
+def test_load_t5_revision(server, tmp_path):
     write_t5(tmp_path / "t5", ["true", "false"])
     write_bert(tmp_path / "bert", tiny_bert(BertModel, words=7, positions=40), [*SPECIAL, "a", "b"])
     for name, load in (("t5", load_t5), ("bert", partial(load_encoder, kind="first"))):
@@ -145,7 +150,7 @@ def test_a_t5_and_a_query_encoder_come_at_a_revision_and_never_as_a_pickle(serve
             load(f"org/{name}-pickle", network=True)
 
 
-def test_a_t5_may_have_only_the_file_of_sentencepiece(tmp_path):
+def test_load_t5_sentencepiece(tmp_path):
     texts = ["Query: delft Document: the old town Relevant: true", "false", "where is delft"] * 20
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
@@ -169,10 +174,10 @@ def test_a_t5_may_have_only_the_file_of_sentencepiece(tmp_path):
         assert tokenizer(text)["input_ids"] == [*peer.encode(text), tokenizer.eos_token_id]
 
 
-def test_the_endpoint_of_the_environment_is_asked(server, tmp_path):
-    code = "from everycell.learning.hub import *; print(commit_of(download_model('org/toy')))"
+def test_download_model_endpoint(server, tmp_path):
+    code = "from everycell.learning.models import *; print(commit_of(download_model('org/toy')))"
     environment = {"PATH": "/usr/bin", **server.environment(tmp_path / "home")}
-    environment["PYTHONPATH"] = str(Path(hub.__file__).parents[2])
+    environment["PYTHONPATH"] = str(Path(models.__file__).parents[2])
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
     )

@@ -59,7 +59,7 @@ TEXTS = st.lists(st.lists(st.integers(1, 19), min_size=1, max_size=9), min_size=
 
 
 @given(texts=TEXTS, layers=st.integers(1, 3), pairs=st.booleans(), seed=st.integers(0, 99))
-def test_states_are_those_of_the_whole_model(texts, layers, pairs, seed):
+def test_first_state_equals_model(texts, layers, pairs, seed):
     model = bert(layers)
     sequences = [TokenPair(ids, ids[::-1]) for ids in texts] if pairs else texts
     batch = pad(sequences, pad_id=0)
@@ -70,7 +70,7 @@ def test_states_are_those_of_the_whole_model(texts, layers, pairs, seed):
         torch.testing.assert_close(states_at(model, batch, read), full[read], atol=1e-5, rtol=1e-5)
 
 
-def test_gradients_are_those_of_the_whole_model():
+def test_first_state_gradients():
     model, batch = bert(2), pad([[1, 2, 3], [4, 5]], pad_id=0)
     read = batch["attention_mask"] == 1
 
@@ -86,7 +86,7 @@ def test_gradients_are_those_of_the_whole_model():
         torch.testing.assert_close(gradients(result), gradients(expected()), atol=1e-4, rtol=1e-4)
 
 
-def test_a_classifier_s_logit_and_vector_are_those_of_the_whole_model():
+def test_logit_equals_model():
     model, batch = classifier(), pad([[1, 2, 3], [4, 5]], pad_id=0)
     full = model(**batch, output_hidden_states=True)
     torch.testing.assert_close(logit(model, batch), full.logits[:, 0], atol=1e-5, rtol=1e-5)
@@ -125,7 +125,7 @@ def test_attention_drops_its_weights_as_transformers_does():
     assert not torch.allclose(result, first_state(model.eval(), batch), atol=1e-2)
 
 
-def test_a_classifier_drops_numbers_once_as_transformers_does():
+def test_logit_dropout():
     model, batch = classifier().train(), pad([[1, 2, 3, 4], [4, 5]], pad_id=0)
     set_dropout(model, 0.0)
     model.dropout.p = 1 - KEPT
@@ -135,7 +135,7 @@ def test_a_classifier_drops_numbers_once_as_transformers_does():
     assert not torch.allclose(result, logit(model.eval(), batch), atol=1e-2)
 
 
-def test_a_row_of_padding_alone_has_the_logit_of_eager_attention():
+def test_first_state_padding_only():
     model, batch = classifier("eager"), pad([[1, 2], [3]], pad_id=0)
     batch["attention_mask"][1] = 0
     result, full = logit(model, batch), model(**batch).logits[:, 0]
@@ -150,7 +150,7 @@ def test_dropout_is_on_in_training_alone():
     assert same and not torch.equal(first_state(model, batch), first_state(model, batch))
 
 
-def test_a_head_computes_in_the_precision_of_its_weights_within_autocast():
+def test_apply_head_autocast():
     head, states = torch.nn.Linear(8, 1), torch.randn(3, 8)
     with torch.autocast("cpu", torch.bfloat16):
         assert head(states).dtype == torch.bfloat16

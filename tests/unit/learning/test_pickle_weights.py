@@ -15,8 +15,7 @@ from tiny_bert import tiny_bert, write_bert
 from transformers import BertForSequenceClassification
 
 from everycell.learning import pickle_weights
-from everycell.learning.hub import ModelError
-from everycell.learning.models import load_model
+from everycell.learning.models import ModelError, load_model
 from everycell.learning.pickle_weights import INDEX, WEIGHTS, convert_weights
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "bee", "river"]
@@ -68,7 +67,7 @@ def test_weights_stay_the_same_and_can_be_loaded(source, tmp_path, is_archive):
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_model_in_parts_keeps_its_parts(source, tmp_path):
+def test_convert_weights_sharded(source, tmp_path):
     weights = weights_of(source)
     names = sorted(weights)
     halves = {"00001": names[: len(names) // 2], "00002": names[len(names) // 2 :]}
@@ -88,7 +87,7 @@ def test_a_model_in_parts_keeps_its_parts(source, tmp_path):
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_two_outputs_become_their_difference(source, tmp_path):
+def test_convert_weights_one_output(source, tmp_path):
     weights = weights_of(source)
     with pytest.raises(ModelError, match=r"no classifier\.weight"):
         convert_weights(source, tmp_path / "new", one_output=True)
@@ -119,7 +118,7 @@ class Harm:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_plain", [True, False])
-def test_a_pickle_that_would_run_code_is_refused_and_runs_none(source, tmp_path, is_plain):
+def test_convert_weights_malicious(source, tmp_path, is_plain):
     harm = {"weight": Harm(tmp_path / "harm")}
     if is_plain:
         (source / WEIGHTS).write_bytes(pickle.dumps(harm, protocol=2))
@@ -132,7 +131,7 @@ def test_a_pickle_that_would_run_code_is_refused_and_runs_none(source, tmp_path,
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_what_is_no_table_of_weights_is_said(source, tmp_path):
+def test_convert_weights_invalid(source, tmp_path):
     torch.save([torch.zeros(2)], source / WEIGHTS)
     with pytest.raises(ModelError, match="is not a mapping of names to weights"):
         convert_weights(source, tmp_path / "new")

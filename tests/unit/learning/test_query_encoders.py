@@ -50,7 +50,7 @@ def states(model, ids: list[int]) -> np.ndarray:
         return model(torch.tensor([ids])).last_hidden_state[0].numpy()
 
 
-def test_unicoil_sums_a_piece_over_its_places_in_steps(tmp_path):
+def test_encode_queries_unicoil(tmp_path):
     torch.manual_seed(0)
     model = TildeV2(bert_config()).eval()
     torch.nn.init.constant_(model.tok_proj.bias, 2.0)
@@ -68,7 +68,7 @@ def test_unicoil_sums_a_piece_over_its_places_in_steps(tmp_path):
     assert max(result.values()) > 50
 
 
-def test_first_token_and_mean_of_all(bert):
+def test_encode_queries_first_and_mean(bert):
     model, folder = bert
     of_tokens = states(model, IDS)
     assert encoded(folder, "first") == pytest.approx(of_tokens[0], abs=1e-5)
@@ -76,7 +76,7 @@ def test_first_token_and_mean_of_all(bert):
     assert encoded(folder, "mean") == pytest.approx(mean / np.linalg.norm(mean), abs=1e-5)
 
 
-def test_tct_colbert_fills_up_with_masks(bert):
+def test_encode_queries_tct_colbert(bert):
     model, folder = bert
     # As published: nothing says that the model is a BERT.
     config = json.loads((folder / "config.json").read_text())
@@ -92,7 +92,7 @@ def test_tct_colbert_fills_up_with_masks(bert):
     assert long == pytest.approx(cut[4:].mean(axis=0), abs=1e-5)
 
 
-def test_distilbert_is_read_too(tmp_path):
+def test_load_encoder_distilbert(tmp_path):
     torch.manual_seed(0)
     sizes = {"dim": 16, "n_heads": 2, "hidden_dim": 16, "n_layers": 1}
     model = DistilBertModel(DistilBertConfig(vocab_size=len(PIECES), **sizes)).eval()
@@ -118,7 +118,7 @@ def test_ance_has_its_own_head(tmp_path):
     assert encoded(tmp_path, "ance", "e" * 62) == encoded(tmp_path, "ance", "e" * 90)
 
 
-def test_what_is_no_such_encoder_is_refused(bert, tmp_path):
+def test_load_encoder_invalid(bert, tmp_path):
     _, folder = bert
     with pytest.raises(ModelError, match="'tok_proj.bias'.* unicoil"):
         load_encoder(folder, "unicoil")
@@ -127,7 +127,7 @@ def test_what_is_no_such_encoder_is_refused(bert, tmp_path):
         load_encoder(folder, "first")
 
 
-def test_what_transformers_says_in_many_lines_is_one_sentence(bert):
+def test_load_encoder_one_sentence(bert):
     _, folder = bert
     config = folder / "config.json"
     config.write_text(json.dumps(json.loads(config.read_text()) | {"model_type": "no-such"}))

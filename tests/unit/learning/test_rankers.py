@@ -119,7 +119,7 @@ def dense(matrix) -> np.ndarray:
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
-def test_to_ask_a_ranker_takes_no_torch():
+def test_get_ranker_without_torch():
     code = (
         "import sys; from everycell.learning.rankers import Ranker, rankers_of; "
         "assert len(rankers_of(Ranker)) >= 7; "
@@ -129,7 +129,7 @@ def test_to_ask_a_ranker_takes_no_torch():
     assert done.stdout.strip() == "set()"
 
 
-def test_every_ranker_says_what_it_reads():
+def test_input_options_names():
     assert [ranker.name for ranker in rankers_of(EncodingRanker)] == [
         name for name in ranker_names() if name not in ("cross-encoder", "mtft")
     ]
@@ -145,7 +145,7 @@ def test_every_ranker_says_what_it_reads():
         )
 
 
-def test_a_change_for_one_ranker_is_none_for_another():
+def test_training_input_options_own_only():
     read = {
         ranker.name: ranker.training_input_options(LENGTHS, few_steps=True)
         for ranker in rankers_of(TrainedRanker)
@@ -171,7 +171,7 @@ def test_tilde_encodes_what_stands_in_a_query(folder, tokenizer):
     assert dense(result.queries).tolist() == [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]]
 
 
-def test_no_more_terms_are_proposed_than_there_are(folder):
+def test_tilde_few_entries(folder):
     input_options = get_ranker("tilde").input_options(LENGTHS, zero_shot=False, proposals=300)
     result = get_ranker("tilde").encode(folder, DOCUMENTS, QUERIES, input_options)
     assert result.proposed.shape == (3, len(WORDS))
@@ -189,7 +189,7 @@ def test_tildev2_encodes_documents_and_counts_queries(weighing, tokenizer):
     np.testing.assert_array_equal(dense(result.queries), dense(counts))
 
 
-def test_an_expansion_adds_weights_of_proposed_terms_alone(weighing, tokenizer):
+def test_expansion_adds_proposed_terms_only(weighing, tokenizer):
     proposed = np.array([tokenizer.convert_tokens_to_ids(["graph", "bee"])] * 3)
     ranker = get_ranker("tildev2-expanded")
     input_options = ranker.input_options(LENGTHS, zero_shot=False, proposals=4)
@@ -211,7 +211,7 @@ def test_an_expansion_adds_weights_of_proposed_terms_alone(weighing, tokenizer):
     np.testing.assert_allclose(dense(result.documents), dense(expected), rtol=1e-5)
 
 
-def test_splade_keeps_the_terms_of_queries(folder, tokenizer):
+def test_splade_query_terms(folder, tokenizer):
     result = get_ranker("splade").encode(folder, DOCUMENTS, QUERIES, {"length": 8})
     loaded, _ = load_model(folder, "masked-lm")
     calls = splade_weights(loaded, tokenizer, list(QUERIES.values()), 8)
@@ -221,14 +221,14 @@ def test_splade_keeps_the_terms_of_queries(folder, tokenizer):
     assert result.score(pairs)["score"].tolist() == pytest.approx(expected)
 
 
-def test_dense_vectors_are_those_of_their_texts(folder):
+def test_dense_equals_vectors(folder):
     result = get_ranker("dense").encode(folder, DOCUMENTS, {"q": DOCUMENTS["e"]}, {"length": 8})
     assert result.kind == "vectors" and result.documents.shape == (3, 16)
     np.testing.assert_allclose(result.queries[0], result.documents[1], rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["cross-encoder", "mtft"])
-def test_what_reads_pairs_is_trained_saved_and_scores(folder, tmp_path, name):
+def test_pair_ranker_trained_saved_scored(folder, tmp_path, name):
     ranker = get_ranker(name)
     input_options = ranker.training_input_options(LENGTHS, few_steps=True)
     start = ranker.start(folder, input_options, 3)
@@ -246,7 +246,7 @@ def test_what_reads_pairs_is_trained_saved_and_scores(folder, tmp_path, name):
     np.testing.assert_allclose(scores, expected, atol=1e-5)
 
 
-def test_mtft_has_the_loss_of_a_cross_encoder_and_more(folder):
+def test_mtft_loss(folder):
     losses = {}
     for name in ("cross-encoder", "mtft"):
         ranker = get_ranker(name)
@@ -256,7 +256,7 @@ def test_mtft_has_the_loss_of_a_cross_encoder_and_more(folder):
     assert losses["mtft"] > losses["cross-encoder"] > 0
 
 
-def test_a_seed_starts_what_the_encoder_does_not_have(folder):
+def test_start_seed(folder):
     ranker = get_ranker("tildev2")
     input_options = ranker.training_input_options(LENGTHS, few_steps=True)
     first, again, other = (ranker.start(folder, input_options, seed).model for seed in (1, 1, 2))
@@ -275,7 +275,7 @@ def added(tmp_path, monkeypatch) -> Path:
     sys.modules.pop("everycell.learning.rankers.toy", None)
 
 
-def test_a_new_ranker_is_found_trained_and_encodes(added, folder, tmp_path):
+def test_get_ranker_new_module(added, folder, tmp_path):
     assert "toy" in ranker_names()
     ranker = get_ranker("toy")
     assert ranker in rankers_of(TrainedRanker) and ranker in rankers_of(TextEncodingRanker)
@@ -290,7 +290,7 @@ def test_a_new_ranker_is_found_trained_and_encodes(added, folder, tmp_path):
     assert read_encoded(tmp_path / "encoded.npz").score(pairs)["score"].tolist() == [2.0, 1.0, 1.0]
 
 
-def test_class_and_module_have_one_name(added):
+def test_get_ranker_wrong_name(added):
     added.write_text(TOY.replace('name = "toy"', 'name = "tow"'))
     with pytest.raises(DataError) as error:
         get_ranker("toy")

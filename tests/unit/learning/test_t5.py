@@ -40,21 +40,21 @@ def greedy(model, tokenizer, text, steps):
     return tokenizer.decode(written, skip_special_tokens=True).strip()
 
 
-def test_a_beam_of_one_writes_the_likeliest_token_each_time(t5):
+def test_generate_single_beam(t5):
     texts = ["why rain falls", "hail", "why snow falls rain", "rain rain"]
     result = generate(*t5, texts, beams=1, new_tokens=6, batch=3)
     assert result == [greedy(*t5, text, 6) for text in texts]
     assert any(result)
 
 
-def test_the_search_is_the_same_again_and_in_other_batches(t5):
+def test_generate_repeatable(t5):
     texts = ["why rain falls", "hail", "why snow"]
     result = generate(*t5, texts, beams=3, new_tokens=5)
     assert result == generate(*t5, texts, beams=3, new_tokens=5, batch=1)
     assert not set(" ".join(result)) & set("<>")
 
 
-def test_a_text_is_cut_at_its_end(t5):
+def test_generate_truncates(t5):
     model, tokenizer = t5
     # The end token is kept.
     long, short = "why rain falls hail hail snow", "why rain"
@@ -64,11 +64,11 @@ def test_a_text_is_cut_at_its_end(t5):
     assert count_tokens(tokenizer, short) == 3
 
 
-def test_nothing_to_write(t5):
+def test_generate_empty(t5):
     assert generate(*t5, []) == []
 
 
-def test_weights_that_are_cut_short_are_refused(folder, tmp_path):
+def test_load_t5_truncated_weights(folder, tmp_path):
     for path in folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     weights = tmp_path / "model.safetensors"
@@ -77,7 +77,7 @@ def test_weights_that_are_cut_short_are_refused(folder, tmp_path):
         load_t5(tmp_path)
 
 
-def test_a_model_that_lacks_a_part_is_refused(folder, tmp_path):
+def test_load_t5_missing_part(folder, tmp_path):
     for path in folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     config = json.loads((folder / "config.json").read_text())
@@ -108,7 +108,7 @@ def better(duo_t5, query, one, other):
     return float(torch.softmax(logits[[true, false]].double(), 0)[0])
 
 
-def test_scores_are_sums_over_both_orders(duo_t5):
+def test_pair_scores_both_orders(duo_t5):
     expected = [
         sum(
             better(duo_t5, "rain", one, other) + 1 - better(duo_t5, "rain", other, one)
@@ -123,17 +123,17 @@ def test_scores_are_sums_over_both_orders(duo_t5):
     assert result.sum() == pytest.approx(len(TEXTS) * (len(TEXTS) - 1))
 
 
-def test_the_order_of_texts_does_not_matter(duo_t5):
+def test_pair_scores_permuted(duo_t5):
     result = pair_scores(*duo_t5, "rain", TEXTS)
     np.testing.assert_allclose(pair_scores(*duo_t5, "rain", TEXTS[::-1])[::-1], result, atol=1e-6)
 
 
 @pytest.mark.parametrize("texts", [[], ["rain"]])
-def test_one_text_has_nothing_to_be_compared_with(duo_t5, texts):
+def test_pair_scores_single_text(duo_t5, texts):
     assert pair_scores(*duo_t5, "rain", texts).tolist() == [0.0] * len(texts)
 
 
-def test_what_stands_behind_long_texts_stays(duo_t5):
+def test_pair_scores_long_texts(duo_t5):
     long = ["rain " * 200, "snow " * 300]
     result = pair_scores(*duo_t5, "rain", long, length=60)
     # As if both had been cut to the same number of words; the prompt has 12 other tokens.
@@ -144,7 +144,7 @@ def test_what_stands_behind_long_texts_stays(duo_t5):
     assert any(np.allclose(result, item, atol=1e-6) for item in cut)
 
 
-def test_a_t5_that_was_not_trained_for_it_is_named(tmp_path):
+def test_pair_scores_other_t5(tmp_path):
     write_t5(tmp_path / "other", ["true", "rain"])
     model = load_t5(tmp_path / "other")
     with pytest.raises(ModelError, match="no single token for 'false': use a T5 that was trained"):

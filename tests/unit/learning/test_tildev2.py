@@ -65,7 +65,7 @@ def as_dictionary(vectors, row: int) -> dict[int, float]:
 TEXTS = ["rank query rank document rank", "", "the", "long text " * 10_000, "term rank query term"]
 
 
-def test_encoding_is_that_of_each_document_alone(model, tokenizer, stop):
+def test_encode_one_document_at_a_time(model, tokenizer, stop):
     result = encode(model, tokenizer, TEXTS, 32, stop)
     assert result.shape == (5, len(WORDS)) and result.dtype == np.float32
     assert result.has_canonical_format
@@ -76,7 +76,7 @@ def test_encoding_is_that_of_each_document_alone(model, tokenizer, stop):
     assert result.nnz > 4
 
 
-def test_a_weight_of_zero_is_not_stored(tokenizer, stop):
+def test_encode_zero_weight(tokenizer, stop):
     torch.manual_seed(0)
     dead = from_encoder(BertModel(CONFIG), bias=-99.0)
     assert encode(dead, tokenizer, TEXTS, 32, stop).nnz == 0
@@ -90,7 +90,7 @@ def test_a_weight_of_zero_is_not_stored(tokenizer, stop):
     ),
     batch_tokens=st.sampled_from([1, 20, 999]),
 )
-def test_batches_and_padding_change_nothing(model, tokenizer, stop, texts, batch_tokens):
+def test_encode_batches(model, tokenizer, stop, texts, batch_tokens):
     result = encode(model, tokenizer, texts, 16, stop, batch_tokens=batch_tokens).toarray()
     alone = [encode(model, tokenizer, [text], 16, stop).toarray()[0] for text in texts]
     np.testing.assert_allclose(result, alone, atol=1e-5)
@@ -104,7 +104,7 @@ def test_token_ids_are_taken_as_they_are(model, tokenizer, stop):
     assert same.nnz == 0
 
 
-def test_scores_in_training_are_those_of_the_encoding(model, tokenizer, stop):
+def test_pairwise_scores_equal_encoding(model, tokenizer, stop):
     queries = ["rank rank query the", "text", "the"]
     documents = ["rank rank query document", "text short the text", "", "query"]
     counts = query_terms(tokenizer, queries, 16, stop)
@@ -153,13 +153,13 @@ def test_ranking_loss_by_hand(model, tokenizer, stop, scale):
     assert float(result.detach()) == pytest.approx(np.mean(parts), rel=1e-5)
 
 
-def test_a_query_of_stop_ids_gives_a_loss_that_is_finite(model, tokenizer, stop):
+def test_ranking_loss_stop_words(model, tokenizer, stop):
     rows = {"query": ["the"], "positive": ["rank"], "negatives": [["text", "long"]]}
     result = ranking_loss(tokenizer, 16, stop, scale=True)(model, rows)
     assert float(result.detach()) == pytest.approx(np.log(3))
 
 
-def test_the_loss_falls_and_the_order_is_learnt(tokenizer, stop):
+def test_ranking_loss_learns(tokenizer, stop):
     torch.manual_seed(1)
     small = from_encoder(BertModel(CONFIG), bias=1.0)
     loss = ranking_loss(tokenizer, 16, stop, scale=True)
@@ -174,7 +174,7 @@ def test_the_loss_falls_and_the_order_is_learnt(tokenizer, stop):
     assert values[-1] < values[0] / 2
 
 
-def test_an_encoder_is_copied_and_the_projection_seeded():
+def test_from_encoder_seed():
     torch.manual_seed(0)
     encoder = BertForMaskedLM(CONFIG).eval()
     one, two, three = (from_encoder(encoder, bias=1.0, seed=seed) for seed in (0, 0, 1))
@@ -189,7 +189,7 @@ def test_an_encoder_is_copied_and_the_projection_seeded():
         assert torch.equal(encoder.bert(ids).last_hidden_state, expected)
 
 
-def test_saved_and_loaded(tmp_path, model, tokenizer, stop):
+def test_tilde_v2_saved_and_loaded(tmp_path, model, tokenizer, stop):
     model.save_pretrained(tmp_path)
     loaded = TildeV2.from_pretrained(tmp_path, local_files_only=True).eval()
     same = encode(loaded, tokenizer, TEXTS, 16, stop) - encode(model, tokenizer, TEXTS, 16, stop)

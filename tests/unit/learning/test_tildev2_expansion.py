@@ -54,7 +54,7 @@ def likeliest(model, ids: list[int], m: int) -> list[int]:
     length=st.integers(3, 40),
     m=st.integers(1, len(WORDS)),
 )
-def test_the_new_terms_are_the_likeliest_that_are_missing(model, tokenizer, stop, texts, length, m):
+def test_expand_likeliest_missing_terms(model, tokenizer, stop, texts, length, m):
     result = expanded(model, tokenizer, texts, length, m, stop)
     for row, ids in enumerate(token_ids(tokenizer, texts, length)):
         new = [item for item in likeliest(model, ids, m) if item not in ids and item not in stop]
@@ -65,14 +65,14 @@ def test_the_new_terms_are_the_likeliest_that_are_missing(model, tokenizer, stop
         assert len(result.sequences[row]) <= length and result.missing[row] <= m
 
 
-def test_a_long_document_gets_nothing(model, tokenizer, stop):
+def test_expand_long_document(model, tokenizer, stop):
     result = expanded(model, tokenizer, ["word1 " * 10_000, "", "the"], 32, 20, stop)
     assert [len(ids) for ids in result.sequences[:1]] == [32]
     assert result.missing[0] > 0 and result.added[0] == 0
     assert (result.added[1:] == result.missing[1:]).all() and (result.added[1:] > 0).all()
 
 
-def test_room_is_left_behind_a_long_document(model, tokenizer, stop):
+def test_expand_document_length(model, tokenizer, stop):
     texts = ["word1 " * 100]
     proposed = propose(model, tokenizer, texts, 32, 20)
     result = expand(tokenizer, texts, proposed, 40, stop, document_length=32)
@@ -80,7 +80,7 @@ def test_room_is_left_behind_a_long_document(model, tokenizer, stop):
     assert result.sequences[0][:32] == token_ids(tokenizer, texts, 32)[0]
 
 
-def test_the_expansion_gets_weights(model, tokenizer, stop):
+def test_expand_then_encode(model, tokenizer, stop):
     weighted = from_encoder(model, bias=9.0)
     texts = ["word1 word2", ""]
     result = expanded(model, tokenizer, texts, 32, 20, stop)
@@ -89,11 +89,11 @@ def test_the_expansion_gets_weights(model, tokenizer, stop):
     assert (np.diff(after.indptr) - np.diff(before.indptr)).tolist() == result.added.tolist()
 
 
-def test_no_documents(model, tokenizer, stop):
+def test_expand_no_documents(model, tokenizer, stop):
     result = expanded(model, tokenizer, [], 32, 5, stop)
     assert result.sequences == [] and result.missing.shape == result.added.shape == (0,)
 
 
-def test_proposals_of_other_documents(tokenizer, stop):
+def test_expand_wrong_proposals(tokenizer, stop):
     with pytest.raises(ValueError, match="zip"):
         expand(tokenizer, ["word1", "word2"], np.zeros((1, 3), dtype=np.int32), 32, stop)

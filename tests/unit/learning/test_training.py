@@ -75,7 +75,7 @@ def uninterrupted(one_torch_thread, tmp_path_factory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.fault("killed_training")
-def test_killed_by_the_system_and_resumed_in_another_process(tmp_path, uninterrupted):
+def test_train_killed_by_system(tmp_path, uninterrupted):
     folder = tmp_path / "model"
     script = f"""
 import os, signal, sys
@@ -105,14 +105,14 @@ train(new_model(), ROWS, dying, OPTIONS, Path({str(folder)!r}))
 
 @pytest.mark.fault("killed_training")
 @pytest.mark.parametrize("calls", [0, 3, 4, 5, 17])
-def test_killed_at_any_step(tmp_path, uninterrupted, calls):
+def test_train_killed_at_any_step(tmp_path, uninterrupted, calls):
     with pytest.raises(Killed):
         train(new_model(), ROWS, dies_after(calls), OPTIONS, tmp_path / "model")
     train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
     assert weights(tmp_path / "model") == weights(uninterrupted)
 
 
-def test_tied_weights_are_taken_up(tmp_path):
+def test_train_tied_weights(tmp_path):
     """A language-model head has the embeddings as its own weights, under a second name."""
 
     def head_loss(model, batch):
@@ -141,7 +141,7 @@ def test_tied_weights_are_taken_up(tmp_path):
 @pytest.mark.fault("damaged_checkpoint")
 @pytest.mark.parametrize("name", ["model.safetensors", "optimiser.safetensors", "state.json"])
 @pytest.mark.parametrize("fault", ["cut", "gone", "changed"])
-def test_a_corrupt_checkpoint_is_left_out(tmp_path, uninterrupted, caplog, name, fault):
+def test_train_corrupt_checkpoint(tmp_path, uninterrupted, caplog, name, fault):
     with pytest.raises(Killed):
         train(new_model(), ROWS, dies_after(13), OPTIONS, tmp_path / "model")
     path = tmp_path / "model.checkpoints" / "step-00000012" / name
@@ -158,7 +158,7 @@ def test_a_corrupt_checkpoint_is_left_out(tmp_path, uninterrupted, caplog, name,
 
 
 @pytest.mark.fault("damaged_checkpoint")
-def test_without_a_whole_checkpoint_it_starts_anew(tmp_path, uninterrupted, caplog):
+def test_train_no_complete_checkpoint(tmp_path, uninterrupted, caplog):
     with pytest.raises(Killed):
         train(new_model(), ROWS, dies_after(9), OPTIONS, tmp_path / "model")
     for path in (tmp_path / "model.checkpoints").glob("*/state.json"):
@@ -169,7 +169,7 @@ def test_without_a_whole_checkpoint_it_starts_anew(tmp_path, uninterrupted, capl
 
 
 @pytest.mark.fault("damaged_checkpoint")
-def test_a_checkpoint_of_another_training_is_refused(tmp_path):
+def test_train_other_checkpoint(tmp_path):
     with pytest.raises(Killed):
         train(new_model(), ROWS, dies_after(9), OPTIONS, tmp_path / "model")
     other = OPTIONS.model_copy(update={"learning_rate": 0.5})
@@ -194,7 +194,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
 
 
 @pytest.mark.fault("damaged_checkpoint")
-def test_a_finished_folder_is_returned_and_another_is_refused(tmp_path, uninterrupted):
+def test_train_finished_folder(tmp_path, uninterrupted):
     left = uninterrupted.with_name("model.checkpoints")
     left.mkdir()
     record = train(new_model(), ROWS, dies_after(0), OPTIONS, uninterrupted)
@@ -207,7 +207,7 @@ def test_a_finished_folder_is_returned_and_another_is_refused(tmp_path, uninterr
         train(new_model(), ROWS, loss, OPTIONS, tmp_path)
 
 
-def test_one_step_is_that_of_the_optimiser(tmp_path):
+def test_train_one_step(tmp_path):
     """Two batches of two make the same step as one of four, and as torch by hand."""
     options = TrainingOptions(
         learning_rate=0.01, batch_size=2, accumulation=2, max_gradient_norm=0.05, max_steps=1
@@ -231,7 +231,7 @@ def test_one_step_is_that_of_the_optimiser(tmp_path):
         torch.testing.assert_close(one, two, atol=1e-5, rtol=1e-4)
 
 
-def test_out_of_memory_halves_the_batch_and_keeps_the_step(tmp_path, caplog):
+def test_train_out_of_memory(tmp_path, caplog):
     """A row's loss does not depend on the others, so the losses stay what they were."""
     quiet = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     options = TrainingOptions(learning_rate=0.01, batch_size=8, max_steps=4, epochs=2)
@@ -254,7 +254,7 @@ def test_out_of_memory_halves_the_batch_and_keeps_the_step(tmp_path, caplog):
     assert records[1].losses == pytest.approx(records[0].losses, rel=1e-5)
 
 
-def test_nothing_goes_to_the_terminal(tmp_path, capfd):
+def test_train_quiet(tmp_path, capfd):
     train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
     assert capfd.readouterr() == ("", "")
 
@@ -269,7 +269,7 @@ def test_dropout_is_set_for_the_training(tmp_path, uninterrupted):
         train(new_model(), ROWS, loss, options, uninterrupted)
 
 
-def test_one_row_that_is_too_large(tmp_path):
+def test_train_row_too_large(tmp_path):
     def large(model, batch):
         raise torch.OutOfMemoryError("CUDA out of memory")
 
@@ -277,7 +277,7 @@ def test_one_row_that_is_too_large(tmp_path):
         train(new_model(), ROWS, large, OPTIONS, tmp_path / "model")
 
 
-def test_another_error_passes(tmp_path):
+def test_train_other_error(tmp_path):
     def wrong(model, batch):
         raise RuntimeError("shapes do not match")
 
@@ -303,7 +303,7 @@ def validated(tmp_path: Path, function=loss, patience: int | None = 2):
     return record, calls, model
 
 
-def test_early_stopping_keeps_the_best_weights(tmp_path):
+def test_train_early_stopping(tmp_path):
     record, calls, model = validated(tmp_path)
     assert [(item.step, item.value) for item in record.validations] == list(VALUES.items())[:4]
     assert (record.best_step, record.steps, record.stopped_early) == (12, 24, True)
@@ -315,14 +315,14 @@ def test_early_stopping_keeps_the_best_weights(tmp_path):
     assert not model.training
 
 
-def test_the_last_step_can_be_the_best(tmp_path):
+def test_train_last_step_best(tmp_path):
     record, calls, model = validated(tmp_path, patience=None)
     assert (record.best_step, record.steps, record.stopped_early) == (30, 30, False)
     assert first_weight(model) == calls[30]
 
 
 @pytest.mark.fault("killed_training")
-def test_the_best_checkpoint_outlives_newer_ones_and_a_kill(tmp_path):
+def test_train_best_checkpoint_kept(tmp_path):
     with pytest.raises(Killed):
         validated(tmp_path, dies_after(23), patience=None)
     steps = sorted(path.name for path in (tmp_path / "model.checkpoints").iterdir())
@@ -334,7 +334,7 @@ def test_the_best_checkpoint_outlives_newer_ones_and_a_kill(tmp_path):
 
 
 @pytest.mark.fault("damaged_checkpoint")
-def test_a_corrupt_best_checkpoint_is_not_relied_on(tmp_path, caplog):
+def test_train_corrupt_best_checkpoint(tmp_path, caplog):
     with pytest.raises(Killed):
         validated(tmp_path, dies_after(23), patience=None)
     (tmp_path / "model.checkpoints" / "step-00000012" / "model.safetensors").write_bytes(b"")
@@ -344,7 +344,7 @@ def test_a_corrupt_best_checkpoint_is_not_relied_on(tmp_path, caplog):
     assert (record.best_step, len(record.validations)) == (30, 5)
 
 
-def test_the_rows_of_an_epoch_are_each_seen_once_in_new_order(tmp_path):
+def test_train_rows_of_epoch(tmp_path):
     rows = Dataset.from_dict({"ids": [[1, 2]] * 10, "number": list(range(10))})
     calls = []
 
@@ -358,7 +358,7 @@ def test_the_rows_of_an_epoch_are_each_seen_once_in_new_order(tmp_path):
     assert calls[:10] != calls[10:]
 
 
-def test_the_rate_rises_then_falls(tmp_path, monkeypatch):
+def test_train_schedule(tmp_path, monkeypatch):
     rates = []
     step = torch.optim.AdamW.step
 
@@ -381,12 +381,12 @@ def test_the_rate_rises_then_falls(tmp_path, monkeypatch):
         ({"learning_rate": 1, "optimiser": "sgd"}, "optimiser"),
     ],
 )
-def test_wrong_options(options, message):
+def test_training_options_invalid(options, message):
     with pytest.raises(ValidationError, match=message):
         TrainingOptions(**options)
 
 
-def test_what_cannot_be_trained(tmp_path):
+def test_train_invalid(tmp_path):
     with pytest.raises(TrainingError, match="no rows"):
         train(new_model(), ROWS.select([]), loss, OPTIONS, tmp_path / "model")
     with pytest.raises(TrainingError, match="loss of step 1 is nan: lower learning_rate"):
@@ -396,7 +396,7 @@ def test_what_cannot_be_trained(tmp_path):
         train(new_model(), ROWS, loss, OPTIONS, tmp_path / "n", validate=lambda _: float("nan"))
 
 
-def test_progress_is_logged_with_the_time_left(tmp_path, caplog, monkeypatch):
+def test_train_progress(tmp_path, caplog, monkeypatch):
     monkeypatch.setattr(training, "PROGRESS_SECONDS", 0.0)
     with caplog.at_level(logging.INFO):
         train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
@@ -405,12 +405,12 @@ def test_progress_is_logged_with_the_time_left(tmp_path, caplog, monkeypatch):
     assert lines[-1].startswith("step 18 of 18, loss ") and lines[-1].endswith(" 0.0 minutes left")
 
 
-def test_others_may_read_the_model(uninterrupted):
+def test_train_readable_model(uninterrupted):
     modes = {path.name: path.stat().st_mode & 0o777 for path in uninterrupted.iterdir()}
     assert modes["model.safetensors"] == modes["config.json"] == modes["training.json"]
 
 
-def test_bf16_is_left_out_on_a_cpu(tmp_path, caplog, uninterrupted):
+def test_train_bf16_on_cpu(tmp_path, caplog, uninterrupted):
     options = OPTIONS.model_copy(update={"bf16": True})
     train(new_model(), ROWS, loss, options, tmp_path / "model")
     assert "bf16 needs a GPU" in caplog.text
@@ -418,7 +418,7 @@ def test_bf16_is_left_out_on_a_cpu(tmp_path, caplog, uninterrupted):
 
 
 @pytest.mark.fault("damaged_checkpoint")
-def test_a_folder_left_half_written_is_replaced(tmp_path, uninterrupted):
+def test_train_partial_folder(tmp_path, uninterrupted):
     half = tmp_path / ".model.partial"
     half.mkdir()
     (half / "model.safetensors").write_bytes(b"half")

@@ -6,6 +6,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
+from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -61,7 +62,7 @@ def data(seed, d=40, q=6, v=50):
 @pytest.mark.parametrize("scorer", SCORERS)
 @pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_scores_are_those_of_a_dictionary_a_document(scorer, layout, dtype):
+def test_score_equals_dictionaries(scorer, layout, dtype):
     documents, queries, *rows = data(0)
     result = scored(scorer, layout(documents.astype(dtype)), queries, *rows)
     assert result.dtype == np.float64
@@ -70,7 +71,7 @@ def test_scores_are_those_of_a_dictionary_a_document(scorer, layout, dtype):
 
 @pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
 @pytest.mark.parametrize("scorer", [likelihood_scores, vector_scores])
-def test_half_precision_is_added_in_double(scorer, layout):
+def test_score_half_precision(scorer, layout):
     documents, queries, *rows = data(1)
     half = layout(documents.astype(np.float16))
     expected = reference(half.astype(np.float64), queries, *rows)
@@ -83,7 +84,7 @@ def test_half_precision_is_added_in_double(scorer, layout):
     hnp.arrays(np.int64, (3, 5), elements=st.integers(0, 3)),
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=12),
 )
-def test_whole_numbers_are_exact_in_any_order_of_pairs(documents, queries, pairs):
+def test_score_whole_numbers(documents, queries, pairs):
     rows = [[q for q, _ in pairs], [d for _, d in pairs]]
     expected = reference(documents, queries, *rows)
     for scorer in SCORERS:
@@ -93,7 +94,7 @@ def test_whole_numbers_are_exact_in_any_order_of_pairs(documents, queries, pairs
 
 @settings(max_examples=30, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 200), st.integers(1, 300))
-def test_a_score_depends_on_its_pair_alone(random, size, block_size):
+def test_score_independent_of_other_pairs(random, size, block_size):
     documents, queries, query_rows, document_rows = data(2)
     selection = random.sample(range(200), size)
     for scorer in SCORERS:
@@ -106,20 +107,20 @@ def test_a_score_depends_on_its_pair_alone(random, size, block_size):
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
-def test_a_query_without_terms_scores_zero_and_no_pairs_give_no_scores(scorer):
+def test_score_query_without_terms(scorer):
     documents, queries, *_ = data(4)
     queries[1] = 0
     assert scored(scorer, documents, queries, [1, 1], [0, 5]).tolist() == [0.0, 0.0]
     assert scored(scorer, documents, queries, [], []).shape == (0,)
 
 
-def test_a_document_without_terms_scores_zero():
+def test_score_document_without_terms():
     documents, queries, *_ = data(5)
     documents[3] = 0
     assert scored(term_weight_scores, documents, queries, [0, 1], [3, 3]).tolist() == [0.0, 0.0]
 
 
-def test_entries_that_are_stored_twice_count_twice():
+def test_score_duplicate_entries():
     twice = sparse.csr_array(([1.0, 1.0], [2, 2], [0, 2]), shape=(1, 4))
     values, row = np.array([[1.0, 2.0, -3.0, 4.0]]), np.array([0])
     assert likelihood_scores(values, twice, row, row).tolist() == [-6.0]
@@ -127,7 +128,7 @@ def test_entries_that_are_stored_twice_count_twice():
     assert term_weight_scores(twice, sparse.csr_array(values), row, row).tolist() == [-6.0]
 
 
-def test_other_sparse_formats_and_index_types_give_the_same():
+def test_score_other_sparse_formats():
     documents, queries, *rows = data(6)
     expected = scored(term_weight_scores, documents, queries, *rows)
     wide = sparse.csr_array(documents)
@@ -150,7 +151,7 @@ def encoded(kind):
 
 
 @pytest.mark.parametrize("kind", ["likelihoods", "term_weights", "vectors"])
-def test_scores_are_sums_of_products_before_and_after_a_file(kind, tmp_path):
+def test_read_encoded_same_scores(kind, tmp_path):
     write_encoded(encoded(kind), tmp_path / "x.npz")
     expected = [DOCUMENTS[0] @ QUERIES[1], DOCUMENTS[2] @ QUERIES[0], DOCUMENTS[0] @ QUERIES[0]]
     for result in (encoded(kind), read_encoded(tmp_path / "x.npz")):
@@ -159,7 +160,7 @@ def test_scores_are_sums_of_products_before_and_after_a_file(kind, tmp_path):
         np.testing.assert_allclose(run["score"], expected, rtol=1e-6)
 
 
-def test_the_same_content_gives_the_same_bytes(tmp_path):
+def test_write_encoded_same_bytes(tmp_path):
     for name in ("x", "y"):
         write_encoded(encoded("term_weights"), tmp_path / name)
     assert (tmp_path / "x").read_bytes() == (tmp_path / "y").read_bytes()
@@ -175,20 +176,18 @@ def test_proposed_terms_are_kept(tmp_path):
 
 
 @pytest.mark.parametrize(("column", "name"), [("query", "s"), ("document", "z")])
-def test_what_was_not_encoded_is_named(column, name):
+def test_score_unknown_id(column, name):
     pairs = PAIRS.assign(**{column: [*PAIRS[column][:2], name]})
-    with pytest.raises(DataError) as error:
+    with refused(column, name):
         encoded("vectors").score(pairs)
-    assert (error.value.column, error.value.value) == (column, name)
 
 
 def test_search_unknown_query():
-    with pytest.raises(DataError) as error:
+    with refused("query", "x"):
         encoded("vectors").search(["x"], 1)
-    assert (error.value.column, error.value.value) == ("query", "x")
 
 
-def test_a_cut_or_foreign_file_is_refused(tmp_path):
+def test_read_encoded_damaged(tmp_path):
     path = tmp_path / "x.npz"
     write_encoded(encoded("vectors"), path)
     path.write_bytes(path.read_bytes()[:-40])
@@ -202,7 +201,7 @@ def test_a_cut_or_foreign_file_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["likelihoods", "term_weights", "vectors"])
-def test_a_search_finds_what_has_the_highest_scores_of_all_pairs(kind):
+def test_search_best_of_all(kind):
     collection = encoded(kind)
     pairs = pd.DataFrame({"query": ["r"] * 3 + ["q"] * 3, "document": list("abc") * 2})
     expected = trec_order(collection.score(pairs))
@@ -212,19 +211,19 @@ def test_a_search_finds_what_has_the_highest_scores_of_all_pairs(kind):
     assert collection.search(["r", "q"], 1)["document"].tolist() == first
 
 
-def test_equal_scores_are_cut_as_trec_eval_orders_them():
+def test_search_ties():
     ones = np.ones((4, 1))
     result = Encoded("vectors", ones, ones[:1], ["d9", "d10", "e", "D"], ["q"]).search(["q"], 3)
     assert result["document"].tolist() == ["e", "d9", "d10"]
 
 
-def test_a_search_without_queries_finds_nothing():
+def test_search_no_queries():
     result = encoded("vectors").search([], 3)
     assert result.empty and list(result) == ["query", "document", "score"]
 
 
 @pytest.mark.fault("bomb")
-def test_an_archive_that_unpacks_to_a_hundred_times_its_size_is_refused(tmp_path):
+def test_read_encoded_bomb(tmp_path):
     np.savez_compressed(tmp_path / "x.npz", kind="vectors", documents=np.zeros((10_000, 1_000)))
     with pytest.raises(DataError) as error:
         read_encoded(tmp_path / "x.npz")

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
+from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,7 +71,7 @@ def random_data(seed, n_topics=40, n_candidates=30, levels=4):
 @pytest.mark.compares("evaluate", "measure_ranks", "relevant_ranks")
 @pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize("seed", range(3))
-def test_both_ways_equal_pytrec_eval_on_random_runs_full_of_ties(seed, level):
+def test_evaluate_equals_pytrec_eval_with_ties(seed, level):
     run, qrels = random_data(seed)
     expected = peer(run, qrels, level)
     result = evaluate(run, qrels, MEASURES, relevance_level=level)
@@ -90,7 +91,7 @@ topic = st.dictionaries(ids, st.tuples(scores, st.none() | st.integers(-2, 3)), 
 
 @settings(max_examples=40, deadline=None)
 @given(st.dictionaries(ids, topic, min_size=1, max_size=3), st.integers(1, 2))
-def test_both_ways_equal_pytrec_eval_on_whatever_hypothesis_finds(data, level):
+def test_evaluate_equals_pytrec_eval_random(data, level):
     rows = [(q, d, *pair) for q, documents in data.items() for d, pair in documents.items()]
     run = frame([row[:3] for row in rows], "score")
     # Each topic is judged at least once, else it is no topic of the qrels.
@@ -113,7 +114,7 @@ def worked_example():
     return run, qrels
 
 
-def test_a_ranking_worked_by_hand():
+def test_evaluate_by_hand():
     run, qrels = worked_example()
     assert trec_order(run)["document"].tolist() == ["d3", "d2", "d1", "d4"]
     ideal = 2 + 1 / np.log2(3) + 1 / 2
@@ -136,7 +137,7 @@ def test_a_ranking_worked_by_hand():
 
 
 @pytest.mark.parametrize(("cutoff", "expected"), [(1, 0.0), (2, 0.0), (3, 1 / 3), (10, 1 / 3)])
-def test_reciprocal_rank_with_a_cutoff(cutoff, expected):
+def test_evaluate_reciprocal_rank_cutoff(cutoff, expected):
     run = frame([("q", "a", 3), ("q", "b", 2), ("q", "c", 1)], "score")
     qrels = frame([("q", "c", 1)], "relevance")
     measure = f"RR@{cutoff}"
@@ -153,7 +154,7 @@ def incomplete():
 
 
 @pytest.mark.parametrize("choice", ["missing_topics", "without_relevant"])
-def test_dropped_topics_may_judge_one_document(choice):
+def test_evaluate_dropped_topics(choice):
     qrels = frame([("q1", "a", 2), ("q2", "b", 1), ("q3", "b", 1)], "relevance")
     run = frame([("q1", "b", 1), ("q1", "a", 2)], "score")
     result = evaluate(run, qrels, ["MAP", "nDCG"], relevance_level=2, **{choice: "drop"})
@@ -200,13 +201,13 @@ def test_topics_that_are_missing_or_have_nothing_relevant(missing, without, topi
     ],
 )
 @pytest.mark.parametrize("function", [evaluate, judge])
-def test_choices_that_are_refused(function, choices, where):
+def test_evaluate_invalid_choices(function, choices, where):
     with pytest.raises(DataError) as error:
         function(*incomplete(), **choices)
     assert vars(error.value).items() >= where.items()
 
 
-def test_nothing_is_left():
+def test_evaluate_nothing_left():
     run = frame([("q", "d", 1)], "score")
     qrels = frame([("q", "d", 0)], "relevance")
     with pytest.raises(DataError, match="All 1 topics of the qrels are dropped"):
@@ -222,17 +223,15 @@ def test_nothing_is_left():
 @pytest.mark.parametrize(
     "measure", ["map", "ERR@5", "nDCG@0", "P", "R", "nDCG@", "nDCG@1.5", "P@True"]
 )
-def test_an_unknown_measure_is_refused(measure):
-    with pytest.raises(DataError) as error:
+def test_parse_measure_unknown(measure):
+    with refused("measure", measure):
         evaluate(*worked_example(), [measure])
-    assert (error.value.column, error.value.value) == ("measure", measure)
 
 
 @pytest.mark.parametrize("measures", ["MAP", []])
-def test_measures_are_a_list(measures):
-    with pytest.raises(DataError) as error:
+def test_parse_measures_not_a_list(measures):
+    with refused("measures", measures):
         evaluate(*worked_example(), measures)
-    assert (error.value.column, error.value.value) == ("measures", measures)
 
 
 def test_scores_go_to_the_arrays_and_back():
@@ -252,7 +251,7 @@ def test_topics_come_in_the_order_of_the_qrels_whatever_the_order_of_the_run():
     np.testing.assert_array_equal(a.scores(run), b.scores(run))
 
 
-def test_many_score_arrays_at_once_equal_one_at_a_time():
+def test_ranking_measures_many_arrays():
     run, qrels = random_data(9)
     lists = judge(run, qrels)
     stack = np.random.default_rng(1).integers(0, 3, size=(2, 3, *lists.listed.shape))
@@ -263,7 +262,7 @@ def test_many_score_arrays_at_once_equal_one_at_a_time():
             np.testing.assert_array_equal(together[measure][i, j], alone[measure])
 
 
-def test_only_some_topics():
+def test_topics_selection():
     run, qrels = random_data(10)
     lists = judge(run, qrels)
     scored = lists.scores(run)
@@ -273,7 +272,7 @@ def test_only_some_topics():
         np.testing.assert_array_equal(part, full[selection])
 
 
-def test_what_stands_outside_the_lists_does_not_matter():
+def test_ranking_measures_outside_lists():
     run, qrels = random_data(11)
     lists = judge(run, qrels)
     scored = lists.scores(run)
@@ -283,7 +282,7 @@ def test_what_stands_outside_the_lists_does_not_matter():
     )
 
 
-def test_what_a_run_of_other_topics_documents_or_labels_counts():
+def test_evaluate_other_ids():
     """Documented results of what is refused elsewhere: trec_eval's."""
     qrels = frame_of("relevance", q={"a": 1, "b": 0}, r={"a": 1})
     run = frame_of("score", q={"a": 1, "b": 2}, other={"a": 3})
@@ -314,7 +313,7 @@ def frame_of(column, **topics):
 
 @pytest.mark.parametrize("grade", [-1, -2, -7])
 @pytest.mark.parametrize("documents", [1, 3])
-def test_a_topic_whose_grades_are_all_negative_is_worth_nothing(grade, documents):
+def test_evaluate_negative_topic(grade, documents):
     """pytrec_eval itself hangs, or ends the process, here."""
     names = list("abc")[:documents]
     qrels = frame([("q", name, grade) for name in names], "relevance")
@@ -325,7 +324,7 @@ def test_a_topic_whose_grades_are_all_negative_is_worth_nothing(grade, documents
 
 @given(st.integers(0, 10_000))
 @settings(max_examples=50, deadline=None)
-def test_negative_grades_count_as_zero_as_in_pytrec_eval(seed):
+def test_evaluate_negative_relevance(seed):
     rng = np.random.default_rng(seed)
     names = [f"d{i}" for i in range(8)]
     grades = [2, *rng.integers(-2, 3, 7).tolist()]
@@ -340,12 +339,11 @@ def test_negative_grades_count_as_zero_as_in_pytrec_eval(seed):
 
 
 @pytest.mark.parametrize("level", [1.5, True, "1", 0])
-def test_a_relevance_level_is_a_whole_number(level):
+def test_check_level_invalid(level):
     qrels = frame([("q", "a", 1)], "relevance")
     run = frame([("q", "a", 1.0)], "score")
-    with pytest.raises(DataError) as error:
+    with refused("relevance_level", level):
         evaluate(run, qrels, relevance_level=level)
-    assert (error.value.column, error.value.value) == ("relevance_level", level)
 
 
 def long_lists(seed, levels):
@@ -361,7 +359,7 @@ def long_lists(seed, levels):
 
 
 @pytest.mark.parametrize("levels", [1, 3, 10_000])
-def test_ranks_are_places_in_the_order_of_trec_eval(levels):
+def test_relevant_ranks_equal_trec_order(levels):
     run, qrels = long_lists(levels, levels)
     topics = pd.Index(["q", "r", "s"])
     result = relevant_ranks(run, qrels, topics)
@@ -375,7 +373,7 @@ def test_ranks_are_places_in_the_order_of_trec_eval(levels):
 
 
 @pytest.mark.parametrize("levels", [3, 10_000])
-def test_sums_over_long_lists_are_those_of_pytrec_eval_to_the_last_bit(levels):
+def test_evaluate_long_lists_same_bits(levels):
     run, qrels = long_lists(levels, levels)
     judged = qrels.assign(relevance=qrels["relevance"].clip(lower=0))
     nested = [

@@ -44,7 +44,7 @@ def interpolated(both):
     return interpolate_runs(*both, ["AP", "P@3"], noise_seeds=3)
 
 
-def test_the_ends_are_the_runs_themselves(both, interpolated):
+def test_interpolate_runs_end_weights(both, interpolated):
     first, second, qrels = both
     table = interpolated.means.set_index(["measure", "ranking"])["value"]
     for name, run in (("first", first), ("second", second)):
@@ -53,7 +53,7 @@ def test_the_ends_are_the_runs_themselves(both, interpolated):
         assert interpolated.by_topic[f"P@3 {name}"].tolist() == expected["P@3"].tolist()
 
 
-def test_a_topic_has_the_weight_that_is_best_for_the_other_folds(both, interpolated):
+def test_interpolate_runs_cross_validation(both, interpolated):
     first, second, qrels = both
     lists = judge(qrels, qrels, without_relevant="zero")
     values = sweep(lists, lists.scores(first), lists.scores(second), ["MAP"]).measure_values("MAP")
@@ -66,7 +66,7 @@ def test_a_topic_has_the_weight_that_is_best_for_the_other_folds(both, interpola
     assert interpolated.by_topic["AP tuned"].tolist() == values[positions, np.arange(20)].tolist()
 
 
-def test_the_written_run_has_the_values_that_are_said(both, interpolated):
+def test_interpolate_runs_tuned_run(both, interpolated):
     expected = evaluate(interpolated.run, both[2], ["MAP", "P@3"])
     assert expected["MAP"].to_numpy() == pytest.approx(interpolated.by_topic["AP tuned"].to_numpy())
     assert expected["P@3"].to_numpy() == pytest.approx(
@@ -74,7 +74,7 @@ def test_the_written_run_has_the_values_that_are_said(both, interpolated):
     )
 
 
-def test_two_runs_that_know_different_things_gain_and_noise_does_not_as_much(interpolated):
+def test_interpolate_runs_complementary(interpolated):
     table = interpolated.means.set_index(["measure", "ranking"])
     assert interpolated.means["ranking"].tolist() == RANKINGS * 2
     assert table.loc[("AP", "tuned"), "gain"] > 0.02
@@ -85,7 +85,7 @@ def test_two_runs_that_know_different_things_gain_and_noise_does_not_as_much(int
     assert (interpolated.by_topic["AP oracle"] >= interpolated.by_topic["AP tuned"]).all()
 
 
-def test_a_run_with_noise_gains_no_more_than_the_control():
+def test_interpolate_runs_noise():
     first, second, qrels = runs_and_qrels(4, (2.0, 0.0))
     table = interpolate_runs(first, second, qrels, ["AP"]).means.set_index("ranking")
     control = table.loc["noise oracle"]
@@ -225,7 +225,7 @@ def test_interpolate_runs_missing_score_invalid(both, missing_score):
 
 
 @pytest.mark.parametrize("measure", ["Bpref", "nDCG(dcg='exp-log2')@5", "P(rel=2)@5", "P", "RR@0"])
-def test_measures_that_arrays_do_not_have(measure):
+def test_interpolate_runs_other_measures(measure):
     with pytest.raises(ValueError, match=re.escape(measure)):
         parse_measure(measure)
 
@@ -246,13 +246,13 @@ def test_measures_that_arrays_do_not_have(measure):
         ),
     ],
 )
-def test_options_that_are_refused(both, option, value):
+def test_interpolate_runs_invalid_options(both, option, value):
     with pytest.raises(DataError) as error:
         interpolate_runs(*both, **{option: value})
     assert (error.value.column, error.value.value) == (option, value)
 
 
-def test_topics_that_one_run_does_not_answer(both):
+def test_interpolate_runs_missing_topics(both):
     first, second, qrels = both
     fewer = second[second["query"] != "q7"]
     with pytest.raises(DataError) as error:
@@ -269,7 +269,7 @@ def test_topics_that_one_run_does_not_answer(both):
         interpolate_runs(first, unrelated, qrels, candidates="both")
 
 
-def test_the_command(both, interpolated, tmp_path, monkeypatch):
+def test_interpolate_runs_command(both, interpolated, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, run in zip(("a.run", "b.run"), both, strict=False):
         write_run(run, name, tag="t")

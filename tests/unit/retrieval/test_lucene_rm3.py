@@ -10,8 +10,7 @@ import pytest
 
 from everycell.base.errors import DataError
 from everycell.retrieval import java
-from everycell.retrieval.indexing import build_index
-from everycell.retrieval.lucene import Index
+from everycell.retrieval.lucene import Index, build_index
 from everycell.retrieval.ranking_functions import BM25, Dirichlet, JelinekMercer, Rm3
 from everycell.trec.runs import trec_order
 
@@ -100,7 +99,7 @@ def random_collection(seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
-def test_scores_are_those_of_plain_python(tmp_path, seed):
+def test_rm3_equals_python(tmp_path, seed):
     documents, queries = random_collection(seed)
     settings = [
         Rm3(),
@@ -130,7 +129,7 @@ def test_scores_are_those_of_plain_python(tmp_path, seed):
     assert changed > len(queries)
 
 
-def test_a_query_worked_by_hand(tmp_path):
+def test_rm3_by_hand(tmp_path):
     """With k1 = 0 and as many holders for each term, a document scores ln(8.4) times its weights.
 
     First search: d2 and d1 alike. Terms of d1, cut to 2: purr 2/3, cat 1/3 (milk is behind cat in
@@ -148,7 +147,7 @@ def test_a_query_worked_by_hand(tmp_path):
     np.testing.assert_allclose(run["score"], shares * log(1 + 18.5 / 2.5), rtol=1e-6)
 
 
-def test_the_searcher_of_pyserini_finds_the_same(tmp_path):
+def test_rm3_equals_pyserini(tmp_path):
     """Anserini's own search on the same index, which rounds scores to four decimals.
 
     (Its order of ties is another; here no tie falls between the fourth and the fifth document.)
@@ -192,7 +191,7 @@ def test_the_searcher_of_pyserini_finds_the_same(tmp_path):
         ("cats'", False),
     ],
 )
-def test_which_terms_are_taken(tmp_path, term, selected):
+def test_rm3_selected_terms(tmp_path, term, selected):
     documents = {"d1": ["query", term], "d2": [term]} | OTHERS | {"empty": []}
     with opened(tmp_path / "index", documents) as index:
         run = index.search({"q": ["query"]}, RANKER, k=10, feedback=Rm3())
@@ -200,7 +199,7 @@ def test_which_terms_are_taken(tmp_path, term, selected):
 
 
 @pytest.mark.parametrize(("empty", "selected"), [(9, False), (10, True)])
-def test_a_term_in_at_most_a_tenth_of_the_documents_is_taken(tmp_path, empty, selected):
+def test_rm3_document_frequency(tmp_path, empty, selected):
     """Three of 29 or 30 documents hold it; empty ones count."""
     documents = {"d1": ["query", "term"], "d2": ["term"], "d3": ["term"]} | OTHERS
     documents |= {f"e{number}": [] for number in range(empty)}
@@ -209,7 +208,7 @@ def test_a_term_in_at_most_a_tenth_of_the_documents_is_taken(tmp_path, empty, se
     assert set(run["document"]) == ({"d1", "d2", "d3"} if selected else {"d1"})
 
 
-def test_the_weight_1_is_the_ranking_without_feedback(tmp_path):
+def test_rm3_weight_1(tmp_path):
     documents, queries = random_collection(1)
     with opened(tmp_path / "index", documents) as index:
         for ranker in (RANKER, JelinekMercer(weight=0.1), Dirichlet(mu=100)):
@@ -222,7 +221,7 @@ def test_the_weight_1_is_the_ranking_without_feedback(tmp_path):
             pd.testing.assert_frame_equal(run, trec_order(run))
 
 
-def test_queries_that_give_no_term_keep_their_own(tmp_path):
+def test_rm3_no_terms(tmp_path):
     """In an index of 9 documents every term is too frequent; nothing is found by an empty query."""
     documents = {"d1": ["cat", "purr"], "d2": ["cat"]} | dict(list(OTHERS.items())[:7])
     queries = {"cat": ["cat", "cat", "purr"], "empty": [], "strange": ["nowhere"]}
@@ -250,7 +249,7 @@ def test_documents_of_score_0_give_no_term(tmp_path):
     assert run["document"].tolist() == ["many", "long"]
 
 
-def test_ties_follow_the_rule_of_search(tmp_path):
+def test_rm3_ties(tmp_path):
     """The feedback documents are cut by it too: of the tied, the greatest id gives its term."""
     documents = {f"d{number}": ["query", f"term{number}"] for number in (3, 1, 2)}
     documents |= {"x1": ["term3"], "x3": ["term3"], "x2": ["term3"]}
@@ -265,7 +264,7 @@ def test_ties_follow_the_rule_of_search(tmp_path):
 
 
 @pytest.mark.slow
-def test_threads_change_nothing(tmp_path):
+def test_rm3_threads(tmp_path):
     documents, _ = random_collection(2)
     queries = {f"q{number}": [f"w{number % 60}", f"w{number % 7}"] for number in range(300)}
     with opened(tmp_path / "index", documents) as index:
@@ -275,7 +274,7 @@ def test_threads_change_nothing(tmp_path):
         )
 
 
-def test_term_vectors_are_needed_and_change_nothing_else(tmp_path):
+def test_rm3_term_vectors(tmp_path):
     documents, queries = random_collection(3)
     lean = build_index(documents.items(), tmp_path / "lean")
     full = build_index(documents.items(), tmp_path / "full", term_vectors=True)

@@ -17,21 +17,19 @@ import pytest
 from corpus_server import CorpusServer
 
 from everycell.base.errors import DataError
-from everycell.retrieval import prebuilt, query_files
+from everycell.retrieval import prebuilt
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import (
+    PrebuiltError,
+    deepimpact_query,
     index_texts,
+    read_encoded_queries,
     search_impacts,
     search_vectors,
     search_words,
-)
-from everycell.retrieval.published_indexes import fetch_index, fetched_index, find_index
-from everycell.retrieval.query_files import (
-    PrebuiltError,
-    deepimpact_query,
-    read_encoded_queries,
     write_encoded_queries,
 )
+from everycell.retrieval.published_indexes import fetch_index, fetched_index, find_index
 from everycell.sources.published_files import CorpusError
 
 TEXTS = {
@@ -78,7 +76,7 @@ def by_query(run: pd.DataFrame) -> dict[str, dict[str, float]]:
     }
 
 
-def test_bm25_is_that_of_lucene_on_stemmed_words(words):
+def test_search_words_equals_lucene(words):
     result = by_query(search_words(words, {"q": "the bee", "r": "RIVERS"}, k1=0.9, b=0.4))
     assert list(result["q"]) == ["b", "a"] and set(result["r"]) == {"a", "c"}
     # Without stop words: bee fli over river; bee bee anoth bee; bridg river 漢 🐝.
@@ -90,7 +88,7 @@ def test_bm25_is_that_of_lucene_on_stemmed_words(words):
     assert result["q"]["a"] == pytest.approx(idf * 1 / (1 + norm), abs=1e-3)
 
 
-def test_hits_and_parameters_are_followed(words):
+def test_search_words_parameters(words):
     queries = {str(number): "bee river" for number in range(150)}
     run = search_words(words, queries, k1=0.9, b=0.4, hits=2, threads=2)
     assert list(dict.fromkeys(run["query"])) == list(queries)
@@ -100,23 +98,23 @@ def test_hits_and_parameters_are_followed(words):
     assert flat["a"] == pytest.approx(flat["b"], abs=1e-3)
 
 
-def test_a_query_without_a_known_word_has_no_row(words):
+def test_search_words_unknown_words(words):
     run = search_words(words, {"q": "the", "r": "protein", "s": "漢"}, k1=0.9, b=0.4)
     assert run[["query", "document"]].values.tolist() == [["s", "c"]]
 
 
-def test_impacts_add_up(impacts):
+def test_search_impacts_sums(impacts):
     result = search_impacts(impacts, {"q": {"bee": 2, "river": 10}, "r": {"🐝": 1}})
     assert by_query(result) == {"q": {"a": 26.0, "b": 10.0}, "r": {"c": 7.0}}
 
 
-def test_a_term_of_every_passage_or_of_none_says_nothing(impacts):
+def test_search_impacts_uninformative_terms(impacts):
     result = search_impacts(impacts, {"q": {"x": 5, "bee": 1, "protein": 3, "river": 0}})
     assert by_query(result) == {"q": {"b": 5.0, "a": 3.0}}
 
 
 @pytest.mark.slow
-def test_search_imports_neither_torch_nor_pyserini(words):
+def test_search_words_without_torch(words):
     # Other tests of this process may have imported them.
     import subprocess
 
@@ -129,7 +127,7 @@ def test_search_imports_neither_torch_nor_pyserini(words):
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_what_cannot_be_indexed_is_refused(tmp_path, monkeypatch):
+def test_index_texts_invalid(tmp_path, monkeypatch):
     with pytest.raises(DataError) as error:
         index_texts([("a", " ")], tmp_path / "index")
     assert error.value.path == tmp_path / "index"
@@ -140,7 +138,7 @@ def test_what_cannot_be_indexed_is_refused(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_with_files_is_not_overwritten(tmp_path):
+def test_index_texts_existing_files(tmp_path):
     (tmp_path / "thesis.pdf").touch()
     with pytest.raises(DataError) as error:
         index_texts([("a", "bee")], tmp_path)
@@ -177,7 +175,7 @@ def published(tmp_path, monkeypatch):
         yield entry
 
 
-def test_a_folder_is_taken_as_it_is_and_a_published_index_is_fetched(tmp_path, published):
+def test_find_index_folder_or_download(tmp_path, published):
     assert find_index(str(tmp_path)) == tmp_path
     published["server"].fault("/indexes/toy-index.tar.gz", "cut", times=1)
     folder = find_index("toy")
@@ -193,7 +191,7 @@ def test_a_folder_is_taken_as_it_is_and_a_published_index_is_fetched(tmp_path, p
     assert find_index("toy", network=False) == folder and published["server"].asked == []
 
 
-def test_a_mirror_has_the_index_that_pyserini_publishes(tmp_path, published):
+def test_find_index_mirror(tmp_path, published):
     downloads = tmp_path / "downloads.json"
     mirror = published["urls"][0].replace("/indexes/", "/mirror/")
     downloads.write_text(json.dumps({"pyserini": {"toy": {"url": mirror}}}))
@@ -214,9 +212,7 @@ def test_a_mirror_has_the_index_that_pyserini_publishes(tmp_path, published):
         ("urls", ["http://127.0.0.1:9/toy-index.tar.gz"], "broke off after 0 of .* bytes"),
     ],
 )
-def test_an_index_that_is_not_the_published_one_is_refused(
-    tmp_path, published, key, value, message
-):
+def test_find_index_wrong_archive(tmp_path, published, key, value, message):
     published[key] = value
     with pytest.raises((PrebuiltError, CorpusError), match=message):
         find_index("toy")
@@ -224,13 +220,13 @@ def test_an_index_that_is_not_the_published_one_is_refused(
 
 
 @pytest.mark.parametrize("search", [search_impacts, search_words])
-def test_a_folder_that_is_no_index_is_refused(tmp_path, search):
+def test_search_words_not_an_index(tmp_path, search):
     options = {"k1": 0.9, "b": 0.4} if search is search_words else {}
     with pytest.raises(PrebuiltError, match="is not a Lucene index: give the folder of an"):
         search(tmp_path, {}, **options)
 
 
-def test_the_names_in_the_configuration_are_known_to_pyserini():
+def test_published_index_names_in_config():
     """All of its tables in one, so that a typing error shows without a download."""
     from everycell.config import Config
 
@@ -245,7 +241,7 @@ def test_the_names_in_the_configuration_are_known_to_pyserini():
     assert set(Config().term_fairness.msmarco.indexes.model_dump().values()) <= names
 
 
-def test_without_faiss_one_sentence_says_what_to_install(tmp_path, monkeypatch):
+def test_search_vectors_without_faiss(tmp_path, monkeypatch):
     monkeypatch.setattr(prebuilt, "find_spec", lambda name: None)
     with pytest.raises(PrebuiltError, match="needs the package faiss-cpu, which is not installed"):
         search_vectors(tmp_path, {"q": [1.0]})
@@ -261,7 +257,7 @@ def write_vectors(folder: Path, index: faiss.Index, vectors: list[list[float]]) 
     (folder / "docid").write_text("".join(f"{chr(97 + n)}\n" for n in range(len(rows))))
 
 
-def test_vectors_are_compared_by_their_inner_product(tmp_path):
+def test_search_vectors_inner_product(tmp_path):
     write_vectors(tmp_path, faiss.IndexFlatIP(2), [[1, 0], [0, 2], [1, 1]])
     result = by_query(search_vectors(tmp_path, {"q": [1.0, 3.0], "r": [2.0, 0.0]}, hits=2))
     assert result == {"q": {"b": 6.0, "c": 4.0}, "r": {"a": 2.0, "c": 2.0}}
@@ -273,7 +269,7 @@ def test_vectors_are_compared_by_their_inner_product(tmp_path):
         search_vectors(tmp_path, {"q": [1.0, 3.0]})
 
 
-def test_what_an_approximate_index_does_not_find_has_no_row(tmp_path):
+def test_search_vectors_missing_neighbours(tmp_path):
     # Of two cells, the one next to the query is looked through.
     index = faiss.IndexIVFFlat(faiss.IndexFlatIP(2), 2, 2, faiss.METRIC_INNER_PRODUCT)
     index.cp.min_points_per_centroid = 1
@@ -302,19 +298,19 @@ def test_what_an_approximate_index_does_not_find_has_no_row(tmp_path):
         ("teach myself", "teach"),
     ],
 )
-def test_words_of_deepimpact(text, words):
+def test_deepimpact_query_words(text, words):
     assert deepimpact_query(text) == Counter(words.split())
 
 
-def test_stop_words_of_deepimpact_are_those_of_the_authors():
+def test_deepimpact_query_stop_words():
     # Of the list in src/utils2.py of DI4IR/SIGIR2021, without its apostrophes.
-    words = " ".join(sorted(query_files._STOP_WORDS)).encode()
+    words = " ".join(sorted(prebuilt._STOP_WORDS)).encode()
     assert sha256(words).hexdigest() == (
         "f93ce4d1a1f37af4b666da56e3de67d9c3d8ca4a861f23c5c763b93fa760e85e"
     )
 
 
-def test_encoded_queries_are_found_by_text(tmp_path):
+def test_read_encoded_queries_by_text(tmp_path):
     path = tmp_path / "queries.jsonl"
     write_encoded_queries(path, {"1": "red bee", "2": "é"}, [{"red": 2}, [0.5, 1.0]])
     result = read_encoded_queries(path, {"8": "é", "9": " red bee "})

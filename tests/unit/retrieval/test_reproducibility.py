@@ -62,12 +62,12 @@ def counted_tau(first, second):
         ("abcd", "ba", -1),
     ],
 )
-def test_kendall_s_tau_of_the_union_by_hand(original, reproduced, tau):
+def test_ranking_agreement_tau_by_hand(original, reproduced, tau):
     result = ranking_agreement(run(q=original), run(q=reproduced))
     assert result["kendall_tau_union"].item() == pytest.approx(tau)
 
 
-def test_the_order_of_the_union_is_a_choice():
+def test_ranking_agreement_union():
     # Union b a c gives 1 2 and 2 3; by the alphabet a b c it is 2 1 and 1 3.
     original, reproduced = run(q="ba"), run(q="ac")
     for union, tau in (("original", 1), ("ids", -1)):
@@ -75,7 +75,7 @@ def test_the_order_of_the_union_is_a_choice():
         assert result["kendall_tau_union"].item() == tau
 
 
-def test_rank_biased_overlap_is_that_of_the_lists():
+def test_ranking_agreement_rbo():
     result = ranking_agreement(run(q="abc", r="xyz"), run(r="uvw", q="bad"), p=0.5)
     assert result.index.tolist() == ["q", "r"]
     assert result["rbo"].tolist() == pytest.approx([rbo("abc", "bad", 0.5), 0])
@@ -84,7 +84,7 @@ def test_rank_biased_overlap_is_that_of_the_lists():
     assert truncated["rbo"].item() / (1 - 0.5**3) == pytest.approx((0.5 + 0.25 * 2 / 3) / 1.75)
 
 
-def test_depth_and_ties():
+def test_ranking_agreement_depth_and_ties():
     # The tie of b and c is broken by id, descending: a c b.
     tied = run(q="abc").assign(score=[2.0, 1, 1])
     assert ranking_agreement(tied, run(q="acb"))["rbo"].item() == pytest.approx(1)
@@ -100,7 +100,7 @@ lists = st.lists(st.sampled_from("abcdefgh"), min_size=2, max_size=8, unique=Tru
 @pytest.mark.slow
 @settings(max_examples=30)
 @given(lists, lists)
-def test_invariants_of_the_order(first, second):
+def test_ranking_agreement_invariants(first, second):
     original, reproduced = run(q=first), run(q=second)
     result = ranking_agreement(original, reproduced).loc["q"]
     assert -1 <= result["kendall_tau_union"] <= 1
@@ -149,7 +149,7 @@ def test_effects_by_hand():
     assert result["delta_relative_improvement"] == pytest.approx(1 / 6)
 
 
-def test_no_effect_and_no_baseline_have_no_ratio():
+def test_effect_agreement_no_effect():
     some, none = values(MAP=[0.1, 0.3]), values(MAP=[0.0, 0.0])
     no_effect = effect_agreement(some, some, none, some).loc["MAP"]
     assert np.isnan(no_effect["effect_ratio"])
@@ -163,7 +163,7 @@ shares = st.lists(st.floats(0, 1), min_size=2, max_size=6)
 
 @settings(max_examples=30)
 @given(shares, st.floats(0.05, 0.5), st.floats(0.1, 1))
-def test_invariants_of_the_effects(scores, gain, scale):
+def test_effect_agreement_invariants(scores, gain, scale):
     baseline = values(MAP=scores)
     # The mean of the baseline must not vanish in rounding.
     baseline = baseline + 0.1
@@ -188,7 +188,7 @@ def test_invariants_of_the_effects(scores, gain, scale):
         ),
     ],
 )
-def test_broken_input_is_named(call, message):
+def test_compare_runs_broken_input(call, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         call()
 
@@ -198,7 +198,7 @@ def qrels(**topics):
     return run(**topics).assign(relevance=1)[["query", "document", "relevance"]]
 
 
-def test_a_comparison_is_what_the_parts_give():
+def test_compare_runs_equals_parts():
     first, second = run(q="abcd", r="xyz", s="mn"), run(s="nm", r="zxy", q="bacd")
     judged = qrels(r="y", q="bx", s="n")
     result = compare_runs(first, second, judged, ["MAP", "RR@1"], depths=[2, 3], p=0.6)
@@ -216,7 +216,7 @@ def test_a_comparison_is_what_the_parts_give():
         assert result.by_topic[f"MAP {name}"].tolist() == frame["MAP"].tolist()
 
 
-def test_a_comparison_with_baselines_has_effects():
+def test_compare_runs_baselines():
     runs = [run(q="ab", r="xy"), run(q="ba", r="xy"), run(q="cb", r="yx"), run(q="cb", r="xz")]
     judged = qrels(q="b", r="x")
     result = compare_runs(*runs[:2], judged, ["RR"], baselines=(runs[2], runs[3])).effects
@@ -228,7 +228,7 @@ def test_a_comparison_with_baselines_has_effects():
     assert result.loc["RR", "delta_relative_improvement"] == pytest.approx(1 / 2 - 1 / 3)
 
 
-def test_topics_without_an_answer_count_0_or_are_left_out():
+def test_compare_runs_missing_topics():
     first, second = run(q="ab", r="xy", s="m"), run(q="ab", r="xy", u="ab")
     judged = qrels(q="a", r="y", s="m")
     zero = compare_runs(first, second, judged, ["RR"], missing_topics="zero")
@@ -248,7 +248,7 @@ def test_topics_without_an_answer_count_0_or_are_left_out():
         compare_runs(first, second, judged, baselines=baselines, missing_topics="drop")
 
 
-def test_a_topic_without_a_relevant_document_counts_0():
+def test_compare_runs_irrelevant_topic():
     judged = pd.concat([qrels(q="b"), qrels(r="x").assign(relevance=0)])
     same = run(q="ab", r="xy")
     result = compare_runs(same, same, judged, ["RR"])

@@ -19,14 +19,14 @@ from corpus_server import CorpusServer
 import everycell
 from everycell.collections.cited_questions import read_msmarco_qa
 from everycell.collections.msmarco import read_judgements, read_queries, stream_passages
-from everycell.collections.scidocs import read_scidocs
-from everycell.collections.squad import read_squad
 from everycell.sources.corpora import CORPORA, EXTRA_DOWNLOADS, SOURCE, fetch_corpus
 from everycell.sources.published_files import (
     CorpusError,
     check_disk_space,
     find_published_file,
 )
+from papers.abolghasemi2026.ch2_scidocs import read_scidocs
+from papers.lajewska2025.answerability_data import read_squad
 
 QA = "/msmarco/dev_v2.1.json.gz"
 
@@ -52,7 +52,7 @@ def left_in(folder: Path) -> list[str]:
     )
 
 
-def test_each_corpus_is_what_its_reader_takes(server, tmp_path):
+def test_fetch_corpus_files_for_readers(server, tmp_path):
     result = {name: fetched(server, name, tmp_path / name) for name in CORPORA}
     passages = list(stream_passages(result["msmarco"]["collection.tsv"], expected=300))
     assert passages[0][0] == "0"
@@ -71,7 +71,7 @@ def test_each_corpus_is_what_its_reader_takes(server, tmp_path):
     assert server.asked == []
 
 
-def test_a_cut_download_goes_on_where_it_was(server, tmp_path):
+def test_fetch_corpus_resumes(server, tmp_path):
     body = server.files[QA] = bytes(200_000) + server.files[QA]
     server.add_file(QA, body, ("msmarco-qna", "dev"))
     server.write_downloads(server.downloads)
@@ -93,7 +93,7 @@ def test_a_cut_download_goes_on_where_it_was(server, tmp_path):
         ("cut", "broke off after"),
     ],
 )
-def test_what_is_wrong_is_a_sentence_and_nothing_is_kept(server, tmp_path, fault, expected_message):
+def test_fetch_corpus_errors(server, tmp_path, fault, expected_message):
     server.fault(QA, fault)
     if fault == "cut":
         # A host without support for Range starts again each time.
@@ -106,7 +106,7 @@ def test_what_is_wrong_is_a_sentence_and_nothing_is_kept(server, tmp_path, fault
     assert fetched(server, "msmarco_qa", tmp_path / "qa")[SOURCE].exists()
 
 
-def test_a_page_is_no_corpus_where_nobody_published_a_hash(server, tmp_path):
+def test_fetch_corpus_html_page(server, tmp_path):
     entries = json.loads(server.downloads.read_text())
     for entry in entries["scidocs"].values():
         entry["expected_md5"] = None
@@ -120,7 +120,7 @@ def test_a_page_is_no_corpus_where_nobody_published_a_hash(server, tmp_path):
     assert recorded["md5 of the download"] is None and len(recorded["sha256"]) == 64
 
 
-def test_there_is_room_or_nothing_begins(server, tmp_path, monkeypatch):
+def test_fetch_corpus_disk_space(server, tmp_path, monkeypatch):
     usage = SimpleNamespace(total=1, used=1, free=1000)
     monkeypatch.setattr("everycell.sources.published_files.shutil.disk_usage", lambda _: usage)
     message = r"The corpus msmarco_qa needs about 0.0 MB on the disk with .*, which has 0.0 MB free"
@@ -130,7 +130,7 @@ def test_there_is_room_or_nothing_begins(server, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit of util-linux")
-def test_a_disk_that_fills_is_a_sentence_and_leaves_nothing(server, tmp_path):
+def test_fetch_corpus_full_disk(server, tmp_path):
     command = ["prlimit", "--fsize=2000", *in_a_process(server, "squad", tmp_path / "squad")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "cannot be written (" in done.stderr and "free some space" in done.stderr
@@ -148,7 +148,7 @@ def in_a_process(server: CorpusServer, name: str, folder: Path) -> list[str]:
     return [sys.executable, "-c", code]
 
 
-def test_a_killed_fetch_is_made_again_and_asks_only_for_what_it_lacks(server, tmp_path):
+def test_fetch_corpus_killed(server, tmp_path):
     server.fault("/squad/dev-v2.0.json", "stall", times=1)
     process = subprocess.Popen(in_a_process(server, "squad", tmp_path / "squad"))
     while not any(requests[1].endswith("dev-v2.0.json") for requests in server.asked):
@@ -166,7 +166,7 @@ def test_a_killed_fetch_is_made_again_and_asks_only_for_what_it_lacks(server, tm
     assert len(read_squad(result["dev-v2.0.json"])) == 40
 
 
-def test_a_changed_file_is_seen_in_the_cache_and_mended_in_the_folder(server, tmp_path):
+def test_fetch_corpus_changed_file(server, tmp_path):
     result = fetched(server, "squad", tmp_path / "squad")
     result["dev-v2.0.json"].write_text("{}")
     fetched(server, "squad", tmp_path / "squad")
@@ -177,7 +177,7 @@ def test_a_changed_file_is_seen_in_the_cache_and_mended_in_the_folder(server, tm
         fetched(server, "squad", tmp_path / "squad")
 
 
-def test_another_published_file_takes_the_place_of_the_one_that_is_there(server, tmp_path):
+def test_fetch_corpus_other_release(server, tmp_path):
     result = fetched(server, "squad", tmp_path / "squad")
     server.add_file("/squad/new.json", b'{"data": []}', ("squad2", "dev"))
     server.write_downloads(server.downloads)
@@ -188,7 +188,7 @@ def test_another_published_file_takes_the_place_of_the_one_that_is_there(server,
     assert result["dev-v2.0.json"].read_bytes() == b'{"data": []}'
 
 
-def test_without_a_network_a_copy_by_hand_is_taken(server, tmp_path):
+def test_fetch_corpus_copy_by_hand(server, tmp_path):
     with pytest.raises(CorpusError, match="config.yaml switches the network off: put the file"):
         fetched(server, "msmarco_qa", tmp_path / "qa", network=False)
     entry = json.loads(server.downloads.read_text())["msmarco-qna"]["dev"]
@@ -209,13 +209,13 @@ def test_without_a_network_a_copy_by_hand_is_taken(server, tmp_path):
         ('{"squad2": {"dev": {"url": "file:///etc/passwd"}}}', "squad2, dev, url: "),
     ],
 )
-def test_a_dictionary_that_is_none_is_said(server, tmp_path, content, expected_message):
+def test_read_dictionary_invalid(server, tmp_path, content, expected_message):
     server.downloads.write_text(content)
     with pytest.raises(CorpusError, match=expected_message):
         fetched(server, "squad", tmp_path / "squad")
 
 
-def test_every_corpus_stands_in_a_dictionary_with_hash_and_size(tmp_path, monkeypatch):
+def test_corpora_hash_and_size(tmp_path, monkeypatch):
     monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path))
     for name, corpus in CORPORA.items():
         for part in corpus.parts:

@@ -137,10 +137,24 @@ def assert_nothing_kept(cache: Path):
     assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".lock"]
 
 
+def fetch_from(server: Server, cache: Path, entry: dict | None = None, **options) -> Path:
+    """Fetch a file whose origin is the server, by default one with `CONTENT`."""
+    registry = make_registry(entry or {"origin": origin()}, server.host)
+    return fetch(KEY, cache, registry=registry, **options)
+
+
+def failure(error: type[Exception], server: Server, cache: Path, entry=None, **options) -> str:
+    """Message of the error that a fetch ends in; nothing remains in the cache."""
+    with pytest.raises(error) as caught:
+        fetch_from(server, cache, entry, **options)
+    assert_nothing_kept(cache)
+    return str(caught.value)
+
+
 # --- the order of the sources -------------------------------------------------------------------
 
 
-def test_network_file_is_kept_and_not_fetched_twice(server, tmp_path):
+def test_fetch_once(server, tmp_path):
     registry = make_registry({"origin": origin()}, server.host)
     for _ in range(2):
         path = fetch(KEY, tmp_path, registry=registry)
@@ -149,22 +163,20 @@ def test_network_file_is_kept_and_not_fetched_twice(server, tmp_path):
     assert server.requests == 1
 
 
-def test_mirror_comes_before_the_network_and_is_unpacked(server, tmp_path):
+def test_fetch_mirror_before_network(server, tmp_path):
     entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror")}
-    registry = make_registry(entry, server.host)
-    path = fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=registry)
+    path = fetch_from(server, tmp_path / "cache", entry, mirror=tmp_path / "mirror")
     assert path.read_bytes() == CONTENT
     assert server.requests == 0
 
 
-def test_network_serves_what_the_mirror_does_not_hold(server, tmp_path):
+def test_fetch_network_after_mirror(server, tmp_path):
     (tmp_path / "mirror").mkdir()
-    registry = make_registry({"origin": origin()}, server.host)
-    path = fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=registry)
+    path = fetch_from(server, tmp_path / "cache", mirror=tmp_path / "mirror")
     assert path.read_bytes() == CONTENT
 
 
-def test_a_cache_can_serve_as_a_mirror(server, tmp_path):
+def test_fetch_set_as_mirror(server, tmp_path):
     registry = make_registry({"origin": origin()}, server.host)
     assert list(fetch_set("toy", tmp_path / "first", registry=registry)) == [KEY]
     second = fetch_set(
@@ -174,7 +186,7 @@ def test_a_cache_can_serve_as_a_mirror(server, tmp_path):
     assert server.requests == 1
 
 
-def test_both_contents_of_a_changed_copy_are_accepted(server, tmp_path):
+def test_fetch_changed_copy(server, tmp_path):
     changed = CONTENT.replace(b"W001", b"W002")
     entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror", changed), "note": "ids"}
     registry = make_registry(entry, server.host)
@@ -197,10 +209,14 @@ def tar_of(*names: str) -> bytes:
     return buffer.getvalue()
 
 
-def test_the_one_file_of_an_archive_is_unpacked_and_guarded(server, tmp_path):
-    packed = tar_of("runs/._ratings.csv", "runs/ratings.csv")
+def served_archive(server: Server, packed: bytes) -> dict:
+    """Serve an archive, and return its entry."""
     server.answer = server.send(packed)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
+    return {"origin": origin(packed, packed="tar"), "note": "archive"}
+
+
+def test_fetch_archive_member(server, tmp_path):
+    entry = served_archive(server, tar_of("runs/._ratings.csv", "runs/ratings.csv"))
     registry = make_registry(entry, server.host)
     path = fetch(KEY, tmp_path / "1", registry=registry)
     assert path.read_bytes() == CONTENT
@@ -213,13 +229,11 @@ def test_the_one_file_of_an_archive_is_unpacked_and_guarded(server, tmp_path):
 
 
 @pytest.mark.fault("archive")
-def test_an_archive_of_two_files_is_refused(server, tmp_path):
-    packed = tar_of("a.csv", "b.csv")
-    server.answer = server.send(packed)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
-    with pytest.raises(SourceError, match="contains 2 files, expected 1"):
-        fetch(KEY, tmp_path, registry=make_registry(entry, server.host))
-    assert_nothing_kept(tmp_path)
+def test_fetch_archive_two_files(server, tmp_path):
+    message = failure(
+        SourceError, server, tmp_path, served_archive(server, tar_of("a.csv", "b.csv"))
+    )
+    assert "contains 2 files, expected 1" in message
 
 
 def archive_of(member: tarfile.TarInfo, content: bytes = b"") -> bytes:
@@ -240,12 +254,9 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, **headers: str) -> tarfile.
 
 @pytest.mark.fault("archive")
 @pytest.mark.parametrize("name", ["/escaped", "../../../escaped", "a/../../../escaped"])
-def test_the_name_of_a_member_says_nothing_on_where_it_goes(server, tmp_path, name):
-    packed = archive_of(member(name), CONTENT)
-    server.answer = server.send(packed)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
+def test_fetch_member_name(server, tmp_path, name):
     cache = tmp_path / "a" / "b" / "cache"
-    path = fetch(KEY, cache, registry=make_registry(entry, server.host))
+    path = fetch_from(server, cache, served_archive(server, archive_of(member(name), CONTENT)))
     assert path == cache / KEY and path.read_bytes() == CONTENT
     assert not path.stat().st_mode & 0o7022  # nor does the mode in the archive
     files = {result.name for result in tmp_path.rglob("*") if result.is_file()}
@@ -267,33 +278,27 @@ def test_the_name_of_a_member_says_nothing_on_where_it_goes(server, tmp_path, na
     ],
     ids=["symbolic link", "link", "character device", "block device", "pipe", "folder", "sparse"],
 )
-def test_a_member_that_is_no_plain_file_is_not_unpacked(server, tmp_path, hostile):
+def test_fetch_member_not_plain(server, tmp_path, hostile):
     (tmp_path / "victim").write_bytes(b"mine")
-    packed = archive_of(hostile)
-    server.answer = server.send(packed)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
-    with pytest.raises(SourceError, match="contains 0 files, expected 1"):
-        fetch(KEY, tmp_path / "a" / "b" / "cache", registry=make_registry(entry, server.host))
+    entry = served_archive(server, archive_of(hostile))
+    message = failure(SourceError, server, tmp_path / "a" / "b" / "cache", entry)
+    assert "contains 0 files, expected 1" in message
     assert_nothing_kept(tmp_path / "a")
     assert (tmp_path / "victim").read_bytes() == b"mine"
 
 
 @pytest.mark.fault("archive")
-def test_an_archive_with_a_broken_header_is_named(server, tmp_path):
-    packed = archive_of(member("r.csv", **{"GNU.sparse.map": "x,y", "GNU.sparse.size": "z"}))
-    server.answer = server.send(packed)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
-    with pytest.raises(SourceError, match="cannot be unpacked as tar"):
-        fetch(KEY, tmp_path, registry=make_registry(entry, server.host))
-    assert_nothing_kept(tmp_path)
+def test_fetch_broken_header(server, tmp_path):
+    broken = member("r.csv", **{"GNU.sparse.map": "x,y", "GNU.sparse.size": "z"})
+    message = failure(SourceError, server, tmp_path, served_archive(server, archive_of(broken)))
+    assert "cannot be unpacked as tar" in message
 
 
 @pytest.mark.fault("mirror")
-def test_files_beside_a_file_never_say_which_content_is_right(server, tmp_path):
-    """Of an archive without a registered content, only the archive itself says it."""
+def test_check_ignores_files_next_to_the_archive(server, tmp_path):
+    """Without a registered content, only the archive itself determines it."""
     packed = tar_of("ratings.csv")
-    server.answer = server.send(packed)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
+    entry = served_archive(server, packed)
     registry = make_registry(entry, server.host)
     path = fetch(KEY, tmp_path / "cache", registry=registry)
     assert check(path, KEY, registry=registry).read_bytes() == CONTENT
@@ -319,9 +324,8 @@ def test_files_beside_a_file_never_say_which_content_is_right(server, tmp_path):
 
 @pytest.mark.fault("cache")
 @pytest.mark.parametrize("name", [".{}.part", ".{}.part.download", ".{}.archive", ".{}.link"])
-def test_a_planted_link_leads_nowhere(server, tmp_path, name):
-    packed = tar_of("ratings.csv")
-    server.answer = server.send(packed)
+def test_fetch_planted_link(server, tmp_path, name):
+    entry = served_archive(server, tar_of("ratings.csv"))
     (tmp_path / "cache/toy").mkdir(parents=True)
     (tmp_path / "home").mkdir()
     victim = tmp_path / "home" / "victim"
@@ -329,13 +333,12 @@ def test_a_planted_link_leads_nowhere(server, tmp_path, name):
     target = tmp_path / "cache" / KEY
     link = target.with_name(name.format(target.name))
     link.symlink_to(victim.parent if link.suffix == ".link" else victim)
-    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
-    fetch(KEY, tmp_path / "cache", registry=make_registry(entry, server.host))
+    fetch_from(server, tmp_path / "cache", entry)
     assert victim.read_bytes() == b"mine" and target.read_bytes() == CONTENT
 
 
 @pytest.mark.fault("cache")
-def test_a_pipe_in_place_of_a_file_is_named(tmp_path):
+def test_fetch_pipe(tmp_path):
     registry = make_registry({"origin": origin()})
     for folder in ("cache", "mirror"):
         (tmp_path / folder / "toy").mkdir(parents=True)
@@ -344,7 +347,7 @@ def test_a_pipe_in_place_of_a_file_is_named(tmp_path):
         fetch(KEY, tmp_path / "cache", registry=registry)
 
 
-def test_notice_is_shown_before_the_first_file_of_a_set_only(server, tmp_path, caplog):
+def test_fetch_notice(server, tmp_path, caplog):
     registry = make_registry({"origin": origin()}, server.host)
     (tmp_path / KEY).parent.mkdir(parents=True)  # as Snakemake does before a job
     fetch(KEY, tmp_path, registry=registry)
@@ -369,99 +372,66 @@ def test_notice_is_shown_before_the_first_file_of_a_set_only(server, tmp_path, c
         (CONTENT + b"more", "has the wrong content"),
     ],
 )
-def test_wrong_answer_is_named_and_not_kept(server, tmp_path, body, what):
+def test_fetch_wrong_content(server, tmp_path, body, what):
     server.answer = server.send(body, announced=None)
-    registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(DownloadError, match=what) as caught:
-        fetch(KEY, tmp_path, registry=registry)
-    message = str(caught.value)
-    for part in (KEY, registry.url(KEY), sha256(body), sha256(CONTENT), "EVERYCELL_MIRROR"):
+    url = make_registry({"origin": origin()}, server.host).url(KEY)
+    message = failure(DownloadError, server, tmp_path)
+    for part in (what, KEY, url, sha256(body), sha256(CONTENT), "EVERYCELL_MIRROR"):
         assert part in message
-    assert_nothing_kept(tmp_path)
+
+
+def pour(handler):
+    handler.send_response(200)
+    handler.end_headers()
+    # 40 MB, unless the download is aborted.
+    for _ in range(40):
+        handler.wfile.write(bytes(1 << 20))
+
+
+def send_bad_length(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Length", "many")
+    handler.end_headers()
+    handler.wfile.write(CONTENT)
+
+
+CUT = {"body": CONTENT[:100], "announced": len(CONTENT)}
 
 
 @pytest.mark.fault("download")
-def test_an_answer_without_end_is_ended(server, tmp_path):
-    def pour(handler):
-        handler.send_response(200)
-        handler.end_headers()
-        # 40 MB, were it not ended.
-        for _ in range(40):
-            handler.wfile.write(bytes(1 << 20))
-
-    server.answer = pour
-    registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(DownloadError, match=f"has more than .* expected {len(CONTENT)}"):
-        fetch(KEY, tmp_path, registry=registry)
-    assert_nothing_kept(tmp_path)
-
-
-@pytest.mark.fault("download")
-def test_headers_that_cannot_be_read_are_named(server, tmp_path):
-    def answer(handler):
-        handler.send_response(200)
-        handler.send_header("Content-Length", "many")
-        handler.end_headers()
-        handler.wfile.write(CONTENT)
-
-    server.answer = answer
-    registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(DownloadError, match="sent headers that cannot be read"):
-        fetch(KEY, tmp_path, registry=registry)
-    assert_nothing_kept(tmp_path)
-
-
-@pytest.mark.fault("download")
-@pytest.mark.parametrize(("status", "requests"), [(404, 1), (403, 1), (429, 3), (503, 3)])
-def test_error_status_is_named_and_only_a_busy_server_is_asked_again(
-    server, tmp_path, status, requests
-):
-    server.answer = server.send(b"no", status=status)
-    registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(DownloadError, match=f"returned {status} .*{sha256(CONTENT)}"):
-        fetch(KEY, tmp_path, registry=registry)
+@pytest.mark.parametrize(
+    ("answer", "what", "requests", "timeout"),
+    [
+        (lambda _: pour, f"has more than .* expected {len(CONTENT)}", 1, 30),
+        (lambda _: send_bad_length, "sent headers that cannot be read", 3, 30),
+        (lambda server: server.send(b"", status=404), f"returned 404 .*{sha256(CONTENT)}", 1, 30),
+        (lambda server: server.send(b"", status=403), "returned 403", 1, 30),
+        (lambda server: server.send(b"", status=429), "returned 429", 3, 30),
+        (lambda server: server.send(b"", status=503), "returned 503", 3, 30),
+        (lambda server: server.send(**CUT), f"before all {len(CONTENT)} bytes arrived", 3, 30),
+        (lambda server: lambda _: server.release.wait(30), "did not respond within 0.1 s", 3, 0.1),
+        (lambda server: server.stall(CONTENT[:100]), "bytes arrived: .*timed out", 3, 0.1),
+    ],
+    ids=["endless", "header", "404", "403", "429", "503", "broken", "silent", "stalled"],
+)
+def test_fetch_failed_download(server, tmp_path, answer, what, requests, timeout):
+    server.answer = answer(server)
+    assert re.search(what, failure(DownloadError, server, tmp_path, timeout=timeout))
     assert server.requests == requests
-    assert_nothing_kept(tmp_path)
 
 
 @pytest.mark.fault("download")
-def test_a_broken_connection_is_tried_again(server, tmp_path):
-    broken, full = server.send(CONTENT[:100], announced=len(CONTENT)), server.send(CONTENT)
+def test_fetch_broken_connection(server, tmp_path):
+    broken, full = server.send(**CUT), server.send(CONTENT)
     server.answer = lambda handler: (broken if server.requests == 1 else full)(handler)
-    path = fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
-    assert path.read_bytes() == CONTENT
+    assert fetch_from(server, tmp_path).read_bytes() == CONTENT
     assert server.requests == 2
-
-
-@pytest.mark.fault("download")
-def test_a_connection_that_always_breaks_is_named(server, tmp_path):
-    server.answer = server.send(CONTENT[:100], announced=len(CONTENT))
-    with pytest.raises(DownloadError, match=f"before all {len(CONTENT)} bytes arrived"):
-        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
-    assert server.requests == 3
-    assert_nothing_kept(tmp_path)
-
-
-@pytest.mark.fault("download")
-def test_a_server_that_does_not_answer_is_given_up(server, tmp_path):
-    server.answer = lambda handler: server.release.wait(30)
-    with pytest.raises(DownloadError, match="did not respond within 0.1 s"):
-        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host), timeout=0.1)
-    assert_nothing_kept(tmp_path)
-
-
-@pytest.mark.fault("download")
-def test_a_server_that_stops_in_the_middle_is_given_up(server, tmp_path):
-    server.answer = server.stall(CONTENT[:100])
-    with pytest.raises(DownloadError, match="bytes arrived: .*timed out"):
-        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host), timeout=0.1)
-    assert_nothing_kept(tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.fault("download")
 @pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1.1 200 OK\r\n\r\n"])
-def test_a_download_that_drips_is_given_up(server, tmp_path, start):
+def test_fetch_slow_download(server, tmp_path, start):
     def drip(handler):
         try:
             handler.wfile.write(start)
@@ -472,14 +442,11 @@ def test_a_download_that_drips_is_given_up(server, tmp_path, start):
             pass
 
     server.answer = drip
-    registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(DownloadError, match="was abandoned after . s"):
-        fetch(KEY, tmp_path, registry=registry, timeout=0.5)
-    assert_nothing_kept(tmp_path)
+    assert "was abandoned after " in failure(DownloadError, server, tmp_path, timeout=0.5)
 
 
 @pytest.mark.fault("cache")
-def test_who_waits_for_another_process_is_told(server, tmp_path, monkeypatch, caplog):
+def test_fetch_waits_for_lock(server, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(MODULE, "PATIENCE", 0.05)
     server.answer = server.send(CONTENT)
     stored = threading.Event()
@@ -491,37 +458,35 @@ def test_who_waits_for_another_process_is_told(server, tmp_path, monkeypatch, ca
 
     threading.Thread(target=hold).start()
     stored.wait()
-    fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
+    fetch_from(server, tmp_path)
     assert "Waiting for another process that is fetching files of" in caplog.text
 
 
 @pytest.mark.fault("download")
-def test_refused_connection_is_named(server, tmp_path):
+def test_fetch_refused_connection(server, tmp_path):
     server.close()
-    with pytest.raises(DownloadError, match="refused") as error:
-        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
-    assert_nothing_kept(tmp_path)
+    message = failure(DownloadError, server, tmp_path)
+    assert KEY in message and "refused" in message and "cannot be reached" in message
     # Without the network, hash and size of the file do not matter.
-    message = str(error.value)
-    assert KEY in message and "cannot be reached" in message and "sha256" not in message
+    assert "sha256" not in message
     assert len(message) < 300
 
 
 # --- nothing to fetch from ----------------------------------------------------------------------
 
 
-def test_network_switched_off_says_what_to_do(tmp_path):
+def test_fetch_network_off(tmp_path):
     with pytest.raises(UnavailableError, match="network is switched off; set `mirror:`"):
         fetch(KEY, tmp_path, network=False, registry=make_registry({"origin": origin()}))
 
 
-def test_a_file_that_only_a_mirror_has_says_so(tmp_path):
+def test_fetch_mirror_only(tmp_path):
     entry = {"mirror": copy_in(tmp_path / "mirror"), "note": "taken from a package"}
     with pytest.raises(UnavailableError, match=r"cannot be downloaded \(taken from a package\)"):
         fetch(KEY, tmp_path / "cache", registry=make_registry(entry))
 
 
-def test_an_unavailable_file_says_why(tmp_path):
+def test_fetch_unavailable(tmp_path):
     with pytest.raises(UnavailableError, match="cannot be fetched: too large"):
         fetch(KEY, tmp_path, registry=make_registry({"note": "too large"}))
 
@@ -530,41 +495,30 @@ def test_an_unavailable_file_says_why(tmp_path):
 
 
 @pytest.mark.fault("mirror")
-def test_a_mirror_with_one_changed_byte_is_refused(server, tmp_path):
+def test_fetch_changed_mirror(server, tmp_path):
     entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror")}
     packed = tmp_path / "mirror" / f"{KEY}.gz"
     raw = bytearray(packed.read_bytes())
     raw[-1] ^= 1
     packed.write_bytes(raw)
-    with pytest.raises(MirrorError, match="changed or damaged") as caught:
-        fetch(
-            KEY,
-            tmp_path / "cache",
-            mirror=tmp_path / "mirror",
-            registry=make_registry(entry, server.host),
-        )
+    cache, mirror = tmp_path / "cache", tmp_path / "mirror"
+    message = failure(MirrorError, server, cache, entry, mirror=mirror)
     for part in (str(packed), sha256(bytes(raw)), entry["mirror"]["sha256"]):
-        assert part in str(caught.value)
+        assert part in message
     assert server.requests == 0
-    assert_nothing_kept(tmp_path / "cache")
 
 
 @pytest.mark.fault("mirror")
-def test_an_unpacked_mirror_file_with_one_changed_byte_is_refused(server, tmp_path):
+def test_fetch_changed_packed_mirror(server, tmp_path):
     (tmp_path / "mirror" / "toy").mkdir(parents=True)
     (tmp_path / "mirror" / KEY).write_bytes(CONTENT[:-1] + b" ")
-    with pytest.raises(MirrorError, match=sha256(CONTENT)):
-        fetch(
-            KEY,
-            tmp_path / "cache",
-            mirror=tmp_path / "mirror",
-            registry=make_registry({"origin": origin()}, server.host),
-        )
+    message = failure(MirrorError, server, tmp_path / "cache", mirror=tmp_path / "mirror")
+    assert sha256(CONTENT) in message
     assert server.requests == 0
 
 
 @pytest.mark.fault("mirror")
-def test_an_unreadable_mirror_file_is_named(tmp_path, monkeypatch):
+def test_fetch_unreadable_mirror(tmp_path, monkeypatch):
     entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror")}
 
     def refuse(path):
@@ -576,15 +530,14 @@ def test_an_unreadable_mirror_file_is_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.fault("mirror")
-def test_a_missing_mirror_folder_is_an_error(server, tmp_path):
-    registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(MirrorError, match="does not exist; correct `mirror:`"):
-        fetch(KEY, tmp_path / "cache", mirror=tmp_path / "nowhere", registry=registry)
+def test_fetch_missing_mirror(server, tmp_path):
+    message = failure(MirrorError, server, tmp_path / "cache", mirror=tmp_path / "nowhere")
+    assert "does not exist; correct `mirror:`" in message
     assert server.requests == 0
 
 
 @pytest.mark.fault("mirror")
-def test_a_copy_that_cannot_be_unpacked_is_named(tmp_path):
+def test_fetch_broken_packed_mirror(tmp_path):
     (tmp_path / "mirror" / "toy").mkdir(parents=True)
     (tmp_path / "mirror" / f"{KEY}.gz").write_bytes(CONTENT)
     form = {"path": f"{KEY}.gz", "size": len(CONTENT), "sha256": sha256(CONTENT)}
@@ -599,7 +552,7 @@ def test_a_copy_that_cannot_be_unpacked_is_named(tmp_path):
 
 
 @pytest.mark.fault("cache")
-def test_a_changed_file_in_the_cache_is_an_error_and_left_alone(server, tmp_path):
+def test_fetch_changed_cache(server, tmp_path):
     registry = make_registry({"origin": origin()}, server.host)
     path = fetch(KEY, tmp_path, registry=registry)
     path.write_bytes(b"my own notes")
@@ -612,7 +565,7 @@ def test_a_changed_file_in_the_cache_is_an_error_and_left_alone(server, tmp_path
 
 
 @pytest.mark.fault("cache")
-def test_a_complete_read_only_cache_is_enough(server, tmp_path, monkeypatch):
+def test_fetch_read_only_cache(server, tmp_path, monkeypatch):
     registry = make_registry({"origin": origin()}, server.host)
     path = fetch(KEY, tmp_path, registry=registry)
 
@@ -629,7 +582,7 @@ def test_a_complete_read_only_cache_is_enough(server, tmp_path, monkeypatch):
 
 
 @pytest.mark.fault("cache")
-def test_a_file_in_place_of_the_cache_folder_is_an_error(server, tmp_path):
+def test_fetch_file_as_cache(server, tmp_path):
     (tmp_path / "cache").write_text("")
     with pytest.raises(CacheError, match="choose a writable cache folder"):
         fetch(KEY, tmp_path / "cache", registry=make_registry({"origin": origin()}, server.host))
@@ -637,7 +590,7 @@ def test_a_file_in_place_of_the_cache_folder_is_an_error(server, tmp_path):
 
 
 @pytest.mark.fault("cache")
-def test_a_folder_in_place_of_the_file_is_an_error(tmp_path):
+def test_fetch_folder_as_file(tmp_path):
     (tmp_path / KEY).mkdir(parents=True)
     with pytest.raises(CacheError, match="cannot be read"):
         fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}))
@@ -667,7 +620,7 @@ def run_fetch(registry: Registry, cache: Path, before: str = "") -> subprocess.P
 
 
 @pytest.mark.fault("full_disk")
-def test_no_space_says_so_and_the_next_fetch_succeeds(server, tmp_path):
+def test_fetch_no_space(server, tmp_path):
     registry = make_registry({"origin": origin()}, server.host)
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
     out, _ = run_fetch(registry, tmp_path, limit).communicate(timeout=60)
@@ -689,7 +642,7 @@ filelock.FileLock.acquire = announce
 
 
 @pytest.mark.fault("cache")
-def test_two_processes_at_once_fetch_once(server, tmp_path):
+def test_fetch_two_processes(server, tmp_path):
     second_waits, full = threading.Event(), server.send(CONTENT)
 
     def answer(handler):
@@ -711,7 +664,7 @@ def test_two_processes_at_once_fetch_once(server, tmp_path):
 
 
 @pytest.mark.fault("interrupted_run")
-def test_an_interrupt_leaves_nothing_behind(server, tmp_path, monkeypatch):
+def test_fetch_interrupted(server, tmp_path, monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt
 
@@ -725,7 +678,7 @@ def test_an_interrupt_leaves_nothing_behind(server, tmp_path, monkeypatch):
 
 
 @pytest.mark.fault("interrupted_run")
-def test_a_killed_download_is_never_taken_for_finished(server, tmp_path):
+def test_fetch_killed(server, tmp_path):
     server.answer = server.stall(CONTENT[:700])
     registry = make_registry({"origin": origin()}, server.host)
     process = run_fetch(registry, tmp_path)
@@ -748,7 +701,7 @@ def wait_for(condition):
 # --- the real registry --------------------------------------------------------------------------
 
 
-def test_every_mirrored_file_can_be_fetched_without_the_network(mirror, tmp_path):
+def test_fetch_every_mirrored_file(mirror, tmp_path):
     registry = load_registry()
     keys = [key for key, entry in registry.files.items() if entry.mirror]
     for key in keys:
@@ -757,6 +710,6 @@ def test_every_mirrored_file_can_be_fetched_without_the_network(mirror, tmp_path
     assert len(keys) == 241
 
 
-def test_the_registry_survives_being_written_out():
+def test_load_registry_round_trip():
     registry = load_registry()
     assert Registry.model_validate(json.loads(registry.model_dump_json())) == registry

@@ -18,5 +18,5 @@ from everycell.sources.settings import FetchSettings
         ("~/a", {}, Path.home() / "a"),
     ],
 )
-def test_the_environments_mirror_comes_first(configured, environment, expected):
+def test_mirror_folder_environment(configured, environment, expected):
     assert FetchSettings(mirror=configured).mirror_folder(environment) == expected

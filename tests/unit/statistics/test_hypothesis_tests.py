@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from data_errors import refused
 from scipy import stats
 
 from everycell.statistics.hypothesis_tests import pearson, t_tests
@@ -13,7 +14,7 @@ RNG = np.random.default_rng(4)
 SCORES = pd.DataFrame(RNG.random((20, 3)) + [0, 0.1, 0.4], columns=["a", "b", "c"])
 
 
-def test_paired_and_unpaired_equal_scipy():
+def test_t_tests_equal_scipy():
     paired = t_tests(SCORES).set_index(["a", "b"])
     unpaired = t_tests(SCORES, paired=False).set_index(["a", "b"])
     for pair in paired.index:
@@ -24,7 +25,7 @@ def test_paired_and_unpaired_equal_scipy():
     assert unpaired["df"].tolist() == [38] * 3
 
 
-def test_corrections_by_hand():
+def test_t_tests_corrections_by_hand():
     p = t_tests(SCORES, correction="none")["p"].to_numpy()
     np.testing.assert_allclose(
         t_tests(SCORES, correction="bonferroni")["p_corrected"], np.minimum(3 * p, 1)
@@ -34,14 +35,14 @@ def test_corrections_by_hand():
     np.testing.assert_allclose(t_tests(SCORES)["p_corrected"].to_numpy()[order], holm)
 
 
-def test_only_the_pairs_asked_for_are_corrected():
+def test_t_tests_given_pairs():
     table = t_tests(SCORES, [("c", "a")], correction="bonferroni")
     assert len(table) == 1
     assert table.loc[0, "p_corrected"] == table.loc[0, "p"]
     assert table.loc[0, "difference"] == pytest.approx((SCORES["c"] - SCORES["a"]).mean())
 
 
-def test_samples_without_a_difference():
+def test_t_tests_identical_samples():
     same = {"a": [1.0, 2.0, 4.0], "b": [1.0, 2.0, 4.0]}
     assert t_tests(same)[["t", "p", "df"]].values.tolist() == [[0, 1, 2]]
     flat = {"a": [1.0, 1.0], "b": [1.0, 1.0, 1.0]}
@@ -50,7 +51,7 @@ def test_samples_without_a_difference():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("names", list(itertools.permutations("abc")), ids="".join)
-def test_swapping_samples_flips_the_sign_only(names):
+def test_t_tests_swapped_samples(names):
     table = t_tests(SCORES[list(names)])
     for row in table.itertuples():
         mirrored = t_tests(SCORES, [(row.b, row.a)]).iloc[0]
@@ -67,19 +68,27 @@ def test_pearson_equals_numpy_and_contains_r():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "fields"),
     [
-        (lambda: t_tests(SCORES, [("a", "d")]), "sample 'd'; expected one of"),
-        (lambda: t_tests(SCORES, correction="fdr"), "correction is 'fdr'"),
-        (lambda: t_tests({"a": [1, 2]}), "no pair to compare"),
-        (lambda: t_tests({"a": [1, 2], "b": [1, 2, 3]}), "'a' and 'b' have 2 and 3 values"),
-        (lambda: t_tests({"a": [1, 2], "b": [1, np.nan]}), "'b' is nan at position 1"),
-        (lambda: t_tests({"a": [1], "b": [2]}), r"'a' has the shape \(1,\)"),
-        (lambda: pearson({"a": [1, 2, 3], "b": [2, 2, 2]}), "sample 'b' are 2"),
+        (lambda: t_tests(SCORES, [("a", "d")]), {"column": "sample", "value": "d"}),
+        (lambda: t_tests(SCORES, correction="fdr"), {"column": "correction", "value": "fdr"}),
+        (lambda: t_tests(SCORES, alpha=1.0), {"column": "alpha", "value": 1}),
+        (lambda: t_tests({"a": [1, 2]}), {"column": "samples", "value": ["a"]}),
+        (lambda: t_tests({"a": [1, 2], "b": [1, 2, 3]}), {"column": "samples 'a' and 'b'"}),
+        (
+            lambda: t_tests({"a": [1, 2], "b": [1, np.nan]}),
+            {"column": "sample 'b'", "row": "position 1", "value": np.nan},
+        ),
+        (lambda: t_tests({"a": [1], "b": [2]}), {"column": "sample 'a'", "value": [1]}),
+        (
+            lambda: pearson({"a": [1, 2, 3], "b": [2, 2, 2]}),
+            {"column": "sample 'b'", "value": [2, 2, 2]},
+        ),
+        (lambda: pearson(SCORES, confidence=0), {"column": "confidence", "value": 0}),
     ],
 )
-def test_bad_samples_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
+def test_t_tests_invalid_samples(call, fields):
+    with refused(**fields):
         call()
 
 

@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy.special import expit
 
+from everycell.base.errors import DataError
 from everycell.statistics.laplace import (
     LastLayer,
     fisher_diagonal,
@@ -35,7 +36,7 @@ def gradients(head, vector, label):
 
 @pytest.mark.compares("fisher_diagonal")
 @pytest.mark.parametrize("head", HEADS, ids=["one logit", "two logits"])
-def test_fisher_is_the_sum_of_squared_gradients(head):
+def test_fisher_diagonal_equals_squared_gradients(head):
     squared = [[gradients(head, vector, y) ** 2 for y in (0, 1)] for vector in VECTORS]
     at_labels = sum(pair[y] for pair, y in zip(squared, RELEVANCE, strict=True))
     np.testing.assert_allclose(fisher_diagonal(head, VECTORS, RELEVANCE), at_labels)
@@ -48,7 +49,7 @@ def test_fisher_is_the_sum_of_squared_gradients(head):
 
 @pytest.mark.compares("log_odds_distribution", "sampled_distribution")
 @pytest.mark.parametrize("head", HEADS, ids=["one logit", "two logits"])
-def test_sampling_finds_the_closed_form(head):
+def test_sampled_distribution_equals_closed_form(head):
     fisher = fisher_diagonal(head, VECTORS)
     exact = log_odds_distribution(head, fisher, VECTORS[:6])
     result = sampled_distribution(
@@ -58,7 +59,7 @@ def test_sampling_finds_the_closed_form(head):
     np.testing.assert_allclose(result[1], exact[1], rtol=0.01)
 
 
-def test_log_probabilities_are_those_of_sampled_log_odds():
+def test_sampled_distribution_log_probability():
     head, fisher = HEADS[1], fisher_diagonal(HEADS[1], VECTORS)
     centre, spread = log_odds_distribution(head, fisher, VECTORS[:4])
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
@@ -77,7 +78,7 @@ def test_log_probabilities_are_those_of_sampled_log_odds():
     np.testing.assert_allclose(result[1], deviation, rtol=0.02)
 
 
-def test_twice_the_data_makes_the_deviation_smaller_by_the_root_of_two():
+def test_log_odds_distribution_twice_the_data():
     head = HEADS[0]
     once = log_odds_distribution(head, fisher_diagonal(head, VECTORS), VECTORS, prior=1e-12)[1]
     doubled = np.concatenate([VECTORS, VECTORS])
@@ -85,34 +86,25 @@ def test_twice_the_data_makes_the_deviation_smaller_by_the_root_of_two():
     np.testing.assert_allclose(once / twice, np.sqrt(2))
 
 
+ONES = np.ones((1, 5))
+
+
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "column"),
     [
-        (lambda: fisher_diagonal(HEADS[0], [[1.0, 2.0]]), r"a row of 4 finite"),
-        (lambda: fisher_diagonal(HEADS[0], [[1, 2, 3, np.nan]]), "not finite"),
-        (lambda: fisher_diagonal(HEADS[0], VECTORS, [2] * 30), "give 0 or 1 for each"),
-        (lambda: fisher_diagonal(HEADS[0], VECTORS, [1]), "1 labels for 30 vectors"),
-        (lambda: log_odds_distribution(HEADS[0], [[1.0]], VECTORS), "in the shape .1, 5."),
-        (
-            lambda: log_odds_distribution(HEADS[0], np.full((1, 5), -1.0), VECTORS),
-            "or a negative value",
-        ),
-        (
-            lambda: log_odds_distribution(HEADS[0], np.ones((1, 5)), VECTORS, prior=0),
-            "prior precision is 0",
-        ),
-        (
-            lambda: sampled_distribution(
-                HEADS[0], np.ones((1, 5)), VECTORS, samples=1, rng=np.random.default_rng()
-            ),
-            "samples is 1",
-        ),
-        (
-            lambda: LastLayer(np.ones((3, 4)), np.ones(3)).log_odds(VECTORS),
-            "give one or two logits",
-        ),
+        (lambda: fisher_diagonal(HEADS[0], [[1.0, 2.0]]), "vectors"),
+        (lambda: fisher_diagonal(HEADS[0], [[1, 2, 3, np.nan]]), "vectors"),
+        (lambda: fisher_diagonal(HEADS[0], VECTORS, [2] * 30), "relevance"),
+        (lambda: fisher_diagonal(HEADS[0], VECTORS, [1]), "relevance"),
+        (lambda: log_odds_distribution(HEADS[0], [[1.0]], VECTORS), "fisher"),
+        (lambda: log_odds_distribution(HEADS[0], -ONES, VECTORS), "fisher"),
+        (lambda: log_odds_distribution(HEADS[0], ONES, VECTORS, prior=0), "prior"),
+        (lambda: sampled_distribution(HEADS[0], ONES, VECTORS, samples=1, rng=RNG), "samples"),
+        (lambda: LastLayer(np.ones((3, 4)), np.ones(3)).log_odds(VECTORS), "head"),
+        (lambda: LastLayer(np.full((1, 4), np.nan), np.ones(1)).log_odds(VECTORS), "head"),
     ],
 )
-def test_what_has_no_uncertainty(call, message):
-    with pytest.raises(ValueError, match=message):
+def test_log_odds_distribution_invalid_values(call, column):
+    with pytest.raises(DataError) as caught:
         call()
+    assert caught.value.column == column

@@ -10,11 +10,11 @@ from everycell.statistics.power import anova_power, power_from_f, required_per_g
 
 
 @pytest.mark.parametrize(("f_value", "workers"), [(2.145, 16), (0.578, 56)])
-def test_workers_of_chapter_7(f_value, workers):
+def test_power_from_f_chapter_7(f_value, workers):
     assert power_from_f(f_value, groups=2, per_group=5).per_group_needed == workers
 
 
-def test_workers_of_chapter_7_from_all_ratings_would_be_others():
+def test_power_from_f_all_ratings():
     """F was computed over 50 ratings a condition; with that n the answers are 181 and 667."""
     needed = [power_from_f(f, groups=2, per_group=50).per_group_needed for f in (2.145, 0.578)]
     assert needed == [181, 667]
@@ -29,7 +29,7 @@ def test_workers_of_chapter_7_from_all_ratings_would_be_others():
         (31.77, 3, 9, 1.63),
     ],
 )
-def test_effects_of_chapter_4(f_value, groups, per_group, effect):
+def test_power_from_f_chapter_4(f_value, groups, per_group, effect):
     assert round(power_from_f(f_value, groups, per_group).cohen_f, 2) == effect
 
 
@@ -43,12 +43,12 @@ def test_power_of_chapter_4():
     groups=st.integers(2, 10),
     power=st.sampled_from([0.7, 0.8, 0.95]),
 )
-def test_required_size_has_the_wanted_power(effect, groups, power):
+def test_required_per_group_reaches_power(effect, groups, power):
     needed = required_per_group(effect, groups, power=power)
     assert anova_power(effect, groups, needed) == pytest.approx(power, abs=1e-5)
 
 
-def test_no_effect_has_the_power_of_chance():
+def test_anova_power_no_effect():
     assert anova_power(0.0, 3, 20, alpha=0.05) == pytest.approx(0.05)
 
 

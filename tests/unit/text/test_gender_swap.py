@@ -4,14 +4,13 @@ import re
 
 import pandas as pd
 import pytest
+from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.base.errors import DataError
 from everycell.metrics.word_lists import read_words
 from everycell.text.gender_swap import (
     default_pairs,
-    find_unpaired_terms,
     make_pairs,
     swap_coverage,
     swap_gender,
@@ -46,7 +45,7 @@ from everycell.text.gender_swap import (
         ("", ""),
     ],
 )
-def test_swaps(text, swapped):
+def test_swap_gender_cases(text, swapped):
     assert swap_gender(text) == swapped
 
 
@@ -154,7 +153,7 @@ def test_swap_gender_pairs_and_marks(text, swapped):
         assert swap_gender(swapped) == text
 
 
-def test_every_pair_of_the_list_is_replaced_both_ways():
+def test_swap_gender_every_pair():
     pairs = default_pairs()
     assert len(pairs.words) >= 150
     assert len(pairs.names) == 80
@@ -178,7 +177,7 @@ pronouns = st.sampled_from(
     parts=st.lists(st.one_of(cased, pronouns), min_size=1),
     mark=st.sampled_from([" ", ", ", "'s ", "-", "\n"]),
 )
-def test_swapping_twice_gives_the_text_back(parts, mark):
+def test_swap_gender_twice(parts, mark):
     text = mark.join(parts)
     # A mark can take a pronoun's noun from it, but the same rule judges both ways.
     assert swap_gender(swap_gender(text)) == text
@@ -191,7 +190,7 @@ def test_text_without_gendered_words_stays(text):
         assert swap_gender(text) == text
 
 
-def test_pairs_of_the_callers_own():
+def test_make_pairs_own():
     own = make_pairs([("Actor", "actress")], [("Otto", "Ida")])
     assert swap_gender("Otto, the ACTOR, saw his queen", own) == "Ida, the ACTRESS, saw her queen"
 
@@ -207,12 +206,11 @@ def test_pairs_of_the_callers_own():
     ],
 )
 def test_make_pairs_invalid(pairs, column, value):
-    with pytest.raises(DataError) as error:
+    with refused(column, value):
         make_pairs(*pairs)
-    assert (error.value.column, error.value.value) == (column, value)
 
 
-def test_coverage_counts_what_has_no_counterpart():
+def test_swap_coverage_unpaired_terms():
     words = {"f": ["she", "mum", "mary"], "m": ["bloke", "he"]}
     result = swap_coverage(["She, mum and MUM", "mary or Mary or he"], words)
     assert result.values.tolist() == [
@@ -225,16 +223,16 @@ def test_coverage_counts_what_has_no_counterpart():
 
 
 @pytest.mark.released
-def test_the_nouns_and_pronouns_of_the_released_list_have_a_counterpart(mirror):
+def test_swap_gender_released_list(mirror):
     words = read_words(mirror / "gender-bias-ir/fairr/wordlist_gender_representative.txt")
     lines = (mirror / "gender-bias-ir/fairr/wordlist_gender_representative.txt").read_text()
     names = {line.partition(",")[0].lower() for line in lines.splitlines() if line[0].isupper()}
-    missing = find_unpaired_terms(words)
-    assert {term for terms in missing.values() for term in terms} - names == set()
+    terms = {term for group in words.values() for term in group}
+    assert {term for term in terms - names if swap_gender(term) == term} == set()
 
 
 @pytest.mark.released
-def test_accuracy_on_the_pairs_of_grepbiasir(mirror):
+def test_swap_gender_grepbiasir(mirror):
     folder = mirror / "gender-bias-ir/grepbiasir"
     frame = pd.concat([pd.read_csv(path) for path in sorted(folder.glob("queries-doc*.csv"))])
     male, female = (

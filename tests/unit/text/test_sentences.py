@@ -29,11 +29,11 @@ def test_sentences_are_in_order_and_leave_out_blanks_alone(text, quotes):
 
 
 @pytest.mark.parametrize("text", ["", " \n "])
-def test_nothing_has_no_sentence(text):
+def test_sentence_spans_empty(text):
     assert sentence_spans(text) == []
 
 
-def test_abbreviations_and_initials_end_no_sentence():
+def test_sentence_spans_abbreviations():
     assert sentences("Mr. J. Doe of St. Ives paid 3.50 for tea. Why? It rained.") == [
         "Mr. J. Doe of St. Ives paid 3.50 for tea.",
         "Why?",
@@ -41,7 +41,7 @@ def test_abbreviations_and_initials_end_no_sentence():
     ]
 
 
-def test_straight_quotes_stay_with_their_sentence():
+def test_sentence_spans_quotes():
     text = 'She said "go." He went.'
     assert sentences(text) == sentences(text, quotes="curly") == ['She said "go."', "He went."]
 
@@ -75,7 +75,7 @@ def released(mirror, tmp_path_factory):
 
 
 @pytest.mark.parametrize(("quotes", "otherwise"), [("ascii", 6), ("curly", 70)])
-def test_passages_are_cut_as_by_the_authors(released, quotes, otherwise):
+def test_sentence_spans_released_passages(released, quotes, otherwise):
     """But for lone punctuation marks, under straight quotes; some passages stand twice."""
     different = [text for text, cut in released.items() if cut != sentences(text, quotes=quotes)]
     assert len(different) == otherwise

@@ -89,7 +89,7 @@ def every(vocabulary):
         ("α=0.5 \u2264 β", ["α", "0.5", "β"]),
     ],
 )
-def test_standard_tokenizer_by_hand(text, expected):
+def test_standard_by_hand(text, expected):
     assert standard_tokens(text) == expected
 
 
@@ -100,17 +100,17 @@ MIXED = st.text(
 
 
 @given(ASCII)
-def test_the_fast_path_finds_what_the_grammar_finds(text):
+def test_standard_fast_path(text):
     assert standard_tokens(text) == [token for token in _UNICODE_TOKEN.findall(text) if token]
 
 
 @given(MIXED)
-def test_cutting_at_blanks_changes_nothing(text):
+def test_standard_split_at_blanks(text):
     assert standard_tokens(text) == [token for token in _UNICODE_TOKEN.findall(text) if token]
 
 
 @given(st.text(max_size=60))
-def test_tokens_stand_in_the_text_in_order_and_keep_every_letter_and_digit(text):
+def test_standard_keeps_letters(text):
     tokens = standard_tokens(text)
     remainder = iter(text)
     assert all(character in remainder for token in tokens for character in token)
@@ -120,20 +120,20 @@ def test_tokens_stand_in_the_text_in_order_and_keep_every_letter_and_digit(text)
 
 
 @pytest.mark.parametrize("split", [standard_tokens, whitespace_tokens])
-def test_a_token_of_more_than_255_characters_is_cut(split):
+def test_standard_long_token(split):
     assert LONGEST == 255
     assert [len(token) for token in split("x" * 255 + " " + "y" * 600)] == [255, 255, 255, 90]
     assert [len(token) for token in split("é" * 256)] == [255, 1]
 
 
 @pytest.mark.parametrize("character", ["_", "a", "é", "\u0301", "'", "日", "\U0001f44d"])
-def test_ten_thousand_of_one_character_are_no_trap(character, every):
+def test_standard_repeated_character(character, every):
     """Patterns that go back and forth would need hours here."""
     for tokenise in every:
         assert len(tokenise([character * 10_000, "a " * 10_000])[1]) == 10_000
 
 
-def test_white_space_is_what_java_calls_so():
+def test_whitespace_java():
     """Character.isWhitespace: separators but for the no-break ones, and six control characters."""
     blank = {
         code
@@ -201,7 +201,7 @@ SUFFIXES = (
 STARTS = ["", "y", "a", "tr", "tree", "by", "cal", "toy", "oats", "depend", "hypothes", "é"]
 
 
-def test_porter_equals_nltk_on_made_words():
+def test_porter_equals_nltk_random():
     """Pairs of the suffixes that the algorithm names, behind stems of each measure."""
     words = ["".join(parts) for parts in itertools.product(STARTS, SUFFIXES, SUFFIXES)]
     sample = random.Random(0).sample([word for word in words if "yy" not in word], 10_000)
@@ -209,7 +209,7 @@ def test_porter_equals_nltk_on_made_words():
 
 
 @given(st.sampled_from(STARTS), st.lists(st.sampled_from(SUFFIXES), max_size=5))
-def test_porter_equals_nltk_on_longer_words(start, suffixes):
+def test_porter_equals_nltk_long(start, suffixes):
     word = start + "".join(suffixes)
     assume("yy" not in word)
     assert porter_stem(word) == nltk_stem(word)
@@ -221,7 +221,7 @@ def test_porter_equals_nltk(word):
     assert porter_stem(word) == nltk_stem(word)
 
 
-def test_where_porter_differs_from_lucene():
+def test_porter_differs_from_lucene():
     assert (porter_stem("byying"), nltk_stem("byying")) == ("byi", "by")
 
 
@@ -253,7 +253,7 @@ def test_word_pieces_by_hand(vocabulary):
     ]
 
 
-def test_batches_do_not_matter(every):
+def test_word_pieces_batches(every):
     texts = ["Well-known studies, 3.5", "", "café un.", "日本 \x01 _"] * 600
     for tokenise in every:
         assert tokenise(texts) == [tokenise([text])[0] for text in texts[:4]] * 600
@@ -261,7 +261,7 @@ def test_batches_do_not_matter(every):
 
 
 @given(st.lists(st.text(), max_size=4))
-def test_terms_come_back_from_an_index_of_terms(texts):
+def test_terms_from_index(texts):
     """Lucene's whitespace analyzer reads the joined terms."""
     for name in ("SA", "STM1", "STM2"):
         terms = tokeniser(name)(texts)
@@ -281,7 +281,7 @@ def test_vocabularies_stand_in_the_registry():
         ("SciBERT-Token", 31_090, ["transmembrane"]),
     ],
 )
-def test_the_real_vocabularies(name, size, terms, mirror, tmp_path):
+def test_word_pieces_real_vocabularies(name, size, terms, mirror, tmp_path):
     path = fetch(VOCABULARIES[name], tmp_path, mirror=mirror, network=False)
     assert len(path.read_text(encoding="utf-8").splitlines()) == size
     assert tokeniser(name, path)(["Transmembrane"]) == [terms]

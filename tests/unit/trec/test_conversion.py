@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import everycell
-from everycell.retrieval.ranx_report import uncompiled_ranx
 from everycell.trec.conversion import as_qrels, as_run, as_run_and_qrels
 from everycell.trec.runs import trec_order, write_qrels, write_run
+from papers.abolghasemi2026.ch2_ranx import uncompiled_ranx
 
 SCORES = {"q2": {"d1": 0.5, "d3": 2.0}, "q1": {"d2": 12.5, "d1": -1.0}}
 LABELS = {"q2": {"d1": 1, "d3": 0}, "q1": {"d2": 2}}
@@ -67,7 +67,7 @@ def other_qrels():
 
 
 @pytest.mark.parametrize("kind", other_runs())
-def test_a_run_of_each_kind_is_the_same_run(kind):
+def test_as_run_each_kind(kind):
     result = as_run(other_runs()[kind])
     assert in_order(result).equals(in_order(RUN))
 
@@ -80,7 +80,7 @@ def test_qrels_of_each_kind_are_the_same(kind):
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
 @pytest.mark.parametrize("kind", [str, lambda path: path])
-def test_files_in_trec_format(tmp_path, kind, ending):
+def test_as_run_files(tmp_path, kind, ending):
     import gzip
 
     for name, frame, write, read in (
@@ -96,7 +96,7 @@ def test_files_in_trec_format(tmp_path, kind, ending):
         assert in_order(read(kind(path))).equals(in_order(frame))
 
 
-def test_a_run_that_ir_measures_reads_is_ours(tmp_path):
+def test_as_run_equals_ir_measures(tmp_path):
     path = tmp_path / "a.run"
     write_run(RUN, path, tag="t")
     assert as_run(ir_measures.read_trec_run(str(path))).equals(as_run(path))
@@ -119,14 +119,14 @@ def test_a_run_that_ir_measures_reads_is_ours(tmp_path):
         ("no.run", FileNotFoundError, "no.run does not exist"),
     ],
 )  # fmt: skip
-def test_anything_else_is_refused_in_one_sentence(arguments, error, message):
+def test_as_run_other_types(arguments, error, message):
     with pytest.raises(error, match=message) as refused:
         as_run(arguments)
     output = str(refused.value)
     assert output.endswith(".") and "\n" not in output
 
 
-def test_judgements_of_a_ranx_run_are_refused():
+def test_as_qrels_ranx_run():
     with pytest.raises(TypeError, match="^The qrels are of type Run; "):
         as_qrels(other_runs()["ranx"])
 
@@ -139,7 +139,7 @@ def test_judgements_of_a_ranx_run_are_refused():
         min_size=1,
     )
 )
-def test_ranks_are_those_of_the_frame_whatever_the_kind(scores):
+def test_as_run_order(scores):
     rows = [(q, d, score) for q, row in scores.items() for d, score in row.items()]
     frame = pd.DataFrame(rows, columns=["query", "document", "score"])
     expected = trec_order(frame)
@@ -193,7 +193,7 @@ def test_as_run_and_qrels_in_order(run, qrels):
     assert [len(frame) > 0 for frame in as_run_and_qrels(run, qrels)] == [True, True]
 
 
-def test_read_run_and_qrels_swapped(tmp_path):
+def test_as_run_and_qrels_swapped_files(tmp_path):
     run, qrels = tmp_path / "a.run", tmp_path / "a.qrels"
     run.write_text("q Q0 d 1 2.0 t\n")
     qrels.write_text("q 0 d 1\n")

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
+from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,7 +52,7 @@ def make_run(documents, scores, query="q"):
          "comments"],
 )  # fmt: skip
 @pytest.mark.parametrize("kind", READERS)
-def test_any_white_space_parts_fields_and_comments_are_skipped(tmp_path, kind, change):
+def test_read_run_white_space_and_comments(tmp_path, kind, change):
     read, text = READERS[kind]
     path = tmp_path / "file"
     path.write_text(change(text), newline="")
@@ -64,14 +65,14 @@ def test_any_white_space_parts_fields_and_comments_are_skipped(tmp_path, kind, c
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_a_gzipped_file_is_read(tmp_path, kind):
+def test_read_run_gzipped(tmp_path, kind):
     read, text = READERS[kind]
     (tmp_path / "file.gz").write_bytes(gzip.compress(text.encode()))
     (tmp_path / "file").write_text(text)
     pd.testing.assert_frame_equal(read(tmp_path / "file.gz"), read(tmp_path / "file"))
 
 
-def test_ids_are_text_as_they_stand(tmp_path):
+def test_read_run_ids(tmp_path):
     odd = ['"a', "007", "NA", "null", "1e5", "é", "a,b", "x#", "true"]
     path = tmp_path / "file"
     path.write_text("".join(f"{name} Q0 #{name} 1 1 t\n" for name in odd), encoding="utf-8")
@@ -175,22 +176,17 @@ def test_read_run_contradictory_ranks(tmp_path, lines, row, value):
     (tmp_path / "run").write_text("\n".join(lines))
     # By default the ranks are ignored.
     assert read_run(tmp_path / "run")["score"].tolist() == [float(x.split()[4]) for x in lines]
-    with pytest.raises(DataError) as caught:
+    with refused("rank", value, row=row):
         read_run(tmp_path / "run", ranks="error")
-    assert fields_of(caught.value) == (row, "rank", value)
-    if len(lines) == 4:
-        assert "queries with such ranks: 1" in str(caught.value)
 
 
 def test_read_run_and_qrels_invalid_option(tmp_path):
     (tmp_path / "run").write_text("q Q0 a 1 2 t")
     (tmp_path / "qrels").write_text("q 0 a 1")
-    with pytest.raises(DataError) as caught:
+    with refused("ranks", "warn", row=None):
         read_run(tmp_path / "run", ranks="warn")
-    assert fields_of(caught.value) == (None, "ranks", "warn")
-    with pytest.raises(DataError) as caught:
+    with refused("scale", (4, 0), row=None):
         read_qrels(tmp_path / "qrels", scale=(4, 0))
-    assert fields_of(caught.value) == (None, "scale", (4, 0))
 
 
 def test_read_qrels_scale(tmp_path):
@@ -198,9 +194,8 @@ def test_read_qrels_scale(tmp_path):
     assert read_qrels(tmp_path / "qrels")["relevance"].tolist() == [4, -1, 9]
     assert len(read_qrels(tmp_path / "qrels", scale=(-1, 9))) == 3
     for scale, row, value in (((0, 9), 2, -1), ((-1, 4), 3, 9)):
-        with pytest.raises(DataError) as caught:
+        with refused("relevance", value, row=row):
             read_qrels(tmp_path / "qrels", scale=scale)
-        assert fields_of(caught.value) == (row, "relevance", value)
 
 
 @pytest.mark.parametrize("kind", READERS)
@@ -217,9 +212,8 @@ def test_read_run_unknown_query(tmp_path):
     _, text = READERS["run"]
     (tmp_path / "file").write_text("#\n" + text + text.replace("q1", "q7"))
     assert len(read_run(tmp_path / "file", queries=["q1", "q7", "q9"])) == 4
-    with pytest.raises(DataError) as caught:
+    with refused("query", "q7", row=4):
         read_run(tmp_path / "file", queries=["q1"])
-    assert fields_of(caught.value) == (4, "query", "q7")
 
 
 @pytest.mark.parametrize("bad", ["", "my doc", "a\tb", "a\nb", "a\x00b", "a\x0bb"])
@@ -227,9 +221,8 @@ def test_read_run_unknown_query(tmp_path):
 def test_check_run_invalid_id(column, bad):
     run = pd.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "score": [1.0, 2.0]})
     run.loc[1, column] = bad
-    with pytest.raises(DataError) as caught:
+    with refused(column, bad, row="row 1 of the run"):
         check_run(run)
-    assert fields_of(caught.value) == ("row 1 of the run", column, bad)
 
 
 @pytest.mark.parametrize(
@@ -259,9 +252,8 @@ def test_check_run_missing_column():
 
 def test_check_qrels_whole_number():
     qrels = pd.DataFrame({"query": "q", "document": ["a", "b"], "relevance": [1.0, 0.5]})
-    with pytest.raises(DataError) as caught:
+    with refused("relevance", 0.5, row="row 1 of the qrels"):
         check_qrels(qrels)
-    assert fields_of(caught.value) == ("row 1 of the qrels", "relevance", 0.5)
     assert check_qrels(qrels[:1])["relevance"].dtype == np.int32
 
 
@@ -276,17 +268,16 @@ def test_check_qrels_whole_number():
 def test_write_run_and_qrels_empty_and_comment(tmp_path, write, frame):
     write(frame, tmp_path / "file")
     assert len((tmp_path / "file").read_text().splitlines()) == 1
-    for refused, words in ((frame[:0], "no rows"), (frame.assign(query="#1"), "begins with '#'")):
+    for invalid, words in ((frame[:0], "no rows"), (frame.assign(query="#1"), "begins with '#'")):
         with pytest.raises(ValueError, match=words):
-            write(refused, tmp_path / "refused")
+            write(invalid, tmp_path / "refused")
     assert not (tmp_path / "refused").exists()
 
 
 @pytest.mark.parametrize("tag", ["", "two words"])
 def test_write_run_invalid_tag(tmp_path, tag):
-    with pytest.raises(DataError) as caught:
+    with refused("tag", tag, row=None):
         write_run(make_run(["a"], [1.0]), tmp_path / "file", tag=tag)
-    assert fields_of(caught.value) == (None, "tag", tag)
 
 
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -419,9 +410,8 @@ def test_read_run_other_format(tmp_path, start, words):
 def test_read_run_infinite_number(tmp_path, text):
     path = tmp_path / "a.run"
     path.write_text(f"q Q0 c 1 3 t\nq  Q0 d 2 {text} t\n")
-    with pytest.raises(DataError) as caught:
+    with refused("score", text, row=2):
         read_run(path)
-    assert fields_of(caught.value) == (2, "score", text)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -239,7 +239,7 @@ def list_sizes(candidates: pd.DataFrame) -> pd.DataFrame:
     """Number of queries, and maximum positives and negatives of a list, by split."""
     rows = []
     for (task, split), part in candidates.groupby(["task", "split"], sort=False):
-        by_query = part.groupby("query_id")["relevance"]
+        by_query = part.groupby("query")["relevance"]
         positives = by_query.sum()
         rows += [
             (task, split, "queries", len(positives)),
@@ -258,7 +258,7 @@ def text_sizes(
     """Values of the numbers stated in the text, by claim."""
     sizes = list_sizes(candidates)
     test = sizes[sizes["split"] == "test"].groupby("metric")["value"].agg(list)
-    papers = set(candidates["document_id"]) | set(candidates["query_id"])
+    papers = set(candidates["document_id"]) | set(candidates["query"])
     best_parameters = grid.loc[grid["nDCG"].idxmax()]
     numbers = {
         "SciDocs papers over the four tasks": f"about {round(len(papers), -4)}",

@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections import pydocs
-from everycell.collections.cacm import cacm_query_by_example, read_cacm_issues, read_cacm_links
-from everycell.collections.scidocs import read_scidocs
-from everycell.collections.smart import ad_hoc_task, read_collection
 from everycell.jobs.job import Job
+from papers.abolghasemi2026 import ch2_pydocs as pydocs
+from papers.abolghasemi2026.ch2_query_by_example import (
+    cacm_query_by_example,
+    read_cacm_issues,
+    read_cacm_links,
+)
+from papers.abolghasemi2026.ch2_scidocs import read_scidocs
+from papers.abolghasemi2026.ch2_test_collections import ad_hoc_task, read_collection
 
 
 def collection_pydocs(job: Job) -> None:
@@ -52,9 +56,8 @@ def collection_ad_hoc(job: Job) -> None:
     name = job.wildcards.collection
     files = {part: Path(job.input[part]) for part in ("documents", "topics", "qrels")}
     search = ad_hoc_task(name, read_collection(name, **files))
-    topics = search.topics.rename(columns={"query": "query_id"})
     job.write_frame(search.documents, "documents")
-    job.write_frame(topics.assign(task=name, split="test"), "queries")
+    job.write_frame(search.topics.assign(task=name, split="test"), "queries")
     job.write_frame(search.qrels, "qrels")
 
 
@@ -82,4 +85,4 @@ def ranked_scidocs(job: Job) -> None:
     job.write_frame(
         documents[documents["document_id"].isin(candidates["document_id"])], "documents"
     )
-    job.write_frame(queries[queries["query_id"].isin(candidates["query_id"])], "queries")
+    job.write_frame(queries[queries["query"].isin(candidates["query"])], "queries")

@@ -2,9 +2,9 @@
 
 from functools import partial
 from importlib.metadata import version
-from everycell.collections.pydocs import PACKAGES
-from everycell.collections.scidocs import FOLDERS, METADATA
-from everycell.collections.smart import FILES
+from papers.abolghasemi2026.ch2_pydocs import PACKAGES
+from papers.abolghasemi2026.ch2_scidocs import FOLDERS, METADATA
+from papers.abolghasemi2026.ch2_test_collections import FILES
 from papers.abolghasemi2026.ch2_planted import CHECKED, SETTING, TASKS
 from papers.abolghasemi2026.ch2_systems import (
     AD_HOC,

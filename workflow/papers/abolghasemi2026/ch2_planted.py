@@ -95,14 +95,14 @@ def plant_concepts(sizes: Mapping[str, int], seed: int) -> PlantedConcepts:
     lists = pd.concat(
         [part.lists(rng, checks) for checks in (False, True) for part in parts], ignore_index=True
     )
-    keys, test_lists = ["query_id", "document_id"], lists[lists["split"] != "train"]
+    keys, test_lists = ["query", "document_id"], lists[lists["split"] != "train"]
     scores = {
         name: test_lists[[*keys, name]].set_axis(["query", "document", "score"], axis="columns")
         for name in ("concepts", "words", "no-names")
     }
     terms = pd.concat([part.terms for part in parts], ignore_index=True)
     probes = pd.DataFrame(
-        {"task": PROBES, "query_id": terms["term"], "split": "test", "text": terms["term"]}
+        {"task": PROBES, "query": terms["term"], "split": "test", "text": terms["term"]}
     )
     queries = pd.concat([*(part.queries() for part in parts), probes], ignore_index=True)
     return PlantedConcepts(
@@ -213,7 +213,7 @@ class _Part:
             pd.DataFrame(
                 {
                     "task": task,
-                    "query_id": self.query_ids(task),
+                    "query": self.query_ids(task),
                     "split": self.splits,
                     "text": texts,
                 }
@@ -262,7 +262,7 @@ class _Part:
                 "setting": SETTING,
                 "task": task,
                 "split": self.splits[row],
-                "query_id": query,
+                "query": query,
                 "document_id": self.ids[candidates],
                 "relevance": (np.argsort(np.argsort(-noisy_scores)) < RELEVANT).astype(int),
                 "concepts": total[candidates],

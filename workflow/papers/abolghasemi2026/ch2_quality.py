@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from everycell.retrieval.ranx_report import comparison_report
 from everycell.retrieval.significance import (
     Comparisons,
     mark_beaten_systems,
     paired_tests,
     system_letters,
 )
+from papers.abolghasemi2026.ch2_ranx import comparison_report
 
 #: Task -> row of the table -> values per topic (rows) and measure (columns).
 Values = Mapping[str, Mapping[str, pd.DataFrame]]

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from everycell.base.settings import PlainPath, Probability, Settings
-from everycell.learning.settings import Training
-from everycell.retrieval.settings import Bm25
+from everycell.retrieval.settings import Bm25, Training
 
 
 class Sizes(Settings):

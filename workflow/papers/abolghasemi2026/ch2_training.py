@@ -36,7 +36,7 @@ def train_pairs_scidocs(job: Job) -> None:
     queries, documents, candidates = (
         pd.read_parquet(job.input[part]) for part in ("queries", "documents", "candidates")
     )
-    texts = texts_by_id(queries, "query_id"), texts_by_id(documents, "document_id")
+    texts = texts_by_id(queries, "query"), texts_by_id(documents, "document_id")
     validation = judgements(candidates, setting=params.setting, task=task, split="validation")
     pairs = list(zip(validation["query"], validation["document"], strict=True))
 

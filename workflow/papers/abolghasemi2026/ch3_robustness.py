@@ -6,14 +6,16 @@ An estimator that labels every sample satisfied may still rank the dissatisfied 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from everycell.base.arrays import BoolArray, FloatArray
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 from everycell.metrics.satisfaction import Confusion, scores
-from everycell.statistics.discrimination import discrimination
 from papers.abolghasemi2026.ch3_answers import ESTIMATOR, TEST_SETS, confusions, measure_confusions
 from papers.abolghasemi2026.ch3_training import AUGMENTED, CONTROL
 
@@ -173,3 +175,37 @@ def _ranking_values(answers: pd.DataFrame, *, draws: int, seed: int) -> tuple[fl
         100 * float(np.mean([result.average_precision[0] for result in results])),
         100 * float((~answers["satisfied"]).mean()),
     )
+
+
+class Discrimination(NamedTuple):
+    """Area under the ROC curve and average precision, 0 to 1, per weighting."""
+
+    auroc: FloatArray
+    average_precision: FloatArray
+
+
+def discrimination(
+    truth: Sequence[bool] | BoolArray,
+    scores: Sequence[float] | FloatArray,
+    weights: npt.NDArray[np.number] | None = None,
+) -> Discrimination:
+    """Measure how well scores separate two classes, for each row of weights.
+
+    Ties count half in the area under the ROC curve, and share one rank in average precision, as in
+    scikit-learn, which computes one weighting at a time. NaN if a class has no weight; average
+    precision needs only positive samples.
+    """
+    labels, values = np.asarray(truth, dtype=bool), np.asarray(scores, dtype=float)
+    weightings = np.ones((1, len(labels))) if weights is None else np.asarray(weights, dtype=float)
+    order = np.argsort(-values, kind="stable")
+    tie_ends = np.flatnonzero(np.diff(values[order], append=np.nan) != 0)
+    labels, weightings = labels[order], weightings[:, order]
+    hits = (weightings * labels).cumsum(axis=1)[:, tie_ends]
+    misses = (weightings * ~labels).cumsum(axis=1)[:, tie_ends]
+    tied_hits, tied_misses = (np.diff(counts, axis=1, prepend=0) for counts in (hits, misses))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ordered_pairs = (tied_misses * (hits - tied_hits / 2)).sum(axis=1)
+        auroc = ordered_pairs / (hits[:, -1] * misses[:, -1])
+        precision = np.nan_to_num(hits / (hits + misses))
+        average_precision = (tied_hits * precision).sum(axis=1) / hits[:, -1]
+    return Discrimination(auroc, average_precision)

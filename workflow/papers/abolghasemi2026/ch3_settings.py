@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from everycell.base.settings import Settings
-from everycell.learning.settings import WithDropout
+from everycell.retrieval.settings import WithDropout
 
 
 class PlantedDialogues(Settings):

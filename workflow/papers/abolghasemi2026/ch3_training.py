@@ -203,7 +203,10 @@ class TfIdf(SatisfactionEstimator):
         self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
     ) -> Estimate:
         """Fit the regression on all training samples; up-sampling becomes a sample weight."""
-        from everycell.learning.dissatisfaction import logistic_regression, regression_probabilities
+        from everycell.learning.dissatisfaction import (
+            logistic_regression,
+            regression_probabilities,
+        )
 
         training, valid = map(_labelled, training_samples(setup, parts, seed=seed))
         model = logistic_regression(*training, *valid, factor=setup.factor)

@@ -271,7 +271,7 @@ def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
     notes = []
     for _, rows in own_answers.groupby("generator", sort=False):
         # Rows with paraphrased passages may have fewer questions.
-        sizes = rows.groupby(keys)["query_id"].nunique()
+        sizes = rows.groupby(keys)["query"].nunique()
         span = " to ".join(map(str, dict.fromkeys((sizes.min(), sizes.max()))))
         notes.append(f"{span} questions per row, {rows['k'].max()} documents per question")
     not_run = table.loc[table["value"] == NOT_RUN, "generator"].unique()

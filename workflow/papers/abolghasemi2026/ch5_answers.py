@@ -4,7 +4,7 @@ It has one row per answer, for all generators, in the columns `ANSWERS`:
 
 - dataset, generator, retriever, k (number of documents in the prompt), place of the relevant
   document ("retrieved", "random") and labels ("plain", "extended"): the *setting*;
-- query_id, the fields of `Arm`, and gold, the number of the relevant document, from 1 to k;
+- query, the fields of `Arm`, and gold, the number of the relevant document, from 1 to k;
 - cited (number of distinct citations that count), stray (number of distinct citations of documents
   that are not in the prompt, see `Reading`), attribution precision and recall from 0 to 1, right
   (1, 0, or NaN if no correct answer is known) and cut (1 if the answer reached the token limit,
@@ -48,7 +48,7 @@ from papers.abolghasemi2026.ch5_requests import Benchmark
 SETTINGS = ["dataset", "generator", "retriever", "k", "place", "labels"]
 ANSWERS = [
     *SETTINGS,
-    "query_id",
+    "query",
     *Arm._fields,
     "gold",
     "cited",
@@ -177,17 +177,17 @@ def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
             f"The answers lack the column {missing[0]!r}; expected {', '.join(ANSWERS)}."
         )
     frame = answers[ANSWERS]
-    duplicates = frame.duplicated([*SETTINGS, "query_id", *_FIELDS])
+    duplicates = frame.duplicated([*SETTINGS, "query", *_FIELDS])
     if duplicates.any():
         row = frame[duplicates].iloc[0]
         raise ValueError(
-            f"{row['generator']} has two answers to {row['query_id']} in one setting and arm "
+            f"{row['generator']} has two answers to {row['query']} in one setting and arm "
             f"({', '.join(row[_FIELDS])}). Remove one of them."
         )
     # Pairs of authors may have different questions: some passages lack a usable paraphrase.
     authors = [*SETTINGS, *_FIELDS[:2]]
     for setting, rows in frame.groupby(authors, sort=False):
-        queries_by_arm = rows.groupby(_FIELDS)["query_id"].agg(frozenset)
+        queries_by_arm = rows.groupby(_FIELDS)["query"].agg(frozenset)
         if queries_by_arm.nunique() > 1:
             smallest_arm = queries_by_arm.map(len).idxmin()
             lost = sorted(frozenset().union(*queries_by_arm) - queries_by_arm[smallest_arm])
@@ -222,7 +222,7 @@ def answer_shares(answers: pd.DataFrame) -> pd.DataFrame:
         }
     ).astype(float)
     means = 100 * shares.groupby([answers[name] for name in SETTINGS], sort=False).mean()
-    counts = pd.DataFrame({"questions": groups["query_id"].nunique(), "answers": groups.size()})
+    counts = pd.DataFrame({"questions": groups["query"].nunique(), "answers": groups.size()})
     table = counts.astype(float).join(means).reset_index()
     long = table.melt(SETTINGS, var_name="metric", ignore_index=False)
     return long.sort_index(kind="stable").dropna(subset="value").reset_index(drop=True)

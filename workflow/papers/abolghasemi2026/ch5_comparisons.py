@@ -157,7 +157,7 @@ def _mode(author: str, label: str) -> str:
 
 def _values(answers: pd.DataFrame, arm: Arm, metric: str) -> np.ndarray:
     """A measure of all answers of an arm, ordered by query."""
-    return _of_arm(answers, arm).sort_values("query_id")[metric].to_numpy(dtype=float)
+    return _of_arm(answers, arm).sort_values("query")[metric].to_numpy(dtype=float)
 
 
 def _citations(answers: pd.DataFrame, *arms: Arm) -> int:

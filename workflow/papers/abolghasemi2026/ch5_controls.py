@@ -43,7 +43,7 @@ from papers.abolghasemi2026.ch5_requests import Benchmark, DrawnQuestions, read_
 def control(job: Job) -> None:
     """Answers of controls in the settings that are used for language models."""
     files, params = job.input, job.params
-    query_ids = pd.read_parquet(files.questions)["query_id"]
+    query_ids = pd.read_parquet(files.questions)["query"]
     runs = read_runs(params.retrievers, files.runs, query_ids)
     # A bracketed reference in a document would look like a citation in an answer.
     passages = pd.read_parquet(files.passages).set_index("document_id")["text"]
@@ -73,7 +73,7 @@ def planted(job: Job) -> None:
     files, params = job.input, job.params
     candidates = pd.read_parquet(files.candidates)
     in_lists = (candidates["task"] == params.task) & (candidates["setting"] == params.setting)
-    names = {"query_id": "query", "document_id": "document"}
+    names = {"query": "query", "document_id": "document"}
     lists = candidates.loc[in_lists, [*names, "relevance"]].rename(columns=names)
     keys = list(names.values())
     run = read_run(files.run).merge(lists[keys], on=keys)

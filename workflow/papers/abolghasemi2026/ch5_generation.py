@@ -27,7 +27,7 @@ def ask(job: Job) -> None:
     """Answers with citations by a language model to all prompts of chapter 5."""
     params, files = job.params, job.input
     sizes = params.sizes
-    questions = pd.read_parquet(files.questions).set_index("query_id")
+    questions = pd.read_parquet(files.questions).set_index("query")
     runs = read_runs(params.retrievers, files.runs, questions.index)
     people = pd.read_parquet(files.passages).set_index("document_id")["text"]
     paraphrases = pd.read_parquet(files.paraphrases).query("kept").set_index("document_id")["text"]
@@ -41,7 +41,7 @@ def ask(job: Job) -> None:
         runs,
         pd.read_parquet(files.relevant),
         benchmark,
-        rewritten=frozenset(pd.read_parquet(files.asked)["query_id"]),
+        rewritten=frozenset(pd.read_parquet(files.asked)["query"]),
         same_questions=sizes["same_questions"],
         seed=params.seed,
     )

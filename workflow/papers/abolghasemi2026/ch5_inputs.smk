@@ -1,9 +1,9 @@
 # Inputs and names of the rules of abolghasemi2026, ch5.smk.
 
-from everycell.collections.beir import CORPUS as BEIR_CORPUS
-from everycell.collections.beir import QUERIES as BEIR_QUERIES
+from everycell.collections.cited_questions import CORPUS as BEIR_CORPUS
+from everycell.collections.cited_questions import QUERIES as BEIR_QUERIES
 from everycell.collections.cited_questions import PASSAGES, QUESTIONS
-from everycell.collections.nq_open import KEY as NQ_OPEN
+from papers.abolghasemi2026.ch5_nq_open import KEY as NQ_OPEN
 
 #: Folder of the default prompts and names.
 RAG = "src/everycell/rag"

@@ -17,19 +17,19 @@ from everycell.trec.runs import write_run
 
 def nq(job: Job) -> None:
     """Questions, passages and relevance judgements of Natural Questions."""
-    from everycell.collections.nq_open import read_nq_open
     from everycell.rag.answers import passages_with_answers
+    from papers.abolghasemi2026.ch5_nq_open import read_nq_open
 
     collection = read_nq_open(Path(job.input.questions))
     passages = collection.passages
     size = min(job.params.questions, len(collection.questions))
     questions = collection.questions.sample(size, random_state=job.params.seed).sort_index()
-    gold = collection.gold[collection.gold["query"].isin(questions["query_id"])]
+    gold = collection.gold[collection.gold["query"].isin(questions["query"])]
     # Other passages with an answer may be relevant too; chapter 5 only uses questions with exactly
     # one relevant passage in their list.
     holders = passages_with_answers(
         dict(zip(passages["document_id"], passages["text"], strict=True)),
-        dict(zip(questions["query_id"], questions["answers"], strict=True)),
+        dict(zip(questions["query"], questions["answers"], strict=True)),
     )
     relevant = pd.concat([gold, pd.DataFrame(holders, columns=gold.columns)]).drop_duplicates()
     job.write_frame(questions, "questions")
@@ -37,7 +37,7 @@ def nq(job: Job) -> None:
     job.write_frame(passages, "passages")
     # The same data in the format of collections for retrieval.smk.
     job.write_frame(passages[["document_id", "text"]], "documents")
-    job.write_frame(questions[["query_id", "text"]].assign(split="test"), "queries")
+    job.write_frame(questions[["query", "text"]].assign(split="test"), "queries")
     job.log.write(
         f"{len(questions)} questions, {len(passages)} passages; "
         f"{(relevant['query'].value_counts() == 1).sum()} questions have one relevant passage.\n"
@@ -56,7 +56,7 @@ def nq_encoded(job: Job) -> None:
 
 def nq_converted(job: Job) -> None:
     """Natural Questions of BEIR with released answers, converted to the format of the chapter."""
-    from everycell.collections.beir import convert_beir
+    from everycell.collections.cited_questions import convert_beir
 
     converted = convert_beir(
         Path(job.input.corpus).parent,
@@ -84,7 +84,7 @@ def nq_bm25(job: Job) -> None:
         texts = zip(passages["document_id"], passages["text"], strict=True)
         indexed = index_texts(texts, folder, threads=job.snakemake.threads)
         queries = dict(
-            zip(collection.questions["query_id"], collection.questions["text"], strict=True)
+            zip(collection.questions["query"], collection.questions["text"], strict=True)
         )
         run = search_words(
             folder,

@@ -38,7 +38,7 @@ def paraphrase(job: Job) -> None:
     sizes, settings = params.sizes, validate_part(job.snakemake.config, AskSettings)
     passages = pd.read_parquet(files.passages).set_index("document_id")
     relevant = pd.read_parquet(files.relevant)
-    answers = pd.read_parquet(files.questions).set_index("query_id")["answers"]
+    answers = pd.read_parquet(files.questions).set_index("query")["answers"]
     answers = answers.map(lambda gold: tuple(usable_answers(gold))).to_dict()
 
     candidates, left_out = pick_questions(read_run(files.run), relevant, k=sizes["k"])
@@ -89,7 +89,7 @@ def paraphrase(job: Job) -> None:
     write_atomically(Path(job.output.record), record_lines(paraphraser.used.values()))
     frame = paraphrases_frame(paraphrases)
     job.write_frame(add_titles(frame, passages["title"]), "paraphrases")
-    job.write_frame(pd.DataFrame({"query_id": paraphrased_queries}), "asked")
+    job.write_frame(pd.DataFrame({"query": paraphrased_queries}), "asked")
     counts = frame["reason"].replace("", "usable").value_counts().to_dict()
     job.log.write(
         f"{len(frame)} passages: {counts}; {len(paraphrased_queries)} questions have usable "

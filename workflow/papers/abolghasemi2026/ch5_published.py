@@ -1,25 +1,24 @@
-"""What published means of chapter 5 determine: bias, counts, outcomes of significance tests.
+r"""What published means of chapter 5 determine: bias, counts, outcomes of significance tests.
 
 The mean of differences equals the difference of means, so bias tables (CAB) follow from tables of
 attribution quality, whether published or reproduced. Sensitivity (CAS) does not. Source of the
 tests: abolghasemi2026, section 5.5 (paired t-tests, p < 0.05) and Tables 5.1 to 5.15.
+
+The statistic of a paired test of n values is :math:`t = (S/n) / \sqrt{(Q - S^2/n) / (n (n - 1))}`,
+where S is the sum of the n differences and Q the sum of their squares. S follows from the two
+means. Q is bounded: above by the means if the values are in [0, 1] (`largest_sum_of_squares`), and
+below by S. If all values are 0 or 1, Q is the number of pairs that changed, and a published mean of
+absolute differences determines it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from everycell.statistics.paired_summaries import (
-    Outcome,
-    critical_sum_of_squares,
-    decide,
-    largest_sum_of_squares,
-    p_value,
-    paired_t,
-)
 from papers.abolghasemi2026.ch5_arms import (
     CITED,
     OTHER_AUTHOR,
@@ -234,3 +233,64 @@ def _tested(pairs: pd.DataFrame, n: int) -> pd.DataFrame:
     bounds = {"lower": "least", "upper": "most"}
     frame = pd.DataFrame(results, index=pairs.index).rename(columns=bounds)
     return pd.concat([pairs, frame], axis=1)
+
+
+#: Whether the test is significant: for every set of pairs with these means, for none, or for some.
+Outcome = Literal["yes", "no", "open"]
+
+
+def paired_t(total: float, squares: float, n: int) -> float:
+    """Statistic of the paired t-test from the sums of differences and of their squares."""
+    spread = squares - total**2 / n
+    if total == 0:
+        return 0.0
+    if spread <= 1e-12 * squares:
+        return math.copysign(math.inf, total)
+    return total / n / math.sqrt(spread / (n * (n - 1)))
+
+
+def p_value(statistic: float, n: int) -> float:
+    """Two-sided p-value of the paired t-test of n pairs."""
+    # Audits import this module, and loading scipy.stats would take a second.
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(n - 1, -abs(statistic)))
+
+
+def largest_sum_of_squares(first: float, second: float, n: int) -> float:
+    """Largest sum of squared differences of pairs in [0, 1] with these means.
+
+    It is reached if all values are 0 or 1 and as few pairs as possible agree.
+    """
+    return n * min(first + second, 2 - first - second)
+
+
+def critical_sum_of_squares(total: float, n: int, *, alpha: float = 0.05) -> float:
+    """Largest sum of squares at which differences with this sum are still significant.
+
+    For values of 0 and 1, this is the largest number of pairs that may have changed.
+    """
+    from scipy.special import stdtrit
+
+    critical_t = float(stdtrit(n - 1, alpha / 2))
+    return total**2 / n * (1 + (n - 1) / critical_t**2)
+
+
+def decide(
+    difference: tuple[float, float],
+    squares: tuple[float, float],
+    n: int,
+    *,
+    alpha: float = 0.05,
+) -> Outcome:
+    """Decide whether a paired t-test is significant, as far as the bounds determine it.
+
+    `difference` has the bounds on the sum of differences, `squares` those on the sum of squares.
+    """
+    low, high = sorted(map(abs, difference))
+    smallest = 0.0 if difference[0] * difference[1] <= 0 else low
+    if smallest > 0 and squares[1] <= critical_sum_of_squares(smallest, n, alpha=alpha):
+        return "yes"
+    if high == 0 or squares[0] > critical_sum_of_squares(high, n, alpha=alpha):
+        return "no"
+    return "open"

@@ -130,7 +130,7 @@ def _by_arm(
 
 def _values(answers: pd.DataFrame, column: str) -> FloatArray:
     """Known values of a measure for the answers of one arm, ordered by query."""
-    return answers.sort_values("query_id")[column].dropna().to_numpy(dtype=float)
+    return answers.sort_values("query")[column].dropna().to_numpy(dtype=float)
 
 
 def _mean(values: FloatArray, seed: int) -> tuple[float, float, float]:

@@ -38,7 +38,7 @@ TRAIN_SIZES = (10, 60)
 def train(job: Job) -> None:
     """Train ListNet with several seeds, and score the test lists of a data set."""
     # torch takes seconds to import.
-    from everycell.learning.listnet import use_portable_arithmetic
+    from papers.heuss2025.ch2_listnet import use_portable_arithmetic
 
     use_portable_arithmetic()
     params, dataset = job.params, job.wildcards.dataset
@@ -72,7 +72,7 @@ def score_lists(
     code, which trains for a fixed number of epochs. The text does not specify the criterion of
     early stopping; here it is the lowest validation loss.
     """
-    from everycell.learning.listnet import train_and_score
+    from papers.heuss2025.ch2_listnet import train_and_score
 
     labelled = split_lists(select_training_lists(train))
     features = [part[FEATURES].to_numpy() for part in labelled]

@@ -37,7 +37,7 @@ def cross_encoder(job: Job) -> None:
     use_one_thread()
     files, params = job.input, job.params
     set_gpu_precision(params.gpu_precision)
-    queries = texts_by_id(pd.read_parquet(files.queries), "query_id")
+    queries = texts_by_id(pd.read_parquet(files.queries), "query")
     documents = texts_by_id(pd.read_parquet(files.documents), "document_id")
     length = PairLength(**params.pair_length)
 
@@ -101,14 +101,14 @@ def msmarco(job: Job) -> None:
     query_texts = pd.read_parquet(inputs.queries)
     query_texts = query_texts[query_texts[params.query_set]]
     run = trec_order(read_run(Path(inputs.candidates)))
-    lists = run[run["query"].isin(query_texts["query_id"])].groupby("query", sort=False)
+    lists = run[run["query"].isin(query_texts["query"])].groupby("query", sort=False)
     pairs = lists.head(params.depth)[["query", "document"]]
     rng = np.random.default_rng(params.seed)
     texts = read_queries(Path(inputs.training_queries))
     training = training_pairs(
         read_judgements(Path(inputs.training_judgements), texts), params.fisher_pairs, rng
     )
-    queries = texts | texts_by_id(query_texts, "query_id")
+    queries = texts | texts_by_id(query_texts, "query")
     passages = read_passages(Path(inputs.collection), {*pairs["document"], *training["document"]})
     model, tokenizer = load_model(job.folder_of("model"), "classifier")
     model = model.to(device())
@@ -171,7 +171,7 @@ def read_uncertain_scores(path: Path) -> pd.DataFrame:
 
 def candidate_pairs(candidates: pd.DataFrame) -> pd.DataFrame:
     """Distinct pairs of query and candidate, with relevance."""
-    names = {"query_id": "query", "document_id": "document"}
+    names = {"query": "query", "document_id": "document"}
     pairs = candidates.rename(columns=names)[["query", "document", "relevance"]]
     return pairs.drop_duplicates(["query", "document"]).reset_index(drop=True)
 
@@ -189,7 +189,7 @@ def scores_by_fold(
     """Mean and deviation of the log odds of each pair, by the model of its fold."""
     frames = []
     for number, fold in enumerate(folds):
-        split = fold.set_index("query_id")["split"]
+        split = fold.set_index("query")["split"]
         pair_split = pairs["query"].map(split)
         training, held_out = pairs[pair_split == "train"], pairs[pair_split == "test"]
         head, vectors = train_model(number, training)

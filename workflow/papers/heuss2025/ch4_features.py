@@ -47,7 +47,7 @@ def retrieval_features(job: Job) -> None:
     runs = {name: read_run(path) for name, path in zip(params.features, inputs.runs, strict=True)}
     terms = [
         pd.read_parquet(inputs[name]).set_index(key)["terms"].to_dict()
-        for name, key in (("queries", "query_id"), ("documents", "document_id"))
+        for name, key in (("queries", "query"), ("documents", "document_id"))
     ]
     for output, split in (("train", "validation"), ("test", "test")):
         part_candidates = listed[listed["split"] == split]
@@ -94,10 +94,10 @@ def features_from_runs(
     documents: Mapping[str, str],
 ) -> pd.DataFrame:
     """Feature vectors of candidates."""
-    keys = pd.MultiIndex.from_frame(candidates[["query_id", "document_id"]])
+    keys = pd.MultiIndex.from_frame(candidates[["query", "document_id"]])
     table = pd.DataFrame(
         {
-            "query": candidates["query_id"].to_numpy(),
+            "query": candidates["query"].to_numpy(),
             "relevance": candidates["relevance"].to_numpy(dtype=float),
         }
     )

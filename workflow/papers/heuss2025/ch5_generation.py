@@ -74,7 +74,7 @@ def model_answers(job: Job) -> None:
     questions_file, _, run = map(Path, files.data)
     collection = read_cited_questions(questions_file.parent)
     question_contexts = contexts(
-        collection.questions.set_index("query_id")["text"].to_dict(),
+        collection.questions.set_index("query")["text"].to_dict(),
         collection.passages.set_index("document_id")["text"].to_dict(),
         read_run(run),
         depth=params.depth,

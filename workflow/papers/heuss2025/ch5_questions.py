@@ -51,7 +51,7 @@ def select_questions(
     ordered = run.sort_values(["score", "document"], ascending=[False, True], kind="stable")
     lists = ordered.groupby("query")["document"].agg(lambda names: tuple(names[:depth])).to_dict()
     relevant_by_query = relevant.groupby("query")["document"].agg(frozenset).to_dict()
-    rows = questions.set_index("query_id")
+    rows = questions.set_index("query")
     ids = sorted(set(lists) & set(relevant_by_query) & set(rows.index))
     selected, used_texts = [], set()
     for index in named_draws(f"{seed}\tasked questions").permutation(len(ids)):

@@ -6,14 +6,15 @@ lajewska2025, section 5.5 and Appendix B.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from everycell.base.csv_files import read_columns
-from everycell.base.untrusted import parse_literal
+from everycell.base.errors import DataError
+from everycell.base.untrusted import parse_json, parse_literal, text_of
 from everycell.text.sentences import sentence_spans
 
 Pair = tuple[str, str]
@@ -141,3 +142,40 @@ def judged_pairs(passages: pd.DataFrame, labelled: pd.DataFrame) -> list[Pair]:
 def score_frame(pairs: list[Pair], probabilities: Any) -> pd.DataFrame:
     """Probability of each pair, as a frame."""
     return pd.DataFrame(pairs, columns=["question", "sentence"]).assign(probability=probabilities)
+
+
+#: A question, its paragraph, and its answers in the words of the paragraph.
+Question = tuple[str, str, Sequence[str]]
+
+
+def read_squad(path: Path) -> pd.DataFrame:
+    """Read the questions of SQuAD 2.0 with their paragraphs and answers."""
+    try:
+        rows = [
+            (
+                entry["question"],
+                paragraph["context"],
+                tuple(answer["text"] for answer in entry["answers"]),
+            )
+            for article in parse_json(text_of(path))["data"]
+            for paragraph in article["paragraphs"]
+            for entry in paragraph["qas"]
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            path,
+            fault=f"is not a file of SQuAD 2.0 ({type(error).__name__}: {error})",
+            fix="download it again",
+        ) from None
+    for question, passage, answers in rows:
+        for answer in answers:
+            if answer not in passage:
+                raise DataError(
+                    path,
+                    f"question {question[:40]!r}",
+                    "answer",
+                    answer,
+                    "which is not in the paragraph",
+                    fix="download the file again",
+                )
+    return pd.DataFrame(rows, columns=["question", "passage", "answers"])

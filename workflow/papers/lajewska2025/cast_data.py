@@ -42,7 +42,7 @@ def read_turns(path: Path | str) -> pd.DataFrame:
 def _turn(topic: int | str, turn: Mapping[str, Any]) -> dict[str, str]:
     answer_ids = [turn[name] for name in _ANSWER_IDS if name in turn]
     return {
-        "query_id": f"{topic}_{turn['number']}",
+        "query": f"{topic}_{turn['number']}",
         "topic": str(topic),
         "utterance": _normalise_space(turn["raw_utterance"]),
         "manual": _normalise_space(turn.get("manual_rewritten_utterance", "")),
@@ -62,6 +62,6 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
     rewrites = {
         fields[2]: _normalise_space(fields[3]) for fields in (line.split("\t") for line in lines)
     }
-    return pd.Series({turn: rewrites[turn] for turn in turns["query_id"]}, name="text").rename_axis(
-        "query_id"
+    return pd.Series({turn: rewrites[turn] for turn in turns["query"]}, name="text").rename_axis(
+        "query"
     )

@@ -264,7 +264,7 @@ def pipeline(job: ResultJob) -> None:
     """Section 3.4 on surrogate passages: measures, changes and tests."""
     params = job.params
     queries = pd.read_parquet(job.input.queries)
-    turns = queries.loc[queries["rewriter"] == "raw", "query_id"]
+    turns = queries.loc[queries["rewriter"] == "raw", "query"]
     qrels = pd.read_parquet(job.input.qrels)
     qrels = qrels[qrels["query"].isin(turns)]
     values = {}

@@ -16,7 +16,7 @@ from papers.lajewska2025.ch3_rewriting import rewrite
 def cast_rewrite(job: Job) -> None:
     """Rewrite the turns with T5, and count those that are identical to the released ones."""
     params = job.params
-    turns = read_turns(Path(job.input.topics)).set_index("query_id", drop=False)
+    turns = read_turns(Path(job.input.topics)).set_index("query", drop=False)
     # The topics of 2021 contain the answers; those of 2020 contain passage ids.
     documents = pd.read_parquet(job.input.documents).set_index("document_id")["text"]
     last_answers = turns["answer"].where(turns["answer"] != "", turns["answer_id"].map(documents))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
@@ -16,15 +16,8 @@ from everycell.base.arrays import FloatArray
 from everycell.jobs.job import Job
 from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded
 from everycell.retrieval.ranking_functions import BM25, Rm3
-from everycell.retrieval.reranking import (
-    aggregate_preferences,
-    ordered_pairs,
-    reciprocal_rank_fusion,
-    rerank,
-    top_documents,
-)
 from everycell.text.tokenise import tokeniser
-from everycell.trec.runs import read_run, write_run
+from everycell.trec.runs import read_run, trec_order, write_run
 from papers.lajewska2025.cast_data import read_rewrites, read_turns
 from papers.lajewska2025.ch3_rewriting import prepend_history
 
@@ -33,10 +26,10 @@ def cast_queries(job: Job) -> None:
     """Queries for CAsT 2020 by rewriter, and unchanged queries of 2022 for training."""
     turns = read_turns(Path(job.input.topics))
     documents = pd.read_parquet(job.input.documents).set_index("document_id")["text"]
-    known = turns[turns["answer_id"].isin(documents.index)].set_index("query_id")["answer_id"]
+    known = turns[turns["answer_id"].isin(documents.index)].set_index("query")["answer_id"]
     answers = documents.loc[known].set_axis(known.index).to_dict()
     job.log.write(f"{len(answers)} of {len(turns)} answers are passages of the collection\n")
-    rewritten = turns.set_index("query_id")[["utterance", "manual"]]
+    rewritten = turns.set_index("query")[["utterance", "manual"]]
     rewritten = rewritten.set_axis(["raw", "manual"], axis="columns").assign(
         queries=prepend_history(turns),
         context=prepend_history(turns, answers=answers, length=job.params.context),
@@ -44,11 +37,11 @@ def cast_queries(job: Job) -> None:
     )
     collection = pd.read_parquet(job.input.collection)
     # The rewriters saw all turns; only turns with judged passages are evaluated.
-    judged = collection["query_id"].isin(rewritten.index)
-    wide = rewritten.loc[collection["query_id"][judged]]
-    long = wide.reset_index().melt("query_id", var_name="rewriter", value_name="text")
-    training = collection.loc[~judged, ["query_id", "text"]].assign(rewriter="training")
-    job.write_frame(pd.concat([long, training])[["rewriter", "query_id", "text"]], "queries")
+    judged = collection["query"].isin(rewritten.index)
+    wide = rewritten.loc[collection["query"][judged]]
+    long = wide.reset_index().melt("query", var_name="rewriter", value_name="text")
+    training = collection.loc[~judged, ["query", "text"]].assign(rewriter="training")
+    job.write_frame(pd.concat([long, training])[["rewriter", "query", "text"]], "queries")
 
 
 def cast_search_lexically(job: Job) -> None:
@@ -59,7 +52,7 @@ def cast_search_lexically(job: Job) -> None:
     frame = pd.read_parquet(job.input.queries)
     frame["terms"] = list(tokeniser(params.tokens, None)(list(frame["text"])))
     queries = {
-        rewriter: dict(zip(part["query_id"], part["terms"], strict=True))
+        rewriter: dict(zip(part["query"], part["terms"], strict=True))
         for rewriter, part in frame.groupby("rewriter")
     }
     with Index(Path(job.input.index)) as index:
@@ -81,7 +74,7 @@ def cast_search_encoded(job: Job) -> None:
     params = job.params
     frame = pd.read_parquet(job.input.queries)
     # A turn has one query per rewriter, so ids include the rewriter.
-    query_ids = list(frame["rewriter"] + ":" + frame["query_id"])
+    query_ids = list(frame["rewriter"] + ":" + frame["query"])
     texts = list(frame["text"])
     documents = pd.read_parquet(job.input.documents)
     document_ids = list(documents["document_id"])
@@ -107,7 +100,7 @@ def cast_search_encoded(job: Job) -> None:
     for encoded, out in zip(encoded_queries.values(), job.output.encoded, strict=True):
         write_encoded(encoded, Path(out))
     for (rewriter, encoder), out in zip(params.runs, job.output.runs, strict=True):
-        turns = frame.loc[frame["rewriter"] == rewriter, "query_id"]
+        turns = frame.loc[frame["rewriter"] == rewriter, "query"]
         run = encoded_queries[encoder].search([f"{rewriter}:{turn}" for turn in turns], params.hits)
         run["query"] = run["query"].str.partition(":")[2]
         write_run(run, Path(out), tag=Path(out).stem)
@@ -202,3 +195,81 @@ def cast_rerank(job: Job) -> None:
             runs[name] = rerankers.pairwise(runs[name], rewriter, options)
     for path in map(Path, job.output.runs):
         write_run(runs[path.stem], path, tag=path.stem)
+
+
+How = Literal["sum", "log"]
+
+# The smallest normal 32-bit float, which replaces a probability of 0 in logarithms.
+_MIN_PROBABILITY = float(np.finfo(np.float32).tiny)
+
+
+def reciprocal_rank_fusion(runs: Sequence[pd.DataFrame], k: float = 60) -> pd.DataFrame:
+    """Fuse runs: a document's score is the sum of 1 / (k + rank) over the runs that contain it.
+
+    The queries keep the order of the first run.
+    """
+    ordered = pd.concat([trec_order(run) for run in runs], keys=range(len(runs)), names=["run"])
+    rank = ordered.groupby(["run", "query"], sort=False).cumcount() + 1
+    # groupby keeps the order of first occurrences; bincount adds in the order of the runs.
+    pairs = ordered.groupby(["query", "document"], sort=False)
+    sums = np.bincount(pairs.ngroup(), weights=1 / (k + rank))
+    names = ordered[["query", "document"]].drop_duplicates(ignore_index=True)
+    return trec_order(names.assign(score=sums))
+
+
+def top_documents(run: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """Keep the first `depth` documents of each query."""
+    return trec_order(run).groupby("query", sort=False).head(depth).reset_index(drop=True)
+
+
+def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Put the re-scored documents of each query first, in their new order; the others follow."""
+    first, second = trec_order(run), trec_order(scores)
+    keys = ["query", "document"]
+    positions = second[keys].assign(position=np.arange(len(second)))
+    merged = first.merge(positions, on=keys, how="left")
+    # The other documents follow in their old order.
+    order = merged["position"].fillna(len(second)).to_numpy()
+    query, _ = pd.factorize(merged["query"])
+    ordered = merged.iloc[np.lexsort((np.arange(len(merged)), order, query))]
+    reversed_ranks = ordered.groupby("query", sort=False).cumcount(ascending=False) + 1.0
+    return ordered[keys].assign(score=reversed_ranks).reset_index(drop=True)
+
+
+def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
+    """All ordered pairs of different documents of each query, for a pairwise re-ranker."""
+    parts = [np.empty((0, 2), dtype=np.intp)]
+    query, _ = pd.factorize(run["query"])
+    for rows in pd.Series(range(len(run))).groupby(query).indices.values():
+        pairs = np.stack(np.meshgrid(rows, rows, indexing="ij"), axis=-1).reshape(-1, 2)
+        parts.append(pairs[pairs[:, 0] != pairs[:, 1]])
+    first, second = np.concatenate(parts).T
+    names = run["document"].to_numpy()
+    return pd.DataFrame(
+        {"query": run["query"].to_numpy()[first], "first": names[first], "second": names[second]}
+    )
+
+
+def aggregate_preferences(
+    preferences: pd.DataFrame, how: How = "sum", *, symmetric: bool = True
+) -> pd.DataFrame:
+    """Aggregate the probabilities that a document is better than the others into its score.
+
+    From the probability p(i, j) that i is better than j, the score of i sums p(i, j) over all j, or
+    its logarithm, and if symmetric also 1 - p(j, i). Source: Pradeep, Nogueira and Lin, "The
+    Expando-Mono-Duo design pattern" (2021). The code of lajewska2025 uses the symmetric sum; the
+    text does not specify it.
+    """
+    p = preferences["probability"].to_numpy(dtype=float)
+    won, lost = p, 1 - p
+    if how == "log":
+        won, lost = (np.log(np.maximum(x, _MIN_PROBABILITY)) for x in (won, lost))
+    sides = [preferences[["query", "first"]].set_axis(["query", "document"], axis=1)] + [
+        preferences[["query", "second"]].set_axis(["query", "document"], axis=1)
+    ]
+    scored = pd.concat(
+        [sides[0].assign(score=won), sides[1].assign(score=lost if symmetric else 0.0)],
+        ignore_index=True,
+    )
+    totals = scored.groupby(["query", "document"], sort=False)["score"].sum()
+    return trec_order(totals.reset_index()[["query", "document", "score"]])

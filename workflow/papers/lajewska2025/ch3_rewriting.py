@@ -106,14 +106,14 @@ def rewrite(
     rewritten: dict[str, str] = {}
     positions = turns.groupby("topic", sort=False).cumcount()
     conversations = {
-        topic: list(zip(part["query_id"], part["utterance"], strict=True))
+        topic: list(zip(part["query"], part["utterance"], strict=True))
         for topic, part in turns.groupby("topic", sort=False)
     }
     for depth in range(int(positions.max()) + 1 if len(turns) else 0):
         current = turns[positions == depth]
         contexts = []
         for topic, turn, utterance in zip(
-            current["topic"], current["query_id"], current["utterance"], strict=True
+            current["topic"], current["query"], current["utterance"], strict=True
         ):
             if length is not None and count(utterance) > length:
                 raise DataError(
@@ -140,8 +140,8 @@ def rewrite(
                     separator=separator,
                 )
             contexts.append(context)
-        rewritten.update(zip(current["query_id"], rewriter(contexts), strict=True))
-        for turn in current["query_id"]:
+        rewritten.update(zip(current["query"], rewriter(contexts), strict=True))
+        for turn in current["query"]:
             if not rewritten[turn].strip():
                 raise DataError(
                     row=f"turn {turn}",
@@ -150,5 +150,5 @@ def rewrite(
                     fix="use another rewriter or remove the turn",
                 )
     return pd.Series(
-        {name: rewritten[name] for name in turns["query_id"]}, name="text", dtype="str"
-    ).rename_axis("query_id")
+        {name: rewritten[name] for name in turns["query"]}, name="text", dtype="str"
+    ).rename_axis("query")

@@ -11,15 +11,19 @@ from typing import Literal
 
 import pandas as pd
 
-from everycell.collections.snippets import (
-    check_same_texts,
-    count_annotations,
-    read_annotations,
-    read_tasks,
-)
 from everycell.jobs.result_job import ResultJob
 from everycell.text.sentences import sentence_spans
-from papers.lajewska2025.annotations import GROUPS, agreement_gaps, mark_texts, paths, read_group
+from papers.lajewska2025.annotations import (
+    GROUPS,
+    agreement_gaps,
+    check_same_texts,
+    count_annotations,
+    mark_texts,
+    paths,
+    read_annotations,
+    read_group,
+    read_tasks,
+)
 from papers.lajewska2025.spans import (
     AGGREGATIONS,
     BoolArray,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from everycell.base.settings import PlainPath, Settings
-from everycell.learning.settings import Training, WithDropout
+from everycell.retrieval.settings import Training, WithDropout
 
 
 class SentenceClassifier(Training, WithDropout):

@@ -13,9 +13,15 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.collections.ginger import JUDGES, PARTS, SYSTEMS, NuggetLabels, read_nugget_labels
 from everycell.jobs.result_job import ResultJob
 from everycell.render.panels import agreement_panels
+from papers.lajewska2025.ch6_labels import (
+    JUDGES,
+    PARTS,
+    SYSTEMS,
+    NuggetLabels,
+    read_nugget_labels,
+)
 from papers.lajewska2025.ch6_scores import (
     MEAN,
     MEASURES,

@@ -21,10 +21,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from everycell.base.arrays import FloatArray
-from everycell.collections.ginger import JUDGES, read_nugget_labels, read_responses
 from everycell.jobs.result_job import ResultJob
 from everycell.rag.nugget_responses import stems
 from everycell.text.sentences import sentence_spans
+from papers.lajewska2025.ch6_labels import JUDGES, read_nugget_labels, read_responses
 from papers.lajewska2025.ch6_scores import MEAN, TEST_DECIMALS, compare_runs, rank_agreement
 from papers.lajewska2025.ch6_systems import (
     BASELINE,

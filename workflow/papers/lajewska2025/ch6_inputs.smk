@@ -1,6 +1,6 @@
 # Inputs and names of the rules of lajewska2025, ch6.smk.
 
-from everycell.collections.ginger import CONDENSED, RESPONSES as GINGER_RESPONSES, TABLES
+from papers.lajewska2025.ch6_labels import CONDENSED, RESPONSES as GINGER_RESPONSES, TABLES
 
 FETCHED_TOGETHER["ginger-tables"] = [resource(key) for key in TABLES]
 

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.arrays import FloatArray
-from everycell.collections.ginger import JUDGES, read_nugget_labels, read_responses
 from everycell.jobs.job import Job
 from everycell.language_models.answering import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
@@ -23,6 +22,7 @@ from papers.lajewska2025.ch6_autonuggetizer import (
     label_importance,
     read_prompt,
 )
+from papers.lajewska2025.ch6_labels import JUDGES, read_nugget_labels, read_responses
 from papers.lajewska2025.ch6_scores import unify_importance
 from papers.lajewska2025.ch6_systems import (
     COMPLETE,

@@ -13,7 +13,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from everycell.base.arrays import BoolArray
-from everycell.collections.snippets import Span, read_annotations
 from everycell.jobs.job import Job
 from everycell.language_models import templates
 from everycell.language_models.answering import answer_function, model_of_job
@@ -21,8 +20,8 @@ from everycell.language_models.generation import Message
 from everycell.language_models.reasoning import without_reasoning
 from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
-from everycell.text.sentences import sentence_spans
-from papers.lajewska2025.annotations import mark_texts, paths
+from everycell.text.sentences import Span, sentence_spans
+from papers.lajewska2025.annotations import mark_texts, paths, read_annotations
 from papers.lajewska2025.answerability_data import read_labels
 from papers.lajewska2025.ch6_systems import DETECTED, GOLD, IRRELEVANT, REFERENCES, RELEVANT
 from papers.lajewska2025.spans import mark_characters, reference_similarity

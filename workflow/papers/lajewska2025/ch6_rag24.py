@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.collections.trec_rag import read_rag_passages
 from everycell.jobs.job import Job
 from everycell.language_models.answering import model_of_job
 from everycell.rag.nugget_responses import Response, Sentence, responses_frame
 from papers.lajewska2025.ch6_systems import BM25, LSA, Facets, System, facets
+from papers.lajewska2025.ch6_trec_rag import read_rag_passages
 from papers.lajewska2025.ch6_writing import Writer, make_writer, rewrite, summarise
 
 #: Kind of input -> passages per topic.

@@ -1,7 +1,7 @@
 # Inputs and names of the rules of lajewska2025, ch6_rag24.smk.
 
-from everycell.collections.ginger import JUDGES
-from everycell.collections.trec_rag import TOPICS, run_file, segment_files
+from papers.lajewska2025.ch6_labels import JUDGES
+from papers.lajewska2025.ch6_trec_rag import TOPICS, run_file, segment_files
 
 #: Whether to write new responses to TREC RAG 2024; otherwise the released ones are judged.
 WRITES_NEW_RESPONSES = GINGER.full.trec_rag is not None

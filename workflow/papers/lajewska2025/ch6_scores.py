@@ -40,9 +40,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from everycell.collections.ginger import JUDGES, PARTS, SYSTEMS, NuggetLabels
 from everycell.rag.nugget_responses import stems
 from everycell.retrieval.significance import compare_paired_and_unpaired
+from papers.lajewska2025.ch6_labels import JUDGES, PARTS, SYSTEMS, NuggetLabels
 
 #: Name of the mean of the judges in Tables 6.7 and 6.8.
 MEAN = "avg LLM"

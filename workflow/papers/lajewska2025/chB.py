@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.squad import Question, read_squad
 from everycell.jobs.result_job import ResultJob
 from everycell.text.sentences import sentences_with
 from papers.lajewska2025.answerability_data import (
+    Question,
     read_passage_labels,
     read_passage_sentences,
     read_sentence_labels,
+    read_squad,
 )
 
 

@@ -18,10 +18,19 @@ import pandas as pd
 
 from everycell.base.arrays import BoolArray, FloatArray, IntArray
 from everycell.base.errors import DataError
-from everycell.collections.snippets import Span, first_overlap
+from everycell.text.sentences import Span
 
 Aggregation = Literal["mean", "majority", "similarity"]
 AGGREGATIONS: tuple[Aggregation, ...] = ("mean", "majority", "similarity")
+
+
+def first_overlap(spans: Sequence[Span]) -> tuple[Span, Span] | None:
+    """First two spans of an annotation that share a character, or None."""
+    ordered = sorted(spans)
+    for previous, following in zip(ordered, ordered[1:], strict=False):
+        if following[0] < previous[1]:
+            return previous, following
+    return None
 
 
 class Overlap(NamedTuple):

@@ -13,7 +13,7 @@ from everycell.jobs.job import Job
 from everycell.learning import query_encoders
 from everycell.learning.cross_encoder import PairLength, score_in_parts, score_pairs
 from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
-from everycell.retrieval.query_files import (
+from everycell.retrieval.prebuilt import (
     deepimpact_query,
     read_encoded_queries,
     write_encoded_queries,
@@ -26,7 +26,7 @@ def encode_queries(job: Job) -> None:
     """Queries in the format of a published index: encoded here, or read from a file."""
     kind, encoder_files = job.params.kind, list(job.input.get("encoder", []))
     table = pd.read_parquet(job.input.queries)
-    queries = dict(zip(table["query_id"], table["text"], strict=True))
+    queries = dict(zip(table["query"], table["text"], strict=True))
     if not encoder_files:
         vectors = map(deepimpact_query, queries.values())
     elif encoder_files[0].endswith(".jsonl"):
@@ -46,7 +46,7 @@ def rerank(job: Job) -> None:
     model, tokenizer = load_model(job.folder_of("model"), "classifier")
     model.to(device())
     table = pd.read_parquet(job.input.queries)
-    queries = texts_by_id(table, "query_id")
+    queries = texts_by_id(table, "query")
     lists = pd.concat([read_run(Path(path)) for path in job.input.candidates])
     # A query may be in several sets.
     lists = lists.drop_duplicates(["query", "document"])[["query", "document"]]
@@ -58,5 +58,5 @@ def rerank(job: Job) -> None:
     score = partial(score_pairs, model, tokenizer, queries, texts, length=length)
     run = score_in_parts(lists, score)
     for name, out in job.output.items():
-        set_queries = table.loc[table[name], "query_id"]
+        set_queries = table.loc[table[name], "query"]
         write_run(run[run["query"].isin(set_queries)], Path(out), tag=job.wildcards.reranker)

@@ -9,9 +9,14 @@ import pandas as pd
 from everycell.collections.msmarco import stream_passages
 from everycell.jobs.job import Job
 from everycell.retrieval.java import start_java
-from everycell.retrieval.prebuilt import index_texts, search_impacts, search_vectors, search_words
+from everycell.retrieval.prebuilt import (
+    index_texts,
+    read_encoded_queries,
+    search_impacts,
+    search_vectors,
+    search_words,
+)
 from everycell.retrieval.published_indexes import fetched_index
-from everycell.retrieval.query_files import read_encoded_queries
 from everycell.text.gender_swap import swap_gender
 from everycell.trec.runs import write_run
 
@@ -21,7 +26,7 @@ def search(job: Job) -> None:
     # The remaining memory is for the parts of the index that Lucene maps, and for Python.
     start_java(job.snakemake.resources.mem_mb // 3)
     table = pd.read_parquet(job.input.queries)
-    queries = dict(zip(table["query_id"], table["text"], strict=True))
+    queries = dict(zip(table["query"], table["text"], strict=True))
     options = {"hits": job.params.hits, "threads": job.snakemake.threads}
     if fetched := job.input.get("fetched"):
         folder = fetched_index(Path(fetched))
@@ -35,7 +40,7 @@ def search(job: Job) -> None:
     answered = run["query"].nunique()
     job.log.write(f"{len(run)} passages for {answered} of {len(queries)} queries\n")
     for name, out in job.output.items():
-        ids = table.loc[table[name], "query_id"]
+        ids = table.loc[table[name], "query"]
         write_run(run[run["query"].isin(ids)], out, tag=job.params.ranker)
 
 

@@ -20,7 +20,7 @@ def tokenise(job: Job) -> None:
     """Tokenise documents and queries; terms are separated by blanks."""
     vocabulary = job.input.get("vocabulary")
     terms_of = tokeniser(job.params.name, Path(vocabulary) if vocabulary else None)
-    for part, key in (("documents", "document_id"), ("queries", "query_id")):
+    for part, key in (("documents", "document_id"), ("queries", "query")):
         texts = pd.read_parquet(job.input[part]).drop_duplicates(key)
         terms = [" ".join(words[: job.params.first]) for words in terms_of(list(texts["text"]))]
         job.write_frame(pd.DataFrame({key: texts[key], "terms": terms}), part)
@@ -28,7 +28,7 @@ def tokenise(job: Job) -> None:
 
 def _queries(job: Job) -> dict[str, list[str]]:
     """Terms of each query."""
-    return pd.read_parquet(job.input.queries).set_index("query_id")["terms"].str.split().to_dict()
+    return pd.read_parquet(job.input.queries).set_index("query")["terms"].str.split().to_dict()
 
 
 def score_lexically(job: Job) -> None:

@@ -23,7 +23,7 @@ def encode(job: Job) -> None:
     encoded = ranker.encode(
         job.folder_of("model"),
         texts_by_id(pd.read_parquet(job.input.documents), "document_id"),
-        texts_by_id(queries, "query_id"),
+        texts_by_id(queries, "query"),
         job.params.input_options,
     )
     write_encoded(encoded, Path(job.output.vectors))
@@ -39,7 +39,7 @@ def encode_expanded(job: Job) -> None:
     encoded, new_terms = ranker.encode_expanded(
         job.folder_of("model"),
         texts_by_id(pd.read_parquet(job.input.documents), "document_id"),
-        texts_by_id(queries, "query_id"),
+        texts_by_id(queries, "query"),
         job.params.input_options,
         proposed[:, : int(job.wildcards.m)],
     )

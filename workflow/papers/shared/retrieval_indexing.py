@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.jobs.job import Job
-from everycell.retrieval.indexing import build_index
+from everycell.retrieval.lucene import build_index
 
 
 def index(job: Job) -> None:

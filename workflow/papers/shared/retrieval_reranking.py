@@ -29,7 +29,7 @@ def rerank_pairs(job: Job) -> None:
     )
     scores = ranker.score(
         *ranker.load(job.folder_of("model")),
-        texts_by_id(pd.read_parquet(job.input.queries), "query_id"),
+        texts_by_id(pd.read_parquet(job.input.queries), "query"),
         texts_by_id(pd.read_parquet(job.input.documents), "document_id"),
         list(pairs.itertuples(index=False, name=None)),
         job.params.input_options,
@@ -42,7 +42,7 @@ def rerank_cross_fitted(job: Job) -> None:
     """Re-rank BM25's top documents with cross-fitted cross-encoders."""
     use_one_thread()
     set_gpu_precision(job.params.gpu_precision)
-    queries = texts_by_id(pd.read_parquet(job.input.queries), "query_id")
+    queries = texts_by_id(pd.read_parquet(job.input.queries), "query")
     documents = texts_by_id(pd.read_parquet(job.input.documents), "document_id")
     length = PairLength(**job.params.pair_length)
     first = trec_order(read_run(job.input.run)).groupby("query").head(job.params.depth)
@@ -53,7 +53,7 @@ def rerank_cross_fitted(job: Job) -> None:
             # If no model was trained on the collection, the first model ranks all queries.
             fold_queries = first["query"]
             if job.params.cross_fitted:
-                fold_queries = pd.read_parquet(fold).query("split == 'test'")["query_id"]
+                fold_queries = pd.read_parquet(fold).query("split == 'test'")["query"]
             model, tokenizer = load_model(Path(folder), "classifier")
             yield (
                 set(fold_queries),

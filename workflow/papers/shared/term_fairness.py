@@ -11,17 +11,18 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.files import write_atomically
-from everycell.collections.planted_bias import SYSTEMS
 from everycell.jobs.result_job import ResultJob
 from everycell.metrics.nfairr import nfairr
 from everycell.metrics.term_counts import read_counts
 from everycell.metrics.texfair import texfair
-from everycell.retrieval.fairness_figures import (
+from everycell.trec.runs import read_run
+from papers.shared.term_fairness_figures import (
     document_against_list_fairness,
     documents_in_lists,
     fairness_over_depth,
 )
-from everycell.retrieval.ranker_fairness import (
+from papers.shared.term_fairness_planted import SYSTEMS
+from papers.shared.term_fairness_rankers import (
     MEASURES,
     RankedSystem,
     compare_with_baseline,
@@ -35,7 +36,6 @@ from everycell.retrieval.ranker_fairness import (
     restrict_to_common_queries,
     sensitivity,
 )
-from everycell.trec.runs import read_run
 
 #: Published pattern -> label of such a document.
 GROUPS = {"F": "only female terms (she)", "M": "only male terms (he)"}

@@ -7,24 +7,24 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.cast_passages import (
-    assign_splits,
-    cast_benchmark,
-    read_cast_passages,
-    topic_folds,
-)
-from everycell.collections.grepbias import (
-    all_wordings_benchmark,
-    one_wording_benchmark,
-    read_grepbias,
-)
-from everycell.collections.planted_bias import plant_bias, plant_rankers
 from everycell.jobs.job import Job
 from everycell.metrics.term_counts import count_terms as count_terms_of_documents
 from everycell.metrics.term_counts import read_documents
 from everycell.metrics.word_lists import read_words
 from everycell.text.gender_swap import swap_coverage, swap_gender
 from everycell.trec.runs import write_run
+from papers.shared.term_fairness_cast import (
+    assign_splits,
+    cast_benchmark,
+    read_cast_passages,
+    topic_folds,
+)
+from papers.shared.term_fairness_grepbias import (
+    all_wordings_benchmark,
+    one_wording_benchmark,
+    read_grepbias,
+)
+from papers.shared.term_fairness_planted import plant_bias, plant_rankers
 
 
 def collection_planted(job: Job) -> None:
@@ -80,7 +80,7 @@ def collection_grepbias(job: Job) -> None:
     job.write_frame(texts, "documents")
     job.write_frame(benchmark.queries, "queries")
     job.write_frame(benchmark.candidates, "candidates")
-    qrels = benchmark.candidates.query("relevance > 0")[["query_id", "document_id", "relevance"]]
+    qrels = benchmark.candidates.query("relevance > 0")[["query", "document_id", "relevance"]]
     job.write_frame(qrels.set_axis(["query", "document", "relevance"], axis="columns"), "qrels")
 
 

@@ -1,7 +1,7 @@
 # Input functions and names of the rules that create and rank collections for group bias.
-from everycell.collections.cast_passages import FILES as JUDGED_PASSAGES
-from everycell.collections.grepbias import DOCUMENTS as GREPBIAS_DOCUMENTS
-from everycell.collections.grepbias import QUERIES as GREPBIAS_QUERIES
+from papers.shared.term_fairness_cast import FILES as JUDGED_PASSAGES
+from papers.shared.term_fairness_grepbias import DOCUMENTS as GREPBIAS_DOCUMENTS
+from papers.shared.term_fairness_grepbias import QUERIES as GREPBIAS_QUERIES
 
 FETCHED_TOGETHER["gender-bias-ir-grepbiasir"] = [
     resource(key) for key in (GREPBIAS_QUERIES, *GREPBIAS_DOCUMENTS)

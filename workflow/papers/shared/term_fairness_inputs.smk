@@ -1,10 +1,10 @@
 # Input functions and names of the rules of group bias in ranked lists.
-from everycell.collections.planted_bias import CONTROL
-from everycell.collections.planted_bias import RANKERS as PLANTED_RANKERS
-from everycell.collections.planted_bias import SYSTEMS as PLANTED
+from papers.shared.term_fairness_planted import CONTROL
+from papers.shared.term_fairness_planted import RANKERS as PLANTED_RANKERS
+from papers.shared.term_fairness_planted import SYSTEMS as PLANTED
 
 # TAU is imported from here, since importing the module of the measures takes another second.
-from everycell.collections.planted_bias import TAU
+from papers.shared.term_fairness_planted import TAU
 from papers.shared.term_fairness_systems import (
     COUNTERFACTUALS,
     OVERLAP_ROWS,

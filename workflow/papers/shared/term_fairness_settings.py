@@ -7,8 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from everycell.base.settings import PlainPath, Settings
-from everycell.learning.settings import Training
-from everycell.retrieval.settings import Bm25, Rm3
+from everycell.retrieval.settings import Bm25, Rm3, Training
 
 
 class PassageIndexes(Settings):

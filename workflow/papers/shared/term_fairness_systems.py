@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everycell.collections.planted_bias import RANKERS as PLANTED_RANKERS
+from papers.shared.term_fairness_planted import RANKERS as PLANTED_RANKERS
 from papers.shared.term_fairness_settings import TermFairness
 
 #: Tier -> family, name and run of its rankers.

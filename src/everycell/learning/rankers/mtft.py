@@ -1,4 +1,4 @@
-"""MTFT: a cross-encoder with an additional triplet loss (abolghasemi2026, chapter 2)."""
+"""MTFT: a cross-encoder with an additional triplet loss."""
 
 from everycell.learning.rankers.cross_encoder import CrossEncoderRanker
 

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 
 class TildeV2Ranker(TrainedRanker, TextEncodingRanker):
-    """Ranker that uses `everycell.learning.tildev2`, with two negatives per pair.
-
-    The number of negatives is that of abolghasemi2026.
-    """
+    """Ranker that uses `everycell.learning.tildev2`, with two negatives per pair."""
 
     name = "tildev2"
     negatives = 2
