@@ -9,7 +9,7 @@ from pathlib import Path
 
 from everycell.records.papers import Artefact, Paper, load_papers
 from everycell.records.tables import Cause, Erratum
-from everycell.render.site import escape_cell
+from everycell.render.table_files import escape_cell
 from everycell.verdicts.audits import audits_of, finding_of
 
 TARGET = Path("docs/errata.md")

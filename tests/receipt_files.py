@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 from everycell.base.files import sha256
-from everycell.receipts.receipts import content_hash
-from everycell.receipts.verification import TABLE_FORMS
+from everycell.receipts.receipts import TABLE_FORMS, content_hash
 
 
 def hashed(*paths: Path) -> dict[Path, str]:

@@ -11,8 +11,7 @@ from harness import load_script
 
 from everycell.records.papers import load_papers
 from everycell.records.tables import RUNNABLE
-from everycell.render.page.cells_file import data_files
-from everycell.render.page.page_file import pages_of
+from everycell.render.page.pages import data_files, pages_of
 from everycell.verdicts.counting import (
     CLAIM_LINES,
     claim_lines,

@@ -19,8 +19,7 @@ from workflow.project import copy_tree, quick_site
 from everycell.metrics import awrf
 from everycell.public import public_modules
 from everycell.records.papers import load_papers
-from everycell.render.site import configuration, embed_table, paper_results
-from everycell.render.tables.table_files import write_table
+from everycell.render.table_files import escape_cell, write_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads(
@@ -30,6 +29,7 @@ SCHEMA = json.loads(
 
 docstrings = load_script("docs/docstrings.py")
 check_links = load_script("docs/check_links.py")
+site_pages = load_script("docs/site_pages.py")
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,9 @@ def test_site_pages_of_modules_and_papers(pages):
 
 def site_text(folder, listed_results):
     papers = load_papers(folder / "published")
-    return paper_results(papers["toy2026"], listed_results, folder / "results", "../results")
+    return site_pages.paper_results(
+        papers["toy2026"], listed_results, folder / "results", "../results"
+    )
 
 
 def test_paper_results_escaped(tmp_path):
@@ -205,7 +207,7 @@ def test_paper_results_hostile_texts(tmp_path):
     artefacts = {toy.artefact.name: toy.artefact for toy in toy_results}
     chapters = {key: f"{title} {toys.HOSTILE}" for key, title in paper.chapters.items()}
     paper = paper.model_copy(update={"artefacts": artefacts, "chapters": chapters})
-    page = as_html(paper_results(paper, toy_results, tmp_path / "results", "../results"))
+    page = as_html(site_pages.paper_results(paper, toy_results, tmp_path / "results", "../results"))
     plain = {"h2", "h3", "p", "a", "img", "details", "summary", "sup"}
     assert page.tags - plain == {"table", "thead", "tbody", "tr", "th", "td"}
     allowed = {"id", "class", "title", "href", "src", "alt", "style"}
@@ -219,7 +221,7 @@ def test_embed_table_texts(tmp_path):
     write_table(
         frame, stem, title="A *b*", layout_rows=["run"], layout_columns=["metric"], decimals={}
     )
-    page = as_html(embed_table(stem.with_suffix(".md").read_text(encoding="utf-8")))
+    page = as_html(site_pages.embed_table(stem.with_suffix(".md").read_text(encoding="utf-8")))
     assert page.rows == len(texts) + 1
     assert [cell.strip() for cell in page.cells] == ["Run", "P", *sum(([t, t] for t in texts), [])]
     assert page.text.startswith("A *b*")
@@ -233,7 +235,7 @@ def test_embed_table_markers(tmp_path):
     write_table(
         frame, stem, title="T^1^", layout_rows=["run"], layout_columns=["metric"], decimals={}
     )
-    text = embed_table(stem.with_suffix(".md").read_text(encoding="utf-8"))
+    text = site_pages.embed_table(stem.with_suffix(".md").read_text(encoding="utf-8"))
     assert text.count("<sup>") == 1 and "0.33<sup>bc&#124;d</sup> |" in text
     assert [cell.strip() for cell in as_html(text).cells] == [
         *("Run", "P^2^ x", "a", "0.33bc|d", "b^c", "0.5")
@@ -254,7 +256,7 @@ def leaves(node, prefix=""):
 
 
 def test_configuration_settings():
-    text = configuration(SCHEMA)
+    text = site_pages.configuration(SCHEMA)
     names = set(re.findall(r"^\| `([\w.]+)` \|", text, re.M))
     settings = yaml.safe_load((REPOSITORY / "config.yaml").read_text(encoding="utf-8"))
     for setting in leaves(settings):
@@ -295,3 +297,14 @@ def test_convert_to_markdown(text, expected_markdown):
 def test_convert_to_markdown_plain_docstring():
     text = "Sum.\n\nExamples\n--------\n>>> 1 == 1\nTrue"
     assert docstrings.convert_to_markdown(text) == text
+
+
+def test_escape_cell_and_table():
+    assert escape_cell("nDCG*@3 | <b>") == r"nDCG\*@3 \| &lt;b&gt;"
+    assert site_pages.table(["key"], [["seed"]]) == "| key |\n|---|\n| seed |"
+
+
+def test_configuration_bounds_and_default():
+    seed = {"type": "integer", "default": 1, "minimum": 0, "description": "Seed of all."}
+    row = "| `seed` | integer, at least 0 | `1` | Seed of all. |"
+    assert row in site_pages.configuration({"properties": {"seed": seed}})

@@ -11,8 +11,8 @@ from page import toys
 from playwright.sync_api import expect, sync_playwright
 
 from everycell.records.registry import load_registry
-from everycell.render.page.page_file import write_page
-from everycell.render.page.vocabulary import VERDICTS
+from everycell.render.page.pages import write_page
+from everycell.render.vocabulary import VERDICTS
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from everycell.receipts.lineage import NAME, write_jobs
+from everycell.receipts.provenance import NAME, write_jobs
 from everycell.records.papers import Artefact, Paper, load_papers
 from everycell.records.tables import Record
 from everycell.render.figure_files import save_figure
-from everycell.render.panels import bar_panels
+from everycell.render.figures import bar_panels
 from everycell.verdicts.reports import CAUSE_NAMES, Report
+from everycell.verdicts.results import Result
 
 EVIL = "<script>document.title='taken'</script>"
 #: What tries to leave a text, an attribute, a style, a script, a template or a link.
@@ -98,16 +98,6 @@ CELLS = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Toy:
-    """Stands for `everycell.verdicts.results.Result`."""
-
-    artefact: Artefact
-    tier: str
-    report: Report
-    faults: tuple[str, ...] = ()
-
-
 def published(folder: Path) -> dict[str, Paper]:
     """Write the toy paper and read it."""
     home = folder / "toy2026"
@@ -136,7 +126,7 @@ def poisoned(value: Any, *, free: bool = False) -> Any:
     return value
 
 
-def hostile(folder: Path, results: Path) -> list[Toy]:
+def hostile(folder: Path, results: Path) -> list[Result]:
     """The toy results with markup in every text of records, reports, tables, markers and faults."""
     toys = toy_results(folder, results)
     home = folder / "toy2026"
@@ -154,7 +144,7 @@ def hostile(folder: Path, results: Path) -> list[Toy]:
         )
         artefact = toy.artefact.model_copy(update={"record": record})
         result.append(
-            Toy(
+            Result(
                 artefact,
                 toy.tier,
                 Report.model_validate(poisoned(toy.report.model_dump())),
@@ -184,7 +174,7 @@ def report(artefact: Artefact, tier: str, state: str, **more: Any) -> Report:
     return Report.model_validate(content)
 
 
-def toy_results(folder: Path, results: Path) -> list[Toy]:
+def toy_results(folder: Path, results: Path) -> list[Result]:
     """Toy results of the toy paper, with the files that the page reads or links."""
     artefacts = published(folder)["toy2026"].artefacts
     table, figure = artefacts["table_1"], artefacts["figure_1"]
@@ -220,15 +210,15 @@ def toy_results(folder: Path, results: Path) -> list[Toy]:
     frame = table.cells.query("metric == 'MAP' and set == 'x'").astype({"value": float})
     save_figure(bar_panels(frame, group="run"), home / "figure_1")
     return [
-        Toy(table, "embedded", report(table, "embedded", "surrogate", claims=failing,
+        Result(table, "embedded", report(table, "embedded", "surrogate", claims=failing,
                                       files=["table_1.csv"])),
-        Toy(table, "released", report(table, "released", "reproduced", cells=cells,
+        Result(table, "released", report(table, "released", "reproduced", cells=cells,
                                       files=["table_1.by_length.csv", "table_1.csv"])),
-        Toy(table, "full", report(table, "full", "not run")),
-        Toy(figure, "released", report(figure, "released", "reproduced",
+        Result(table, "full", report(table, "full", "not run")),
+        Result(figure, "released", report(figure, "released", "reproduced",
                                        files=["figure_1.csv", "figure_1.svg"])),
-        Toy(artefacts["table_2"], "full", report(artefacts["table_2"], "full", "not run"),
+        Result(artefacts["table_2"], "full", report(artefacts["table_2"], "full", "not run"),
             ("figure_9.csv differs from its hash in",)),
-        Toy(artefacts["figure_2"], "embedded",
+        Result(artefacts["figure_2"], "embedded",
             report(artefacts["figure_2"], "embedded", "drawing")),
     ]  # fmt: skip

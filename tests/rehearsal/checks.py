@@ -10,7 +10,7 @@ import pytest
 from rehearsal.stage import Stage
 from workflow.project import Project
 
-from everycell.receipts.lineage import read_lineage
+from everycell.receipts.provenance import read_lineage
 from everycell.trec.runs import read_qrels
 
 

@@ -264,7 +264,7 @@ def runs_of_two_years(stage: Stage) -> Settings:
     In published form: names of the eight runs as unpacked, ids of both years, six columns, and in
     the organisers' run of documents the cut ids of the Washington Post. Invented: the rankings.
     """
-    from everycell.base.yaml_files import read_model
+    from everycell.base.yaml import read_model
     from everycell.records.cells import RecordError
     from everycell.records.full_runs import FullTier
 

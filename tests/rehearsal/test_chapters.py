@@ -16,7 +16,7 @@ from workflow.project import Project
 
 from everycell.cli.full_tier import select_full
 from everycell.records.papers import load_papers
-from everycell.render.page.vocabulary import page_of_chapter
+from everycell.render.vocabulary import page_of_chapter
 
 SECRET = "sk-rehearsed-4711"
 REHEARSED = [

@@ -250,7 +250,7 @@ def _readers() -> dict[str, Reader]:
         "rag.prompts.read_template": Reader(b"### user\n$documents\n\nAnswer ${question}"),
         "papers.abolghasemi2026.ch3_generation.read_template": Reader(
             b"### user\nTurn $dialogue to $wanted $$"),
-        "receipts.lineage.read_lineage": Reader(json_of(LINEAGE), "lineage.json",
+        "receipts.provenance.read_lineage": Reader(json_of(LINEAGE), "lineage.json",
             lambda read, path: read(path.parent)),
         "collections.letor.read_letor": Reader(
             b"2 qid:1 1:0.5 2:1 # a\n0 qid:1 2:3\n1 qid:2 1:1\n"),

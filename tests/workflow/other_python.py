@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workflow.project import Project
 
-from everycell.receipts.lineage import snakemake_jobs, upstream_jobs
+from everycell.receipts.provenance import snakemake_jobs, upstream_jobs
 
 VERSIONS = ("3.12", "3.13")
 

@@ -16,7 +16,7 @@ from workflow.project import Project
 
 from everycell.collections.msmarco import COLLECTION, QUERY_SETS, read_query_set
 from everycell.learning.tildev2 import TildeV2
-from everycell.receipts.lineage import NAME, write_jobs
+from everycell.receipts.provenance import NAME, write_jobs
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import index_texts
 from everycell.sources import fetch

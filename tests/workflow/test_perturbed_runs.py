@@ -20,9 +20,9 @@ from everycell.base.errors import DataError
 from everycell.cli import perturbing
 from everycell.cli.perturbing import _report_differences
 from everycell.jobs.job import InputChangedError
-from everycell.receipts.perturbation import PERTURBATIONS
 from everycell.records.sensitivity import WHOLE, Sensitivity
 from everycell.workflow import perturbation_plan, perturbed_runs
+from everycell.workflow.perturbation import PERTURBATIONS
 from everycell.workflow.perturbation_plan import Unit
 from everycell.workflow.perturbed_cells import Cells, Measurement, Outcome, Trial, _sensitivity
 from everycell.workflow.perturbed_runs import _add_outcome, _perturb_unit

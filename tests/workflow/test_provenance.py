@@ -6,7 +6,7 @@ import zipfile
 
 from crate_validator import issues, serve_the_context
 
-from everycell.receipts.lineage import read_lineage, upstream_jobs
+from everycell.receipts.provenance import read_lineage, upstream_jobs
 from everycell.receipts.receipts import read_receipt
 from everycell.records.registry import load_registry
 

@@ -12,7 +12,7 @@ from harness import published
 from workflow.project import Project
 
 from everycell.base.yaml import load_yaml
-from everycell.receipts.lineage import JobRecord, read_lineage, upstream_jobs
+from everycell.receipts.provenance import JobRecord, read_lineage, upstream_jobs
 from everycell.receipts.receipts import read_receipt
 from everycell.records.papers import Artefact, Paper, all_artefacts, find_artefact, load_papers
 from everycell.verdicts.audits import audits_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import itertools
+import json
 import os
 import stat
 import tempfile
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 #: Errors of a full disk, an exceeded quota and an exceeded size limit.
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -59,6 +61,12 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
     with atomic_path(path) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON atomically."""
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    write_atomically(path, text + "\n")
 
 
 @contextmanager

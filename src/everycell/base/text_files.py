@@ -1,4 +1,4 @@
-"""Reading of users' text files: UTF-8, optionally gzipped or with a byte order mark."""
+"""Reading of users' text files: UTF-8, optionally gzipped or with a byte order mark; JSON lines."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import zlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
+
+from pydantic import BaseModel, ValidationError
 
 from everycell.base.errors import DataError
-from everycell.base.untrusted import max_unpacked_size
+from everycell.base.untrusted import max_unpacked_size, parse_json
 
 #: Byte order mark, which some editors and spreadsheet programs write before UTF-8 text.
 MARK = b"\xef\xbb\xbf"
@@ -110,3 +112,32 @@ def read_lines(path: Path, fix: str = "check the path") -> Iterator[tuple[int, s
         yield from text_lines(path)
     except OSError as error:
         raise DataError(path, fault=f"cannot be read ({error.strerror})", fix=fix) from None
+
+
+Line = TypeVar("Line", bound=BaseModel)
+
+
+def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple[int, Line]]:
+    """Read the objects of a file with their line numbers; skip empty lines."""
+    count = 0
+    for number, line in text_lines(path):
+        if not line.strip():
+            continue
+        try:
+            value = parse_json(line)
+        except ValueError:
+            raise ValueError(
+                f"{path}, line {number} is not JSON: write one JSON object per line."
+            ) from None
+        try:
+            yield number, model.model_validate(value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "the line"
+            raise ValueError(
+                f"{path}, line {number}: {where}: {first['msg']}; expected the fields "
+                f"{', '.join(model.model_fields)} (see {guide})."
+            ) from None
+        count += 1
+    if not count:
+        raise ValueError(f"{path} is empty: write one JSON object per line.")

@@ -1,4 +1,4 @@
-"""Commands that check, compare and archive results folders."""
+"""Commands that check records, and check, compare and archive results folders."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ from everycell.cli.printing import (
 from everycell.cli.project import can_be_run, collect_results, require_receipts
 from everycell.cli.rebuild_check import rebuild_and_compare
 from everycell.config import read_config
-from everycell.receipts.differences import compare_folders
-from everycell.receipts.lineage import NAME as LINEAGE
-from everycell.receipts.lineage import check_lineage, files_without_jobs
-from everycell.receipts.receipts import ReceiptError, made_by_other_code
-from everycell.receipts.verification import absent_inputs, is_own
-from everycell.receipts.verification import verify as verify_receipt
+from everycell.receipts.diff import compare_folders
+from everycell.receipts.provenance import NAME as LINEAGE
+from everycell.receipts.provenance import check_lineage, files_without_jobs
+from everycell.receipts.receipts import ReceiptError, absent_inputs, is_own, made_by_other_code
+from everycell.receipts.receipts import verify as verify_receipt
 from everycell.records.cells import RecordError
+from everycell.records.checks import write_schemas
 from everycell.records.folders import Tier
-from everycell.records.papers import Artefact
+from everycell.records.papers import Artefact, all_artefacts, load_paper
 from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.origins import sources_of
+from everycell.verdicts.record_checks import check_paper, check_papers
 from everycell.verdicts.results import SUFFIXES, collect, stem_of
 
 #: Name of the reproduction page in a results folder.
@@ -183,7 +184,7 @@ def verify(
             "to update it."
         )
     if has_page:
-        from everycell.render.page.page_file import outdated_pages, pages_of
+        from everycell.render.page.pages import outdated_pages, pages_of
 
         for page in outdated_pages(results, pages_of(results, all_results, papers))[:1]:
             echo(
@@ -340,7 +341,7 @@ def crate(
     force: Force = False,
 ) -> None:
     """Write results as a Workflow Run RO-Crate, for archiving."""
-    from everycell.render.crate import write_crate
+    from everycell.cli.crate import write_crate
 
     settings = read_config(Path("config.yaml"))
     if not results.is_dir():
@@ -349,3 +350,44 @@ def crate(
         raise RecordError(f"{out}: a crate is a zip archive; choose a file name ending in .zip.")
     write_crate(results, out, project.ROOT, settings.cache, project.papers(), audits_of)
     echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")
+
+
+def check(
+    keys: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY]...", help="Papers; all by default.")
+    ] = None,
+    schemas: Annotated[
+        Path | None,
+        typer.Option(help="Also write the JSON schemas of the records to this folder."),
+    ] = None,
+) -> None:
+    """Check records and published values; report file and line of each fault.
+
+    Files in data/ are compared with the hashes in registry.yaml. The exit code is 2 if there are
+    faults. Editors offer completion in a record whose first line refers to one of the schemas.
+    """
+    if schemas is not None:
+        write_schemas(schemas)
+        echo(f"{schemas}: schemas written.")
+    folders = [project.PUBLISHED / key for key in keys or ()]
+    for folder in folders:
+        if not (folder / "paper.yaml").is_file():
+            raise RecordError(
+                f"{folder / 'paper.yaml'} does not exist; `everycell list` lists the papers."
+            )
+    if not any(project.PUBLISHED.glob("*/paper.yaml")):
+        raise RecordError(
+            f"{project.PUBLISHED}/ contains no papers; run everycell in the project folder."
+        )
+    faults = [fault for folder in folders for fault in check_paper(folder)]
+    if not folders:
+        folders = sorted(path.parent for path in project.PUBLISHED.glob("*/paper.yaml"))
+        faults = check_papers(project.PUBLISHED)
+    faults += project.repository_faults(folders)
+    for fault in faults:
+        echo(fault)
+    if faults:
+        raise typer.Exit(2)
+    papers = {folder.name: load_paper(folder) for folder in folders}
+    number = pluralise(len([*all_artefacts(papers)]), "artefact")
+    echo(f"{', '.join(papers)}: records and published values of {number} agree.")

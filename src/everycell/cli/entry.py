@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import sys
 import warnings
-from typing import TextIO
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TextIO
 
-from everycell.cli.streams import flush_streams, guard_streams
+from everycell.base.files import describe_os_error
 
 #: Modules that the extras other than `workflow` install.
 _EXTRAS = {
@@ -61,3 +66,76 @@ def describe_missing_module(error: ModuleNotFoundError) -> str:
         f"This command needs the Python module {module}, which is not installed; run "
         f"pip install 'everycell[{extra}]'."
     )
+
+
+#: Exit code when the reader of the output has closed it, as for a process that SIGPIPE ends.
+CLOSED_BY_READER = 128 + 13
+
+
+class _Stream(io.TextIOWrapper):
+    """Standard stream whose errors call a function instead of raising an `OSError`."""
+
+    on_error: Callable[[OSError], Any]
+
+    def write(self, text: str, /) -> int:
+        try:
+            return super().write(text)
+        except OSError as error:
+            return self._fail(error) or len(text)
+
+    def flush(self) -> None:
+        if not self.closed:
+            try:
+                super().flush()
+            except OSError as error:
+                self._fail(error)
+
+    def _fail(self, error: OSError) -> Any:
+        with suppress(OSError):  # only Linux has this link
+            error.filename = os.readlink(f"/proc/self/fd/{self.fileno()}")
+        # What is still in the buffer would raise the error again at exit.
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, self.fileno())
+        os.close(null)
+        return self.on_error(error)
+
+
+def _stop(error: OSError) -> None:
+    """End the command, without a word if the reader needs no more output."""
+    if error.errno == errno.EPIPE:
+        raise SystemExit(CLOSED_BY_READER)
+    print(f"everycell: standard output: {describe_os_error(error)}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def guard_streams() -> None:
+    """Report errors of standard output in one line; ignore those of standard error."""
+    sys.stdout = _guard(sys.stdout, 1, _stop)
+    sys.stderr = _guard(sys.stderr, 2, lambda error: None)
+
+
+def _guard(stream: TextIO | None, number: int, on_error: Callable[[OSError], Any]) -> TextIO:
+    if stream is None:  # closed: without a file here, the next opened file would get the output
+        null = os.open(os.devnull, os.O_RDONLY)
+        if null != number:
+            os.dup2(null, number)
+            os.close(null)
+        stream = open(number, "w", encoding="utf-8", closefd=False)
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    settings: dict[str, Any] = {
+        "encoding": stream.encoding,
+        "errors": stream.errors,
+        "line_buffering": stream.line_buffering,
+        "write_through": stream.write_through,
+    }
+    guarded = _Stream(stream.detach(), **settings)
+    guarded.on_error = on_error
+    return guarded
+
+
+def flush_streams() -> None:
+    """Write what is still in the buffers, while errors can be reported."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(ValueError):  # closed
+            stream.flush()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 from rich.text import Text
 
-from everycell.render.tables.layout import HeadCell
+from everycell.render.grid import Grid, HeadCell
 
 _GAP = 2
 #: Maximum width of a label column; longer labels are wrapped between words.
@@ -18,17 +18,17 @@ _MAX_LABEL_WIDTH = 36
 
 
 def grid_lines(
-    grid: Mapping[str, Any], lines_of: Callable[[Any], Sequence[Text]], width: int
+    grid: Grid[Any], lines_of: Callable[[Any], Sequence[Text]], width: int
 ) -> Iterator[Text]:
-    """Lines of a table of `everycell.render.page.tables`; each part repeats its labels."""
-    names, body = [str(name) for name in grid["names"]], grid["body"]
+    """Lines of a table; each part repeats its labels."""
+    names = grid.names
     labels = [
         # A label that spans several rows is in the first of them.
-        [""] * (len(names) - len(row["labels"])) + [str(label.label) for label in row["labels"]]
-        for row in body
+        [""] * (len(names) - len(row)) + [cell.label for cell in row]
+        for row in grid.label_cells
     ]
-    cells = [[lines_of(cell) if cell is not None else [] for cell in row["values"]] for row in body]
-    head: list[list[HeadCell]] = grid["head"] or [[HeadCell("", 1)]]
+    cells = [[lines_of(cell) if cell is not None else [] for cell in row] for row in grid.rows]
+    head = grid.head or [[HeadCell("", 1)]]
     widths = _widths(head, cells)
     spanned = [
         [number for number, cell in enumerate(row) for _ in range(cell.span)] for row in head

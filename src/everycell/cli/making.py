@@ -107,7 +107,7 @@ def make(
         options.append("-n")
     code = run_snakemake([*options, *request.targets, *ctx.meta["snakemake"]])
     if code == 0 and request.papers and not dry_run:
-        from everycell.cli.summing import print_summary
+        from everycell.cli.results import print_summary
 
         print_summary(papers, request.papers)
     raise typer.Exit(code)

@@ -206,7 +206,7 @@ def add_data(
     ] = False,
 ) -> None:
     """Fetch a file, and add its address and hash to registry.yaml."""
-    from everycell.base.yaml_files import read_model
+    from everycell.base.yaml import read_model
     from everycell.cli.new_paper import EXAMPLE_DATA
     from everycell.records.papers import PaperFile
     from everycell.records.registry import read_part

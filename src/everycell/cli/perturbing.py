@@ -12,13 +12,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everycell.base.files import sha256
+from everycell.base.files import sha256, write_json
 from everycell.cli import project
 from everycell.cli.names import Names
 from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
-from everycell.receipts import perturbation
-from everycell.receipts.receipts import content_hash, read_receipt, write_json
+from everycell.receipts.receipts import content_hash, read_receipt
 from everycell.records.cells import RecordError
 from everycell.records.papers import all_artefacts
 from everycell.records.sensitivity import (
@@ -179,9 +178,23 @@ def perturb_and_compare(
 
 
 def _hashes_of_code() -> list[str]:
-    from everycell.workflow import perturbation_plan, perturbed_cells, perturbed_runs, scratch
+    from everycell.workflow import (
+        perturbation,
+        perturbation_plan,
+        perturbed_cells,
+        perturbed_files,
+        perturbed_runs,
+        scratch,
+    )
 
-    modules = (perturbation, perturbation_plan, perturbed_cells, perturbed_runs, scratch)
+    modules = (
+        perturbation,
+        perturbation_plan,
+        perturbed_cells,
+        perturbed_files,
+        perturbed_runs,
+        scratch,
+    )
     return [sha256(Path(module.__file__)) for module in modules]
 
 

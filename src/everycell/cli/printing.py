@@ -16,8 +16,7 @@ from rich.segment import Segment
 from rich.table import Table
 
 from everycell.base.untrusted import escape_controls
-from everycell.receipts.differences import Difference
-from everycell.receipts.lineage import NAME as LINEAGE
+from everycell.receipts.diff import Difference
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -109,7 +108,7 @@ def print_json(value: Any) -> None:
 
 def frame_as_tex(frame: pd.DataFrame) -> str:
     """LaTeX table (booktabs), with numbers rounded as in the terminal."""
-    from everycell.render.tables.latex import escape_tex
+    from everycell.render.latex import escape_tex
 
     lines = [[str(column) for column in frame.columns], *map(format_values, rows_of(frame))]
     head, *body = (" & ".join(map(escape_tex, line)) + r" \\" for line in lines)
@@ -222,13 +221,4 @@ def difference_lines(result: Difference, first: Path, second: Path, limit: int) 
             )
         else:
             lines.append(f"  {what}: {shorten(cause.old)} -> {shorten(cause.new)}")
-    if result.unexplained:
-        lines.append(
-            f"  neither the receipts nor {LINEAGE} explain {list_paths(result.unexplained)}"
-        )
-    if result.unrecorded:
-        lines.append(
-            f"  {LINEAGE} in one of the folders does not record all sources of "
-            f"{list_paths(result.unrecorded)}"
-        )
     return lines

@@ -1,8 +1,8 @@
-"""Results of the workflow: the list of all artefacts, and the page."""
+"""Results of the workflow: the list of all artefacts, their summary, and the page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,22 +13,26 @@ from rich.table import Table
 from everycell.cli import project
 from everycell.cli.names import Names
 from everycell.cli.options import Form, Format, OnlyTier
-from everycell.cli.printing import output_console, print_for_programs, print_json
-from everycell.cli.project import collect_results
-from everycell.config import read_config
+from everycell.cli.printing import output_console, pluralise, print_for_programs, print_json
+from everycell.cli.project import can_be_run, collect_results
 from everycell.records.cells import RecordError
 from everycell.records.folders import Tier
-from everycell.records.papers import Artefact, all_artefacts
+from everycell.records.papers import Artefact, Paper, all_artefacts
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.counting import (
     BASES,
     COMPUTED,
     TESTED,
     Counts,
+    claim_lines,
     count_chapters,
+    describe_verdicts,
+    headline,
+    headlines,
     summary_row,
+    total,
 )
-from everycell.verdicts.reports import STATES, Verdict, format_counts
+from everycell.verdicts.reports import STATES, VERDICTS, Verdict, format_counts
 from everycell.verdicts.results import Result
 
 #: Columns with counts.
@@ -197,11 +201,83 @@ def _sums_by_chapter(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def page() -> None:
     """Redraw the page from the results on disk."""
-    from everycell.receipts.lineage import write_lineage
-    from everycell.render.page.page_file import write_page
+    from everycell.config import read_config
+    from everycell.receipts.provenance import write_lineage
+    from everycell.render.page.pages import write_page
 
     papers = project.papers()
     results = collect_results(papers, audits=audits_of)
     write_lineage(project.RESULTS, project.ROOT, read_config(Path("config.yaml")).cache)
     path = write_page(project.RESULTS / "index.html", results, papers)
     typer.echo(f"Page: {path}")
+
+
+#: Outcomes of tested claims in the rows for programs.
+_OUTCOMES = ("supported", "contradicted", "inconclusive")
+#: Verdicts of cells that are not compared with values computed from data.
+_OTHER = ("consistent", "inconsistent", "quoted")
+
+
+def summary(form: Format = "table") -> None:
+    """Count what was reproduced: artefacts, cells, claims."""
+    print_summary(project.papers(), form=form)
+
+
+def print_summary(
+    papers: Mapping[str, Paper], keys: Iterable[str] | None = None, form: Form = "table"
+) -> None:
+    """Print the counts of papers (all by default), and in a table also the path of the page."""
+    papers = {key: papers[key] for key in (papers if keys is None else keys)}
+    chapters = count_chapters(papers, collect_results(papers, can_be_run))
+    by_paper = {
+        key: total(counts for (paper, _), counts in chapters.items() if paper == key)
+        for key in papers
+    }
+    if form != "table":
+        rows = [{"paper": key, **_summary_row(counts)} for key, counts in by_paper.items()]
+        print_for_programs(pd.DataFrame(rows), form)
+        return
+    for key, counts in by_paper.items():
+        typer.echo(f"{key}: {_summary_line(counts)}")
+    typer.echo(f"Page: {project.RESULTS / 'index.html'}")
+    overall = total(by_paper.values())
+    typer.echo(f"All: {_summary_line(overall)}")
+    for name, verdicts in headlines(overall).items():
+        typer.echo(f"{'  ' * name.startswith('of them')}{headline(name, verdicts)}.")
+    for name, line in claim_lines(overall).items():
+        typer.echo(f"{'  ' * name.startswith('of them')}{line}.")
+
+
+def _summary_row(counts: Counts) -> dict[str, Any]:
+    """Counts by name, for programs; the verdicts from `equal` to `explained` are of `compared`."""
+    verdicts = counts.verdicts()
+    compared = counts.verdicts(origin=COMPUTED)
+    on_published = counts.outcomes_of("on_published")
+    on_reproduced = counts.outcomes_of("on_reproduced")
+    return {
+        "artefacts": counts.artefacts,
+        "reproduced": counts.states["reproduced"],
+        "from_other_cells": counts.artefacts_without_data,
+        "on_surrogate_data": counts.states["surrogate"],
+        "cells": counts.published,
+        "compared": counts.reproduced,
+        **{
+            verdict: (verdicts if verdict in _OTHER else compared)[verdict]
+            for verdict in VERDICTS
+            if verdict != "not run"
+        },
+        "claims": counts.claimed,
+        **{f"{outcome}_on_published": on_published[outcome] for outcome in _OUTCOMES},
+        **{f"{outcome}_on_reproduced": on_reproduced[outcome] for outcome in _OUTCOMES},
+    }
+
+
+def _summary_line(counts: Counts) -> str:
+    """Sentence on the artefacts and cells reproduced from data or published inputs."""
+    verdicts = counts.verdicts(origin=COMPUTED)
+    described = f": {describe_verdicts(verdicts)}" if counts.reproduced else ""
+    return (
+        f"{counts.states['reproduced']} of {pluralise(counts.artefacts, 'artefact')} reproduced, "
+        f"{counts.states['surrogate']} run on surrogate data; {counts.reproduced:,} of "
+        f"{counts.published:,} cells reproduced{described}."
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import pandas as pd
@@ -22,30 +22,38 @@ from everycell.records.cells import RecordError
 from everycell.records.folders import TIERS, Tier
 from everycell.records.papers import Artefact, Paper, all_artefacts
 from everycell.records.tables import RUNNABLE
-from everycell.render.page.tables import published_table, surrogate_table, verdict_table
-from everycell.render.page.verdict_tex import verdict_table_as_tex
+from everycell.render.grid import Cell, Grid
+from everycell.render.verdict_tables import (
+    SurrogateCell,
+    VerdictCell,
+    published_grid,
+    surrogate_grid,
+    verdict_cells,
+    verdict_grid,
+    verdict_table_as_tex,
+)
+from everycell.render.vocabulary import TINTS
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.reports import (
     CAUSE_NAMES,
     UNEQUAL,
-    JudgedCell,
     Verdict,
     explained_by_source,
     format_counts,
 )
 from everycell.verdicts.results import Result, result_of, stem_of
 
-#: Symbol and colour of each verdict in the terminal; all symbols differ, for output without colour.
-SIGNS: dict[Verdict, tuple[str, str]] = {
-    "equal": ("=", "green"),
-    "within tolerance": ("~", "yellow"),
-    "too noisy to judge": ("?", "yellow"),
-    "different": ("x", "red"),
-    "explained": ("!", "magenta"),
-    "consistent": ("+", "cyan"),
-    "inconsistent": ("/", "bright_red"),
-    "quoted": ('"', "blue"),
-    "not run": ("-", "bright_black"),
+#: Symbol of each verdict in the terminal; all differ, for output without colour.
+SIGNS: dict[Verdict, str] = {
+    "equal": "=",
+    "within tolerance": "~",
+    "too noisy to judge": "?",
+    "different": "x",
+    "explained": "!",
+    "consistent": "+",
+    "inconsistent": "/",
+    "quoted": '"',
+    "not run": "-",
 }
 #: Maximum number of cells to list per cause.
 _MAX_CELLS = 10
@@ -184,19 +192,19 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     console.print(Text(f"{artefact.id}: {artefact.record.title}", style="bold"))
     # The deepest tier comes first.
     tables = {
-        result.tier: verdict_table(artefact, {"report": result.report, "name": result.tier})
+        result.tier: verdict_cells(artefact, result.report)
         for result in reversed(results)
         if _is_reproduced(result)
     }
-    for tier, table in tables.items():
+    for tier, cells in tables.items():
         _print_heading(console, f"{tier}: reproduced")
-        _print_grid(console, table, _lines_of_judged)
-        _print_legend(console, table["cells"])
+        _print_grid(console, verdict_grid(artefact, cells), _lines_of_judged)
+        _print_legend(console, cells)
     if not tables and not artefact.cells.empty:
         _print_heading(console, "published values")
-        _print_grid(console, published_table(artefact), _lines_of_published)
-    for tier, table in tables.items():
-        _print_differences(console, tier, table["cells"])
+        _print_grid(console, published_grid(artefact), _lines_of_published)
+    for tier, cells in tables.items():
+        _print_differences(console, tier, cells)
     for result in results:
         if result.report.state == "surrogate":
             _print_surrogate(console, artefact, result)
@@ -228,54 +236,55 @@ def _print_list(console: Console, heading: str, lines: Sequence[str]) -> None:
 
 
 def _print_grid(
-    console: Console, grid: Mapping[str, Any], lines_of: Callable[[Any], Sequence[Text]]
+    console: Console, grid: Grid[Any], lines_of: Callable[[Any], Sequence[Text]]
 ) -> None:
     for line in grid_lines(grid, lines_of, console.width):
         console.print(line, soft_wrap=True)
 
 
-def _print_legend(console: Console, cells: Sequence[Mapping[str, Any]]) -> None:
+def _print_legend(console: Console, cells: Sequence[VerdictCell]) -> None:
     legend = Text("Published values, with reproduced ones below:")
-    counts = Counter(cell["verdict"] for cell in cells if cell["kind"] != "empty")
-    for verdict, (sign, style) in SIGNS.items():
+    counts = Counter(cell.verdict for cell in cells if not cell.is_empty)
+    for verdict, sign in SIGNS.items():
+        style = TINTS[verdict].terminal
         if counts[verdict]:
             legend.append(f"  {sign}\u00a0", style=style)
             legend.append(f"{verdict} ({counts[verdict]})".replace(" ", "\u00a0"), style)
     console.print(legend)
 
 
-def _lines_of_judged(cell: Mapping[str, Any]) -> list[Text]:
+def _lines_of_judged(cell: VerdictCell) -> list[Text]:
     """Published value above the reproduced one, with aligned digits."""
     # A dash for a value that the paper does not report has no verdict.
-    sign, style = SIGNS[cell["verdict"]] if cell["kind"] != "empty" else (" ", "")
-    marker, new_marker = (
-        f"^{mark}" * bool(mark) for mark in (cell["marker"], cell["reproduced_marker"])
-    )
-    reproduced = cell["reproduced"] if cell["is_different"] else cell["extra_digit"]
-    if reproduced in (None, cell["published"]):
-        return [Text.assemble(cell["published"], marker, " ", (sign, style))]
+    sign, style = SIGNS[cell.verdict], TINTS[cell.verdict].terminal
+    if cell.is_empty:
+        sign, style = " ", ""
+    marker, new_marker = (f"^{mark}" * bool(mark) for mark in (cell.mark, cell.reproduced_mark))
+    reproduced = cell.reproduced if cell.is_different else cell.extra_digit
+    if reproduced is None or reproduced == cell.published:
+        return [Text.assemble(cell.published, marker, " ", (sign, style))]
     width = max(len(marker), len(new_marker) + 2)
     return [
-        Text(cell["published"] + marker.ljust(width)),
+        Text(cell.published + marker.ljust(width)),
         Text.assemble(
             reproduced, new_marker, " ", (sign, style), " " * (width - len(new_marker) - 2)
         ),
     ]
 
 
-def _lines_of_published(cell: str | Mapping[str, str]) -> list[Text]:
-    return [Text(cell if isinstance(cell, str) else f"{cell['text']}^{cell['marker']}")]
+def _lines_of_published(cell: Cell) -> list[Text]:
+    return [Text(cell.text + f"^{cell.mark}" * bool(cell.mark))]
 
 
-def _lines_of_surrogate(cell: Mapping[str, Any]) -> list[Text]:
-    return [Text(cell["published"] or "-"), Text(cell["reproduced"], style="cyan")]
+def _lines_of_surrogate(cell: SurrogateCell) -> list[Text]:
+    return [Text(cell.published or "-"), Text(cell.reproduced, style="cyan")]
 
 
-def _print_differences(console: Console, tier: str, cells: Sequence[Mapping[str, Any]]) -> None:
+def _print_differences(console: Console, tier: str, cells: Sequence[VerdictCell]) -> None:
     """Print the cells that are not equal, grouped by cause."""
-    by_cause: dict[str, list[Mapping[str, Any]]] = {}
+    by_cause: dict[str, list[VerdictCell]] = {}
     for cell in cells:
-        judged: JudgedCell = cell["judged"]
+        judged = cell.judged
         if judged.verdict in UNEQUAL:
             source = judged.source
             cause = "" if source is None or source == "unknown" else f"[{CAUSE_NAMES[source]}] "
@@ -285,10 +294,10 @@ def _print_differences(console: Console, tier: str, cells: Sequence[Mapping[str,
     for cause, cells_of_cause in by_cause.items():
         lines.append(cause)
         for cell in cells_of_cause[:_MAX_CELLS]:
-            judged = cell["judged"]
+            judged = cell.judged
             distance = judged.model_copy(update={"why": None}).difference_text.rstrip(".")
             lines.append(
-                f"  {cell['name']}: {judged.verdict_and_source}" + f", {distance}" * bool(distance)
+                f"  {cell.name}: {judged.verdict_and_source}" + f", {distance}" * bool(distance)
             )
         if len(cells_of_cause) > _MAX_CELLS:
             number = len(cells_of_cause) - _MAX_CELLS
@@ -304,12 +313,12 @@ def _print_surrogate(console: Console, artefact: Artefact, result: Result) -> No
     path = stem.with_name(f"{stem.name}.csv")
     # The values of a figure are in its plot.
     is_figure = f"{stem.name}.svg" in result.report.files
-    table = None if is_figure else surrogate_table(artefact, path)
-    if table is None:
+    grid = None if is_figure else surrogate_grid(artefact, path)
+    if grid is None:
         plot = f", plotted in {path.with_suffix('.svg')}" * is_figure
         console.print(f"The values are in {path}{plot}.", soft_wrap=True)
         return
-    _print_grid(console, table, _lines_of_surrogate)
+    _print_grid(console, grid, _lines_of_surrogate)
     console.print("Published values, with values on surrogate data below; they are not compared.")
 
 

@@ -27,7 +27,8 @@ from everycell.explain.value_functions import (
     negative_rank,
     weighted_rank_difference,
 )
-from everycell.render.figure_files import COLOURS, INK, style
+from everycell.render.figure_files import style
+from everycell.render.palette import COLOURS, INK
 
 #: Largest number of features whose coalitions are enumerated; with more, permutations are sampled.
 MAX_ENUMERATED = 10

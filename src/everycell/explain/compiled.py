@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from everycell.base.compiling import compiled
+from everycell.base.arrays import compiled
 
 #: LightGBM replaces values this close to 0 by 0.
 ZERO = float(np.float32(1e-35))

@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from everycell.base.arrays import FloatArray, IntArray
-from everycell.base.compiling import compiled
+from everycell.base.arrays import FloatArray, IntArray, compiled
 
 Split = Callable[..., tuple[IntArray, FloatArray, float]]
 

@@ -23,8 +23,9 @@ from everycell.fair_ranking.constrained import (
 )
 from everycell.fair_ranking.fa_ir import adjusted_significance, fa_ir, minimum_protected
 from everycell.fair_ranking.pufr import pufr
-from everycell.render.figure_files import COLOURS, DASHES, MARKERS, style
-from everycell.render.marks import common_legend
+from everycell.render.figure_files import DASHES, MARKERS, style
+from everycell.render.figures import common_legend
+from everycell.render.palette import COLOURS
 from everycell.retrieval.evaluation import evaluate
 from everycell.trec.runs import trec_order
 

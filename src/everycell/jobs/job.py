@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 
 import pandas as pd
+import psutil
 
 import everycell
 from everycell.base.files import CANNOT_WRITE, describe_os_error, fingerprint, naming
-from everycell.jobs.orphans import end_with_snakemake
 from everycell.receipts.code import code_sha256, files_of_sources, script_files, source_file
+from everycell.records.folders import papers_module
 from everycell.records.registry import check
 
 #: Parameters that are not settings of a result.
@@ -221,3 +224,66 @@ class Job:
                 error.filename = f"{self.snakemake.output[0]}, or another output of this job"
             return f"{describe_os_error(error)} Then run the same command again.\n"
         return "".join(traceback.format_exception(error))
+
+
+#: Seconds between two checks whether the ancestors of a job still run.
+PAUSE = 0.5
+
+
+def snakemake_ancestors() -> list[psutil.Process]:
+    """Ancestors of this process, up to the outermost Snakemake; empty without Snakemake.
+
+    On a cluster, this is the Snakemake process on the job's node, which may outlive the process
+    that submitted the job.
+    """
+    ancestors = psutil.Process().parents()
+    while ancestors and not _is_snakemake(ancestors[-1]):
+        ancestors.pop()
+    return ancestors
+
+
+def _is_snakemake(process: psutil.Process) -> bool:
+    try:
+        return any(part.endswith("snakemake") for part in process.cmdline()[:3])
+    except psutil.Error:
+        return False
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        # `is_running` detects that another process reuses the id.
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def end_with_snakemake(ancestors: Sequence[psutil.Process] | None = None) -> None:
+    """End this process silently as soon as one of its ancestors ends.
+
+    If Snakemake is killed, its jobs continue. Such an orphan could overwrite files that a later run
+    made with different settings.
+    """
+    watched = snakemake_ancestors() if ancestors is None else list(ancestors)
+    if not watched:
+        return
+
+    def watch() -> None:
+        pause = threading.Event()
+        while all(map(_is_alive, watched)):
+            pause.wait(PAUSE)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="end_with_snakemake", daemon=True).start()
+
+
+def call_function(snakemake: Any) -> None:
+    """Call the function of the parameter `script` in the context that it declares.
+
+    ``def means(job: ResultJob)`` makes a result with a receipt, ``def train(job: Job)`` an
+    intermediate file. The declaration decides, since an intermediate job must not depend on the
+    code that writes results.
+    """
+    module, _, name = snakemake.params["script"].partition(":")
+    function = getattr(papers_module(f"papers.{module.replace('/', '.')}"), name)
+    with get_type_hints(function)["job"](snakemake) as job:
+        function(job)

@@ -16,7 +16,7 @@ from everycell.records.folders import Tier
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from everycell.render.tables.layout import Decimals
+    from everycell.render.grid import Decimals
 
 
 class ResultJob(Job):
@@ -55,8 +55,8 @@ class ResultJob(Job):
 
         `note` is appended to the title in parentheses; `artefact` names an additional artefact.
         """
-        from everycell.render.tables.layout import VALUE_COLUMNS
-        from everycell.render.tables.table_files import write_table
+        from everycell.render.grid import VALUE_COLUMNS
+        from everycell.render.table_files import write_table
 
         csv = Path(self.snakemake.output[f"{artefact}_csv" if artefact else "csv"])
         display = self._display_settings(csv.stem)
@@ -78,8 +78,8 @@ class ResultJob(Job):
         self, table: pd.DataFrame, name: str, decimals: Decimals, artefact: str = ""
     ) -> None:
         """Write a supplementary table of an artefact with the title from the record."""
-        from everycell.render.tables.layout import VALUE_COLUMNS
-        from everycell.render.tables.table_files import write_table
+        from everycell.render.grid import VALUE_COLUMNS
+        from everycell.render.table_files import write_table
 
         keys = [column for column in table.columns if column not in VALUE_COLUMNS]
         output = f"{artefact}_{name}_csv" if artefact else f"{name}_csv"

@@ -27,7 +27,7 @@ from ir_measures import ParamInfo
 
 from everycell.base.arrays import BoolArray, FloatArray
 from everycell.base.errors import DataError, require
-from everycell.base.parquet_limits import check_parquet_size
+from everycell.base.frames import check_parquet_size
 from everycell.metrics.ranked_groups import (
     RankedGroups,
     absolute_distance,

@@ -20,7 +20,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from everycell.base.errors import DataError
-from everycell.base.json_lines import read_json_lines
+from everycell.base.text_files import read_json_lines
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 
 #: Unit of the last decimal: bounds the error of a truncated or rounded published value.

@@ -29,8 +29,7 @@ import pyarrow.parquet as pq
 from everycell.base.errors import DataError, require
 from everycell.base.file_kinds import KINDS, recognise_file
 from everycell.base.files import atomic_path
-from everycell.base.frames import check_columns
-from everycell.base.parquet_limits import check_parquet_size
+from everycell.base.frames import check_columns, check_parquet_size
 from everycell.base.text_files import text_lines
 from everycell.base.untrusted import parse_json
 from everycell.metrics.word_lists import DOCUMENT, LENGTH, Words, groups_of_terms, normalise_text

@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 from everycell.base.errors import DataError
-from everycell.base.json_lines import read_json_lines
+from everycell.base.text_files import read_json_lines
 from everycell.base.untrusted import in_quotes
 from everycell.language_models.endings import normalise_finish, why_cut, why_empty
 from everycell.language_models.generation import LEAST_LOGPROB, Answer, Token

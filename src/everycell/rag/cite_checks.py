@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from everycell.base.errors import DataError
-from everycell.base.json_lines import read_json_lines
+from everycell.base.text_files import read_json_lines
 from everycell.base.untrusted import in_quotes
 from everycell.language_models.endings import normalise_finish, why_cut, why_empty
 from everycell.language_models.generation import Answer

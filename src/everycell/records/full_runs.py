@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from everycell.base.validation import Strict
-from everycell.base.yaml_files import read_model
+from everycell.base.yaml import read_model
 from everycell.records.cells import RecordError
 from everycell.records.identity import FileFacts
 from everycell.records.papers import Artefact, Paper, all_artefacts

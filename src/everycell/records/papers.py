@@ -18,8 +18,7 @@ from pydantic import Field
 
 from everycell.base.untrusted import text_of
 from everycell.base.validation import Strict
-from everycell.base.yaml import line_of
-from everycell.base.yaml_files import read_model
+from everycell.base.yaml import line_of, read_model
 from everycell.records.cells import (
     RecordError,
     Selector,

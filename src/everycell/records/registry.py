@@ -23,7 +23,7 @@ from pydantic import Field, StringConstraints, model_validator
 from everycell.base.files import sha256
 from everycell.base.untrusted import has_secret
 from everycell.base.validation import Strict
-from everycell.base.yaml_files import read_model
+from everycell.base.yaml import read_model
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite

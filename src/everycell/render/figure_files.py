@@ -1,8 +1,6 @@
 """Style of all figures, and reproducible figure files.
 
-The colours are those of Okabe and Ito (2008), which readers with the common forms of colour
-blindness can distinguish. A hatch or a marker repeats the meaning of each colour, for greyscale
-prints.
+A hatch or a marker repeats the meaning of each colour, for greyscale prints.
 """
 
 from __future__ import annotations
@@ -17,14 +15,12 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from everycell.base.files import atomic_path
+from everycell.render.palette import GRID_LINES, INK
 
-#: Okabe and Ito's colours without black and yellow, which is too pale on white.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 #: Line styles of the first six systems in a figure, the next six, and so on.
 DASHES = ("-", "--", ":")
-INK = "#222222"
 
 STYLE: dict[str, object] = {
     "font.family": "sans-serif",
@@ -38,7 +34,7 @@ STYLE: dict[str, object] = {
     "axes.grid": True,
     "axes.grid.axis": "y",
     "axes.axisbelow": True,
-    "grid.color": "#d0d0d0",
+    "grid.color": GRID_LINES,
     "grid.linewidth": 0.5,
     "hatch.linewidth": 0.5,
     "legend.frameon": False,

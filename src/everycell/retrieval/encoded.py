@@ -31,8 +31,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from everycell.base.arrays import FloatArray, IntArray
-from everycell.base.compiling import compiled
+from everycell.base.arrays import FloatArray, IntArray, compiled
 from everycell.base.errors import DataError
 from everycell.base.text_files import check_regular
 from everycell.base.untrusted import max_unpacked_size

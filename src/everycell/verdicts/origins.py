@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from everycell.receipts.lineage import job_finder
+from everycell.receipts.provenance import job_finder
 from everycell.receipts.receipts import ReceiptError, read_receipt
 from everycell.records.cells import RecordError
 from everycell.records.folders import Tier

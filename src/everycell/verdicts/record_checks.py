@@ -9,8 +9,7 @@ from pathlib import Path
 import everycell
 from everycell.base.files import fingerprint, write_atomically
 from everycell.base.untrusted import text_of
-from everycell.base.yaml import line_of
-from everycell.base.yaml_files import read_model
+from everycell.base.yaml import line_of, read_model
 from everycell.records.cells import (
     SEEDS,
     RecordError,

@@ -12,11 +12,10 @@ from pathlib import Path
 import pandas as pd
 
 import everycell
-from everycell.base.files import sha256
+from everycell.base.files import sha256, write_json
 from everycell.base.text_files import check_regular
 from everycell.receipts.code import code_sha256, imported_files
-from everycell.receipts.receipts import ReceiptError, read_receipt, write_json
-from everycell.receipts.verification import verify
+from everycell.receipts.receipts import ReceiptError, read_receipt, verify
 from everycell.records.cells import RecordError, plain_minus
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, Paper, all_artefacts

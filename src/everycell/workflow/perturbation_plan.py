@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from everycell.receipts.perturbation import kind_of
 from everycell.receipts.receipts import read_receipt
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact
+from everycell.workflow.perturbed_files import kind_of
 from everycell.workflow.planned_jobs import (
     CACHE,
     PlannedJob,

@@ -12,7 +12,7 @@ import pandas as pd
 
 from everycell.records.cells import as_number
 from everycell.records.sensitivity import SEPARATOR, WHOLE, Sensitivity
-from everycell.render.tables.layout import VALUE_COLUMNS
+from everycell.render.grid import VALUE_COLUMNS
 from everycell.verdicts.claims import no_table
 from everycell.verdicts.readings import select_reading
 from everycell.workflow.perturbation_plan import TOO_LONG, Target

@@ -25,11 +25,12 @@ from typing import Any
 
 import psutil
 
-from everycell.jobs.orphans import end_with_snakemake
-from everycell.receipts.perturbation import PERTURBATIONS, PerturbationError, perturb
+from everycell.jobs.job import end_with_snakemake
 from everycell.verdicts.results import read_result
+from everycell.workflow.perturbation import PERTURBATIONS
 from everycell.workflow.perturbation_plan import TOO_LONG, Plan, Target, Unit
 from everycell.workflow.perturbed_cells import Cells, Measurement, Outcome, Trial
+from everycell.workflow.perturbed_files import PerturbationError, perturb
 from everycell.workflow.planned_jobs import PlannedJob
 from everycell.workflow.scratch import (
     JobError,
@@ -49,7 +50,7 @@ PRELOADED = (
     "statsmodels.formula.api",
     "statsmodels.stats.anova",
     "everycell.render.figure_files",
-    "everycell.render.tables.table_files",
+    "everycell.render.table_files",
 )
 #: What the receipts of a run without a perturbation say instead of the inputs.
 CONTROL = "none, to see what varies"

@@ -26,7 +26,7 @@ from typing import Any
 import psutil
 
 import everycell
-from everycell.jobs.orphans import end_with_snakemake
+from everycell.jobs.job import end_with_snakemake
 from everycell.records.folders import PAPERS
 from everycell.workflow.planned_jobs import CACHE, PlannedJob, source_of
 

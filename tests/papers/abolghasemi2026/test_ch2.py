@@ -102,7 +102,7 @@ def one_topic_sweeps():
 
 
 @pytest.mark.parametrize(("choice", "number"), [("all_pairs", 3), ("others", 2), (66, 66)])
-def test_letters_are_those_of_scipy_s_paired_tests_times_the_comparisons(choice, number):
+def test_quality_table_letters_of_scipy_paired_tests(choice, number):
     values = {"cite": per_topic(0), "co-cite": per_topic(1, n=12)}
     table = quality_table(values, comparisons=choice)
     letters = dict(zip(SYSTEMS, "abc", strict=True))
@@ -120,7 +120,7 @@ def test_letters_are_those_of_scipy_s_paired_tests_times_the_comparisons(choice,
         assert row.marker == expected
 
 
-def test_rows_stand_system_by_system_in_their_order():
+def test_quality_table_order_of_rows():
     table = quality_table({"cite": per_topic(0), "co-cite": per_topic(1)})
     assert list(table["row"]) == list("aaaabbbbcccc")
     assert table[["task", "metric"]].head(4).values.tolist() == [
@@ -135,12 +135,12 @@ def test_rows_stand_system_by_system_in_their_order():
     assert "hi" in set(names["marker"])
 
 
-def test_one_system_is_compared_with_none():
+def test_quality_table_single_system():
     table = quality_table({"cite": {"BM25": per_topic(0)["BM25"]}})
     assert list(table["marker"]) == ["", ""] and set(table["comparisons"]) == {0}
 
 
-def test_quality_is_that_of_pytrec_eval():
+def test_quality_table_equals_pytrec_eval():
     frame, lists, first, _ = judged(0)
     run = lists.run(first)
     table = quality_table({"cite": {"BM25": evaluate(run, frame)}}).set_index("metric")["value"]
@@ -158,7 +158,7 @@ def test_quality_is_that_of_pytrec_eval():
 
 
 @pytest.mark.parametrize("over", ["query", "run"])
-def test_a_pairing_scales_and_measures_each_split_by_itself(over):
+def test_pairing_scales_each_split_alone(over):
     frame, lists, first, second = judged(1)
     selection = np.arange(len(first)) % 3 == 0
     both = pairing(lists, first, second, selection, over=over)
@@ -170,7 +170,7 @@ def test_a_pairing_scales_and_measures_each_split_by_itself(over):
         np.testing.assert_allclose(result.topic_values(0.3), expected.loc[part.queries], atol=1e-12)
 
 
-def test_each_measure_has_its_own_weight_or_all_have_that_of_one():
+def test_tuned_values_per_measure_or_for_one():
     both = {"cite": one_topic_sweeps()}
     values, alphas = tuned_values(both)
     assert alphas["alpha"].tolist() == [0.5, 1.0]
@@ -180,7 +180,7 @@ def test_each_measure_has_its_own_weight_or_all_have_that_of_one():
     assert values["cite"]["nDCG"].tolist() == [0.4, 0.5, 0.6]
 
 
-def test_test_topics_do_not_move_the_weight():
+def test_tuned_values_ignore_test_topics():
     both = one_topic_sweeps()
     worse = Sweep(
         both.test.alphas, both.test.queries, {m: 1 - v for m, v in both.test.values.items()}
@@ -190,7 +190,7 @@ def test_test_topics_do_not_move_the_weight():
     pd.testing.assert_frame_equal(alphas, same)
 
 
-def test_the_interpolation_table_holds_singles_and_combinations():
+def test_interpolation_table_singles_and_combinations():
     both = one_topic_sweeps()
     singles = {"cite": {"BM25": both.test.topic_values(1.0), "TILDE": both.test.topic_values(0.0)}}
     table = interpolation_table(singles, {"BM25+TILDE": {"cite": both}}, tune_for="MAP")
@@ -204,7 +204,7 @@ def test_the_interpolation_table_holds_singles_and_combinations():
     assert list(singles["cite"]) == ["BM25", "TILDE"]
 
 
-def test_noise_levels_are_the_mean_and_spread_over_seeds():
+def test_noise_levels_over_seeds():
     _, lists, first, _ = judged(2)
     levels = noise_levels(lists, first, seeds=range(4))
     control = noise_oracle(lists, first, seeds=range(4))
@@ -214,7 +214,7 @@ def test_noise_levels_are_the_mean_and_spread_over_seeds():
         assert levels.loc[metric, "noise_sd"] == pytest.approx(values.std(ddof=1))
 
 
-def test_the_oracle_table_has_the_rows_of_the_print():
+def test_oracle_table_published_rows():
     frame, lists, first, second = judged(3)
     result = pairing(lists, first, second, np.arange(len(first)) > 3).test
     test = lists.topics(np.arange(len(first)) > 3)
@@ -240,7 +240,7 @@ def test_the_oracle_table_has_the_rows_of_the_print():
         assert cells["noise_value"].iloc[1:].isna().all()
 
 
-def test_oracle_rows_stand_combination_by_combination():
+def test_oracle_table_order_of_rows():
     both = one_topic_sweeps()
     singles = {
         "cite": {"BM25": both.test.topic_values(1.0)},
@@ -255,7 +255,7 @@ def test_oracle_rows_stand_combination_by_combination():
     assert table["task"].head(4).tolist() == ["cite", "cite", "co-cite", "co-cite"]
 
 
-def test_curves_by_hand():
+def test_curves_by_weight_by_hand():
     both = one_topic_sweeps()
     noise = {"cite": pd.DataFrame({"noise_value": [0.65, 0.85]}, index=["MAP", "nDCG"])}
     table = curves_by_weight({"BM25+TILDE": {"cite": both.test}}, noise)
@@ -266,7 +266,7 @@ def test_curves_by_hand():
     assert set(means["noise"]) == {0.65} and len(table) == 6
 
 
-def test_only_values_of_map_are_printed_in_percent():
+def test_published_units_map_in_percent():
     rows = ["ranking quality", "ranking quality", "alpha_average"]
     table = pd.DataFrame({"row": rows, "metric": ["MAP", "nDCG", "MAP"], "value": 0.5})
     published = published_units(table)
@@ -284,17 +284,17 @@ def test_only_values_of_map_are_printed_in_percent():
         ([20, 20], [0, 2], "over 20 queries, Bonferroni for 2 comparisons"),
     ],
 )
-def test_the_letters_note_names_topics_and_comparisons(topics, comparisons, expected):
+def test_letters_note_topics_and_comparisons(topics, comparisons, expected):
     table = pd.DataFrame({"n": topics, "comparisons": comparisons})
     assert letters_note(table) == f"letters: paired t-test {expected}"
 
 
-def test_the_letters_note_of_a_table_of_two_tasks():
+def test_letters_note_two_tasks():
     table = quality_table({"cite": per_topic(0), "co-cite": per_topic(1, n=12)})
     assert "over 12 to 40 queries, Bonferroni for 3 " in letters_note(table)
 
 
-def test_an_interval_is_that_of_scipy_s_bootstrap_and_of_plain_resampling():
+def test_mean_with_interval_equals_scipy_bootstrap():
     values = pd.Series(np.random.default_rng(0).random(30).round(3))
     result = mean_with_interval(values, 5)
     peer = stats.bootstrap(
@@ -307,7 +307,7 @@ def test_an_interval_is_that_of_scipy_s_bootstrap_and_of_plain_resampling():
     assert [result["low"], result["high"]] == pytest.approx(plain, abs=0.01)
 
 
-def test_an_interval_by_hand():
+def test_mean_with_interval_by_hand():
     # Of two topics, a quarter of the samples are 0, a half 1/2, a quarter 1.
     assert mean_with_interval(pd.Series([0.0, 1.0]), 0) == {"value": 0.5, "low": 0.0, "high": 1.0}
     assert mean_with_interval(pd.Series([0.25] * 3), 0) == dict.fromkeys(
@@ -315,7 +315,7 @@ def test_an_interval_by_hand():
     )
 
 
-def test_last_bits_are_no_gain():
+def test_mean_with_interval_rounding_errors():
     last_bits = pd.Series([2e-16, -1e-16, 2e-16])
     assert mean_with_interval(last_bits, 0) == {"value": 0.0, "low": 0.0, "high": 0.0}
     assert mean_with_interval(pd.Series([2e-12] * 3), 0)["low"] > 0
@@ -329,7 +329,7 @@ def test_last_bits_are_no_gain():
         ([0.5, np.nan, 0.1], "2 of 3 topics"),
     ],
 )
-def test_an_interval_needs_topics_with_values(values, message):
+def test_mean_with_interval_too_few_values(values, message):
     with pytest.raises(ValueError, match=f"{message} have a value; an interval needs at least two"):
         mean_with_interval(pd.Series(values, dtype=float), 0)
 
@@ -376,7 +376,7 @@ def test_short_and_long_by_hand():
         assert cells.loc[query_kind, system, measure].to_dict() == pytest.approx(expected)
 
 
-def test_equal_rankings_gain_nothing_in_any_sample():
+def test_short_and_long_equal_rankings():
     values = kinds_of_queries()
     values["known item"]["TILDE"] += 1e-16
     marks = short_and_long(values, {"known item": "short"}, 0)
@@ -389,7 +389,7 @@ def test_short_and_long_leaves_out_tasks_without_a_kind():
     assert set(marks["queries"]) == {"short"}
 
 
-def test_values_of_other_topics_are_refused():
+def test_quality_and_oracle_table_different_topics():
     values, both = per_topic(0), one_topic_sweeps()
     further = {"BM25": values["BM25"], "TILDE": values["TILDE"][1:]}
     with pytest.raises(ValueError, match="TILDE"):
@@ -406,13 +406,13 @@ def test_values_of_other_topics_are_refused():
         ([False] * 24, "0 of 24 topics are test topics"),
     ],
 )
-def test_a_pairing_needs_both_splits(in_test, message):
+def test_pairing_single_split(in_test, message):
     _, lists, first, second = judged(4)
     with pytest.raises(ValueError, match=message):
         pairing(lists, first, second, in_test)
 
 
-def test_gains_are_over_the_first_system_alone():
+def test_gain_marks_over_the_first_system():
     both = one_topic_sweeps()
     singles = {"cite": {"BM25": both.test.topic_values(1.0)}}
     levels = {"noise_gain": [0.1, 0.2], "noise_sd": [0.01, 0.02]}
@@ -427,7 +427,7 @@ def test_gains_are_over_the_first_system_alone():
     assert cells.loc["nDCG", "noise oracle"].tolist() == pytest.approx([0.2, 0.16, 0.24])
 
 
-def test_the_control_stands_once_and_beats_nothing():
+def test_add_control_once_without_marker():
     both = one_topic_sweeps()
     singles = {"cite": {"BM25": both.test.topic_values(1.0)}}
     levels = {"noise_value": [0.55, 0.65], "noise_sd": 0.01, "noise_gain": 0.1}
@@ -445,7 +445,7 @@ def test_the_control_stands_once_and_beats_nothing():
     ].tolist() + [0.55, 0.65]
 
 
-def test_cells_of_the_figure_and_those_in_print():
+def test_plotted_and_published_cells():
     both = one_topic_sweeps()
     noise = {"cite": pd.DataFrame({"noise_value": [0.65, 0.85]}, index=["MAP", "nDCG"])}
     sweeps = dict.fromkeys(["TILDE", "TILDEv2"], {"cite": both.test})
@@ -470,7 +470,7 @@ def test_cells_of_the_figure_and_those_in_print():
     assert not published["series"].str.contains("noise").any()
 
 
-def test_combinations_are_named_with_the_first_system():
+def test_name_combinations_first_system():
     both = one_topic_sweeps()
     details = {"BM25": "STM2", "TILDE": "tiny", "TILDEv2": "tinier"}
     pairings = {"TILDE": {"cite": both}, "TILDEv2": {"cite": both}}
@@ -492,7 +492,7 @@ def test_expansion_means_are_over_documents():
     ]
 
 
-def test_reports_of_all_tasks_stand_in_one_file():
+def test_task_reports_all_tasks():
     frame, lists, first, second = judged(5)
     ranked = {
         task: ({"a": lists.run(first), "b": lists.run(second)}, frame)

@@ -33,7 +33,7 @@ def legend_of(figure):
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
-def test_curves_stand_in_panels_of_systems_metric_and_task():
+def test_interpolation_curves_panels():
     axes = interpolation_curves(CURVES).axes
     assert [axis.get_title() for axis in axes] == ["cite", "co-cite"] + [""] * 6
     assert [axis.get_ylabel().split("\n") for axis in axes[::2]] == [
@@ -47,7 +47,7 @@ def test_curves_stand_in_panels_of_systems_metric_and_task():
     assert axes[0].get_ylim() == axes[4].get_ylim()  # one task and metric
 
 
-def test_a_curve_is_joined_by_weight_and_its_first_best_is_ringed():
+def test_interpolation_curves_first_best_is_ringed():
     figure = interpolation_curves(CURVES)
     lines = lines_of(figure.axes[0])
     assert legend_of(figure) == list(lines)
@@ -60,7 +60,7 @@ def test_a_curve_is_joined_by_weight_and_its_first_best_is_ringed():
     assert oracle.get_linestyle() != noise.get_linestyle()  # without colours too
 
 
-def test_a_task_without_two_of_the_systems_has_no_panel_there():
+def test_interpolation_curves_missing_task():
     part = CURVES[(CURVES["task"] == "cite") | (CURVES["second"] == "TILDE")]
     assert len(interpolation_curves(part).axes) == 6
 
@@ -77,7 +77,7 @@ QUERIES = pd.DataFrame(
 )
 
 
-def test_systems_are_rows_with_two_joined_marks():
+def test_short_against_long_rows():
     figure = short_against_long(QUERIES.set_index("measure", drop=False).rename_axis(None))
     first, second = figure.axes
     assert (first.get_xlabel(), second.get_xlabel()) == ("nDCG", "MAP")
@@ -92,13 +92,13 @@ def test_systems_are_rows_with_two_joined_marks():
     assert legend_of(figure) == ["short", "long"]
 
 
-def test_intervals_are_drawn_from_end_to_end():
+def test_short_against_long_intervals():
     first = short_against_long(QUERIES).axes[0]
     bars = first.containers[0].lines[2][0].get_segments()
     assert np.allclose([bar[:, 0] for bar in bars], [[0.8, 1.1], [0.5, 0.8]])
 
 
-def test_a_system_with_one_kind_of_queries_keeps_its_row():
+def test_short_against_long_single_kind():
     part = QUERIES.drop(index=[1, 5])
     axis = short_against_long(part).axes[0]
     assert [label.get_text() for label in axis.get_yticklabels()] == ["TILDE", "BM25"]
@@ -117,7 +117,7 @@ GAINS = pd.DataFrame(
 )
 
 
-def test_gains_stand_around_their_task_with_the_line_of_no_gain():
+def test_oracle_gains_by_task():
     figure = oracle_gains(GAINS)
     assert [axis.get_title() for axis in figure.axes] == ["BM25 + TILDE", "BM25 + TILDEv2", "", ""]
     assert [axis.get_ylabel() for axis in figure.axes] == ["gain in MAP", "", "gain in nDCG", ""]
@@ -141,7 +141,7 @@ def test_gains_stand_around_their_task_with_the_line_of_no_gain():
         lambda: oracle_gains(GAINS[:6]),
     ],
 )
-def test_legends_lie_inside_the_figure(draw):
+def test_figures_legends_inside(draw):
     figure = draw()
     figure.draw_without_rendering()
     box = figure.legends[0].get_window_extent().transformed(figure.dpi_scale_trans.inverted())
@@ -165,6 +165,6 @@ def test_legends_lie_inside_the_figure(draw):
         (lambda: oracle_gains(pd.concat([GAINS, GAINS[:1]])), "two marks for .*'tuned'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_drawn_is_an_error(draw, message):
+def test_figures_invalid_marks(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()

@@ -17,7 +17,7 @@ def cells(table: pd.DataFrame, row: str) -> dict[str, float]:
     return table[table["row"] == row].set_index("metric")["value"].to_dict()
 
 
-def test_the_gain_is_that_of_a_paired_test():
+def test_learning_gains_paired_test():
     first, second = values(0.4), values(0.5)
     result = cells(learning_gains({"cite": {"a": first, "k": second}}, {"k": "a"}), "k")
     peer = stats.ttest_rel(second["nDCG"], first["nDCG"])
@@ -27,14 +27,14 @@ def test_the_gain_is_that_of_a_paired_test():
     assert (result["low"], result["high"]) == pytest.approx((interval.low, interval.high))
 
 
-def test_a_topic_of_several_tasks_is_one_observation():
+def test_learning_gains_topic_of_several_tasks():
     both = {"a": values(0.4), "k": values(0.45)}
     once = learning_gains({"cite": both}, {"k": "a"})
     pd.testing.assert_frame_equal(learning_gains({"cite": both, "co-cite": both}, {"k": "a"}), once)
     assert cells(once, "k")["topics"] == len(TOPICS)
 
 
-def test_one_topic_is_not_enough_for_a_test():
+def test_learning_gains_single_topic():
     one = values(0.4)[:1]
     with pytest.raises(ValueError, match="at least two"):
         learning_gains({"cite": {"a": one, "k": one}}, {"k": "a"})

@@ -50,13 +50,13 @@ def values(planted):
     return result
 
 
-def test_the_same_seed_gives_the_same_collection(planted):
+def test_plant_concepts_same_seed(planted):
     again = plant_concepts({"test": 60, "validation": 20, "train": 120}, seed=1)
     pd.testing.assert_frame_equal(again.documents, planted.documents)
     pd.testing.assert_frame_equal(again.benchmark.candidates, planted.benchmark.candidates)
 
 
-def test_words_miss_the_planted_share_of_concepts(planted):
+def test_plant_concepts_share_of_missing_words(planted):
     of_document = dict(tuple(planted.mentions.groupby("document_id")[["concept", "term"]]))
     first = planted.mentions.groupby("task", sort=False)["document_id"].unique()
     for task, ids in first.items():
@@ -69,7 +69,7 @@ def test_words_miss_the_planted_share_of_concepts(planted):
         assert same / shared == pytest.approx(expected, abs=3 * 0.5 / np.sqrt(shared))
 
 
-def test_each_control_lacks_one_effect(planted, values):
+def test_plant_concepts_controls(planted, values):
     means = {
         task: {row: frame["nDCG"].mean() for row, frame in by_row.items()}
         for task, by_row in values.items()
@@ -88,7 +88,7 @@ def test_each_control_lacks_one_effect(planted, values):
     assert NAME_WEIGHT in equal.round(9)
 
 
-def test_words_are_whole_under_stemming_and_names_are_unknown(planted):
+def test_plant_concepts_words_and_names(planted):
     stems = tokeniser("STM2")(planted.vocabulary[:60] + planted.documents["text"].tolist()[:5])
     assert stems[:60] == [[word] for word in planted.vocabulary[:60]]
     names = planted.documents["text"].str.split().str[-1]
@@ -111,7 +111,7 @@ def encoded(planted, score):
     return Encoded("term_weights", sparse.csr_array(weights), queries, list(rows), list(columns))
 
 
-def test_a_ranker_that_reads_cues_is_told_from_one_that_does_not(planted):
+def test_weight_checks_ranker_that_reads_cues(planted):
     noise = np.random.default_rng(0).random(len(planted.mentions))
     # Knows all cues but those that count for nothing.
     effect = planted.mentions["weight"].where(planted.mentions["task"] == EFFECTS, noise)
@@ -126,7 +126,7 @@ def test_a_ranker_that_reads_cues_is_told_from_one_that_does_not(planted):
     assert reads.loc[CONTROLS["weights"], "low"] < 0 < reads.loc[CONTROLS["weights"], "high"]
 
 
-def test_an_expansion_that_finds_all_concepts_closes_the_gap_and_adds_nothing_without_one(values):
+def test_gain_checks_complete_expansion(values):
     rows = {
         task: of | dict.fromkeys("ijkle", of["q"]) | dict.fromkeys("ah", of["p"])
         for task, of in values.items()
@@ -139,7 +139,7 @@ def test_an_expansion_that_finds_all_concepts_closes_the_gap_and_adds_nothing_wi
     assert (gain[UNNAMED_WORDS, "value"] == 0).all()
 
 
-def test_bm25_adds_to_a_ranker_what_only_bm25_knows(planted, tmp_path):
+def test_combination_checks_names(planted, tmp_path):
     files = {row: tmp_path / f"{row}.run" for row in ("a", *COMBINED)}
     lists = planted.scores["concepts"]
     concepts = planted.scores["no-names"]["score"].to_numpy()

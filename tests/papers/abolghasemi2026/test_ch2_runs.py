@@ -76,13 +76,13 @@ def job_runs(job):
     return RankingRuns.of_job(job)
 
 
-def test_a_job_s_runs_go_by_their_models_and_lie_with_the_collection_that_has_lists(job_runs):
+def test_of_job_runs_by_model(job_runs):
     folder = Path("work/toy/runs")
     assert job_runs.runs == {"BM25": folder / "bm25.run", "TILDE": folder / "tilde.{task}.run"}
     assert (job_runs.setting, job_runs.tasks) == ("mixed", TASKS)
 
 
-def test_a_task_in_a_file_s_name_picks_the_run_of_that_task(job_runs):
+def test_run_file_per_task(job_runs):
     firsts = {
         name: [
             job_runs.run(name, task).groupby("query").first()["document"]["q1"] for task in TASKS
@@ -92,11 +92,11 @@ def test_a_task_in_a_file_s_name_picks_the_run_of_that_task(job_runs):
     assert firsts == {"BM25": ["d", "d"], "TILDE": ["a", "c"]}
 
 
-def test_a_run_is_read_once(job_runs):
+def test_run_is_read_once(job_runs):
     assert job_runs.run("BM25", "cite") is job_runs.run("BM25", "co-cite")
 
 
-def test_values_are_those_of_the_listed_test_queries_by_hand(job_runs):
+def test_values_by_hand(job_runs):
     for task, expected in {"cite": (1 / 4, 1.0), "co-cite": (1 / 3, 1 / 2)}.items():
         values = job_runs.values(task)
         assert list(values) == ["BM25", "TILDE"]
@@ -106,7 +106,7 @@ def test_values_are_those_of_the_listed_test_queries_by_hand(job_runs):
             assert frame["nDCG"].tolist() == pytest.approx([1 / np.log2(1 + 1 / value)] * 3)
 
 
-def test_ranked_runs_hold_the_test_lists_and_no_more(job_runs):
+def test_ranked_test_lists_only(job_runs):
     runs, qrels = job_runs.ranked("co-cite")
     assert set(qrels["query"]) == {"q1", "q2", "q3"} and qrels["relevance"].sum() == 3
     for run in runs.values():
@@ -117,13 +117,13 @@ def test_ranked_runs_hold_the_test_lists_and_no_more(job_runs):
     )
 
 
-def test_lists_of_several_splits_stand_in_the_order_of_the_splits(job_runs):
+def test_lists_order_of_splits(job_runs):
     assert job_runs.lists("cite").queries.tolist() == ["q1", "q2", "q3"]
     both = job_runs.lists("cite", ("validation", "test"))
     assert both.queries.tolist() == ["v1", "v2", "q1", "q2", "q3"]
 
 
-def test_pairings_are_of_the_first_system_with_each_other_on_each_split(job_runs):
+def test_pairings_of_the_first_system(job_runs):
     pairings = job_runs.pairings("query")
     assert {other: list(by_task) for other, by_task in pairings.items()} == {"TILDE": TASKS}
     both = pairings["TILDE"]["cite"]
@@ -139,7 +139,7 @@ def test_pairings_are_of_the_first_system_with_each_other_on_each_split(job_runs
     assert both.test.topic_values(0.0)["MAP"].tolist() == pytest.approx([1.0] * 3)
 
 
-def test_noise_is_that_of_the_first_system_on_the_test_lists(job_runs):
+def test_noise_of_the_first_system(job_runs):
     noise = job_runs.noise("run", 3)
     assert list(noise) == TASKS
     qrels = job_runs.ranked("cite")[1]
@@ -149,6 +149,6 @@ def test_noise_is_that_of_the_first_system_on_the_test_lists(job_runs):
     pd.testing.assert_frame_equal(noise["cite"], expected)
 
 
-def test_a_task_without_lists_is_named(job_runs):
+def test_lists_unknown_task(job_runs):
     with pytest.raises(ValueError, match="setting mixed, task recommend, split test"):
         job_runs.values("recommend")

@@ -37,22 +37,22 @@ def sizes():
     return dict(zip(table["claim"], table["value"], strict=True))
 
 
-def test_lists_are_counted_in_each_task_of_the_test_part(sizes):
+def test_stated_sizes_lists_per_task(sizes):
     assert sizes["query papers per task"] == "1"
     assert sizes["candidates per query: positives up to"] == "1-2"
     assert sizes["candidates per query: negatives"] == "1-2"
     assert sizes["SciDocs papers over the four tasks"] == "about 0"
 
 
-def test_lengths_are_of_papers_in_lists(sizes):
+def test_stated_sizes_lengths(sizes):
     assert float(sizes["mean tokens of abstract+title, BERT tokenizer"]) == 3.5
     assert float(sizes["90% quantile of tokens, BERT (in printed order)"]) == 5.5
 
 
-def test_the_best_parameters_are_the_first_of_the_grid(sizes):
+def test_stated_sizes_best_parameters(sizes):
     assert (sizes["BM25 k"], sizes["BM25 b"]) == ("2.75", "0.75")
 
 
-def test_each_task_counts_the_same_for_new_tokens(sizes):
+def test_stated_sizes_new_tokens(sizes):
     # (2 + 5) / 2, and not (1 + 3 + 5) / 3.
     assert {float(sizes[f"new tokens appended on average with m={m}"]) for m in STATED} == {3.5}

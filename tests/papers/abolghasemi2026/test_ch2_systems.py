@@ -14,12 +14,12 @@ from papers.abolghasemi2026.ch2_systems import (
     ("encoders", "rows"),
     [({}, "abcefhijkl"), ({"tilde_msmarco": "a/b", "tildev2_msmarco": "a/c"}, "abcdefghijkl")],
 )
-def test_rows_on_scidocs_that_need_a_model_of_the_user_are_left_out_without_it(encoders, rows):
+def test_ranking_systems_without_models_of_the_user(encoders, rows):
     systems = ranking_systems(QueryByExample(encoders=encoders))
     assert "".join(row for row, *_ in systems["full"]) == rows
 
 
-def test_each_row_of_a_tier_is_one_run():
+def test_systems_one_run_per_row():
     for by_tier in (ranking_systems(QueryByExample()), tokenised_systems(), combined_systems(7)):
         assert by_tier.keys() == {"embedded", "released", "full"}
         for tier, systems in by_tier.items():
@@ -29,7 +29,7 @@ def test_each_row_of_a_tier_is_one_run():
             assert [row for row, *_ in systems] == sorted(row for row, *_ in systems)
 
 
-def test_no_package_brings_scibert_to_the_embedded_tier():
+def test_tokenised_systems_without_scibert():
     tokenised = tokenised_systems()
     assert len(tokenised["released"]) == 11
     assert not [system for system in tokenised["embedded"] if "SciBERT" in system[2]]

@@ -53,18 +53,18 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("test_data", TEST_SETS)
-def test_the_printed_rows_come_from_their_counts(test_data):
+def test_measure_confusions_published_rows(test_data):
     table = measure_confusions(confusions(answers(ZEPHYR)))
     row = table[table["test_data"] == test_data].set_index("metric")["value"]
     assert tuple(row.round(2)) == PUBLISHED[test_data]
 
 
-def test_without_counterfactuals_there_is_main_alone():
+def test_confusions_without_counterfactuals():
     counts = confusions(answers({"main": (3, 1, 1, 0)}))
     assert counts["test_data"].tolist() == ["Main"]
 
 
-def test_the_setup_is_chosen_by_the_mean_over_trainings():
+def test_select_setups_mean_over_trainings():
     good, bad = {"valid": (8, 0, 2, 0)}, {"valid": (8, 0, 0, 2)}
     middle = {"valid": (8, 0, 1, 1)}
     frame = pd.concat(
@@ -84,7 +84,7 @@ def test_the_setup_is_chosen_by_the_mean_over_trainings():
     assert select_setups(frame) == {("MultiWOZ", "Zephyr"): "x10"}
 
 
-def test_each_training_has_its_overlap():
+def test_mean_overlaps_per_training():
     one = answers({"main": (2, 0, 0, 0), "cf": (0, 0, 2, 0)}, seed=0)
     none = answers({"main": (2, 0, 0, 0), "cf": (0, 0, 0, 2)}, seed=1)
     both = pd.concat([one, none])
@@ -96,7 +96,7 @@ def test_each_training_has_its_overlap():
     assert mean_overlaps(rows.assign(value=[1, np.nan])).empty
 
 
-def test_a_gain_has_the_difference_of_the_scores_and_the_sign_turns_round():
+def test_f1_gain_difference_and_sign():
     one = answers({"main": (70, 10, 5, 5), "cf": (5, 5, 40, 40)})
     two = answers({"main": (75, 5, 2, 8), "cf": (8, 2, 20, 60)})
     f1 = [
@@ -114,7 +114,7 @@ def test_a_gain_has_the_difference_of_the_scores_and_the_sign_turns_round():
     assert f1_gain(one.iloc[::-1], two, draws=300, seed=1) == pytest.approx((gain, low, high))
 
 
-def test_the_interval_of_a_gain_is_that_of_the_plain_bootstrap():
+def test_f1_gain_plain_bootstrap():
     one = answers({"main": (30, 10, 15, 5)})
     two = answers({"main": (20, 20, 10, 10)})
     _, low, high = f1_gain(one, two, draws=600, seed=0)
@@ -130,14 +130,14 @@ def test_the_interval_of_a_gain_is_that_of_the_plain_bootstrap():
     np.testing.assert_allclose([low, high], np.quantile(result, [0.025, 0.975]), atol=4)
 
 
-def test_equal_answers_gain_nothing_and_others_are_refused():
+def test_f1_gain_equal_and_different_samples():
     one = answers({"main": (3, 1, 1, 1), "cf": (1, 1, 1, 0)})
     assert f1_gain(one, one, draws=20, seed=0) == (0, 0, 0)
     with pytest.raises(ValueError, match="samples or training runs differ"):
         f1_gain(one, one.iloc[1:], draws=20, seed=0)
 
 
-def test_a_gain_is_the_mean_over_trainings():
+def test_f1_gain_mean_over_trainings():
     right, wrong = {"main": (2, 0, 2, 0)}, {"main": (0, 2, 0, 2)}
     both = pd.concat([answers(right, seed=0), answers(wrong, seed=1)])
     never = pd.concat([answers(wrong, seed=seed) for seed in (0, 1)])
@@ -149,7 +149,7 @@ COUNTS = st.tuples(*[st.integers(0, 12)] * 4)
 
 
 @given(st.tuples(st.integers(1, 12), *[st.integers(0, 12)] * 3), COUNTS, st.integers(1, 4))
-def test_growing_sets_start_at_main_and_have_intervals_around_means(main, cf, orders):
+def test_growing_share_starts_at_main(main, cf, orders):
     frame = answers({"main": main, "cf": cf})
     result = growing_share(frame, orders=orders, seed=1)
     first = measure_confusions(confusions(answers({"main": main}))).set_index("metric")["value"]
@@ -161,7 +161,7 @@ def test_growing_sets_start_at_main_and_have_intervals_around_means(main, cf, or
     assert result["percent"].max() <= 100
 
 
-def test_who_always_says_satisfied_loses_what_is_added():
+def test_growing_share_always_satisfied():
     frame = answers({"main": (80, 0, 0, 20), "cf": (0, 0, 0, 300)})
     result = growing_share(frame, orders=3, seed=0)
     accuracy = result[result["metric"] == "Acc"].set_index("percent")["value"]
@@ -171,7 +171,7 @@ def test_who_always_says_satisfied_loses_what_is_added():
     assert (result.loc[result["metric"] == "recall of dissatisfaction", "value"] == 0).all()
 
 
-def test_orders_differ_and_are_the_same_again():
+def test_growing_share_orders():
     frame = answers({"main": (80, 0, 0, 20), "cf": (0, 0, 50, 50)})
     result = growing_share(frame, orders=20, seed=0)
     inner = result[(result["metric"] == "Acc") & (result["percent"] == 40)]
@@ -179,7 +179,7 @@ def test_orders_differ_and_are_the_same_again():
     pd.testing.assert_frame_equal(result, growing_share(frame, orders=20, seed=0))
 
 
-def test_trainings_spread_and_one_has_no_deviation():
+def test_spread_single_training():
     counts = [(9, 1, 2, 8), (10, 0, 5, 5)]
     frames = [answers({"main": item}, seed=seed) for seed, item in enumerate(counts)]
     f1 = [
@@ -207,7 +207,7 @@ def three_setups():
     return pd.concat(frames, ignore_index=True)
 
 
-def test_gains_are_over_each_setup_of_the_thesis_and_not_over_the_control():
+def test_gains_setups_of_the_thesis():
     table = gains(three_setups(), draws=20, seed=0)
     assert set(table["instead_of"]) == {"w/o up-sampling"}
     f1 = {
@@ -223,7 +223,7 @@ def test_gains_are_over_each_setup_of_the_thesis_and_not_over_the_control():
     assert gains(answers(SETUPS["w/o up-sampling"]), draws=20, seed=0).empty
 
 
-def test_twice_the_up_sampling_is_compared_with_the_single_one():
+def test_doubling_gains_against_single_up_sampling():
     tenfold, twentyfold = {"main": (9, 1, 2, 8)}, {"main": (8, 2, 6, 4)}
     names = ("up-sampling x10", "up-sampling x20", f"up-sampling x10, {CONTROL}", "w/o up-sampling")
     counts = (tenfold, twentyfold, twentyfold, tenfold)
@@ -244,7 +244,7 @@ def test_twice_the_up_sampling_is_compared_with_the_single_one():
     assert gain == pytest.approx(f1[0] - f1[1])
 
 
-def test_the_cue_is_looked_for_where_the_part_without_apologies_was_answered():
+def test_apology_effects_answered_parts():
     plain = answers({"main": (9, 1, 0, 10)}, model="BERT").assign(part="plain")
     requests = pd.concat([answers(SETUPS["w/o up-sampling"], model="BERT"), plain])
     table = apology_effects(pd.concat([requests, answers(SETUPS[AUGMENTED], model="other")]))
@@ -253,7 +253,7 @@ def test_the_cue_is_looked_for_where_the_part_without_apologies_was_answered():
     assert recall.to_dict() == pytest.approx({"Main": 20, "Main without apologies": 0, "CF": 20})
 
 
-def test_what_learned_from_counterfactuals_is_shown_beside_the_chosen_setup():
+def test_select_answers_augmented_setup():
     names = {("MultiWOZ", "Zephyr"): "w/o up-sampling"}
     output = select_answers(three_setups(), names)
     assert dict(zip(output["model"], output["setup"], strict=True)) == {

@@ -62,7 +62,7 @@ def toy(monkeypatch):
     return ESTIMATORS["keyword"](sizes={"word": "sorry"}, samples=6)
 
 
-def test_a_new_estimator_is_asked_about_every_sample_in_every_setup(toy, tmp_path):
+def test_predictions_for_new_estimator(toy, tmp_path):
     message = predictions_for(toy, PARTS, SETUPS, tmp_path, seeds=2, seed=7)
     own = message[message["model"] == "keyword"]
     assert set(own["setup"]) == set(SETUPS) and set(own["seed"]) == {0, 1}
@@ -77,27 +77,27 @@ def test_a_new_estimator_is_asked_about_every_sample_in_every_setup(toy, tmp_pat
     assert len({folder for *_, folder, _ in toy.trained}) == 2 * len(SETUPS)
 
 
-def test_baselines_are_asked_once_with_it(toy, tmp_path):
+def test_predictions_for_baselines_once(toy, tmp_path):
     message = predictions_for(toy, PARTS, SETUPS, tmp_path, seeds=3, seed=0)
     baseline = message[message["model"] == "Majority"]
     assert set(baseline["seed"]) == {0} and set(baseline["setup"]) == {"w/o up-sampling"}
     assert baseline["probability"].unique().tolist() == pytest.approx([1 / 3])
 
 
-def test_a_new_estimator_is_no_row_of_the_print_and_its_baselines_leave_the_figures(toy):
+def test_thesis_names_without_new_estimators(toy):
     assert "keyword" in ESTIMATORS and "keyword" not in thesis_names()
     assert thesis_names()
     assert baseline_names().count("Majority") == 2
 
 
-def test_a_regression_learns_what_the_repeated_samples_say(tmp_path):
+def test_predictions_for_repeated_samples(tmp_path):
     message = predictions_for(TfIdf(), PARTS, SETUPS, tmp_path, seeds=5, seed=0)
     assert set(message["seed"]) == {0}
     means = message[message["satisfied"]].groupby("setup")["probability"].mean()
     assert means["up-sampling x10"] > means["w/o up-sampling"]
 
 
-def test_the_two_setups_of_this_project_need_counterfactuals_and_apologies():
+def test_suitable_setups_of_this_project():
     assert set(suitable_setups(SETUPS, PARTS)) == set(SETUPS)
     untested = {part: result for part, result in PARTS.items() if part != "cf"}
     assert not any(map(is_own, suitable_setups(SETUPS, untested)))

@@ -19,7 +19,7 @@ def counts(repository):
     return implied_counts(rows, sizes)
 
 
-def test_every_printed_row_comes_back(counts, repository):
+def test_implied_counts_published_rows(counts, repository):
     rows = [
         (*names, test_data, *result)
         for names, tests in counts.items()
@@ -36,7 +36,7 @@ def test_every_printed_row_comes_back(counts, repository):
     assert off.max() < 0.01 and (off > 0.005 + 1e-9).sum() == 2
 
 
-def test_a_changed_cell_fits_no_matrix(counts, repository):
+def test_implied_counts_changed_cell(counts, repository):
     folder = repository / "published/abolghasemi2026"
     rows, sizes = (read_cells(folder / f"table_3_{number}.csv") for number in (6, 5))
     rows.loc[0, "value"] = "93.30"
@@ -44,7 +44,7 @@ def test_a_changed_cell_fits_no_matrix(counts, repository):
         implied_counts(rows, sizes)
 
 
-def test_lines_of_the_figures_are_means_over_all_orders():
+def test_implied_cells_mean_over_orders():
     main, cf = Confusion(40, 5, 1, 2), Confusion(1, 0, 12, 20)
     answers = pd.DataFrame(
         {
@@ -64,7 +64,7 @@ def test_lines_of_the_figures_are_means_over_all_orders():
             assert message[f"{label} at {percent} percent"] == pytest.approx(expected, abs=0.5)
 
 
-def test_differences_are_those_of_their_shares(counts):
+def test_implied_cells_differences(counts):
     table = implied_cells(counts).set_index(["quantity", "model", "setup", "dataset", "end"])
     value = table["value"]
     for names in counts:
@@ -81,7 +81,7 @@ def test_differences_are_those_of_their_shares(counts):
         assert value[("accuracy, CF, less Zephyr's", *bert)] == pytest.approx(expected)
 
 
-def test_language_models_are_compared_with_and_not_compared(counts):
+def test_implied_cells_language_models(counts):
     table = implied_cells(counts)
     compared = table[table["quantity"].str.endswith("'s")]
     assert set(compared["model"]) == {"BERT", "ASAP"}

@@ -21,7 +21,7 @@ def test_plant_dialogues_samples() -> None:
 
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=25)
-def test_noise_turns_labels_round_and_changes_no_text(seed: int) -> None:
+def test_plant_dialogues_noise(seed: int) -> None:
     clean = plant_dialogues(10, dissatisfied=0.2, seed=seed)
     noisy = plant_dialogues(10, dissatisfied=0.2, noise=0.3, seed=seed)
     assert [s.turns for s in clean.samples] == [s.turns for s in noisy.samples]
@@ -31,7 +31,7 @@ def test_noise_turns_labels_round_and_changes_no_text(seed: int) -> None:
 
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=25)
-def test_faults_are_what_their_names_say(seed: int) -> None:
+def test_plant_dialogues_faults(seed: int) -> None:
     planted = plant_dialogues(8, dissatisfied=0.5, seed=seed)
     assert ((planted.truth["fault"] == "") == planted.truth["satisfied"]).all()
     assert set(planted.truth["fault"]) <= {"", *FAULTS}
@@ -55,7 +55,7 @@ def test_plant_dialogues_retries() -> None:
     assert again > 10
 
 
-def test_shares_of_dissatisfaction_and_noise_are_those_asked_for() -> None:
+def test_plant_dialogues_shares() -> None:
     planted = plant_dialogues(600, dissatisfied=0.1, noise=0.2, seed=4)
     wrong = [
         sample.satisfied != satisfied

@@ -36,7 +36,7 @@ def knows(truth, dice):
     return 0.3 - 0.05 * truth + 0.1 * dice.random(len(truth))
 
 
-def test_who_always_says_satisfied_may_rank_well():
+def test_ranking_quality_always_satisfied():
     frame = answers(knows)
     for test_data, part in (("Main", ["main"]), ("CF", ["cf"]), ("Mixed", ["main", "cf"])):
         rows, result = frame[frame["part"].isin(part)], of(frame, test_data)
@@ -50,19 +50,19 @@ def test_who_always_says_satisfied_may_rank_well():
         assert result["AP by chance"] == pytest.approx(100 * truth.mean())
 
 
-def test_who_guesses_has_an_interval_that_holds_chance():
+def test_ranking_quality_random_scores():
     result = of(answers(lambda truth, dice: dice.random(len(truth))), "Mixed")
     assert result["low"] < 50 < result["high"] and result["one label"] == 0
 
 
-def test_an_answer_without_a_label_ranks_in_the_middle():
+def test_ranking_quality_missing_label():
     def some(truth, dice):
         return np.where(truth, np.nan, 0.9)
 
     assert of(answers(some), "Mixed")["AUROC"] == 100
 
 
-def test_values_are_means_over_trainings():
+def test_ranking_quality_mean_over_trainings():
     guesses = answers(lambda truth, dice: dice.random(len(truth)), seed=1)
     both = of(pd.concat([answers(knows), guesses]), "Main")
     alone = [of(answers(knows), "Main"), of(guesses.assign(seed=0), "Main")]
@@ -70,7 +70,7 @@ def test_values_are_means_over_trainings():
         assert both[name] == pytest.approx(np.mean([item[name] for item in alone]))
 
 
-def test_a_benchmark_without_counterfactuals_has_one_test_set():
+def test_ranking_quality_without_counterfactuals():
     frame = answers(knows)
     result = ranking_quality(frame[frame["part"] == "main"], draws=100, seed=0)
     assert set(result["test_data"]) == {"Main"} and result["metric"].tolist() == list(RANKED)

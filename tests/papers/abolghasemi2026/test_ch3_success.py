@@ -39,14 +39,14 @@ def sizes():
     return pd.DataFrame(rows, columns=["row", "dataset", "collection", "value"])
 
 
-def test_the_published_shares_follow_from_the_published_sizes():
+def test_flip_shares_published_sizes():
     table = flip_shares(flip_counts(sizes())).set_index(["row", "dataset"])["value"].round(1)
     assert table.unstack().loc["Satisfaction"].tolist() == [64.6, 86.2]
     assert table.unstack().loc["Dissatisfaction"].tolist() == [47.5, 14.5]
     assert table.unstack().loc["Overall"].tolist() == [63.8, 80.3]
 
 
-def test_intervals_hold_their_shares_and_turn_round_with_the_labels():
+def test_flip_intervals_exchanged_labels():
     counts = flip_counts(sizes())
     table = flip_intervals(counts).set_index(["row", "dataset", "metric"])["value"]
     for (row, dataset), (remaining, n) in counts.items():
@@ -82,7 +82,7 @@ def judge():
     return train_sample_judge(MAIN, first_utterance, folds=2, labels=PEOPLE)
 
 
-def test_people_stand_beside_the_judge_and_controls_beside_generators(judge):
+def test_judge_generators_people_and_controls(judge):
     rules = [Rewriting(item, "I cannot.", "", "rule") for item in MAIN[4:8]]
     model = [Rewriting(item, "", "empty", "") for item in MAIN[4:8]]
     result = judge_generators(MAIN, PEOPLE, {"model": model, "rules": rules}, judge, seed=0)
@@ -104,7 +104,7 @@ def test_people_stand_beside_the_judge_and_controls_beside_generators(judge):
     assert result["nothing changed: surrogate judge"]["fault"].eq("").all()
 
 
-def test_judges_are_scored_on_originals_confirmed_counterfactuals_and_both(judge):
+def test_judge_scores_by_part(judge):
     table = judge_scores(MAIN, PEOPLE, judge)
     assert list(dict.fromkeys(table["metric"])) == list(SCORES)
     by = table.set_index(["judge", "test_data", "metric"])["value"]
@@ -116,7 +116,7 @@ def test_judges_are_scored_on_originals_confirmed_counterfactuals_and_both(judge
         assert by["five phrases", test_data, "accuracy"] == 100
 
 
-def test_planted_sets_have_the_size_of_what_a_judge_sees_flipped():
+def test_planted_sizes_of_flipped_samples():
     mixed = [
         sample(number, "It is booked." if number % 2 else "I cannot book it.", number % 2 == 1)
         for number in range(12)

@@ -31,7 +31,7 @@ def dialogue(name, ratings, overall=(3, 3, 3)):
     return RatedDialogue(tuple(turns), tuple(inputs), overall)
 
 
-def test_ratings_are_those_of_users_and_of_whole_dialogues():
+def test_collect_ratings_of_users_and_dialogues():
     result = collect_ratings([dialogue("a", [(3, 2, 3), (1, 1, 2)], overall=(4, 4, 5))])
     assert result == [(3, 2, 3), (1, 1, 2), (4, 4, 5)]
 
@@ -46,7 +46,7 @@ def test_counts_by_rule():
         assert counts["Dissatisfaction"] + counts["Satisfaction"] == len(ratings)
 
 
-def test_raters_who_agree_have_a_kappa_of_one_on_both_scales():
+def test_rater_agreement_perfect():
     table = rater_agreement([(2, 2, 2), (3, 3, 3), (4, 4, 4)])
     values = table.set_index(["scale", "metric"])["value"].unstack()
     assert list(AGREEMENT) == table["metric"].unique().tolist()
@@ -59,7 +59,7 @@ def test_raters_who_agree_have_a_kappa_of_one_on_both_scales():
     assert agreed["binary", "percent agreement"] == 100
 
 
-def test_parts_are_counted_by_each_reading():
+def test_part_sizes_by_reading():
     rated = [
         dialogue(name, [(3, 3, 3), *[(low, low, 3)] * 5])
         for name, low in (("a", 2), ("b", 3), ("c", 2), ("d", 3))
@@ -76,7 +76,7 @@ def test_parts_are_counted_by_each_reading():
         assert parts.groupby("part")["value"].sum().to_dict() == totals[reading].to_dict()
 
 
-def test_only_main_and_cf_are_test_sets():
+def test_collection_sizes_test_sets():
     tests = pd.DataFrame(
         [
             ("toy", "main", True),

@@ -70,7 +70,7 @@ def tables():
     return chapter_tables(frame, reference, seed=1)
 
 
-def test_columns_are_those_of_the_print(tables, repository):
+def test_chapter_tables_published_columns(tables, repository):
     papers = published()
     table_names = {f"table_5_{number}" for number in range(1, 16)}
     assert set(tables) == table_names | {"figure_5_9"}
@@ -79,14 +79,14 @@ def test_columns_are_those_of_the_print(tables, repository):
         assert tables[name].keys == columns[: columns.index("metric")], name
 
 
-def test_a_cell_stands_once(tables):
+def test_chapter_tables_unique_cells(tables):
     for name, table in tables.items():
         assert not table.rows.empty, name
         # What a table has no column for, all of its rows share.
         assert not table.rows.duplicated([*table.keys, "metric"]).any(), name
 
 
-def test_the_appendix_has_the_same_tables_of_its_data_set(tables):
+def test_chapter_tables_appendix(tables):
     for name, other in HALVES.items():
         assert set(tables[name].rows["dataset"]) == {APPENDIX}
         assert set(tables[other].rows["dataset"]) == {"NQ"}
@@ -97,7 +97,7 @@ def test_the_appendix_has_the_same_tables_of_its_data_set(tables):
         )
 
 
-def test_opposite_labels_are_rows_of_the_longer_table(tables):
+def test_chapter_tables_opposite_labels(tables):
     keys = [*MIXED, "metric"]
     rows = tables["table_5_4"].rows.set_index(keys)["value"]
     longer = tables["table_5_14"].rows.set_index(keys)["value"]
@@ -107,7 +107,7 @@ def test_opposite_labels_are_rows_of_the_longer_table(tables):
     assert len(longer) == 5 * len(rows)
 
 
-def test_other_retrievers_and_depths_have_tables_of_their_own(tables):
+def test_chapter_tables_retrievers_and_depths(tables):
     assert set(tables["table_5_9"].rows["retriever"]) == set(OTHERS)
     assert set(tables["figure_5_9"].rows["k"]) == set(DEPTHS)
     for name in ("table_5_9", "figure_5_9"):
@@ -115,12 +115,12 @@ def test_other_retrievers_and_depths_have_tables_of_their_own(tables):
         assert kinds == {"CAS", "CAB"}, name
 
 
-def test_the_print_marks_nothing_in_two_tables(tables):
+def test_chapter_tables_without_markers(tables):
     bare = {name for name, table in tables.items() if "marker" not in table.rows}
     assert bare == {"table_5_14", "table_5_15"}
 
 
-def test_the_reference_stands_in_tables_of_quality_alone(tables):
+def test_chapter_tables_reference(tables):
     having = {
         name
         for name, table in tables.items()
@@ -146,7 +146,7 @@ def measured():
     }
 
 
-def test_only_what_controls_cite_is_compared(measured):
+def test_measured_quality_without_citations(measured):
     for table in measured.values():
         assert set(table["generator"]) >= set(CONTROLS)
         assert "model" not in set(table["generator"])
@@ -159,7 +159,7 @@ def test_only_what_controls_cite_is_compared(measured):
     assert (silent[["measured", "expected"]] == 0).all(axis=None)
 
 
-def test_bias_is_expected_by_preference(measured):
+def test_measured_bias_expected_by_preference(measured):
     bias = measured["bias"]
     assert set(bias["preference"]) == {0.0, 2.0}
     # Tables 5.3 and 5.5: documents of two origins and of one, by both kinds of authors.
@@ -170,7 +170,7 @@ def test_bias_is_expected_by_preference(measured):
     assert bias.groupby("preference")["expected"].min().gt(0).tolist() == [False, True]
 
 
-def test_quality_is_expected_under_the_labels_that_were_shown(measured):
+def test_measured_quality_displayed_labels(measured):
     quality = measured["quality"]
     assert "p" not in quality
     metrics = {
@@ -199,7 +199,7 @@ def test_quality_is_expected_under_the_labels_that_were_shown(measured):
     assert expected["LLM", "Human", "CF-informed"] > expected["LLM", "Human", "Informed"]
 
 
-def test_of_generators_without_those_not_run():
+def test_of_generators_not_run():
     rows = pd.DataFrame({"generator": ["a", "b", "b"], "metric": "AC", "p": 0.2})
     table = ChapterTable(["generator"], rows.assign(value=[1.0, 2.0, NOT_RUN]))
     assert table.of_generators(["b"], all_run=True).values.tolist() == [["b", "AC", 2.0]]

@@ -36,7 +36,7 @@ GOLD = pd.DataFrame(
 ARMS = (*PLAIN_ARMS, *MIXED_ARMS)
 
 
-def test_exactly_one_gold_document_among_the_first_k():
+def test_pick_questions_one_gold_document():
     result, faults = pick_questions(RUN, GOLD, k=3)
     assert result == [
         Question("q0", ("d0", "d1", "d2"), 1),
@@ -46,13 +46,13 @@ def test_exactly_one_gold_document_among_the_first_k():
     assert faults == {"not retrieved": 1, "several gold": 1, "no gold": 1, "too few documents": 1}
 
 
-def test_ties_stand_as_in_trec_eval():
+def test_pick_questions_ties():
     run = RUN.assign(score=1.0)
     assert pick_questions(run, GOLD, k=6)[0][0].documents == ("d5", "d4", "d3", "d2", "d1", "d0")
 
 
 @given(st.integers(1, 6), st.integers(0, 50))
-def test_a_random_place_keeps_the_best_others(k, seed):
+def test_pick_questions_random_place(k, seed):
     result, faults = pick_questions(RUN, GOLD, k=k, gold_position="random", seed=seed)
     assert [question.id for question in result][:3] == ["q0", "q1", "q2"]
     for question, gold in zip(result, ["d0", "d2", "d5"], strict=False):
@@ -62,7 +62,7 @@ def test_a_random_place_keeps_the_best_others(k, seed):
     assert faults["several gold"] == faults["no gold"] == 1
 
 
-def test_random_places_differ_between_questions_and_seeds():
+def test_pick_questions_seeds():
     run = pd.concat([RUN.query("query == 'q0'").assign(query=f"r{n}") for n in range(40)])
     gold = pd.DataFrame({"query": [f"r{n}" for n in range(40)], "document": "d5"})
     positions = [
@@ -86,7 +86,7 @@ def test_pick_questions_invalid(options, column, value):
     assert (caught.value.column, caught.value.value) == (column, value)
 
 
-def test_labels_of_every_arm():
+def test_present_labels_of_every_arm():
     question = Question("q1", ("a", "b", "c"), gold=2)
     labels = {arm: arm.labels(question) for arm in ARMS}
     assert len(ARMS) == len(labels) == 16
@@ -112,7 +112,7 @@ def mean_quality(answers):
     return means.reset_index().melt(list(Arm._fields), var_name="metric")
 
 
-def test_bias_of_answers_is_the_bias_of_their_table(planted):
+def test_biases_equal_bias_cells(planted):
     """Means of differences against differences of means, by two separate ways."""
     result = biases(planted, seed=1)
     table = mean_quality(planted).assign(dataset="toy", generator="toy")
@@ -130,12 +130,12 @@ def test_bias_of_answers_is_the_bias_of_their_table(planted):
     assert (result["value"] > 0).all() and (result["p"] < 0.05).all()
 
 
-def test_arms_that_were_not_asked_are_left_out(planted):
+def test_biases_missing_arms(planted):
     part = planted[planted["mode_relevant"] != "CF-informed"]
     assert biases(part, seed=1).empty
 
 
-def test_sensitivity_is_not_below_the_change_of_means(planted):
+def test_sensitivities_at_least_change_of_means(planted):
     table = mean_quality(planted).set_index([*Arm._fields, "metric"])["value"]
     for pairs in (INFORMED_AGAINST_VANILLA, MIXED_AGAINST_VANILLA):
         result = sensitivities(planted, seed=1, pairs=pairs)

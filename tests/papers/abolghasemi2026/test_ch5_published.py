@@ -50,7 +50,7 @@ MIXED = pd.concat(
 @pytest.mark.parametrize(
     ("quality", "table", "settings"), [(QUALITY, "table_5_3", 24), (MIXED, "table_5_5", 22)]
 )
-def test_printed_bias_follows_from_printed_quality(quality, table, settings):
+def test_bias_cells_published_bias(quality, table, settings):
     both = bias_cells(quality).merge(published_tables(table), on=KEYS, suffixes=("", "_printed"))
     assert len(both) == settings
     off = (both["value"] - both["value_printed"].astype(float)).abs()
@@ -72,7 +72,7 @@ def simulated(seed, n=40):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_bias_of_means_is_the_mean_of_biases(seed):
+def test_bias_cells_mean_of_biases(seed):
     quality, answers = simulated(seed)
     result = bias_cells(quality).set_index("relevant_author")["value"]
     for author, other in (("Human", "LLM"), ("LLM", "Human")):
@@ -81,19 +81,19 @@ def test_bias_of_means_is_the_mean_of_biases(seed):
         assert result[author] == pytest.approx(100 * value)
 
 
-def test_the_order_of_rows_does_not_matter():
+def test_bias_cells_order_of_rows():
     shuffled = QUALITY.sample(frac=1, random_state=1)
     one, other = (bias_cells(table).set_index(KEYS)["value"] for table in (QUALITY, shuffled))
     pd.testing.assert_series_equal(one.sort_index(), other.sort_index())
 
 
-def test_a_setting_without_its_counterpart_is_left_out():
+def test_bias_significance_missing_counterpart():
     part = QUALITY[QUALITY["rag_mode"] != "CF-informed"]
     assert bias_cells(part).empty
     assert bias_significance(part, 500).empty
 
 
-def test_tests_of_table_5_2_come_out_as_marked():
+def test_sensitivity_significance_published_markers():
     table = published_tables("table_5_2")
     result = sensitivity_significance(QUALITY, table, 500)
     assert result[KEYS].values.tolist() == table[KEYS].values.tolist()
@@ -106,7 +106,7 @@ def test_tests_of_table_5_2_come_out_as_marked():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_recalls_and_their_changes_determine_the_test(seed):
+def test_significance_determined_by_recalls(seed):
     draw = np.random.default_rng(seed)
     first, second = draw.integers(0, 2, (2, 200))
     result = significance(
@@ -122,7 +122,7 @@ def test_recalls_and_their_changes_determine_the_test(seed):
 
 
 @pytest.mark.parametrize("more", [0, 1, 3, 4, 5, 6, 17])
-def test_as_many_recalls_may_change_as_the_test_allows(more):
+def test_significance_allowed_changes(more):
     """Every way to change recalls of 500 queries so that `more` more are right, by scipy."""
     result = significance(100 * (100 + more) / 500, 20, 500, metric="recall").allowed
     significant = []
@@ -135,7 +135,7 @@ def test_as_many_recalls_may_change_as_the_test_allows(more):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_precisions_are_never_decided_against_the_answers(seed):
+def test_significance_precisions(seed):
     """Rounded means of real precisions: what is said to be determined is what scipy finds."""
     draw = np.random.default_rng(seed)
     n = 60
@@ -152,12 +152,12 @@ def test_precisions_are_never_decided_against_the_answers(seed):
     assert result.lower - 1e-9 <= squares <= result.upper + 1e-9
 
 
-def test_a_recall_that_no_number_of_queries_gives():
+def test_significance_impossible_recall():
     with pytest.raises(ValueError, match=r"77.9 % of 500 queries is not a whole number"):
         significance(77.9, 78.4, 500, metric="recall")
 
 
-def test_recall_and_counts_are_one_number():
+def test_counts_from_recalls_round_trip():
     keys = [*SETTING, "rag_mode", "metric", "value"]
     existing = counts_from_recalls(QUALITY[keys])
     assert set(existing["metric"]) == {CITED} and len(existing) == 36
@@ -172,13 +172,13 @@ def test_recall_and_counts_are_one_number():
     assert existing["value"].to_numpy() == pytest.approx(counts.to_numpy())
 
 
-def test_500_queries_stand_behind_the_counts():
+def test_queries_behind_published_counts():
     assert queries_behind(published_tables("table_5_12", "table_5_13")["value"].to_list()) == 500
     # One digit that 500 queries cannot give, and nothing below 1,000 fits.
     assert queries_behind(["0.766", "0.682", "0.001", "0.499"], largest=500) is None
 
 
-def test_authors_that_prompts_name():
+def test_displayed_author_by_mode():
     assert displayed_author("Human", "CF-informed") == "LLM"
     with pytest.raises(ValueError, match="Got author 'Robot' and mode 'Informed'"):
         displayed_author("Robot", "Informed")
@@ -187,7 +187,7 @@ def test_authors_that_prompts_name():
         bias_cells(quality)
 
 
-def test_other_metrics_are_left_alone():
+def test_bias_cells_other_metrics():
     assert set(bias_cells(QUALITY)["metric"]) == {"CAB delta precision", "CAB delta recall"}
     assert PRECISION in set(QUALITY["metric"]) and "EM correctness" in set(QUALITY["metric"])
 

@@ -105,7 +105,7 @@ def test_quality_by_hand():
     )
 
 
-def test_sensitivity_and_bias_by_hand():
+def test_compare_labels_by_hand():
     """|1-1|, |1-0|, |1-0|, |1/2-1/2| and the same without bars, by four questions."""
     cas = values(compare_labels(HAND, "CAS", study="plain", seed=1), "metric")
     cab = values(compare_labels(HAND, "CAB", study="plain", seed=1), "metric")
@@ -126,7 +126,7 @@ def test_confidence_and_counts_by_hand():
     assert counts["Informed", "avg cited relevant"] == 1
 
 
-def test_kinds_of_answers_by_hand():
+def test_answer_shares_by_hand():
     result = dict(answer_shares(HAND)[["metric", "value"]].itertuples(index=False))
     assert result == pytest.approx(
         {
@@ -144,7 +144,7 @@ def test_kinds_of_answers_by_hand():
     )
 
 
-def test_citing_by_position_is_a_control():
+def test_cite_always_first_control():
     """Of four questions three have the relevant document first."""
     frame = HAND.assign(gold=HAND["query"].map({"q3": 2}).fillna(1).astype(int))
     reference = check_answers(cite_always_first(frame))
@@ -167,7 +167,7 @@ def test_citing_by_position_is_a_control():
     assert set(compare_labels(reference, "CAB", study="plain", seed=1)["value"]) == {0}
 
 
-def test_few_pairs_have_no_test_of_confidence():
+def test_confidence_few_pairs():
     """However far the two confidences are apart, nine answers make no dagger."""
 
     def confident_answers(pairs, other_pairs=5):
@@ -184,7 +184,7 @@ def test_few_pairs_have_no_test_of_confidence():
         assert result["citations"].tolist() == [pairs + 5, pairs]
 
 
-def test_a_dagger_needs_both_tests():
+def test_quality_dagger_needs_both_tests():
     """Above both other modes; against one of them the test may still not be significant."""
     clear = [[1]] * 18 + [[2]] * 2
     nearly = [[1]] * 17 + [[2]] * 3
@@ -203,7 +203,7 @@ def test_a_dagger_needs_both_tests():
     }
 
 
-def test_answers_without_citations_are_not_zero():
+def test_quality_without_citations():
     frame = pd.concat(by_hand(arm, [[]] * 5) for arm in (VANILLA, INFORMED, OPPOSITE))
     table = quality(frame, PLAIN_ARMS, seed=1)
     assert set(table.query("metric == @PRECISION")["value"]) == {NO_CITATION}
@@ -217,7 +217,7 @@ def test_answers_without_citations_are_not_zero():
     assert answer_shares(frame).set_index("metric")["value"]["cite"] == 0
 
 
-def test_no_probabilities_is_not_run():
+def test_confidence_without_probabilities():
     silent = HAND.assign(relevant_probability=np.nan, other_probability=np.nan)
     result = values(confidence(silent, seed=1), "mode_relevant", "metric")
     assert result["Vanilla", "AC relevant"] == result["CF-informed", "AC non-relevant"] == NOT_RUN
@@ -226,14 +226,14 @@ def test_no_probabilities_is_not_run():
     assert (confidence(silent, seed=1)["marker"] == "").all()
 
 
-def test_unknown_right_answers_are_left_out():
+def test_quality_unknown_answers():
     table = quality(HAND.assign(right=np.nan), PLAIN_ARMS, seed=1)
     assert set(table["metric"]) == {PRECISION, RECALL}
     assert "right" in set(answer_shares(HAND)["metric"])
     assert "right" not in set(answer_shares(HAND.assign(right=np.nan))["metric"])
 
 
-def test_one_question_has_no_interval():
+def test_quality_single_question():
     frame = HAND[HAND["query"] == "q0"]
     table = quality(frame, PLAIN_ARMS, seed=1)
     assert table[["low", "high", "p"]].isna().all(axis=None) and len(table) == 9
@@ -256,7 +256,7 @@ def all_answers():
     return check_answers(pd.concat(parts, ignore_index=True))
 
 
-def test_every_table_has_its_rows(all_answers):
+def test_tables_rows(all_answers):
     assert len(quality(all_answers, PLAIN_ARMS, seed=1)) == 2 * 6 * 2
     assert len(quality(all_answers, MIXED_ARMS, seed=1)) == 2 * 10 * 2
     assert len(quality(all_answers, OPPOSITE_ARMS, seed=1)) == 2 * 2 * 2
@@ -274,7 +274,7 @@ def test_every_table_has_its_rows(all_answers):
     assert list(compare_labels(all_answers, "CAS", study="depths", seed=1)["k"].unique()) == [2, 5]
 
 
-def test_tables_agree_with_what_means_determine(all_answers):
+def test_tables_agree_with_means(all_answers):
     """Bias and relevant citations follow from quality, by the functions for published tables."""
     table = quality(all_answers, PLAIN_ARMS, seed=1).rename(columns={"mode_relevant": "rag_mode"})
     keys = ["generator", "relevant_author", "metric"]
@@ -289,7 +289,7 @@ def test_tables_agree_with_what_means_determine(all_answers):
     assert "biased rel=Human nonrel=LLM" in set(cells["series"])
 
 
-def test_the_order_of_rows_changes_nothing(all_answers):
+def test_tables_order_of_rows(all_answers):
     mixed = all_answers.sample(frac=1, random_state=3)
     for make in (
         lambda rows: quality(rows, PLAIN_ARMS, seed=1),
@@ -306,7 +306,7 @@ def test_the_order_of_rows_changes_nothing(all_answers):
 
 @settings(max_examples=8, deadline=None)
 @given(st.floats(-2, 2), st.floats(0, 3), st.integers(0, 5))
-def test_opposite_labels_flip_the_sign_of_bias(strength, skill, seed):
+def test_compare_labels_opposite_labels(strength, skill, seed):
     """The mirrored preference cites under [LLM] what the other one does under [Human]."""
     result = [
         compare_labels(
@@ -322,7 +322,7 @@ def test_opposite_labels_flip_the_sign_of_bias(strength, skill, seed):
 
 
 @pytest.mark.parametrize("strength", [0.0, 1.0, -2.0])
-def test_the_control_comes_to_its_formulas(strength):
+def test_planted_control_expected_values(strength):
     generator = PlantedControl(strength)
     frame = answers_of(generator, PLAIN_ARMS[3:], n=300)
 
@@ -366,12 +366,12 @@ def test_the_control_comes_to_its_formulas(strength):
         ),
     ],
 )
-def test_a_frame_that_cannot_be_paired_is_named(change, expected_message):
+def test_check_answers_invalid(change, expected_message):
     with pytest.raises(ValueError, match=expected_message):
         check_answers(change(HAND))
 
 
-def test_no_answers_give_empty_tables():
+def test_tables_without_answers():
     none = HAND[:0]
     assert quality(none, PLAIN_ARMS, seed=1).empty and confidence(none, seed=1).empty
     assert compare_labels(none, "CAB", study="plain", seed=1).empty and answer_shares(none).empty

@@ -33,7 +33,7 @@ def a_list(seed, items=20):
 
 
 @pytest.mark.parametrize("ranks", [10, None])
-def test_policies_of_fair_marginals_have_the_fair_exposures(ranks):
+def test_policies_of_fair_exposures(ranks):
     items = a_list(1)
     setup = Setup(ranks=ranks)
     weights = logarithmic_rank_weights(ranks or 20)
@@ -46,7 +46,7 @@ def test_policies_of_fair_marginals_have_the_fair_exposures(ranks):
     assert (np.diff(exposures) > -1e-6).all()
 
 
-def test_felix_shows_outliers_more_seldom_and_gives_the_same_utility_and_fairness():
+def test_measure_policies_felix():
     result = measure_policies(
         [a_list(seed) for seed in range(8)], Setup(ranks=10), np.random.default_rng(2)
     )
@@ -57,7 +57,7 @@ def test_felix_shows_outliers_more_seldom_and_gives_the_same_utility_and_fairnes
     assert often["NDCG@10"] == pytest.approx(once["NDCG@10"], abs=1e-6)
 
 
-def test_felix_keeps_what_the_first_decomposition_may_show():
+def test_policies_of_felix_first_decomposition():
     # As in the authors' code, it is the one of FELIX_iter=1, in the order of scores.
     items = a_list(1)
     result = dict(policies_of(items, Setup(ranks=10), np.random.default_rng(1)))
@@ -69,20 +69,20 @@ def test_felix_keeps_what_the_first_decomposition_may_show():
     np.testing.assert_allclose(remaining[1], once.weights[good])
 
 
-def test_a_single_reading_is_not_named():
+def test_select_readings_single():
     cells = pd.DataFrame({"epochs": ["up to 30", "10"], "value": [1.0, 2.0]})
     assert select_readings(cells, ["10"]).to_dict("list") == {"value": [2.0]}
     assert select_readings(cells, ["up to 30", "10"]).equals(cells)
 
 
-def test_best_items_keep_their_facts_and_leave_out_the_rest():
+def test_best_items_facts():
     result = best_items([1.0, 4.0, 2.0, 4.0], [0, 1, 0, 0], [5, 6, 7, 8], items=3)
     assert result.outlying.tolist() == [6, 8, 7]
     assert result.relevance.tolist() == [1, 0, 0]
     assert result.scores[0] == pytest.approx(1.0)
 
 
-def test_equal_scores_rank_nothing():
+def test_best_items_equal_scores():
     with pytest.raises(ValueError, match="All 3 items of a list have the score 2"):
         best_items([2.0, 2.0, 2.0], [1, 0, 0], [1, 2, 3], items=60)
 
@@ -100,7 +100,7 @@ def measures_of(rows):
     return pd.concat(frames, ignore_index=True).assign(dataset="TREC20", epochs=30)
 
 
-def test_cells_are_means_and_pairs_tell_apart_what_two_samples_do_not():
+def test_mark_cells_paired_and_unpaired():
     shifts = dict.fromkeys(ROWS["2"], 0.05) | {"FELIX_iter=20": 0.0, "FELIX_iter=1": 0.0}
     measures = measures_of(shifts)
     cells = mean_cells(measures, "2")
@@ -116,7 +116,7 @@ def test_cells_are_means_and_pairs_tell_apart_what_two_samples_do_not():
     assert set(paired.loc[paired["row"] == "FELIX_iter=1", "marker"]) == {""}
 
 
-def test_a_query_without_a_value_is_left_out_of_means_and_tests():
+def test_mean_cells_missing_value():
     measures = measures_of(dict.fromkeys(ROWS["3"], 0.05) | {"FELIX_iter=20": 0.0})
     measures.loc[measures["query"] == 4, "EE-L"] = np.nan
     cells = mean_cells(measures, "3")
@@ -124,7 +124,7 @@ def test_a_query_without_a_value_is_left_out_of_means_and_tests():
     assert significance_cells(measures, "3")["value"].between(0, 1).all()
 
 
-def test_short_lists_do_not_count_after_pre_processing():
+def test_list_statistics_short_lists():
     sizes = {1: 20, 2: 19, 3: 30}
     lists = pd.DataFrame(
         [(query, item == 0) for query, size in sizes.items() for item in range(size)],

@@ -30,21 +30,21 @@ def test_distributions(name, median, share_above_2):
     assert (values > 2).mean() == pytest.approx(share_above_2, abs=0.005)
 
 
-def test_exposures_of_a_simulated_list_are_in_proportion_to_uniform_merits():
+def test_simulated_list_exposures():
     exposures, weights, scores, _ = simulated_list(200, 0, 10, seed=1)
     assert exposures.sum() == pytest.approx(weights.sum())
     assert exposures.mean() / exposures.max() == pytest.approx(0.5, abs=0.06)
     assert set(scores) == set(DISTRIBUTIONS)
 
 
-def test_the_same_seed_gives_the_same_lists_and_another_one_others():
+def test_outliers_by_iteration_seeds():
     arguments = {"lists": 3, "ranks": 10, "iterations": 3}
     first, again, other = (outliers_by_iteration(15, **arguments, seed=seed) for seed in (1, 1, 2))
     assert all((first[name] == again[name]).all() for name in DISTRIBUTIONS)
     assert any((first[name] != other[name]).any() for name in DISTRIBUTIONS)
 
 
-def test_where_all_items_are_shown_nothing_changes():
+def test_outliers_by_iteration_all_items_shown():
     result = outliers_by_iteration(10, lists=10, ranks=10, iterations=3, seed=0)
     for left in result.values():
         np.testing.assert_allclose(left[:, 0], left[:, 2], atol=1e-9)
@@ -66,7 +66,7 @@ def test_reductions_by_hand():
     assert frame.loc[0, ["low", "high"]].tolist() == pytest.approx([-78.5, -2.5])
 
 
-def test_a_small_analysis_has_its_points_and_changes():
+def test_sensitivity_analysis_points_and_changes():
     points, changes = sensitivity_analysis(
         candidates=[10, 20, 30],
         iterations=[1, 2, 4],
@@ -94,7 +94,7 @@ def test_a_small_analysis_has_its_points_and_changes():
     assert value["iterations", "2 to 4, less 1 to 2"] == pytest.approx(less)
 
 
-def test_choices_and_bounds_have_all_their_rows():
+def test_matrices_and_rules_rows():
     choices = matrices_and_rules(
         items=12,
         lists=2,
@@ -138,7 +138,7 @@ def points_to_draw():
     )
 
 
-def test_the_drawing_shows_every_point():
+def test_outlier_reductions_points():
     figure = outlier_reductions(points_to_draw())
     left, right = figure.axes
     for axes, xs in ((left, [10, 50, 200]), (right, [1, 5, 33])):
@@ -152,7 +152,7 @@ def test_the_drawing_shows_every_point():
     assert [label.get_text() for label in right.get_xticklabels()] == ["1", "5", "33"]
 
 
-def test_a_mark_that_cannot_be_drawn_is_refused():
+def test_outlier_reductions_invalid():
     points = points_to_draw()
     with pytest.raises(ValueError, match="expected one of candidates, iterations"):
         outlier_reductions(points.assign(panel="time"))
@@ -160,7 +160,7 @@ def test_a_mark_that_cannot_be_drawn_is_refused():
         outlier_reductions(pd.concat([points, points]))
 
 
-def test_ends_stand_below_each_other():
+def test_melt_bounds_order():
     frame = pd.DataFrame({"a": ["x", "y"], "value": [2, 5], "low": [1, 4], "high": [3, 6]})
     assert melt_bounds(frame)["value"].tolist() == [2, 1, 3, 5, 4, 6]
 

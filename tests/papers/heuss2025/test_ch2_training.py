@@ -25,7 +25,7 @@ def lists():
     return split_lists(planted_lists(30, (20, 60), np.random.default_rng(3)))
 
 
-def test_a_list_has_two_to_four_outliers_of_which_half_are_relevant(lists):
+def test_planted_lists_outliers(lists):
     for items in lists:
         planted = items[OUTLIER_FEATURE] > 5
         assert 2 <= planted.sum() <= 4
@@ -36,7 +36,7 @@ def test_a_list_has_two_to_four_outliers_of_which_half_are_relevant(lists):
     assert {(items[OUTLIER_FEATURE] > 5).sum() for items in lists} == {2, 3, 4}
 
 
-def test_one_outlier_is_seen_and_two_hide_each_other():
+def test_planted_lists_masked_outliers():
     items = planted_lists(1, (60, 60), np.random.default_rng(5))
     calls = items[OUTLIER_FEATURE].to_numpy()
     planted, further = np.flatnonzero(calls > 5), np.flatnonzero(calls < 5)
@@ -45,7 +45,7 @@ def test_one_outlier_is_seen_and_two_hide_each_other():
     assert test(np.array([one, two])).tolist() == [True, False]
 
 
-def test_random_rankings_show_an_outlier_as_often_as_counting_says(lists):
+def test_planted_lists_random_rankings(lists):
     rng = np.random.default_rng(7)
     values = [items[OUTLIER_FEATURE].to_numpy() for items in lists]
     measured = [
@@ -58,14 +58,14 @@ def test_random_rankings_show_an_outlier_as_often_as_counting_says(lists):
     assert np.mean(measured) == pytest.approx(np.mean(expected), abs=0.02)
 
 
-def test_of_whole_lists_the_planted_items_are_the_outliers(lists):
+def test_list_outliers_planted_items(lists):
     for items in lists:
         assert (
             list_outliers(items[OUTLIER_FEATURE].to_numpy())[items[OUTLIER_FEATURE] > 5] > 0
         ).all()
 
 
-def test_another_seed_draws_other_lists_and_a_file_keeps_them(tmp_path):
+def test_planted_lists_seeds_and_round_trip(tmp_path):
     first, again, other = (planted_lists(2, (5, 9), np.random.default_rng(s)) for s in (1, 1, 2))
     assert first.equals(again)
     assert not first.equals(other)

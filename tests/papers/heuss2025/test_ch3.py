@@ -62,7 +62,7 @@ def measured():
     return measures_by_strength(LISTS, **METHODS, uniform_alphas=[0.5, 1.0, 2.0])
 
 
-def test_ndcg_is_that_of_trec_eval():
+def test_measures_equal_trec_eval():
     run = SCORES.rename(columns={"mean": "score"})
     expected = evaluate(run, QRELS, ["nDCG@10", "nDCG@100"])
     for item in LISTS:
@@ -70,14 +70,14 @@ def test_ndcg_is_that_of_trec_eval():
         np.testing.assert_allclose(result[:2], expected.loc[item.query], atol=1e-6)
 
 
-def test_topics_without_a_relevant_document_are_left_out():
+def test_ranked_lists_topic_without_relevant_documents():
     qrels = QRELS[QRELS["query"] != "q3"]
     assert [item.query for item in ranked_lists(SCORES, NEUTRAL, qrels)] == [
         f"q{q}" for q in range(24) if q != 3
     ]
 
 
-def test_every_method_has_all_queries_and_none_less_fair_than_before(measured):
+def test_measures_by_strength_all_queries(measured):
     assert (measured.groupby(["method", "alpha"])["query"].nunique() == len(LISTS)).all()
     means = measured.groupby(["method", "alpha"])[list(METRICS)].mean()
     start = means.loc[("UNFAIR", 0.0)]
@@ -86,7 +86,7 @@ def test_every_method_has_all_queries_and_none_less_fair_than_before(measured):
     assert means.loc[("PUFR", 18.0), "nFaiRR@10"] == pytest.approx(1.0)
 
 
-def test_operating_points_keep_to_the_loss_and_no_strength_is_fairer(measured):
+def test_settings_by_loss_fairest_strength(measured):
     losses = [0.01, 0.03]
     means = measured.groupby(["method", "alpha"])[list(METRICS)].mean()
     base = means.loc[("UNFAIR", 0.0), "nDCG@100"]
@@ -104,7 +104,7 @@ def test_operating_points_keep_to_the_loss_and_no_strength_is_fairer(measured):
     }
 
 
-def test_a_method_that_loses_too_much_has_no_cell(measured):
+def test_settings_by_loss_too_large_loss(measured):
     worse = measured["method"].eq("FA*IR")
     without = measured.assign(**{"nDCG@100": measured["nDCG@100"].mask(worse, 0.0)})
     assert "FA*IR" in settings_by_loss(measured, [0.01])["0.01"]
@@ -126,7 +126,7 @@ PAIR = [
 ]
 
 
-def test_curves_are_compared_at_the_same_fairness():
+def test_advantages_at_the_same_fairness():
     result = advantages(curves_of(PAIR), ["first 10"], ["FA*IR"], [0.85], (0.82, 0.88))
     assert result["fairness"].tolist() == ["0.85", "0.88 less 0.82"]
     np.testing.assert_allclose(result[["value", "low", "high"]].iloc[0], 0.05)
@@ -135,7 +135,7 @@ def test_curves_are_compared_at_the_same_fairness():
     assert beyond["fairness"].tolist() == ["0.88 less 0.82"]
 
 
-def test_a_step_the_wrong_way_is_measured():
+def test_order_violations_step_back():
     back = [*PAIR, *[("PUFR", 2.0, q, u - 0.07, 0.88) for _, _, q, u, _ in TWO]]
     result = order_violations(curves_of(back), ["PUFR", "FA*IR"]).set_index(["method", "metric"])
     assert result.loc[("PUFR", "nDCG@10"), "value"] == pytest.approx(0.03)
@@ -151,7 +151,7 @@ def test_changes_between_strengths():
     assert result.loc[("nFaiRR@10", "0 to 1, less 1 to 3"), "value"] == pytest.approx(0.05)
 
 
-def test_intervals_are_wide_where_queries_differ():
+def test_advantages_interval_of_uneven_queries():
     uneven = [
         *TWO,
         *[("PUFR", 1.0, q, u, 0.9) for _, _, q, u, _ in TWO],
@@ -163,13 +163,13 @@ def test_intervals_are_wide_where_queries_differ():
     assert row["value"] == pytest.approx(0.25)
 
 
-def test_crossings_of_lists():
+def test_crossing_documents_by_strength():
     result = crossing_documents(LISTS, [0.0, 50.0], 30)
     assert (result.loc[result["alpha"] == "0", "value"] == 0).all()
     assert (result.loc[result["alpha"] == "50", "value"] == 29).all()
 
 
-def test_lists_that_no_method_may_change_stay():
+def test_change_shares_without_strength():
     options = {**METHODS, "samples": 50, "rng": np.random.default_rng(0)}
     remaining = change_shares(LISTS, {"PUFR": 0.0, "CVXOPT": 0.0, "FA*IR": 0.01}, **options)
     assert (remaining["value"] == 0).all()
@@ -177,7 +177,7 @@ def test_lists_that_no_method_may_change_stay():
     assert (moved["value"] == 100).all()
 
 
-def test_examples_are_five_documents_before_and_after():
+def test_example_lists_five_documents():
     points = example_lists(LISTS, 1.0, 1.0)
     assert len(points) == 20 and points.groupby("list")["query"].nunique().eq(1).all()
     shift = points.pivot(index=["list", "document"], columns="when", values="mean")
@@ -187,14 +187,14 @@ def test_examples_are_five_documents_before_and_after():
     assert len(density_figure(points).axes) == 4
 
 
-def test_a_panel_without_a_curve_twice(measured):
+def test_trade_off_figure_duplicate_marks(measured):
     with pytest.raises(ValueError, match="two marks for"):
         trade_off_figure(
             pd.DataFrame({"panel": ["a", "a"], "method": "m", "alpha": 1.0, "value": 1, "fair": 1})
         )
 
 
-def test_scores_come_from_the_fold_that_never_saw_the_query():
+def test_scores_by_fold_held_out_queries():
     pairs = pd.DataFrame(
         {"query": np.repeat(["a", "b", "c", "d"], 5), "document": [*"vwxyz"] * 4, "relevance": 0}
     )
@@ -228,7 +228,7 @@ def test_scores_come_from_the_fold_that_never_saw_the_query():
     assert sampled["a"] != sampled["c"]
 
 
-def test_the_head_is_at_the_optimum():
+def test_train_head_optimum():
     rows = RNG.normal(size=(200, 3))
     labels = (rows[:, 0] + RNG.normal(size=200) > 0).astype(int)
     head = train_head(rows, labels, strength=0.5)
@@ -237,7 +237,7 @@ def test_the_head_is_at_the_optimum():
     np.testing.assert_allclose(gradient, 0, atol=1e-4)
 
 
-def test_passages_are_neutral_or_not_where_a_limit_is_given(tmp_path):
+def test_read_lists_neutral_from(tmp_path):
     # No gender term, terms of both sides, terms of one side alone.
     counts = pd.DataFrame(
         {"document_id": ["a", "b", "c"], "length": 9, "f": [0, 3, 9], "m": [0, 2, 0]}

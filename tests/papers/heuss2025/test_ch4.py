@@ -73,13 +73,13 @@ def samples(schools):
         ("qual-net", 1.6 + 0.5, 1.6 + 0.5),
     ],
 )
-def test_scores_by_hand(biased, people, name, with_bias, without):
+def test_talent_model_scores_by_hand(biased, people, name, with_bias, without):
     vector = people[name][None]
     assert biased(vector)[0] == pytest.approx(with_bias)
     assert biased._replace(biased=False)(vector)[0] == pytest.approx(without)
 
 
-def test_ranks_are_the_printed_ones_but_in_one_column(biased, people):
+def test_ranks_in_queries_published_ranks(biased, people):
     published = read_cells(PUBLISHED / "table_4_A_3.csv").astype({"value": int})
     for model, columns in (
         (biased, ["average", "nepotism", "qualified", "internat."]),
@@ -91,7 +91,7 @@ def test_ranks_are_the_printed_ones_but_in_one_column(biased, people):
         assert (both["value_x"] == both["value_y"]).all()
 
 
-def test_random_candidates_are_what_the_text_says(schools):
+def test_background_of_the_text(schools):
     drawn = background(schools, 20_000, np.random.default_rng(1))
     assert drawn[:, :2].mean(axis=0) == pytest.approx(0.5, abs=0.01)
     for number in range(len(schools.names)):
@@ -112,7 +112,7 @@ def values(frame, **selection):
     return rows.set_index("feature")["value"].to_dict()
 
 
-def test_attributions_are_those_of_the_figures(biased, people, samples):
+def test_list_attributions_published_figures(biased, people, samples):
     # As measured in the figures: requirements, and the university with a disfavoured candidate.
     lists = list_attributions(biased, people, samples)
     listwise = {query: values(lists, query=query, explainer="RankingSHAP") for query in QUERIES}
@@ -126,7 +126,7 @@ def test_attributions_are_those_of_the_figures(biased, people, samples):
         assert sum(result.values()) == pytest.approx(1)
 
 
-def test_the_unbiased_figure_has_other_candidates(biased, tables, schools, samples):
+def test_list_attributions_unbiased_candidates(biased, tables, schools, samples):
     model = biased._replace(biased=False)
     drawn = {"experience": 0.289, "skills": 0.622, "grades": -0.044, "university": 0.067}
     older, published = (
@@ -141,7 +141,7 @@ def test_the_unbiased_figure_has_other_candidates(biased, tables, schools, sampl
     assert abs(published["grades"] - drawn["grades"]) > 0.4
 
 
-def test_without_a_base_each_value_has_a_share_of_it(biased, people, samples):
+def test_remove_base_shares(biased, people, samples):
     result = compare_choices(biased, people, samples)
     for query in QUERIES:
         released, exact = (
@@ -158,7 +158,7 @@ def test_without_a_base_each_value_has_a_share_of_it(biased, people, samples):
     np.testing.assert_allclose(more, worth[0] / 5)
 
 
-def test_pointwise_values_sum_to_one_and_candidates_to_their_score(biased, people, samples):
+def test_candidate_attributions_sums(biased, people, samples):
     lists = list_attributions(biased, people, samples)
     sums = lists[lists["explainer"] == "PointwiseSHAP"].groupby("query")["value"].sum()
     assert sums.to_numpy() == pytest.approx(1)
@@ -167,7 +167,7 @@ def test_pointwise_values_sum_to_one_and_candidates_to_their_score(biased, peopl
     assert item["value"].sum() == pytest.approx(2.6 - biased(samples).mean())
 
 
-def test_the_spread_is_that_of_the_draws(biased, people, schools):
+def test_attribution_deviations_of_draws(biased, people, schools):
     rng = np.random.default_rng(3)
     few = [background(schools, 100, rng) for _ in range(8)]
     many = [background(schools, 1600, rng) for _ in range(8)]
@@ -192,7 +192,7 @@ def points():
     return select_attributions(frame.iloc[:-1], None)
 
 
-def test_the_drawing_has_each_bar_in_its_place():
+def test_draw_bars_positions():
     frame = points()
     marked = frame[frame["explainer"] == "RankingSHAP"].assign(value=0.5)
     figure = draw_bars(frame, "explainer", ["query"], marked)
@@ -210,13 +210,13 @@ def test_the_drawing_has_each_bar_in_its_place():
     assert left.yaxis_inverted()
 
 
-def test_two_bars_in_one_place_are_refused():
+def test_draw_bars_duplicate():
     frame = points()
     with pytest.raises(ValueError, match="twice|two|more than"):
         draw_bars(pd.concat([frame, frame]), "explainer", ["query"])
 
 
-def test_scores_that_are_equal_by_hand_tie(schools):
+def test_talent_model_ties(schools):
     """Equal sums of other terms, as with values of two candidates mixed."""
     model = TalentModel(schools, biased=True)
     for number in range(len(schools.names)):

@@ -27,7 +27,7 @@ def nested(frame: pd.DataFrame, column: str) -> dict:
     }
 
 
-def test_measures_cut_at_500_are_those_of_a_run_cut_at_500():
+def test_evaluate_cutoff_500():
     """`-c -l2 -M500`, as long as no topic has more than 500 relevant documents."""
     dice = np.random.default_rng(3)
     topics, documents = 4, 700
@@ -66,7 +66,7 @@ def test_measures_cut_at_500_are_those_of_a_run_cut_at_500():
 
 
 @pytest.mark.released
-def test_the_printed_row_of_the_baseline(mirror, repository):
+def test_evaluate_published_baseline(mirror, repository):
     qrels = read_qrels(mirror / FOLDER / "qrels" / "2021.txt.gz")
     run = read_run(
         mirror / FOLDER / "runs-2021" / "t5-canard_bm25_mono-t5_2021.trec.gz",
@@ -84,7 +84,7 @@ def test_the_printed_row_of_the_baseline(mirror, repository):
 
 
 @pytest.mark.released
-def test_judgements_of_another_year_are_refused(mirror):
+def test_evaluate_judgements_of_another_year(mirror):
     run = read_run(mirror / FOLDER / "runs-2021" / "t5-canard_bm25_mono-t5_2021.trec.gz")
     with pytest.raises(
         ValueError, match="None of the 208 topics in the qrels has ranked documents"
@@ -94,13 +94,13 @@ def test_judgements_of_another_year_are_refused(mirror):
 
 @pytest.mark.released
 @pytest.mark.parametrize("year", ["2020", "2021"])
-def test_released_judgements_stay_on_the_scale(mirror, year):
+def test_read_qrels_released_scale(mirror, year):
     qrels = read_qrels(mirror / FOLDER / "qrels" / f"{year}.txt.gz", scale=(0, 4))
     assert qrels["relevance"].nunique() == 5
 
 
 @pytest.mark.released
-def test_released_runs_have_ranks_in_order_of_score_and_the_judged_turns(mirror):
+def test_read_run_released_runs(mirror):
     turns = set(read_qrels(mirror / FOLDER / "qrels" / "2021.txt.gz")["query"])
     paths = sorted((mirror / FOLDER / "runs-2021").glob("*.trec.gz"))
     assert len(paths) == 12
@@ -109,7 +109,7 @@ def test_released_runs_have_ranks_in_order_of_score_and_the_judged_turns(mirror)
 
 
 @pytest.mark.released
-def test_the_compare_command_finds_the_tests_of_the_text(mirror):
+def test_compare_command_tests_of_the_text(mirror):
     """The change of rewriter (rows 1 and 2 of Table 3.3): recall by either test."""
     runs = [
         mirror / FOLDER / "runs-2021" / f"t5-{rewriter}_bm25_mono-t5_2021.trec.gz"
@@ -151,7 +151,7 @@ def test_the_compare_command_finds_the_tests_of_the_text(mirror):
         ),
     ],
 )
-def test_the_page_on_comparing_runs_has_the_values(mirror, repository, words, first, second):
+def test_compare_runs_values_of_the_page(mirror, repository, words, first, second):
     runs = [
         read_run(mirror / FOLDER / "runs-2021" / f"{name}_2021.trec.gz") for name in (first, second)
     ]

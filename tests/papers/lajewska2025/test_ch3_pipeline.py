@@ -58,7 +58,7 @@ def order(run, query="8_0"):
     return run[run["query"] == query].sort_values("score", ascending=False)["document"].tolist()
 
 
-def test_rerankers_turn_a_wrong_order_round(first_pass, rerankers):
+def test_passage_rerankers_reverse_wrong_order(first_pass, rerankers):
     pointwise = rerankers.pointwise(first_pass, "canard")
     assert set(order(pointwise)[:6]) == {f"p{number}" for number in range(6, 12)}
     pairwise = rerankers.pairwise(first_pass, "canard", SUM)
@@ -67,7 +67,7 @@ def test_rerankers_turn_a_wrong_order_round(first_pass, rerankers):
     assert order(pairwise)[5:] == order(first_pass)[5:]
 
 
-def test_tables_take_means_over_turns_and_correct_over_all_tests():
+def test_compare_pairs_corrected_over_all_tests():
     dice = np.random.default_rng(5)
     turns = pd.Index([f"106_{turn}" for turn in range(30)], name="query")
     first = pd.DataFrame(dice.random((30, 2)), index=turns, columns=["R@500", "NDCG@3"])
@@ -84,7 +84,7 @@ def test_tables_take_means_over_turns_and_correct_over_all_tests():
     assert len(melt_tests(tests)) == 4 * len(TESTS)
 
 
-def test_a_range_that_is_there_twice_is_refused():
+def test_published_changes_duplicate_range():
     ranges = pd.DataFrame(
         {"comparison": "rewriter", "measure": "recall", "end": ["lowest"] * 2, "value": 1.0}
     )
@@ -92,7 +92,7 @@ def test_a_range_that_is_there_twice_is_refused():
         published_changes(ranges, [("rewriter", "recall change", "lowest")])
 
 
-def test_documents_keep_the_best_passage_and_ids_with_hyphens():
+def test_passages_to_documents_best_passage():
     wapo = "WAPO_b2e89334-33f9-11e1-825f-dabc29fd7071"
     run = pd.DataFrame(
         {
@@ -108,7 +108,7 @@ def test_documents_keep_the_best_passage_and_ids_with_hyphens():
     ]
 
 
-def test_the_cut_that_the_tracks_documents_have_is_a_reading_of_its_passages():
+def test_organisers_readings_cut():
     wapo = "WAPO_b2e89334-33f9-11e1-825f-dabc29fd7071"
     passages = pd.DataFrame(
         {"query": "106_1", "document": [f"{wapo}-3", "KILT_7-1"], "score": [4.0, 2.0]}
@@ -121,7 +121,7 @@ def test_the_cut_that_the_tracks_documents_have_is_a_reading_of_its_passages():
 
 
 @pytest.mark.parametrize("files", [("KILT_7-1", "KILT_7-1"), ("KILT_7", "KILT_7")])
-def test_the_two_files_of_one_name_are_told_apart(files):
+def test_organisers_readings_equal_names(files):
     runs = [pd.DataFrame({"query": "106_1", "document": [name], "score": 1.0}) for name in files]
     with pytest.raises(ValueError, match="cast_systems.organisers_passages"):
         organisers_readings(*runs)

@@ -15,7 +15,7 @@ from papers.lajewska2025.ch5 import (
 )
 
 
-def test_lengths_are_of_the_released_text_and_of_what_was_marked():
+def test_snippet_lengths_released_and_marked():
     annotations = pd.DataFrame(
         {
             "text": ["Owls – at night – eat mice.", "Nothing."],
@@ -36,7 +36,7 @@ def test_lengths_are_of_the_released_text_and_of_what_was_marked():
 
 
 @pytest.mark.parametrize(("fee", "numbers"), [(None, 3), (0.2, 6)])
-def test_costs_are_of_groups_with_a_fee(fee, numbers):
+def test_effort_rows_costs(fee, numbers):
     tasks = pd.DataFrame(
         {
             "turn_id": ["8_1", "8_1", "9_1", "9_1"],
@@ -67,7 +67,7 @@ def annotated(text_id, text, *spans):
 
 
 @pytest.mark.parametrize("reading", READINGS)
-def test_a_sentence_is_found_in_its_passage(reading):
+def test_sentence_pairs_found(reading):
     workers = annotated("p1--1", "Ann left.", ((0, 3),), ((0, 8),))
     experts = annotated("p1", "It rains. Ann left.", ((10, 13),), ((0, 2),), ((10, 19),))
     ((theirs, reference),) = sentence_pairs(workers, experts, reading)
@@ -77,13 +77,13 @@ def test_a_sentence_is_found_in_its_passage(reading):
     assert (theirs[0] == reference[0]).all() and not reference[1].any()
 
 
-def test_a_sentence_that_punkt_does_not_find_is_left_out():
+def test_sentence_pairs_missing_sentence():
     workers = annotated("p1--7", "Ann left.", ((0, 3),), ((0, 8),))
     experts = annotated("p1", "It rains. Ann left.", ((10, 13),))
     assert not list(sentence_pairs(workers, experts, "ascii"))
 
 
-def test_means_over_texts_of_each_aggregation():
+def test_mean_similarity_by_aggregation():
     same = np.array([[True, False]] * 2)
     other = np.array([[False, True]] * 2)
     result = mean_similarity([(same, same), (same, other)], "Prolific", "Paragraph-based", "ascii")
@@ -91,7 +91,7 @@ def test_means_over_texts_of_each_aggregation():
     assert result.loc[result["part"] == "f1", "value"].tolist() == [0.5] * 3
 
 
-def test_gaps_are_of_measures_that_both_tasks_have():
+def test_agreement_gaps_common_measures():
     rows = [
         ("master", "Passage", "J", 0.5),
         ("regular", "Passage", "J", 0.2),

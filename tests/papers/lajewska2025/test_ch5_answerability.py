@@ -63,7 +63,7 @@ def decisions(passages, labelled):
     }
 
 
-def test_a_right_sentence_is_right_at_every_level(decisions):
+def test_accuracy_cells_all_levels(decisions):
     cells = accuracy_cells(decisions).set_index(
         ["row", "level", "passage_aggregation", "ranking_aggregation"]
     )["value"]
@@ -76,7 +76,7 @@ def test_a_right_sentence_is_right_at_every_level(decisions):
     assert len(cells) == 2 * (1 + 2 + 4)
 
 
-def test_saying_always_the_same_is_counted_at_every_level(decisions):
+def test_constant_accuracy_all_levels(decisions):
     result = {(row, level): value for row, level, value in constant_accuracy(decisions["right"])}
     assert result["nothing has an answer", "sentence"] == pytest.approx(6 / 7)
     assert result["everything has one", "ranking (max, then max)"] == 0.5
@@ -87,7 +87,7 @@ def test_saying_always_the_same_is_counted_at_every_level(decisions):
     )
 
 
-def test_thresholds_are_those_that_decide_best(passages, labelled):
+def test_tune_thresholds_best(passages, labelled):
     low = scores(labelled, b=0.3) - 0.05
     selection = tune_thresholds(passages, low)
     assert 0.05 < selection["max"] <= 0.25
@@ -96,7 +96,7 @@ def test_thresholds_are_those_that_decide_best(passages, labelled):
     assert share_correct(truth, message) == 1
 
 
-def test_chatgpt_decides_rankings_by_the_mean_of_passages(passages):
+def test_chatgpt_accuracy_mean_of_passages(passages):
     predicted = passages[["turn_id", "passage_id", "answerable"]].assign(
         predicted=[True, True, False, False, False, True]
     )
@@ -109,7 +109,7 @@ def test_chatgpt_decides_rankings_by_the_mean_of_passages(passages):
     assert len(readings) == 3 * 3
 
 
-def test_systems_are_tested_in_pairs_and_with_chatgpt(passages, decisions):
+def test_system_tests_pairs(passages, decisions):
     predicted = passages[["turn_id", "passage_id", "answerable"]].assign(
         predicted=passages["answerable"]
     )
@@ -124,14 +124,14 @@ def test_systems_are_tested_in_pairs_and_with_chatgpt(passages, decisions):
     assert len(tests) == 4 * (levels + 2 * 2)
 
 
-def test_a_passage_of_chatgpt_twice_must_agree_with_itself(passages):
+def test_chatgpt_cases_duplicate_passage(passages):
     predicted = passages[["turn_id", "passage_id", "answerable"]].assign(predicted=True)
     other = predicted.iloc[:1].assign(predicted=False)
     with pytest.raises(pd.errors.MergeError):
         chatgpt_cases(passages, pd.concat([predicted, other]), 0.33)
 
 
-def test_two_classifiers_on_passages_without_an_answer():
+def test_unanswerable_cells_two_classifiers():
     scored = pd.DataFrame({"a": [(0.9, 0.1)] * 6, "b": [(0.1, 0.1)] * 6})
     result = unanswerable_cells(scored, ["a", "b"]).set_index(["row", "aggregation", "metric"])
     assert result.loc[("a", "max", "accuracy"), "value"] == 0
@@ -139,7 +139,7 @@ def test_two_classifiers_on_passages_without_an_answer():
     assert result.loc[("McNemar's test of the two", "max", "p"), "value"] == pytest.approx(2**-5)
 
 
-def test_the_published_rows_have_each_training_and_other_tables_the_first_one(passages, labelled):
+def test_accuracy_tables_trainings(passages, labelled):
     training = pd.DataFrame(
         [("where?", "no", False), ("where?", "there", True)],
         columns=["question", "sentence", "answers"],

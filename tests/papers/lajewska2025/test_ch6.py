@@ -44,7 +44,7 @@ def tables(labels):
     return judge_tables(labels)
 
 
-def test_each_released_score_has_a_reproduced_one(labels):
+def test_released_scores_reproduced(labels):
     scores = released_scores(labels)
     assert list(dict.fromkeys(scores["judge"])) == list(JUDGES)
     assert scores["responses"].sum() == len(labels.responses)
@@ -53,7 +53,7 @@ def test_each_released_score_has_a_reproduced_one(labels):
     assert by_value.to_dict() == {0.0: len(RUNS), 0.5: len(RUNS), 1.0: len(RUNS)}
 
 
-def test_the_table_has_each_system_by_each_judge_and_their_mean(tables):
+def test_table_systems_and_judges(tables):
     cells = tables.cells.set_index(["row", "metric"])["value"]
     assert set(tables.cells["row"]) == set(RUNS)
     assert len(cells) == len(RUNS) * (len(JUDGES) + 1)
@@ -64,7 +64,7 @@ def test_the_table_has_each_system_by_each_judge_and_their_mean(tables):
     assert cells[name, "V_strict GPT4o"] == pytest.approx((0.5 + 1 + 0) / 3)
 
 
-def test_a_label_with_a_capital_counts_by_reading(tables):
+def test_readings_label_with_a_capital(tables):
     values = tables.readings.set_index(["judge", "row", "metric"])["value"]
     name = next(iter(RUNS))
     assert values["Claude", name, "any spelling"] == values["GPT4o", name, "as spelled"]
@@ -72,13 +72,13 @@ def test_a_label_with_a_capital_counts_by_reading(tables):
     assert set(tables.readings["metric"]) == set(tables.agreement["importance"]) == set(READINGS)
 
 
-def test_lists_of_judges_share_what_both_wrote(tables):
+def test_shared_nuggets_of_judges(tables):
     shared = tables.nuggets.set_index(["nuggets", "metric"])["value"]
     assert shared["GPT4o in Gemini", "found"] >= 0.5 and shared["GPT4o in Gemini", "topics"] == 3
     assert len(shared) == 3 * 2 * 3
 
 
-def test_rewriting_is_tested_for_each_judge_and_their_mean(tables):
+def test_rewriting_tests_by_judge(tables):
     assert set(tables.rewriting["judge"]) == {*JUDGES, "avg LLM"}
 
 

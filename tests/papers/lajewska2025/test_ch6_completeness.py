@@ -23,7 +23,7 @@ from papers.lajewska2025.ch6_systems import (
 )
 
 
-def test_systems_are_averaged_over_topics_and_tested_against_the_standard_one():
+def test_completeness_tables_against_the_standard():
     scores = pd.DataFrame(
         [
             (judge, RELEVANT, system, topic, value)
@@ -53,7 +53,7 @@ class Judge:
         return np.column_stack([1 - features[:, 0], features[:, 0]])
 
 
-def test_writers_are_compared_on_the_topics_of_all_models():
+def test_compare_writers_common_topics():
     def responses(*texts):
         frame = pd.DataFrame({"topic": list("123")[: len(texts)], "text": texts})
         return frame.assign(system=STANDARD, input=RELEVANT)
@@ -89,7 +89,7 @@ def test_change_effects_by_hand():
     assert effects["value"].round(2).tolist() == [0.23, 0.09, 0.38, 0.02]
 
 
-def test_sizes_of_nuggets_and_clusters():
+def test_nugget_and_cluster_table_sizes():
     keys = {"detection": "Gold", "input": "relevant", "topic": "1", "nugget": [1, 2]}
     nuggets = pd.DataFrame(keys | {"text": ["owl", "mouse"]})
     clusters = pd.DataFrame(keys | {"clustering": "LSA", "cluster": [0, 0]})

@@ -91,12 +91,12 @@ def written(monkeypatch):
     return rag_responses(writer, passages, *frames("1", kinds)), model
 
 
-def test_runs_are_those_of_both_tables():
+def test_runs_of_both_tables():
     every = {*BASELINES, *RUNS, *(run.fluent_run for run in RUNS.values() if run.fluent_run)}
     assert every == {*SYSTEMS.values(), *PARTS.values()}
 
 
-def test_sentences_are_added_while_there_is_room(written):
+def test_rag_responses_word_limit(written):
     responses, _ = written
     first = responses[responses["topic"] == "1"].groupby("system").size()
     assert first["ginger-fluency_top_5"] == 3
@@ -106,7 +106,7 @@ def test_sentences_are_added_while_there_is_room(written):
     assert [list(item) for item in own["nuggets"]] == [[9], [8], [7], [6], [5], [4]]
 
 
-def test_no_cluster_is_summarised_that_has_no_room_in_sight(written):
+def test_rag_responses_number_of_summaries(written):
     _, model = written
     summaries = [item for item in model.asked if "Pieces of information" in item]
     # Five runs have room for six of nine clusters and are asked in rounds of three; two rounds
@@ -114,7 +114,7 @@ def test_no_cluster_is_summarised_that_has_no_room_in_sight(written):
     assert len(summaries) == 5 * 9 + 3
 
 
-def test_a_baseline_stands_without_its_reasoning_and_no_nugget_says_nothing(written):
+def test_responses_to_judge_without_reasoning(written):
     responses, _ = written
     complete = responses_to_judge(responses, {"1": "why 1?", "2": "why 2?"})
     full = complete.set_index(["run", "topic"])["text"]
@@ -128,13 +128,13 @@ RELEASED = pd.DataFrame(
 )
 
 
-def test_a_topic_that_was_not_released_is_named():
+def test_judge_responses_unreleased_topic():
     responses = pd.DataFrame({"run": ["a"], "topic": ["9"], "question": ["why?"], "text": ["So."]})
     with pytest.raises(ValueError, match="topic '9', which the released labels do not have"):
         judge_responses(RELEASED, responses, lambda prompts: [], topics=1, known_topics={"1"})
 
 
-def test_a_topic_for_which_the_judge_made_no_facts_scores_nothing_and_stays():
+def test_judge_responses_topic_without_facts():
     responses = pd.DataFrame(
         {"run": "ginger_top_5", "topic": ["1", "9"], "question": "why?", "text": ["Owls.", "So."]}
     )
@@ -147,7 +147,7 @@ def test_a_topic_for_which_the_judge_made_no_facts_scores_nothing_and_stays():
     assert scores[["topic", "value"]].values.tolist() == [["1", 1.0], ["9", 0.0]]
 
 
-def test_of_a_passage_without_text_nobody_is_asked_and_none_is_lost():
+def test_detect_spans_empty_passage():
     output = pd.DataFrame(
         {
             "input": "top5",
@@ -169,7 +169,7 @@ def test_of_a_passage_without_text_nobody_is_asked_and_none_is_lost():
     assert (result.marks, result.strays, result.unmarked, len(requests)) == (2, 1, 1, 1)
 
 
-def test_created_facts_give_all_six_scores():
+def test_mean_nugget_scores_of_created_facts():
     passages = pd.DataFrame({"topic": ["1", "1"], "question": "Q?", "text": ["a", "b"]})
     replies = iter([["- owls hunt\n- owls eat"], ["1: vital\n2: okay"]])
     nuggets = create_topic_nuggets(passages, lambda prompts: next(replies), {}).assign(
@@ -189,13 +189,13 @@ def test_created_facts_give_all_six_scores():
     assert (table.loc["baseline_CoT-top5"] == 0).all()
 
 
-def test_a_topic_without_created_facts_scores_nothing():
+def test_assign_topic_nuggets_no_facts():
     nuggets = pd.DataFrame(columns=["topic", "nugget", "text", "importance"])
     responses = pd.DataFrame({"run": ["a"], "topic": "1", "question": "Q?", "text": ["So."]})
     assert assign_topic_nuggets(nuggets, responses, lambda prompts: []).empty
 
 
-def test_agreement_counts_both_ways_and_chance():
+def test_shared_facts_both_ways_and_chance():
     created = pd.DataFrame(
         {"topic": ["1", "1", "2"], "text": ["owls eat small mice", "rain falls", "ships sail"]}
     )
@@ -215,7 +215,7 @@ def test_agreement_counts_both_ways_and_chance():
     assert np.isnan(covered_share([], ["owls"])) and covered_share(["owls"], []) == 0
 
 
-def test_parts_need_the_mean_of_three():
+def test_write_parts_mean_of_judges():
     rows = [
         (judge, run, topic, value + number / 10)
         for judge in ("GPT4o", "avg LLM")
@@ -242,7 +242,7 @@ def test_parts_need_the_mean_of_three():
     }
 
 
-def test_baselines_and_variants_on_cast_have_their_names():
+def test_write_responses_names_on_cast():
     passages = pd.DataFrame(
         [("relevant", "1", "why?", "text")], columns=["input", "topic", "question", "text"]
     )
@@ -261,7 +261,7 @@ def test_baselines_and_variants_on_cast_have_their_names():
     assert "Baseline CoT" not in set(write_responses(writer, passages, *created, ["1"])["system"])
 
 
-def test_prompts_of_ones_own_make_and_rate_nuggets(tmp_path):
+def test_create_topic_nuggets_own_prompts(tmp_path):
     words = {"create": "Mine: $question $facts $passages", "importance": "Rate: $question $facts"}
     prompts = {}
     for name, text in words.items():

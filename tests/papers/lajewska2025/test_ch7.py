@@ -43,7 +43,7 @@ def cells(table: pd.DataFrame, **key: str) -> dict[str, float]:
 
 
 @pytest.mark.slow
-def test_by_worker_has_the_rows_of_the_printed_table_and_its_p_values(ratings):
+def test_worker_table_rows_and_p_values(ratings):
     published_form = one_way_table(ratings, ["Usefulness"], CULPEPPER)
     beside = worker_table(ratings, ["Usefulness"])
     keys = ["row", "conditions"]
@@ -56,7 +56,7 @@ def test_by_worker_has_the_rows_of_the_printed_table_and_its_p_values(ratings):
 
 
 @pytest.mark.slow
-def test_means_of_workers_are_tested_where_the_factor_is_the_workers_own(ratings):
+def test_worker_table_means_of_workers(ratings):
     table = worker_table(ratings, ["Usefulness"])
     result = cells(table, row="Response Quality", conditions="EC1-EC10")
     expected = cluster_means_anova(ratings, "Usefulness", "Response Quality", "Worker")["p"]
@@ -64,14 +64,14 @@ def test_means_of_workers_are_tested_where_the_factor_is_the_workers_own(ratings
     assert set(cells(table, row="Query")) == {"p ratings", "p mixed model", "ICC"}
 
 
-def test_ratings_given_once_have_no_mixed_model(ratings):
+def test_worker_table_ratings_given_once(ratings):
     result = cells(worker_table(ratings, ["Source"]), row="Presentation Mode", conditions="EC1-EC8")
     assert set(result) == {"p ratings", "p worker means", "ICC"} and result["ICC"] == pytest.approx(
         1
     )
 
 
-def test_conditions_with_explanations_leave_out_those_without(ratings):
+def test_one_way_table_conditions_with_explanations(ratings):
     table = one_way_table(ratings, ["Usefulness"], CULPEPPER)
     explained = ratings[ratings["Explanation Quality"] != "None"]
     expected = one_way_table(explained, ["Usefulness"], CULPEPPER)
@@ -81,7 +81,7 @@ def test_conditions_with_explanations_leave_out_those_without(ratings):
     )
 
 
-def test_interactions_are_with_the_query_and_three_with_familiarity(ratings):
+def test_interaction_table_rows(ratings):
     table = interaction_table(ratings, CULPEPPER)
     rows = table[["row", "interaction_with"]].drop_duplicates()
     assert rows["interaction_with"].value_counts().to_dict() == {"Query": 8, "Topic Familiarity": 3}
@@ -94,7 +94,7 @@ def test_interactions_are_with_the_query_and_three_with_familiarity(ratings):
     }
 
 
-def test_a_difference_between_bars_is_tested_over_ratings_and_over_workers(ratings):
+def test_differences_over_ratings_and_workers(ratings):
     result = cells(differences(ratings), rating="Confidence", comparison="accurate - noisy")
     sides = [ratings[ratings["Explanation Quality"] == level] for level in ("Good", "Flawed")]
     assert result["difference"] == pytest.approx(
@@ -108,7 +108,7 @@ def test_a_difference_between_bars_is_tested_over_ratings_and_over_workers(ratin
     assert result["low"] < result["difference"] < result["high"]
 
 
-def test_the_crossover_is_a_difference_of_differences(ratings):
+def test_differences_crossover(ratings):
     table = differences(ratings)
     accurate, noisy = (
         cells(table, rating="Usefulness", comparison="visual - textual", among=among)["difference"]
@@ -130,7 +130,7 @@ def pilot():
     )
 
 
-def test_the_power_analysis_counts_workers_and_ratings(pilot):
+def test_power_analysis_workers_and_ratings(pilot):
     power = ch7.power_analysis(pilot, 0.05, 0.8).set_index(["question", "unit", "metric"])["value"]
     question = "explanation quality"
     assert power[question, "workers", "F"] == power[question, "ratings", "F"] > 0
@@ -140,7 +140,7 @@ def test_the_power_analysis_counts_workers_and_ratings(pilot):
     assert next(needed) <= next(needed)
 
 
-def test_the_text_counts_workers_answers_and_themes(pilot):
+def test_text_numbers_counts(pilot):
     ratings = pd.DataFrame({"Worker": ["a", "b", "c"], "Condition": ["EC1", "EC1", "EC2"]})
     answers = pd.DataFrame({column: ["option_4", "option_4"] for _, column in ch7.OPTIONS})
     comments = pd.DataFrame({column: [f" {entry} ", None] for column, entry in ch7.THEMES.values()})
@@ -153,7 +153,7 @@ def test_the_text_counts_workers_answers_and_themes(pilot):
     assert [values["comments", theme] for theme in ch7.THEMES] == [1, 1, 1]
 
 
-def test_themes_by_condition_counts_workers_without_a_theme_as_zero():
+def test_themes_by_condition_without_a_theme():
     marks = dict(zip(ch7.THEMES, (("x", None), (None, None), (None, "other remark")), strict=True))
     columns = {ch7.THEMES[theme][0]: entries for theme, entries in marks.items()}
     comments = pd.DataFrame({"answers_ids": ["EC2", "EC10"], **columns}, dtype=object)
@@ -165,7 +165,7 @@ def test_themes_by_condition_counts_workers_without_a_theme_as_zero():
 PARAMS = {"seed": 1, "alpha": 0.05, "worker_sd": 2.0, "scale": "culpepper_zero"}
 
 
-def test_simulation_plants_effects_in_the_ratings_that_the_paper_finds_moved():
+def test_simulation_planted_effects():
     job = FunctionJob(params=PARAMS | {"studies": 2, "planted": 2.0, "effects": [1.0]})
     ch7.simulation(job)
     table = job.tables[""].query("metric == 'p_value'")
@@ -174,7 +174,7 @@ def test_simulation_plants_effects_in_the_ratings_that_the_paper_finds_moved():
     assert set(quality[quality < 1e-6].index) == ch7.PLANTED["response_quality"]
 
 
-def test_simulation_rejects_too_often_if_workers_differ():
+def test_simulation_correlated_ratings():
     job = FunctionJob(params=PARAMS | {"studies": 40, "planted": 0.0, "effects": [0.0]})
     ch7.simulation(job)
     rates = job.figures["power"].groupby("ratings", sort=False)["rejection_rate"].mean()

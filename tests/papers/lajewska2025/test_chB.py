@@ -11,7 +11,7 @@ from papers.lajewska2025.chB import (
 )
 
 
-def test_a_set_counts_sentences_by_whether_their_passage_has_an_answer():
+def test_counts_by_set_sentences():
     labels = pd.DataFrame(
         {
             "dataset": ["CAsT-snippets"] * 3 + ["CAsT-unanswerable"],
@@ -40,6 +40,6 @@ def test_set_counts_by_row():
     assert list(set_counts(passages, (3, 2, 4)).values()) == [1, 1, 0, 2, 1, 1, 3, 2, 4]
 
 
-def test_squad_counts_one_passage_per_question():
+def test_squad_counts_passages():
     questions = [("who?", "It rains. Ann left.", ["Ann"]), ("why?", "So.", [])]
     assert list(squad_counts(questions).values()) == [2, 1, 1, 2, 1, 1, 1, 1, 1]

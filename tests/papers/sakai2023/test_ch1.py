@@ -50,12 +50,12 @@ def compared(artefact, reproduced):
     }
 
 
-def test_all_38_cells_of_table_1_are_equal(paper, entities):
+def test_relevance_cells_table_1(paper, entities):
     verdicts = compared(paper["table_1"], relevance_cells(entities))
     assert list(verdicts.values()) == ["equal"] * 38
 
 
-def test_cells_of_table_2_are_equal_but_two_means_that_are_close(paper, entities, sets):
+def test_fairness_cells_table_2(paper, entities, sets):
     verdicts = compared(paper["table_2"], fairness_cells(entities, sets))
     assert len(verdicts) == 46
     assert {key: verdict for key, verdict in verdicts.items() if verdict != "equal"} == {
@@ -64,7 +64,7 @@ def test_cells_of_table_2_are_equal_but_two_means_that_are_close(paper, entities
 
 
 @pytest.mark.parametrize(("key", "unrounded"), list(zip(OF_ROUNDED, (0.5784, 0.4492), strict=True)))
-def test_both_close_means_are_those_of_the_printed_turns(paper, entities, sets, key, unrounded):
+def test_fairness_cells_means_of_published_turns(paper, entities, sets, key, unrounded):
     reproduced = fairness_cells(entities, sets).set_index(["system", "turn", "metric"])["value"]
     assert round(reproduced[key], 4) == unrounded
     published_values = paper["table_2"].cells.set_index(["system", "turn", "metric"])["value"]
@@ -73,7 +73,7 @@ def test_both_close_means_are_those_of_the_printed_turns(paper, entities, sets, 
     assert turns.quantize(Decimal("0.0001"), ROUND_HALF_UP) == Decimal(published_values[key])
 
 
-def test_uniform_target_for_origin_gives_other_turns_but_the_printed_mean(paper, entities):
+def test_fairness_cells_uniform_target(paper, entities):
     uniform = {"ORIGIN": AttributeSet((1 / 8,) * 8, "JSD")}
     reproduced = fairness_cells(entities, uniform).set_index(["system", "turn"])["value"]
     assert reproduced["Bing"].round(4).to_dict() == {"S1": 0.4114, "S2": 0.4872, "GF": 0.4493}
@@ -85,7 +85,7 @@ def test_uniform_target_for_origin_gives_other_turns_but_the_printed_mean(paper,
         )
 
 
-def test_relevance_does_not_tell_the_weight_of_eq_6_from_that_of_eq_8(paper, entities):
+def test_judge_weights_of_eq_6_and_8(paper, entities):
     cells = paper["table_1"].cells.set_index(["system", "entity", "metric"])["value"]
     relevant = entities[entities["gain"] > 0]
     eq_8 = 1 - relevant["word_count"] / 1250
@@ -96,7 +96,7 @@ def test_relevance_does_not_tell_the_weight_of_eq_6_from_that_of_eq_8(paper, ent
         assert judge(cells[system, "(conversation)", "R"], score, 4) == "equal"
 
 
-def test_scores_of_a_whole_conversation_agree_with_both_tables(entities, sets):
+def test_gfrc_agrees_with_tables(entities, sets):
     google = entities[entities["system"] == "Google"]
     scores = gfrc(
         google["turn"],
@@ -131,7 +131,7 @@ def annotations(*rows):
     )
 
 
-def test_entities_come_in_the_order_of_the_conversation_and_duplicates_count_once():
+def test_annotated_entities_order_and_duplicates():
     result = annotated_entities(
         annotations(
             ("S2", "10", "x", "L2", "80", "1;0"),
@@ -163,14 +163,14 @@ def test_entities_come_in_the_order_of_the_conversation_and_duplicates_count_onc
         ("L2", "1;0;0", "A, x, ORIGIN: the membership '1;0;0' has 3 groups and the target 2"),
     ],
 )
-def test_annotations_that_cannot_be_used_are_refused(level, origin, message):
+def test_annotated_entities_invalid(level, origin, message):
     with pytest.raises(ValueError, match=message):
         annotated_entities(
             annotations(("S1", "1", "x", level, "20", origin)), {"L0": 0, "L2": 1}, GROUPS
         )
 
 
-def test_groups_of_a_target_are_put_in_order_and_a_missing_set_is_named():
+def test_read_targets_order_and_missing_set():
     table = pd.DataFrame({"attribute_set": "A", "group": [10, 9], "value": [0.1, 0.9]})
     assert read_targets(table, {"A": "NMD"})["A"].target == (0.9, 0.1)
     with pytest.raises(ValueError, match="no attribute set 'B'; expected one of \\['A'\\]"):
@@ -196,3 +196,34 @@ def test_gfr_by_hand(tmp_path, monkeypatch):
     assert cells["P1", "BM25"].to_dict() == pytest.approx(
         {"GFR": 0.375, "ERR": 0.25, "GENDER (JSD)": 0.5}
     )
+
+
+def test_text_numbers_of_the_text(repository, paper):
+    folder = repository / "published" / "sakai2023"
+    job = FunctionJob(
+        input={"targets": folder / "targets.csv"},
+        params={
+            "film": "Back to the Future",
+            "budget": 1250,
+            "gains": GAINS,
+            "divergences": {"RATINGS": "RNOD", "ORIGIN": "JSD"},
+            "method": "independent",
+        },
+    )
+    job.input_cells = lambda name: paper[name.partition("/")[2]].input_cells()
+    ch1.text(job)
+    published_values = paper["text_3"].cells.set_index("claim")["value"].to_dict()
+    reproduced = {
+        claim: f"{value:.4f}" if metric == "gain" else f"{value:.1f}"
+        for claim, metric, value in job.tables[""].itertuples(index=False)
+    }
+    different = {claim for claim, value in reproduced.items() if value != published_values[claim]}
+    assert different == {
+        "discounted gain of Back to the Future: Bing",
+        "discounted gain of Back to the Future: Google",
+        "relevance: Google over Bing",
+    }
+    # Each of the three is what another computation gives.
+    for claim, metric, value in job.tables["readings"].itertuples(index=False):
+        if claim in different:
+            assert f"{value:.{4 if 'gain' in metric else 1}f}" == published_values[claim]

@@ -57,7 +57,7 @@ def tables():
     )
 
 
-def test_means_have_the_marks_of_their_own_query_set():
+def test_fairness_tables_markers_per_query_set():
     result = tables()
     cells = result.means.set_index(["query_set", "row", "metric"])
     assert set(result.means["metric"]) == {"MRR", "NFaiRR", "TExFAIR", "Pearson r"}
@@ -73,7 +73,7 @@ def test_means_have_the_marks_of_their_own_query_set():
 
 @pytest.mark.parametrize("name", ["abolghasemi2026/table_4_1", "abolghasemi2024/table_1"])
 @pytest.mark.parametrize("effects", [True, False])
-def test_the_claims_hold_on_planted_rankers_with_effects_alone(name, effects, repository):
+def test_fairness_tables_claims_on_planted_rankers(name, effects, repository):
     settings = read_config(repository / "config.yaml")
     sizes = settings.term_fairness.planted
     planted = plant_rankers(
@@ -110,7 +110,7 @@ def run_of(order, query="q"):
     return pd.DataFrame({"query": query, "document": list(order), "score": scores})
 
 
-def test_overlap_stands_beside_the_fairness_of_the_lists_before_the_exchange():
+def test_overlap_table_by_hand():
     counts = pd.DataFrame({"f": [3, 0, 0], "m": [0, 3, 0], "length": 9}, index=list("abc"))
     # Queries in another order than that of the table.
     before = pd.concat([run_of("abc", "q2"), run_of("acb", "q1")])
@@ -139,21 +139,21 @@ CURVES = pd.DataFrame(
 )
 
 
-def test_the_print_has_two_measures_at_one_cutoff():
+def test_published_points_two_measures():
     points = curve_points(CURVES)
     assert points["x"].tolist() == [9, 10, 9, 10] and set(points["x_name"]) == {"k"}
     (published_point,) = published_points(points).values.tolist()
     assert published_point == ["QS1", "BM25", "NFaiRR", "k", 10, 0.6]
 
 
-def test_the_most_sensitive_measure_is_a_point_of_each_query_set():
+def test_sensitivity_points_per_query_set():
     changes = CURVES[CURVES["k"] == 10].drop(columns="k")
     result = sensitivity_points(changes).set_index("x")
     assert result["value"].to_dict() == {"NFaiRR": "lower", "TExFAIR (without RBDF)": "highest"}
     assert list(result.columns) == ["row", "series", "metric", "x_name", "value"]
 
 
-def test_what_was_recovered_is_a_row_a_number():
+def test_recovered_table_one_row_per_number():
     result = pd.DataFrame(
         [("even", "NFaiRR", 0.5, 0.6, 0.1), ("even", "TExFAIR (without RBDF)", 0.1, 0.1, 0.0)],
         columns=["system", "measure", "value", "value_planted", "difference"],
@@ -178,7 +178,7 @@ PRINTED = pd.DataFrame(
 ).assign(series="document", metric="group", x_name="rank")
 
 
-def test_one_term_counts_or_does_not():
+def test_example_measures_thresholds():
     values = example_measures(PRINTED, [1, 0]).set_index(["measure", "list"])["value"]
     # With a threshold of one term no document is about a group, so each is neutral.
     assert values[measure_name(1)].to_dict() == {"Left": 1, "Right": 1}
@@ -187,7 +187,7 @@ def test_one_term_counts_or_does_not():
     assert values["TExFAIR", "Left"] > values["TExFAIR", "Right"] == 0
 
 
-def test_the_figure_has_the_printed_documents_and_one_value_a_list():
+def test_example_cells_and_marks():
     values = example_measures(PRINTED, [0, 1])
     cells = example_cells(PRINTED, values, 1)
     assert cells["value"].tolist() == ["F", "M", "M", "M", 1.0, 1.0]

@@ -8,7 +8,7 @@ from harness import published
 from everycell.metrics.nfairr import TAU
 from everycell.metrics.term_counts import count_terms
 from everycell.records.papers import find_artefact
-from everycell.render.figure_files import COLOURS
+from everycell.render.palette import COLOURS
 from everycell.trec.runs import write_run
 from everycell.verdicts.verdicts import report
 from papers.shared.term_fairness import example_cells, example_measures, measure_name
@@ -51,7 +51,7 @@ def fairness(planted, tmp_path_factory):
     return fairness_at_cutoffs(systems, range(1, DEPTH + 1), TAU)
 
 
-def test_what_was_planted_is_recovered(planted, fairness):
+def test_compare_with_truth_planted_values(planted, fairness):
     truth = planted.truth.assign(system=planted.truth["system"].str.upper())
     table = compare_with_truth(fairness, truth, cutoff=10)
     assert set(table["measure"]) <= set(MEASURES.values())
@@ -64,7 +64,7 @@ def test_what_was_planted_is_recovered(planted, fairness):
     assert wrong["value"].to_numpy() == pytest.approx(wrong["value_planted"].to_numpy())
 
 
-def test_what_was_planted_is_measured_for_every_list_and_cutoff(planted, fairness):
+def test_fairness_at_cutoffs_planted_values(planted, fairness):
     truth = planted.truth.assign(system=planted.truth["system"].str.upper())
     keys, names = ["system", "query", "k"], list(MEASURES)
     measured = fairness.set_index(keys)[names].sort_index()
@@ -74,14 +74,14 @@ def test_what_was_planted_is_measured_for_every_list_and_cutoff(planted, fairnes
     assert set(fairness["query_set"]) == {"a set"}
 
 
-def test_documents_that_balance_each_other_part_the_two_measures(fairness):
+def test_fairness_at_cutoffs_alternating_documents(fairness):
     deepest = fairness[fairness["k"] == DEPTH].groupby("system")[["NFaiRR", "TExFAIR"]].mean()
     assert deepest.loc["ALTERNATING", "NFaiRR"] == pytest.approx(0)
     assert deepest.loc["ALTERNATING", "TExFAIR"] > 0.85
     assert deepest.loc["ONE-SIDED"].tolist() == pytest.approx([0, 0])
 
 
-def test_curves_are_means_where_a_measure_has_a_value(fairness):
+def test_mean_curves_missing_values(fairness):
     curves = mean_curves(fairness)
     points = curves.groupby(["measure", "system"]).size()
     assert points["NFaiRR", "NEUTRAL"] == DEPTH
@@ -113,7 +113,7 @@ CURVES = pd.DataFrame(
 )
 
 
-def test_sensitivity_is_the_mean_change_where_all_measures_have_values():
+def test_sensitivity_by_hand():
     rows = sensitivity(CURVES)[["query_set", "system", "measure", "value"]]
     changes = {tuple(position): value for *position, value in rows.itertuples(index=False)}
     expected = {("QS1", "t", "A"): 0, ("QS1", "t", "B"): 0, ("QS2", "t", "A"): 0.6}
@@ -122,13 +122,13 @@ def test_sensitivity_is_the_mean_change_where_all_measures_have_values():
     assert changes == pytest.approx(expected)
 
 
-def test_a_system_without_two_such_cutoffs_has_no_sensitivity():
+def test_sensitivity_too_few_cutoffs():
     short = CURVES[(CURVES["measure"] == "A") | (CURVES["k"] == 4) | (CURVES["system"] == "t")]
     changes = sensitivity(short)
     assert set(changes["system"] + changes["query_set"]) == {"tQS1", "tQS2"}
 
 
-def test_the_most_sensitive_measure_is_that_of_each_query_set():
+def test_most_sensitive_per_query_set():
     maximum = most_sensitive(sensitivity(CURVES))
     assert maximum.sort_values("query_set", kind="stable").to_numpy().tolist() == [
         ["QS1", "A", "lower"],
@@ -138,7 +138,7 @@ def test_the_most_sensitive_measure_is_that_of_each_query_set():
     ]
 
 
-def test_the_claim_on_the_cutoff_fails_where_documents_without_terms_end_a_list(fairness):
+def test_most_sensitive_lists_that_end_without_terms(fairness):
     # "fading" has its terms in the first documents alone: without RBDF nothing changes there.
     for systems, measure in ((SYSTEMS, "(without RBDF)"), (["fading"], "(with RBDF)")):
         part = fairness[fairness["system"].isin([name.upper() for name in systems])]
@@ -148,7 +148,7 @@ def test_the_claim_on_the_cutoff_fails_where_documents_without_terms_end_a_list(
         assert (measure == "(without RBDF)") == (len(highest) == 1)
 
 
-def test_both_prints_name_the_same_rankers():
+def test_published_rankers_of_both_papers():
     # The rules give one set of names, under which the cells of both are looked up.
     papers = published()
     for thesis, paper, rankers in (("table_4_1", "table_1", 11), ("table_4_2", "table_2", 4)):
@@ -160,7 +160,7 @@ def test_both_prints_name_the_same_rankers():
         assert len(names[0]) == rankers
 
 
-def test_the_printed_lists_have_the_printed_fairness_where_one_word_is_enough():
+def test_example_measures_published_values():
     artefact = find_artefact(published(), "abolghasemi2026/figure_4_1")
     values = example_measures(artefact.input_cells(), [TAU, 0])
     result = report(artefact, "embedded", example_cells(artefact.input_cells(), values, 0))
@@ -181,7 +181,7 @@ VALUES = pd.DataFrame(
 GROUPS = {"F": "she", "M": "he"}
 
 
-def test_documents_have_the_look_of_their_group_and_the_values_below():
+def test_documents_in_lists_marks():
     figure = documents_in_lists(DOCUMENTS, VALUES, GROUPS)
     left, right, below, _ = figure.axes
     looks = [
@@ -200,7 +200,7 @@ def test_documents_have_the_look_of_their_group_and_the_values_below():
     assert [text.get_text() for text in below.texts] == ["0.000", "0.883"]
 
 
-def test_depth_has_a_panel_for_each_query_set_and_measure():
+def test_fairness_over_depth_panels():
     figure = fairness_over_depth(CURVES, cutoff=3)
     assert [axis.get_title() for axis in figure.axes] == ["A", "B", "", ""]
     assert [axis.get_ylabel().split("\n")[0] for axis in figure.axes] == ["QS1", "", "QS2", ""]
@@ -216,7 +216,7 @@ def test_depth_has_a_panel_for_each_query_set_and_measure():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["s", "t"]
 
 
-def test_more_systems_than_colours_can_still_be_told_apart():
+def test_fairness_over_depth_many_systems():
     names = [f"system {number}" for number in range(12)]
     frame = pd.DataFrame(
         [("QS1", name, "A", k, 0.5) for name in names for k in range(1, 31)], columns=CURVES.columns
@@ -236,7 +236,7 @@ MARKS = pd.DataFrame(
 )
 
 
-def test_two_measures_are_joined_and_ringed_where_they_were_planted():
+def test_document_against_list_fairness_marks():
     axis = document_against_list_fairness(MARKS).axes[0]
     *joined, first, second, rings = axis.lines
     assert [line.get_xdata().tolist() for line in joined] == [[0, 0.9], [0.5, 0.5]]
@@ -268,6 +268,6 @@ def test_two_measures_are_joined_and_ringed_where_they_were_planted():
         (lambda: document_against_list_fairness(MARKS.assign(measure="N")), "two marks for"),
     ],
 )
-def test_what_cannot_be_drawn_is_named(draw, message):
+def test_fairness_figures_invalid(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()

@@ -5,8 +5,8 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from everycell.base.frames import Schema, check_columns
-from everycell.base.json_lines import read_json_lines
 from everycell.base.settings import ConfigError, Settings, plain_path, validate_settings
+from everycell.base.text_files import read_json_lines
 from everycell.base.validation import describe_fault
 
 

@@ -6,7 +6,7 @@ import yaml
 from everycell.base.yaml import line_of, load_yaml, yaml_fault
 
 
-def test_merged_keys_may_be_overridden():
+def test_load_yaml_merged_keys():
     assert load_yaml("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}") == {
         "a": {"x": 1, "y": 2},
         "b": {"x": 3, "y": 2},

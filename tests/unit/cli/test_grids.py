@@ -7,32 +7,30 @@ from rich.text import Text
 from everycell.cli.grids import grid_lines
 from everycell.cli.printing import output_console
 from everycell.records.papers import all_artefacts, load_papers
-from everycell.render.page.tables import published_table
-from everycell.render.tables.layout import HeadCell
+from everycell.render.grid import Cell, Grid
+from everycell.render.verdict_tables import published_grid
 
 PUBLISHED = Path(__file__).parents[3] / "published"
-GRID = {
-    "names": ["System", ""],
-    "head": [
-        [HeadCell("CAsT 2020", 2), HeadCell("CAsT 2021", 2)],
-        [HeadCell(name, 1) for name in ("MRR", "NDCG@3", "MRR", "NDCG@3")],
+GRID = Grid(
+    names=["System", ""],
+    columns=[
+        (year, measure) for year in ("CAsT 2020", "CAsT 2021") for measure in ("MRR", "NDCG@3")
     ],
-    "body": [
-        {
-            "labels": [HeadCell("BM25", 2), HeadCell("T5", 1)],
-            "values": ["0.1", "0.2", "0.3", "0.4"],
-        },
-        {"labels": [HeadCell("a new rewriter", 1)], "values": ["0.5", None, "0.7", "0.8"]},
+    keys=[("BM25", "T5"), ("BM25", "a new rewriter")],
+    labels=[("BM25", "T5"), ("BM25", "a new rewriter")],
+    rows=[
+        [Cell("0.1"), Cell("0.2"), Cell("0.3"), Cell("0.4")],
+        [Cell("0.5"), None, Cell("0.7"), Cell("0.8")],
     ],
-}
+)
 
 
 def text_lines(cell):
     """A published value over a reproduced one."""
-    return [Text(cell if isinstance(cell, str) else cell["text"]), Text("0.9999 =")]
+    return [Text(cell.text), Text("0.9999 =")]
 
 
-def test_groups_of_columns_stay_together_and_labels_repeat():
+def test_grid_lines_groups_of_columns():
     lines = [line.plain for line in grid_lines(GRID, text_lines, 48)]
     assert lines == [
         "                            CAsT 2020",
@@ -53,29 +51,29 @@ def test_groups_of_columns_stay_together_and_labels_repeat():
     ]
 
 
-def test_a_table_that_fits_is_in_one_part():
+def test_grid_lines_one_part():
     lines = [line.plain for line in grid_lines(GRID, text_lines, 80)]
     assert sum("BM25" in line for line in lines) == 1
     assert re.fullmatch(r" +─{18}  ─{18}", lines[1])
 
 
-def test_no_name_is_cut_on_80_columns():
+def test_grid_lines_80_columns():
     artefacts = [one for one in all_artefacts(load_papers(PUBLISHED)) if not one.cells.empty]
     assert len(artefacts) > 100
     for artefact in artefacts:
-        grid = published_table(artefact)
+        grid = published_grid(artefact)
         lines = [line.plain for line in grid_lines(grid, text_lines, 80)]
         assert max(map(len, lines)) <= 80, artefact.id
         text = "\n".join(lines)
-        heads = [label.label for row in grid["head"] for label in row]
-        labels = [label.label for row in grid["body"] for label in row["labels"]]
+        heads = [label.label for row in grid.head for label in row]
+        labels = [label.label for row in grid.label_cells for label in row]
         # Lines break between words, and after a hyphen.
         for word in re.findall(r"[^\s-]+", " ".join(map(str, [*heads, *labels]))):
             assert word in text, artefact.id
 
 
 @pytest.mark.parametrize(("columns", "width"), [(None, 160), ("80", 80)])
-def test_a_pipe_is_wide_unless_columns_is_set(monkeypatch, columns, width):
+def test_output_console_width(monkeypatch, columns, width):
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns:
         monkeypatch.setenv("COLUMNS", columns)

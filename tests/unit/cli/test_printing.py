@@ -12,7 +12,7 @@ from everycell.cli.printing import (
     print_for_programs,
     shorten,
 )
-from everycell.receipts.differences import Difference
+from everycell.receipts.diff import Difference
 
 
 @pytest.mark.parametrize("length", [1, 79, 80])

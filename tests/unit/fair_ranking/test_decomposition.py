@@ -8,7 +8,7 @@ from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.base import compiling
+from everycell.base import arrays
 from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.felix import decompose, resample
 from everycell.fair_ranking.marginals import entropy_marginals
@@ -139,9 +139,9 @@ def test_decompose_without_numba(monkeypatch, matching):
     half = np.full((4, 2), 0.25)
     compiled = decompose(half, matching=matching)
     monkeypatch.setitem(sys.modules, "numba", None)
-    compiling.compiled.cache_clear()
+    arrays.compiled.cache_clear()
     assert compile_if_possible(split_by_rows) is split_by_rows
     plain = decompose(half, matching=matching)
-    compiling.compiled.cache_clear()
+    arrays.compiled.cache_clear()
     assert plain.rankings.tolist() == compiled.rankings.tolist()
     assert plain.weights.tolist() == compiled.weights.tolist()

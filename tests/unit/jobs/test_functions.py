@@ -11,7 +11,7 @@ import pytest
 #: What Snakemake gives to the script of a rule.
 CALL = """
 from types import SimpleNamespace as Names
-from everycell.jobs.functions import call_function
+from everycell.jobs.job import call_function
 call_function(Names(
     input=[], output=["out"], params={{"script": {name!r}}}, log=["job.log"],
     config={{"cache": "resources"}},

@@ -10,8 +10,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from everycell.jobs.job import InputChangedError, Job
-from everycell.jobs.orphans import end_with_snakemake, snakemake_ancestors
+from everycell.jobs.job import InputChangedError, Job, end_with_snakemake, snakemake_ancestors
 from everycell.jobs.result_job import ResultJob
 from everycell.receipts.code import code_sha256, imported_files
 
@@ -46,7 +45,7 @@ def job(tmp_path, monkeypatch) -> Job:
     )
 
 
-def test_a_job_whose_inputs_stay_the_same_ends_well_and_says_what_it_found(job):
+def test_job_logs_facts(job):
     with job:
         job.facts["left_out"] = 3
     assert Path("job.log").read_text() == '{"parameters": {"left_out": "3"}}\n'
@@ -54,7 +53,7 @@ def test_a_job_whose_inputs_stay_the_same_ends_well_and_says_what_it_found(job):
 
 @pytest.mark.fault("edited_input")
 @pytest.mark.parametrize("path", ["text", "model/weights", "model/new"])
-def test_an_input_that_is_edited_while_the_job_runs_stops_it(job, path):
+def test_job_edited_input(job, path):
     with pytest.raises(InputChangedError), job:
         Path(path).write_text("other\n")
     changed = path.partition("/")[0]
@@ -62,7 +61,7 @@ def test_an_input_that_is_edited_while_the_job_runs_stops_it(job, path):
 
 
 @pytest.mark.fault("edited_input")
-def test_an_input_that_is_removed_while_the_job_runs_stops_it(job):
+def test_job_removed_input(job):
     with pytest.raises(InputChangedError), job:
         Path("text").unlink()
     assert Path("job.log").read_text().startswith("text was removed while this job ran,")
@@ -71,7 +70,7 @@ def test_an_input_that_is_removed_while_the_job_runs_stops_it(job):
 @pytest.mark.fault("edited_input")
 @pytest.mark.parametrize("file", ["workflow/scripts/a.py", "src/b.py", "src/c.py", "src/d.py"])
 @pytest.mark.parametrize("when", ["before", "during"])
-def test_code_that_is_edited_after_the_run_began_stops_a_job(job, file, when):
+def test_job_edited_code(job, file, when):
     """A script, what it imports, a module that it finds by name, and an audit."""
     for name, text in {
         "workflow/scripts/a": "import b",
@@ -113,7 +112,7 @@ def test_code_that_is_edited_after_the_run_began_stops_a_job(job, file, when):
         ("KeyError('x')", "Traceback"),
     ],
 )
-def test_an_error_ends_the_script_with_its_log_and_nothing_on_the_terminal(tmp_path, raised, log):
+def test_job_logs_errors(tmp_path, raised, log):
     script = f"""
         from types import SimpleNamespace as Names
         from everycell.jobs.job import Job
@@ -129,26 +128,26 @@ def test_an_error_ends_the_script_with_its_log_and_nothing_on_the_terminal(tmp_p
     assert (tmp_path / "job.log").read_text().startswith(log)
 
 
-def test_an_import_leaves_the_garbage_collector_as_it_is():
+def test_import_of_job_keeps_garbage_collection():
     command = "import gc; before = gc.get_threshold(); import everycell.jobs.job; "
     command += "assert gc.get_threshold() == before"
     subprocess.run([sys.executable, "-c", command], check=True)
 
 
-def test_outside_of_snakemake_nothing_is_watched():
+def test_end_with_snakemake_without_snakemake():
     assert snakemake_ancestors() == []
     end_with_snakemake()
 
 
 @pytest.mark.slow
 @pytest.mark.fault("orphan")
-def test_a_job_ends_when_the_process_that_started_it_is_killed(tmp_path):
+def test_end_with_snakemake_killed_parent(tmp_path):
     """An ancestor starts a job that would run for a minute, and is killed."""
     job = textwrap.dedent(
         """
         import sys, time
         import psutil
-        from everycell.jobs.orphans import end_with_snakemake
+        from everycell.jobs.job import end_with_snakemake
         end_with_snakemake([psutil.Process(int(sys.argv[1]))])
         print("started", flush=True)
         time.sleep(60)
@@ -170,7 +169,7 @@ def test_a_job_ends_when_the_process_that_started_it_is_killed(tmp_path):
     assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
 
 
-def test_readings_that_a_layout_does_not_name_stand_side_by_side(tmp_path):
+def test_write_table_readings_become_columns(tmp_path):
     display = {"title": "A toy", "names": {}, "decimals": {"AP": 1}}
     display["layout"] = {"rows": ["row"], "columns": ["metric"]}
     job = ResultJob.__new__(ResultJob)

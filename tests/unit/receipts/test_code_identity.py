@@ -59,13 +59,13 @@ def closure(script: Path) -> frozenset[str]:
 
 
 @pytest.mark.parametrize("name", COSTLY)
-def test_training_and_indexing_hash_nothing_that_shows_or_judges(name):
+def test_imported_files_of_training_and_indexing(name):
     result = closure(PAPERS / name)
     assert "everycell/jobs/job.py" in result
     assert not {path for path in result if NO_METHOD.search(path)}
 
 
-def test_a_ranker_is_hashed_where_it_computes_and_no_other_one_is():
+def test_imported_files_of_rankers():
     # The rules hash the ranker of a job beside its script.
     rankers = sorted((SOURCE / "everycell/learning/rankers").glob("[a-z]*.py"))
     assert len(rankers) >= 7
@@ -80,14 +80,14 @@ def test_a_ranker_is_hashed_where_it_computes_and_no_other_one_is():
     assert not any(NO_METHOD.search(file) for path in rankers for file in closure(path))
 
 
-def test_only_the_page_hashes_its_templates():
+def test_imported_files_templates_of_the_page():
     reaching = {
         name for name, script in FILES.items() if any(PAGE.search(path) for path in closure(script))
     }
     assert reaching == {"page.py"}
 
 
-def test_audits_are_no_code_of_a_script():
+def test_imported_files_without_audits():
     """They are a parameter: the verdicts of a chapter are judged again after an edit of its own."""
     audits = re.compile(r"papers/.*audits\.py")
     result = {path for script in FILES.values() for path in closure(script)}
@@ -95,13 +95,13 @@ def test_audits_are_no_code_of_a_script():
     assert not {path for path in result if audits.fullmatch(path)}
 
 
-def test_a_table_hashes_its_own_template_and_no_drawing():
+def test_imported_files_template_of_a_table():
     result = closure(FILES["errata.py"])
-    assert "everycell/render/tables/templates/table.html.j2" in result
+    assert "everycell/render/templates/table.html.j2" in result
     assert not {path for path in result if path.endswith("/figures.py")}
 
 
-def test_a_drawing_of_a_chapter_is_hashed_by_no_other_chapter():
+def test_imported_files_figures_of_a_chapter():
     for drawing in PAPERS.glob("*/ch*_figures.py"):
         name = drawing.relative_to(PAPERS.parent).as_posix()
         chapter = name.removeprefix("papers/").removesuffix("_figures.py")
@@ -117,7 +117,7 @@ def test_records_are_code_of_what_judges_and_shows_alone():
         assert reaching == {"errata.py", "page.py", "verdicts.py"} | further
 
 
-def test_helper_modules_beside_a_script_are_its_code(tmp_path):
+def test_files_of_sources_helpers_in_the_folder(tmp_path):
     folder = tmp_path / "workflow/scripts/toy"
     texts = {
         "t.py": "import csv, numpy\nfrom helper import value\n",
@@ -137,7 +137,7 @@ def test_helper_modules_beside_a_script_are_its_code(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["verdicts", "page", "language_models/convert_gguf"])
-def test_a_repository_cannot_replace_a_script_of_the_package(tmp_path, name):
+def test_script_files_prefers_the_package(tmp_path, name):
     own = tmp_path / "workflow/scripts" / f"{name}.py"
     own.parent.mkdir(parents=True)
     own.write_text("")
@@ -147,7 +147,7 @@ def test_a_repository_cannot_replace_a_script_of_the_package(tmp_path, name):
     assert script_files("toy/mine", tmp_path) == (tmp_path / "workflow/scripts/toy/mine.py",)
 
 
-def test_hashes_of_code_of_a_function_are_those_of_its_module_and_what_this_imports(tmp_path):
+def test_hashes_of_code_of_a_function(tmp_path):
     folder = tmp_path / "workflow/papers/toy2026"
     folder.mkdir(parents=True)
     for name in ("__init__", "ch1", "ch1_figures", "ch1_audits", "ch2"):
@@ -168,9 +168,9 @@ def test_hashes_of_code_of_a_function_are_those_of_its_module_and_what_this_impo
     assert hash_of_sources([calling, module], tmp_path) in hashes_of_code(tmp_path)
 
 
-def test_calling_a_function_hashes_nothing_that_shows_or_judges():
+def test_imported_files_of_call_function():
     result = closure(FILES[CALLING])
-    assert "everycell/jobs/functions.py" in result
+    assert "everycell/jobs/job.py" in result
     assert not {path for path in result if NO_METHOD.search(path)}
 
 

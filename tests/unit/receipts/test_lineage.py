@@ -15,9 +15,10 @@ import pytest
 from receipt_files import hashed, in_all_forms
 from typer.testing import CliRunner
 
+from everycell.base.files import write_json
 from everycell.cli import app
 from everycell.jobs.job import parameters_line
-from everycell.receipts.lineage import (
+from everycell.receipts.provenance import (
     NAME,
     JobRecord,
     check_lineage,
@@ -28,7 +29,7 @@ from everycell.receipts.lineage import (
     write_jobs,
     write_lineage,
 )
-from everycell.receipts.receipts import ReceiptError, write_json, write_receipt
+from everycell.receipts.receipts import ReceiptError, write_receipt
 from everycell.records.registry import load_registry
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -74,7 +75,7 @@ def result(project: Path, results: Path) -> None:
     )
 
 
-def test_outputs_of_one_job_stand_together_and_long_names_are_put_together(tmp_path):
+def test_snakemake_jobs_outputs_and_long_names(tmp_path):
     long = "work/" + "a" * 90 + "/é.run"
     for output in (long, "work/b.run"):
         record(tmp_path, output, rule="rank", inputs=["work/c", "work/b"])
@@ -84,7 +85,7 @@ def test_outputs_of_one_job_stand_together_and_long_names_are_put_together(tmp_p
     assert second.outputs == ("work/d.run",)
 
 
-def test_names_come_from_the_log_of_the_same_run_alone(tmp_path):
+def test_snakemake_jobs_names_of_parameters(tmp_path):
     trained(tmp_path)
     log = tmp_path / "logs" / "a.log"
 
@@ -102,7 +103,7 @@ def test_names_come_from_the_log_of_the_same_run_alone(tmp_path):
     assert parameters() == {"#1": "0.1", "#2": "7"}
 
 
-def test_what_was_begun_or_is_no_record_is_passed_over(tmp_path):
+def test_snakemake_jobs_incomplete_or_invalid_records(tmp_path):
     record(tmp_path, "work/a", rule="train", incomplete=True)
     (tmp_path / ".snakemake" / "metadata" / "notbase64").write_text("{")
     assert snakemake_jobs(tmp_path) == []
@@ -121,7 +122,7 @@ def write(path: Path, content: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def test_what_a_job_read_from_outside_has_its_hash(tmp_path):
+def test_snakemake_jobs_hashes_of_external_inputs(tmp_path):
     published = write(tmp_path / "published" / "toy.csv", "a,1\n")
     model = write(tmp_path / "named" / "model" / "weights", "7")
     write(tmp_path / "work" / "text", "made here")
@@ -132,7 +133,7 @@ def test_what_a_job_read_from_outside_has_its_hash(tmp_path):
     assert list(hashes(tmp_path)) == sorted(actual)
 
 
-def test_a_file_that_changed_after_the_job_has_the_hash_of_then_or_none(tmp_path):
+def test_snakemake_jobs_file_changed_later(tmp_path):
     end = time.time() - 120
     write(tmp_path / "published" / "toy.csv", "changed since")
     read = {"rule": "train", "inputs": ["published/toy.csv"], "endtime": end}
@@ -143,7 +144,7 @@ def test_a_file_that_changed_after_the_job_has_the_hash_of_then_or_none(tmp_path
     assert hashes(tmp_path) == {"published/toy.csv": "a" * 64}
 
 
-def test_a_released_file_is_read_only_where_several_contents_are_accepted(tmp_path):
+def test_snakemake_jobs_released_files(tmp_path):
     files = load_registry().files
     one = next(key for key, entry in files.items() if entry.state == "both" and not entry.note)
     two = next(key for key, entry in files.items() if len(entry.contents) == 2)
@@ -157,16 +158,16 @@ def test_a_released_file_is_read_only_where_several_contents_are_accepted(tmp_pa
     assert hashes(tmp_path) == dict(zip(inputs, [files[one].contents[0], *real[1:]], strict=True))
 
 
-def test_a_large_file_is_hashed_once(tmp_path, monkeypatch):
+def test_snakemake_jobs_large_file_is_hashed_once(tmp_path, monkeypatch):
     large, small = tmp_path / "named" / "large", tmp_path / "named" / "small"
     write(large, "x" * 100)
     write(small, "y")
     record(tmp_path, "work/model", rule="train", inputs=["named"], endtime=time.time())
-    monkeypatch.setattr("everycell.receipts.lineage.LARGE", 100)
+    monkeypatch.setattr("everycell.receipts.provenance.LARGE", 100)
     first = hashes(tmp_path)
     read = []
     monkeypatch.setattr(
-        "everycell.receipts.lineage.sha256", lambda path: read.append(path.name) or "0" * 64
+        "everycell.receipts.provenance.sha256", lambda path: read.append(path.name) or "0" * 64
     )
     assert hashes(tmp_path)["named/large"] == first["named/large"] and read == ["small"]
     write(large, "z" * 101)
@@ -176,7 +177,7 @@ def test_a_large_file_is_hashed_once(tmp_path, monkeypatch):
         assert hashes(tmp_path)["named/large"] == "0" * 64
 
 
-def test_the_bytes_of_the_file_stay_the_same(tmp_path):
+def test_write_lineage_same_bytes(tmp_path):
     results = tmp_path / "results"
     trained(tmp_path)
     result(tmp_path, results)
@@ -188,7 +189,7 @@ def test_the_bytes_of_the_file_stay_the_same(tmp_path):
     assert write_lineage(results, tmp_path).read_bytes() == first
 
 
-def test_upstream_ends_where_a_circle_closes():
+def test_upstream_jobs_cycle():
     jobs = [
         JobRecord(rule=name, outputs=[name], inputs=[other], parameters={})
         for name, other in (("a", "b"), ("b", "a"), ("c", "d"))
@@ -196,7 +197,7 @@ def test_upstream_ends_where_a_circle_closes():
     assert upstream_jobs(jobs, ["a"]) == jobs[:2]
 
 
-def test_the_file_holds_the_jobs_behind_the_receipts_and_no_others(tmp_path):
+def test_write_lineage_jobs_behind_receipts(tmp_path):
     trained(tmp_path)
     results = tmp_path / "results"
     result(tmp_path, results)
@@ -204,7 +205,7 @@ def test_the_file_holds_the_jobs_behind_the_receipts_and_no_others(tmp_path):
     assert {job.rule for job in read_lineage(results)} == {"rank", "train"}
 
 
-def test_what_snakemake_forgot_is_kept_and_what_was_made_anew_replaced(tmp_path):
+def test_write_lineage_keeps_earlier_jobs(tmp_path):
     trained(tmp_path)
     results = tmp_path / "results"
     result(tmp_path, results)
@@ -223,7 +224,7 @@ def test_what_snakemake_forgot_is_kept_and_what_was_made_anew_replaced(tmp_path)
     assert actual["train"].parameters == {"#1": "0.2", "#2": "7"}
 
 
-def test_files_behind_the_results_that_no_job_made_are_named(tmp_path):
+def test_files_without_jobs(tmp_path):
     trained(tmp_path)
     results = tmp_path / "results"
     result(tmp_path, results)
@@ -236,7 +237,7 @@ def test_files_behind_the_results_that_no_job_made_are_named(tmp_path):
     assert files_without_jobs(results) == []
 
 
-def test_a_file_in_a_folder_that_a_job_made_is_explained(tmp_path):
+def test_files_without_jobs_folder_of_a_job(tmp_path):
     record(tmp_path, "work/models/a", rule="train", inputs=["resources/a"])
     record(tmp_path, "work/run", rule="rank", inputs=["work/models/a/x"], log="logs/rank.log")
     results = tmp_path / "results"
@@ -246,7 +247,7 @@ def test_a_file_in_a_folder_that_a_job_made_is_explained(tmp_path):
     assert files_without_jobs(results) == []
 
 
-def test_verify_says_what_the_file_lacks_and_fails_where_it_is_broken(tmp_path, monkeypatch):
+def test_verify_incomplete_or_broken_lineage(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     trained(tmp_path)
     results = tmp_path / "results"
@@ -269,7 +270,7 @@ def test_verify_says_what_the_file_lacks_and_fails_where_it_is_broken(tmp_path, 
 
 
 @pytest.mark.slow
-def test_the_rule_of_the_page_keeps_what_an_earlier_run_wrote(tmp_path):
+def test_rule_of_the_page_keeps_earlier_jobs(tmp_path):
     # Snakemake removes a rule's outputs before its job, but for those that it is to update.
     rule = (ROOT / "src" / "everycell" / "workflow" / "rules" / "page.smk").read_text()
     [declared] = re.findall(r"lineage=(.*),\n", rule)
@@ -293,7 +294,7 @@ def test_the_rule_of_the_page_keeps_what_an_earlier_run_wrote(tmp_path):
     assert (tmp_path / "results" / NAME).read_text() == "made made "
 
 
-def test_what_contradicts_the_receipts_or_the_files_here_is_named(tmp_path):
+def test_check_lineage_contradictions(tmp_path):
     results = tmp_path / "results"
     result(tmp_path, results)
     key = "transparent-cis/pilot/qs3.csv"
@@ -332,7 +333,7 @@ def test_what_contradicts_the_receipts_or_the_files_here_is_named(tmp_path):
         assert f"from published/{position.name}, but the file in this project differs" in fault
 
 
-def test_an_edit_of_what_was_written_is_named(tmp_path):
+def test_read_lineage_edited(tmp_path):
     job = {"rule": "rank", "outputs": ["work/run"], "inputs": [], "parameters": {"seed": "7"}}
     path = tmp_path / NAME
     write_jobs(path, [job])
@@ -345,12 +346,12 @@ def test_an_edit_of_what_was_written_is_named(tmp_path):
         read_lineage(tmp_path)
 
 
-def test_a_folder_without_the_file_has_no_jobs(tmp_path):
+def test_read_lineage_missing_file(tmp_path):
     assert read_lineage(tmp_path) == []
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"jobs": [{"rule": "a"}]}'])
-def test_a_broken_file_is_named(tmp_path, text):
+def test_read_lineage_broken_file(tmp_path, text):
     (tmp_path / NAME).write_text(text)
     with pytest.raises(ReceiptError, match=r"lineage\.json is not a valid list of jobs"):
         read_lineage(tmp_path)

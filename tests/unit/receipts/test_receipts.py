@@ -15,20 +15,22 @@ from receipt_files import hashed, in_all_forms, rewrite
 from typer.testing import CliRunner
 
 import everycell
-from everycell.base.files import sha256
+from everycell.base.files import sha256, write_json
 from everycell.cli import app
+from everycell.cli.rebuild_check import RebuildError, find_receipts, name_of
 from everycell.receipts.code import NOT_CODE, code_sha256, imported_files, imported_names
-from everycell.receipts.rebuilding import RebuildError, find_receipts, name_of
 from everycell.receipts.receipts import (
     PACKAGES,
+    TABLE_FORMS,
     ReceiptError,
+    absent_inputs,
     input_path,
+    is_released,
     read_receipt,
     receipts_in,
-    write_json,
+    verify,
     write_receipt,
 )
-from everycell.receipts.verification import TABLE_FORMS, absent_inputs, is_released, verify
 from everycell.records.registry import load_registry
 
 
@@ -58,11 +60,11 @@ def make(project: Path, *, seconds: float = 1.0) -> Path:
     return receipt
 
 
-def test_an_untouched_result_verifies(tmp_path):
+def test_verify_untouched_result(tmp_path):
     assert verify(make(tmp_path), tmp_path) == []
 
 
-def test_receipt_names_its_files_relative_to_folder_and_project(tmp_path):
+def test_write_receipt_relative_paths(tmp_path):
     receipt = read_receipt(make(tmp_path))
     assert [file["path"] for file in receipt["inputs"]] == ["published/cells.csv"]
     assert [file["path"] for file in receipt["outputs"]] == [
@@ -71,7 +73,7 @@ def test_receipt_names_its_files_relative_to_folder_and_project(tmp_path):
     assert str(tmp_path) not in json.dumps(receipt)
 
 
-def test_a_linked_cache_is_named_as_it_is_used(tmp_path):
+def test_write_receipt_linked_cache(tmp_path):
     project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
     elsewhere.mkdir()
     project.mkdir()
@@ -79,20 +81,20 @@ def test_a_linked_cache_is_named_as_it_is_used(tmp_path):
     assert read_receipt(make(project))["inputs"][0]["path"] == "published/cells.csv"
 
 
-def test_equal_runs_differ_in_nothing_but_execution(tmp_path):
+def test_write_receipt_equal_runs(tmp_path):
     first = read_receipt(make(tmp_path / "first", seconds=1.0))
     second = read_receipt(make(tmp_path / "second", seconds=2.0))
     assert first.pop("execution") != second.pop("execution")
     assert first == second
 
 
-def test_the_processor_stands_where_equal_runs_may_differ(tmp_path):
+def test_write_receipt_processor(tmp_path):
     # The page on determinism sends a reader to it.
     assert platform.machine() in read_receipt(make(tmp_path))["execution"]["processor"]
 
 
 @pytest.mark.fault("receipt")
-def test_one_changed_byte_of_an_output_is_named(tmp_path):
+def test_verify_changed_output(tmp_path):
     receipt = make(tmp_path)
     product = receipt.with_name("table_1.tex")
     content = bytearray(product.read_bytes())
@@ -103,7 +105,7 @@ def test_one_changed_byte_of_an_output_is_named(tmp_path):
 
 
 @pytest.mark.fault("receipt")
-def test_a_missing_output_is_named(tmp_path):
+def test_verify_missing_output(tmp_path):
     receipt = make(tmp_path)
     receipt.with_name("table_1.csv").unlink()
     [fault] = verify(receipt, tmp_path)
@@ -114,7 +116,7 @@ def test_a_missing_output_is_named(tmp_path):
 @pytest.mark.parametrize(
     "put", [lambda path: path.write_text("a,value\n1,3\n"), Path.mkdir, os.mkfifo]
 )
-def test_a_changed_input_is_named(tmp_path, put):
+def test_verify_changed_input(tmp_path, put):
     receipt = make(tmp_path)
     (tmp_path / "published" / "cells.csv").unlink()
     put(tmp_path / "published" / "cells.csv")
@@ -124,20 +126,20 @@ def test_a_changed_input_is_named(tmp_path, put):
     assert f"remove {receipt.with_name('table_1')}.*" in fault
 
 
-def test_an_input_that_this_machine_lacks_is_passed_over(tmp_path):
+def test_verify_absent_input(tmp_path):
     receipt = make(tmp_path)
     (tmp_path / "published" / "cells.csv").unlink()
     assert verify(receipt, tmp_path) == []
 
 
-def test_a_moved_results_folder_still_verifies(tmp_path):
+def test_verify_moved_folder(tmp_path):
     receipt = make(tmp_path / "project")
     moved = tmp_path / "elsewhere"
     shutil.move(receipt.parents[2], moved)
     assert verify(moved / "embedded/toy" / receipt.name, tmp_path / "project") == []
 
 
-def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_path, monkeypatch):
+def test_verify_on_another_machine(tmp_path, monkeypatch):
     # A clone of the project is there, with records, and nothing else that the result came from.
     product = make(tmp_path / "here").parent
     copy_folder = tmp_path / "there" / "a copy"
@@ -199,7 +201,7 @@ def run_otherwise(tmp_path) -> tuple[Path, Path]:
     return folders[0] / "results", folders[1]
 
 
-def test_a_copied_folder_is_not_compared_with_the_checkers_own_run(run_otherwise, monkeypatch):
+def test_verify_copied_folder(run_otherwise, monkeypatch):
     copied, project = run_otherwise
     for name in ("table_1", "table_2"):
         receipt = copied / "embedded/toy" / f"{name}.receipt.json"
@@ -220,14 +222,14 @@ def test_a_copied_folder_is_not_compared_with_the_checkers_own_run(run_otherwise
     assert fault.startswith(f"{project}/published/cells.csv is not the file that")
 
 
-def test_a_copied_result_that_another_was_made_from_is_looked_up_beside_it(run_otherwise):
+def test_verify_copied_folder_input_is_a_result(run_otherwise):
     copied, project = run_otherwise
     (copied / "embedded/toy/table_1.csv").write_text("row,value\n")
     [fault] = verify(copied / "embedded/toy/table_2.receipt.json", project, copied)
     assert fault.startswith(f"{copied}/embedded/toy/table_1.csv is not the file that")
 
 
-def test_a_copied_folder_may_have_read_the_other_accepted_content(run_otherwise):
+def test_verify_copied_folder_other_accepted_content(run_otherwise):
     copied, project = run_otherwise
     key = "transparent-cis/pilot/qs3.csv"
     contents = load_registry().entry(key).contents
@@ -256,7 +258,7 @@ def test_a_copied_folder_may_have_read_the_other_accepted_content(run_otherwise)
     assert other.startswith(f"{local_file} is not the file that")
 
 
-def test_the_projects_own_files_are_compared_however_its_folder_is_named(run_otherwise, tmp_path):
+def test_verify_own_folder_under_another_name(run_otherwise, tmp_path):
     project = run_otherwise[1]
     (project / "work" / "run").write_text("made again\n")
     (tmp_path / "link").symlink_to(project / "results")
@@ -265,7 +267,7 @@ def test_the_projects_own_files_are_compared_however_its_folder_is_named(run_oth
         assert fault.startswith(f"{project}/work/run changed since")
 
 
-def test_all_faults_are_named_at_once(tmp_path):
+def test_verify_several_faults(tmp_path):
     receipt = make(tmp_path)
     receipt.with_name("table_1.csv").unlink()
     receipt.with_name("table_1.tex").write_text("")
@@ -273,7 +275,7 @@ def test_all_faults_are_named_at_once(tmp_path):
     assert len(verify(receipt, tmp_path)) == 3
 
 
-def test_a_result_of_another_version_is_named(tmp_path, monkeypatch):
+def test_verify_another_version(tmp_path, monkeypatch):
     receipt = make(tmp_path)
     monkeypatch.setattr(everycell, "__version__", "99.0")
     [fault] = verify(receipt, tmp_path)
@@ -302,7 +304,7 @@ BROKEN = {
     "path",
     ["/etc/passwd", "../../../published/cells.csv", "a/../../x", "a\\b", "", ".hidden", "a\nb"],
 )
-def test_an_output_outside_the_folder_is_refused(tmp_path, path):
+def test_read_receipt_output_outside_the_folder(tmp_path, path):
     receipt = make(tmp_path)
     content = json.loads(receipt.read_text())
     content["outputs"][0]["path"] = path
@@ -330,7 +332,7 @@ def test_an_output_outside_the_folder_is_refused(tmp_path, path):
         {"seconds": 1, "finished": 5},
     ],
 )
-def test_a_receipt_without_its_time_is_refused_before_the_page_shows_it(tmp_path, execution):
+def test_read_receipt_invalid_execution(tmp_path, execution):
     receipt = make(tmp_path)
     content = json.loads(receipt.read_text()) | {"execution": execution}
     receipt.write_text(json.dumps(content))
@@ -340,7 +342,7 @@ def test_a_receipt_without_its_time_is_refused_before_the_page_shows_it(tmp_path
 
 @pytest.mark.fault("receipt")
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_receipt_is_named_and_no_traceback(tmp_path, kind):
+def test_verify_broken_receipt(tmp_path, kind):
     text, why = BROKEN[kind]
     receipt = make(tmp_path)
     receipt.write_text(text)
@@ -351,13 +353,13 @@ def test_a_broken_receipt_is_named_and_no_traceback(tmp_path, kind):
 
 
 @pytest.mark.fault("receipt")
-def test_a_missing_receipt_is_named(tmp_path):
+def test_verify_missing_receipt(tmp_path):
     [fault] = verify(tmp_path / "table_1.receipt.json", tmp_path)
     assert "cannot be read (No such file" in fault
 
 
 @pytest.mark.fault("full_disk")
-def test_a_failed_write_leaves_the_old_json_and_no_draft(tmp_path):
+def test_write_json_failure(tmp_path):
     path = tmp_path / "a.json"
     write_json(path, {"a": 1})
     with pytest.raises(ValueError, match="JSON compliant"):
@@ -371,7 +373,7 @@ ROOT = Path(__file__).resolve().parents[3]
 NEVER_RUN = {"py.typed"}
 
 
-def test_every_data_file_of_the_library_is_in_the_code_of_a_script():
+def test_imported_files_data_files_of_the_library():
     roots = [ROOT / "src", ROOT / "workflow" / "scripts", ROOT / "workflow"]
     library = Path(everycell.__file__).parent
     scripts = [*roots[2].rglob("*.py"), *(library / "workflow" / "scripts").rglob("*.py")]
@@ -389,7 +391,7 @@ def test_every_data_file_of_the_library_is_in_the_code_of_a_script():
     assert {path.name for path in data - covered} == NEVER_RUN | NOT_CODE
 
 
-def test_a_changed_data_file_changes_the_code_of_what_reads_it_and_of_nothing_else(tmp_path):
+def test_code_sha256_changed_data_file(tmp_path):
     (tmp_path / "reads.py").write_text('WORDS = "words.yaml"')
     (tmp_path / "other.py").write_text("x = 1")
     words = tmp_path / "words.yaml"
@@ -407,7 +409,7 @@ def test_a_changed_data_file_changes_the_code_of_what_reads_it_and_of_nothing_el
     assert after["reads.py"] != before["reads.py"] and after["other.py"] == before["other.py"]
 
 
-def test_imports_are_those_that_the_parser_finds(repository, tmp_path):
+def test_imported_names_as_parsed(repository, tmp_path):
     # The workflow reads them from the text, since to parse it takes a third of a dry run.
     source = (
         "import a, b.c as d\nfrom e import (\n    f,  # first\n    g as h,\n)\n"
@@ -449,7 +451,7 @@ NO_NUMBERS = {
 OPTIONAL = {"faiss": "faiss-cpu", "pyterrier": "pyterrier"}
 
 
-def test_a_receipt_names_every_package_that_the_library_computes_with():
+def test_packages_of_receipts_are_complete():
     imported = set()
     for path in Path(everycell.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -474,7 +476,7 @@ def test_a_receipt_names_every_package_that_the_library_computes_with():
 @pytest.mark.parametrize(
     "target", ["released/toy/table_1", "embedded/other/table_1", "embedded/toy/table_2"]
 )
-def test_a_receipt_that_was_copied_elsewhere_does_not_hold(tmp_path, target):
+def test_verify_receipt_of_another_result(tmp_path, target):
     """As a surrogate result that is copied to the tier of the released data."""
     receipt = make(tmp_path)
     stem = tmp_path / "results" / target
@@ -501,7 +503,7 @@ def test_a_receipt_that_was_copied_elsewhere_does_not_hold(tmp_path, target):
     ],
     ids=lambda edit: next(iter(edit)),
 )
-def test_an_edited_receipt_is_none(tmp_path, edit):
+def test_read_receipt_edited(tmp_path, edit):
     receipt = make(tmp_path)
     receipt.write_text(json.dumps(json.loads(receipt.read_text()) | edit))
     [fault] = verify(receipt, tmp_path)
@@ -522,7 +524,7 @@ def test_an_edited_receipt_is_none(tmp_path, edit):
         ('"seconds": 1.0', '"seconds": 1e999'),
     ],
 )
-def test_a_receipt_with_a_doubled_key_or_no_number_is_none(tmp_path, field, forged):
+def test_read_receipt_invalid_json(tmp_path, field, forged):
     receipt = make(tmp_path)
     text = receipt.read_text()
     assert field in text
@@ -534,7 +536,7 @@ def test_a_receipt_with_a_doubled_key_or_no_number_is_none(tmp_path, field, forg
 
 
 @pytest.mark.parametrize("form", ["md", "tex", "html"])
-def test_a_receipt_lists_all_forms_of_its_table(tmp_path, form):
+def test_verify_unlisted_format(tmp_path, form):
     receipt = make(tmp_path)
     outputs = json.loads(receipt.read_text())["outputs"]
     rewrite(receipt, outputs=[output for output in outputs if not output["path"].endswith(form)])
@@ -542,7 +544,7 @@ def test_a_receipt_lists_all_forms_of_its_table(tmp_path, form):
     assert f"{receipt} does not list table_1.{form}; remove " in fault
 
 
-def test_a_receipt_lists_its_own_table(tmp_path):
+def test_verify_unlisted_table(tmp_path):
     receipt = make(tmp_path)
     outputs = json.loads(receipt.read_text())["outputs"]
     rewrite(receipt, outputs=[output for output in outputs if output["path"] != "table_1.csv"])
@@ -550,7 +552,7 @@ def test_a_receipt_lists_its_own_table(tmp_path):
     assert "does not list table_1.csv, its own table" in fault
 
 
-def test_points_behind_a_drawing_have_one_form(tmp_path):
+def test_verify_plotted_points(tmp_path):
     receipt = make(tmp_path)
     points = receipt.with_name("table_1.points.csv")
     points.write_text("x,y\n1,2\n")
@@ -561,7 +563,7 @@ def test_points_behind_a_drawing_have_one_form(tmp_path):
 
 
 @pytest.mark.fault("receipt")
-def test_an_input_that_was_never_released_so_is_named(tmp_path):
+def test_verify_unknown_hash_of_released_file(tmp_path):
     receipt = make(tmp_path)
     key = "transparent-cis/pilot/qs3.csv"
     rewrite(receipt, inputs=[{"path": f"resources/{key}", "sha256": "0" * 64}])
@@ -569,7 +571,7 @@ def test_an_input_that_was_never_released_so_is_named(tmp_path):
     assert "which does not match the registry" in fault
 
 
-def test_a_tier_that_is_a_link_is_verified(tmp_path, monkeypatch):
+def test_receipts_in_linked_tier(tmp_path, monkeypatch):
     receipt = make(tmp_path / "project")
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "embedded").symlink_to(receipt.parents[1])
@@ -584,7 +586,7 @@ def test_a_tier_that_is_a_link_is_verified(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "reader", ["receipts.receipts.read_receipt", "verdicts.reports.read_report"]
 )
-def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path, reader):
+def test_readers_of_json_refuse_pipes(tmp_path, reader):
     pipe = tmp_path / "table_1.json"
     os.mkfifo(pipe)
     module, function = reader.rsplit(".", 1)
@@ -596,7 +598,7 @@ def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path, reade
 
 
 @pytest.mark.fault("receipt")
-def test_receipt_of_perturbed_data_is_refused(tmp_path):
+def test_read_receipt_perturbed_data(tmp_path):
     receipt = make(tmp_path)
     content = json.loads(receipt.read_text())
     assert "perturbed" not in content and read_receipt(receipt)
@@ -607,7 +609,7 @@ def test_receipt_of_perturbed_data_is_refused(tmp_path):
     assert "perturbed" in fault
 
 
-def test_write_receipt_names_perturbed_inputs(tmp_path):
+def test_write_receipt_perturbed_inputs(tmp_path):
     make(tmp_path)
     path = tmp_path / "results/embedded/toy/table_1.receipt.json"
     write_receipt(

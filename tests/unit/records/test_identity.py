@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from everycell.base.yaml_files import read_model
+from everycell.base.yaml import read_model
 from everycell.records.cells import RecordError
 from everycell.records.full_runs import FullTier
 from everycell.records.identity import FileFacts, difference, facts_of

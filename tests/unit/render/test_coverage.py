@@ -9,7 +9,7 @@ from unit.toy_papers import CELLS, RECORD, write_paper
 
 from everycell.records.cells import RecordError
 from everycell.records.papers import Artefact, all_artefacts, load_papers
-from everycell.render.page.cells_file import claims_frame, excluded_frame
+from everycell.render.page.pages import claims_frame, excluded_frame
 from everycell.verdicts.counting import (
     CLAIM_LINES,
     ClaimClass,
@@ -60,7 +60,7 @@ def entry(papers, tier, *values) -> Entry:
     return Entry(artefact, tier, report(artefact, tier, table))
 
 
-def test_without_a_result_nothing_is_tested(papers):
+def test_count_chapters_without_results(papers):
     entries = [entry(papers, tier) for tier in ("embedded", "released", "full")]
     (result,) = count_chapters(papers, entries).values()
     assert (result.claimed, result.tested) == (3, 0)

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from everycell.render.page.deviations import deviation_plot, deviations
+from everycell.render.page.differences import deviation_plot, deviations
+from everycell.render.verdict_tables import VerdictCell
 from everycell.verdicts.reports import JudgedCell
 
 
-def chapter(*cells: tuple[str, str, float], tolerance: float | None = None) -> dict:
+def chapter(*cells: tuple[str, str, float], **changes: object) -> SimpleNamespace:
     """A chapter with one table per cell: label, published and reproduced value."""
-    return {
-        "artefacts": [
-            {
-                "label": label,
-                "tables": [
-                    {
-                        "cells": [
-                            {
-                                "verdict": "different",
-                                "id": label,
-                                "is_different": True,
-                                "judged": JudgedCell(
-                                    key={"row": label},
-                                    published=published,
-                                    reproduced=reproduced,
-                                    verdict="different",
-                                    why=None,
-                                    tolerance=tolerance,
-                                ),
-                            }
-                        ]
-                    }
-                ],
-            }
-            for label, published, reproduced in cells
-        ]
-    }
+    artefacts = []
+    for label, published, reproduced in cells:
+        judged = JudgedCell(
+            key={"row": label},
+            published=published,
+            reproduced=reproduced,
+            verdict="different",
+            why=None,
+        )
+        if not artefacts:
+            judged = judged.model_copy(update=changes)
+        cell = VerdictCell(judged, label, "", 1, "", 1, label)
+        artefacts.append(SimpleNamespace(label=label, counted_cells=[cell]))
+    return SimpleNamespace(artefacts=artefacts)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -62,19 +52,17 @@ def test_deviation_plot_summary_of_mixed_signs():
 
 def test_deviation_plot_summary_counts_verdicts():
     """A cell within its tolerance can be different, for its mark or a sign test."""
-    one = chapter(("Table 1", "0.5", 0.45), ("Table 2", "0.5", 0.6))
-    one["artefacts"][0]["tables"][0]["cells"][0]["verdict"] = "within tolerance"
+    cells = ("Table 1", "0.5", 0.45), ("Table 2", "0.5", 0.6)
+    one = chapter(*cells, verdict="within tolerance")
     assert deviation_plot(one)["summary"] == (
         "2 numbers compared: 1 within tolerance, 1 different."
     )
 
 
 def test_deviations_leave_out_checks_of_ours():
-    one = chapter(("Table 1", "0.5", 0.45), ("Table 2", "0.5", 0.6))
-    cell = one["artefacts"][0]["tables"][0]["cells"][0]
-    cell["judged"] = cell["judged"].model_copy(update={"kind": "check"})
+    one = chapter(("Table 1", "0.5", 0.45), ("Table 2", "0.5", 0.6), kind="check")
     assert [point.artefact for point in deviations(one)] == ["Table 2"]
 
 
 def test_deviation_plot_without_numbers():
-    assert deviation_plot({"artefacts": []}) is None
+    assert deviation_plot(chapter()) is None

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from everycell.records.cells import Spread, describe_spread, without_spread
-from everycell.render.page.failures import failures_of
+from everycell.render.page.overview import failures_of
+from everycell.render.verdict_tables import VerdictCell
+from everycell.verdicts.reports import JudgedCell
 
 SPREAD = describe_spread(Spread(0.21, 0.02, 0.18, 0.23, 5), 2, mean_of=5)
 
@@ -28,17 +32,22 @@ def test_without_spread(why, expected):
 
 def test_failures_of_states_why_a_cell_within_its_tolerance_is_different():
     reason = "5 of 5 values in its column are below the published ones (sign test)."
-    cells = [
-        {"kind": "number", "verdict": "different", "source": None, "name": name,
-         "why": f"{reason} {SPREAD} The seeds are unknown."}
+    judged = [
+        JudgedCell(
+            key={"row": name},
+            published="1",
+            reproduced=2.0,
+            verdict="different",
+            why=f"{reason} {SPREAD} The seeds are unknown.",
+        )
         for name in ("a", "b")
-    ]  # fmt: skip
-    artefact = {
-        "tiers": [],
-        "tables": [{"tier": "released", "cells": cells}],
-        "errata": [],
-        "claims": [],
-        "claims_count_in": None,
-    }
-    entry = failures_of([artefact])["cells"]["different"][0]
-    assert [group["finding"] for group in entry["groups"]] == [f"{reason} The seeds are unknown."]
+    ]
+    artefact = SimpleNamespace(
+        tiers=[],
+        counted_cells=[VerdictCell(cell, "a", "", 0, "", 1, "a") for cell in judged],
+        errata=[],
+        claims=[],
+        claims_count_in=None,
+    )
+    [table] = failures_of([artefact]).cells["different"]
+    assert [group.finding for group in table.reasons] == [f"{reason} The seeds are unknown."]

@@ -10,8 +10,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from everycell.render.figure_files import COLOURS, save_figure
-from everycell.render.panels import agreement_panels, bar_panels, box_panels, interval_lines
+from everycell.render.figure_files import save_figure
+from everycell.render.figures import agreement_panels, bar_panels, box_panels, interval_lines
+from everycell.render.palette import COLOURS
 
 BARS = pd.DataFrame(
     [(p, g, s, 1 + len(p + g + s) / 7) for p in ("one", "three") for g in "ab" for s in "xy"],
@@ -22,7 +23,7 @@ import sys
 from pathlib import Path
 import pandas as pd
 from everycell.render.figure_files import save_figure
-from everycell.render.panels import bar_panels
+from everycell.render.figures import bar_panels
 frame = pd.read_csv(sys.argv[1])
 save_figure(bar_panels(frame, panel="panel", group="group", series="by"), Path(sys.argv[2]))
 """
@@ -33,7 +34,7 @@ def hashes(folder):
 
 
 @pytest.mark.slow
-def test_files_have_the_same_bytes_in_another_process(tmp_path):
+def test_save_figure_same_bytes(tmp_path):
     source = tmp_path / "bars.csv"
     BARS.to_csv(source, index=False)
     for name, seed, date in (("a", "1", "1000"), ("b", "2", "2000000000")):
@@ -49,7 +50,7 @@ def test_files_have_the_same_bytes_in_another_process(tmp_path):
     assert set(hashes(tmp_path / "a")) == {"f.svg", "f.pdf", "f.png"}
 
 
-def test_names_of_the_data_are_no_formulas_and_no_markup(tmp_path):
+def test_save_figure_names_with_markup(tmp_path):
     names = {r"$\frac$": "a $x$ b", "<script>alert(1)</script>": "]]> & \x00\x1b\uffff"}
     frame = pd.DataFrame(
         [(p, g, 1.0) for p in names for g in names.values()], columns=["panel", "group", "value"]
@@ -63,7 +64,7 @@ def test_names_of_the_data_are_no_formulas_and_no_markup(tmp_path):
     assert not [node for node in tree.iter() if node.tag.endswith("script")]
 
 
-def test_no_dates_and_text_as_text(tmp_path):
+def test_save_figure_no_dates(tmp_path):
     svg, pdf, png = save_figure(bar_panels(BARS, group="group", series="by", panel="panel"),
                                 tmp_path / "table_1.power")  # fmt: skip
     assert svg.name == "table_1.power.svg"
@@ -76,14 +77,14 @@ def test_no_dates_and_text_as_text(tmp_path):
         assert metadata in default.read_bytes() and metadata not in path.read_bytes()
 
 
-def test_own_settings_of_the_reader_change_nothing(tmp_path):
+def test_save_figure_ignores_user_settings(tmp_path):
     save_figure(bar_panels(BARS.iloc[:2], group="group", series="by"), tmp_path / "a" / "f")
     with mpl.rc_context({"font.size": 30, "axes.facecolor": "black", "savefig.dpi": 10}):
         save_figure(bar_panels(BARS.iloc[:2], group="group", series="by"), tmp_path / "b" / "f")
     assert hashes(tmp_path / "a") == hashes(tmp_path / "b")
 
 
-def test_boxes_show_the_medians_of_each_group_in_colour():
+def test_box_panels_medians():
     frame = pd.DataFrame(
         [(p, g, v) for p in "pq" for g, vs in (("b", (1, 2, 9)), ("a", (4, 4, 5))) for v in vs],
         columns=["panel", "group", "value"],
@@ -96,7 +97,7 @@ def test_boxes_show_the_medians_of_each_group_in_colour():
     assert [axis.get_title() for axis in figure.axes] == ["p", "q"]
 
 
-def test_bars_say_their_values_and_keep_the_look_of_a_series():
+def test_bar_panels_values_and_styles():
     frame = BARS[~((BARS["panel"] == "one") & (BARS["by"] == "x"))]
     first, second = bar_panels(frame, panel="panel", group="group", series="by").axes
     looks = [
@@ -111,7 +112,7 @@ def test_bars_say_their_values_and_keep_the_look_of_a_series():
     assert [text.get_text() for text in second.texts] == heights
 
 
-def test_no_two_series_of_a_panel_look_alike_and_a_rating_starts_at_the_end_of_its_scale():
+def test_bar_panels_many_series_and_scale():
     frame = pd.DataFrame(
         [(panel, f"{panel}{number}", "a", 3.0) for panel in "pq" for number in range(4)],
         columns=["panel", "by", "group", "value"],
@@ -128,7 +129,7 @@ def test_no_two_series_of_a_panel_look_alike_and_a_rating_starts_at_the_end_of_i
         assert [text.get_text() for text in axis.texts] == ["3.00"] * 4
 
 
-def test_each_pair_of_scores_is_a_point_and_the_title_says_how_far_they_are_apart():
+def test_agreement_panels_points_and_titles():
     frame = pd.DataFrame(
         {"run": list("aab"), "x": [0.2, 0.4, 1.0], "y": [0.2, 0.5, 1.0], "n": [3, 1, 1000]}
     )
@@ -140,7 +141,7 @@ def test_each_pair_of_scores_is_a_point_and_the_title_says_how_far_they_are_apar
     assert smallest < largest
 
 
-def test_lines_are_joined_by_x_inside_their_interval():
+def test_interval_lines_order():
     frame = pd.DataFrame({"x": [2, 0, 1], "value": [0.9, 0.05, 0.5]})
     frame = frame.assign(low=frame["value"] - 0.05, high=frame["value"] + 0.05)
     axis = interval_lines(frame, x="x", low="low", high="high").axes[0]
@@ -148,7 +149,7 @@ def test_lines_are_joined_by_x_inside_their_interval():
     assert axis.collections[0].get_paths()[0].get_extents().height == pytest.approx(0.95)
 
 
-def test_one_legend_stands_above_all_panels():
+def test_interval_lines_common_legend():
     frame = pd.DataFrame({"x": [0, 1, 0, 1], "value": 0.5, "low": 0.4, "high": 0.6,
                           "series": list("aabb"), "panel": list("pqpq")})  # fmt: skip
     figure = interval_lines(frame, x="x", low="low", high="high", series="series", panel="panel",
@@ -170,12 +171,12 @@ def test_one_legend_stands_above_all_panels():
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_drawn_is_an_error(draw, message):
+def test_panels_invalid_frame(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()
 
 
-def test_a_stem_in_a_new_folder(tmp_path):
+def test_save_figure_new_folder(tmp_path):
     files = save_figure(bar_panels(BARS.iloc[:1], group="group"), tmp_path / "x" / "y" / "f")
     assert all(Path(file).stat().st_size > 1000 for file in files)
 

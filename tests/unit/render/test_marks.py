@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from everycell.render.marks import (
+from everycell.render.figures import (
     check_intervals,
     check_known,
     check_numbers,

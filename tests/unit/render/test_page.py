@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -17,20 +18,18 @@ from page import toys
 from everycell.records.cells import RecordError
 from everycell.records.papers import Origin, Publication, all_artefacts, load_papers
 from everycell.records.registry import load_registry
-from everycell.render.page.deviations import deviation as deviation_of
-from everycell.render.page.difference_tables import difference_files
-from everycell.render.page.evidence import bibtex, links_of, section_and_page
-from everycell.render.page.failures import failures_of
-from everycell.render.page.input_files import input_files
-from everycell.render.page.model import build_model
-from everycell.render.page.page_file import outdated_pages, pages_of, policy_of, write_page
-from everycell.render.page.tables import published_table, supplement_table
-from everycell.render.page.vocabulary import VERDICTS, label
-from everycell.render.site import configuration, escape_cell, table
-from everycell.render.tables.names import shown_label
+from everycell.render.grid import shown_label
+from everycell.render.page.artefacts import ClaimTest, input_files
+from everycell.render.page.differences import deviation as deviation_of
+from everycell.render.page.differences import difference_files
+from everycell.render.page.overview import bibtex, build_page, failures_of, links_of
+from everycell.render.page.pages import outdated_pages, pages_of, policy_of, write_page
+from everycell.render.verdict_tables import published_grid, supplement_grid
+from everycell.render.vocabulary import VERDICTS, label, section_and_page
 from everycell.verdicts.counting import TESTED
 from everycell.verdicts.record_checks import check_papers
 from everycell.verdicts.reports import CAUSE_NAMES, UNEQUAL, JudgedCell, Report
+from everycell.verdicts.results import Result
 
 PUBLISHED = Path(__file__).parents[3] / "published"
 VOID = {"meta", "link", "br", "img", "input"}
@@ -73,7 +72,7 @@ def page(index):
     return index.parent / "pages" / "toy2026_ch1.html"
 
 
-def test_the_badge_counts_numbers_from_data(index):
+def test_write_page_badge(index):
     text = index.with_name("badge.svg").read_text()
     cells = pd.read_csv(index.with_name("cells.csv"))
     numbers = cells.query("counts == 'yes' and kind == 'number'")
@@ -84,7 +83,7 @@ def test_the_badge_counts_numbers_from_data(index):
     ElementTree.fromstring(text)
 
 
-def test_all_text_is_escaped(index, page):
+def test_write_page_escapes_text(index, page):
     for path, scripts in ((index, 3), (page, 2)):
         outline = Outline(path.read_text())
         assert sum(tag == "script" for tag, _ in outline.tags) == scripts
@@ -95,7 +94,7 @@ def test_all_text_is_escaped(index, page):
     assert any(toys.EVIL in text for text in outline.text)
 
 
-def test_nothing_comes_from_elsewhere_and_every_link_leads_somewhere(index, page):
+def test_write_page_links(index, page):
     home = index.parent / "released" / "toy2026"
     for name in ("table_1.csv", "figure_1.csv"):
         (home / name).write_text("x")
@@ -124,7 +123,7 @@ def test_nothing_comes_from_elsewhere_and_every_link_leads_somewhere(index, page
                 assert anchor in outlines[target].values("id"), link
 
 
-def test_same_results_same_bytes(index, page, tmp_path):
+def test_write_page_same_bytes(index, page, tmp_path):
     result = toys.toy_results(tmp_path / "published2", tmp_path / "results2")
     again = write_page(tmp_path / "results2" / "index.html", result)
     data = map(index.with_name, ("cells.csv", "cells.parquet", "claims.csv"))
@@ -133,7 +132,7 @@ def test_same_results_same_bytes(index, page, tmp_path):
         assert other.read_bytes() == path.read_bytes()
 
 
-def test_the_deviation_plot_has_a_point_for_each_compared_number(index, page):
+def test_write_page_deviation_plot(index, page):
     figure = re.search(r'<figure class="deviations">.*?</figure>', page.read_text(), re.DOTALL)[0]
     points = re.findall(r'id="deviations-([\w-]+)">(.*?)</g>\s*</g>', figure, re.DOTALL)
     drawn = Counter({verdict.replace("-", " "): marks.count("<use") for verdict, marks in points})
@@ -153,13 +152,13 @@ def test_the_deviation_plot_has_a_point_for_each_compared_number(index, page):
         ("0.45", "bm25", None, None),
     ],
 )
-def test_a_deviation_is_in_last_digits_or_tolerances(published, reproduced, tolerance, deviation):
+def test_deviation_in_last_digits_or_tolerances(published, reproduced, tolerance, deviation):
     cell = JudgedCell(key={"row": "a"}, published=published, reproduced=reproduced,
                       verdict="within tolerance", why=None, tolerance=tolerance)  # fmt: skip
     assert deviation_of(cell) == deviation
 
 
-def test_a_page_that_was_edited_or_is_gone_is_named(index, page, tmp_path):
+def test_outdated_pages_edited_or_missing(index, page, tmp_path):
     result = toys.toy_results(tmp_path / "published2", tmp_path / "results2")
     papers = load_papers(tmp_path / "published2")
     pages = pages_of(index.parent, result, papers)
@@ -180,7 +179,7 @@ def test_write_page_classes_of_verdicts(index, page):
     assert all(f".{name} {{" in texts[0] for name in classes & verdicts)
 
 
-def test_all_cells_are_there_as_data(index):
+def test_write_page_cells_as_data(index):
     frame = pd.read_csv(index.with_name("cells.csv"), dtype=str, keep_default_na=False)
     pd.testing.assert_frame_equal(frame, pd.read_parquet(index.with_name("cells.parquet")),
                                   check_dtype=False)  # fmt: skip
@@ -205,7 +204,7 @@ def test_all_cells_are_there_as_data(index):
     assert set(not_run["explanation"]) == {"ten thousand crowd workers"}
 
 
-def test_a_stand_in_is_shown_beside_the_print_and_not_compared(page):
+def test_write_page_surrogate_table(page):
     grid = page.read_text().split("surrogate data, not the paper's data: made-up runs")[1]
     grid = grid.split("</table>")[0]
     rows = re.findall(r'<th scope="row">(\w)</th><td class="v surrogate".*?data-v="(.*?)" '
@@ -218,13 +217,13 @@ def test_a_stand_in_is_shown_beside_the_print_and_not_compared(page):
     ]
 
 
-def test_claims_name_section_and_page_of_the_print(page):
+def test_write_page_sources_of_claims(page):
     text = " ".join("".join(Outline(page.read_text()).text).split())
     assert "Run a is better than run b. (§ 1.1, p. 4 ff.)" in text
     assert "§ 1, p. 3 ff." in text
 
 
-def test_a_work_can_be_cited(index, page):
+def test_write_page_bibtex(index, page):
     for path in (index, page):
         text = "".join(Outline(path.read_text()).text)
         assert "@phdthesis{toy2026," in text
@@ -242,18 +241,20 @@ def test_a_work_can_be_cited(index, page):
         ("urls", "x"),
     ],
 )
-def test_an_address_that_is_none_is_named_with_its_file(tmp_path, field, value):
+def test_write_page_invalid_address(tmp_path, field, value):
     home = tmp_path / "published" / "toy2026"
     result = toys.toy_results(home.parent, tmp_path)
     paper = yaml.safe_load((home / "paper.yaml").read_text())
     paper["publication"][field] = value
     (home / "paper.yaml").write_text(yaml.safe_dump(paper))
-    with pytest.raises(RecordError, match=rf"toy2026/paper\.yaml: `publication`: .*{field}"):
+    with pytest.raises(
+        RecordError, match=rf"toy2026/paper\.yaml, line \d+: `publication\.{field}`"
+    ):
         write_page(tmp_path / "index.html", result)
     assert any(field in fault for fault in check_papers(home.parent))
 
 
-def test_cells_show_value_and_mark(page):
+def test_write_page_values_and_marks(page):
     text = re.sub(r'<span class="both">.*?</span>', "", page.read_text())
     text = re.sub(r"<(?!td|/td)[^>]+>", "", text)
     cells = re.findall(r'<td class="v (?!surrogate)([\w-]+)"[^>]*>(.*?)</td>', text)
@@ -289,7 +290,7 @@ def changed(tmp_path, *, names=None, values=None):
     return (results / "pages/toy2026_ch1.html").read_text(), index.read_text()
 
 
-def test_every_view_of_a_table_has_the_names_of_its_record(tmp_path):
+def test_write_page_names_of_the_record(tmp_path):
     names = {"run": "system <i>", "MAP": "mean AP", "a": "run A_1", "length": "words"}
     page, index = changed(tmp_path, names=names)
     grids = re.findall(r"<table.*?</table>", page, re.DOTALL)
@@ -302,7 +303,7 @@ def test_every_view_of_a_table_has_the_names_of_its_record(tmp_path):
     assert "b / x / mean AP" in index
 
 
-def test_a_value_that_rounds_to_the_printed_one_has_the_digits_that_tell_them_apart(tmp_path):
+def test_write_page_distinct_digits(tmp_path):
     # Their verdicts differ: a tolerance of zero, a published marker.
     values = {("b", "x", "MAP"): 0.25004, ("a", "y", "MAP"): 0.5, ("b", "y", "MAP"): -0.4}
     page, index = changed(tmp_path, values=values)
@@ -313,14 +314,14 @@ def test_a_value_that_rounds_to_the_printed_one_has_the_digits_that_tell_them_ap
     assert "reproduced <b>0.25004</b>" in index
 
 
-def test_markers_are_in_the_details_of_a_cell_and_no_other_has_any(page):
+def test_write_page_markers_in_details(page):
     details = Outline(page.read_text()).values("data-r")
     assert [text for text in details if "marker" in text] == [
         "0.5007; published marker: b<; reproduced marker: none"
     ]
 
 
-def test_markers_of_a_table_beside_are_raised_and_no_key(page):
+def test_write_page_markers_of_a_supplement(page):
     beside = page.read_text().split("Supplementary table: Scores by length")[1]
     grid = beside.split("</table>")[0]
     assert "<td>0.1235<sup>b&amp;</sup></td>" in grid and "<td>0.2</td>" in grid
@@ -328,16 +329,16 @@ def test_markers_of_a_table_beside_are_raised_and_no_key(page):
     assert ">Length</th>" in grid and "marker" not in grid.lower()
 
 
-def test_an_interval_stands_behind_its_value_and_is_no_key(tmp_path):
+def test_supplement_grid_intervals(tmp_path):
     path = tmp_path / "differences.csv"
     path.write_text("system,against,value,low,high\na,b,0.30004,-0.1,0.51239\na,c,1,0,2\n")
-    output = supplement_table(path, "Differences")
-    assert output["names"] == ["System"]
-    assert [cell.label for cell in output["head"][-1]] == ["b", "c"]
-    assert output["body"][0]["values"] == ["0.3 (-0.1 to 0.5124)", "1 (0 to 2)"]
+    grid = supplement_grid(path)
+    assert grid.names == ["System"]
+    assert [cell.label for cell in grid.head[-1]] == ["b", "c"]
+    assert [cell.text for cell in grid.rows[0]] == ["0.3 (-0.1 to 0.5124)", "1 (0 to 2)"]
 
 
-def test_what_does_not_stand_comes_first(index, page):
+def test_write_page_failures_first(index, page):
     top = index.read_text().split('<h2 id="chapters-title"')[0]
     assert "Differences and contradicted claims" in top
     output = " ".join(re.sub(r"<style>.*?</style>|<[^>]+>", "", top, flags=re.S).split())
@@ -351,7 +352,7 @@ def test_what_does_not_stand_comes_first(index, page):
     assert "Result is not trusted" in page.read_text()
 
 
-def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
+def test_build_page_counts_the_deepest_tier(tmp_path):
     results = tmp_path / "results"
     result = toys.toy_results(tmp_path / "published", results)
     released = next(toy for toy in result if toy.tier == "released")
@@ -367,35 +368,34 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     )
     result = [replace(toy, report=full) if toy.tier == "full" and toy.artefact == released.artefact
              else toy for toy in result]  # fmt: skip
-    model = build_model(load_papers(tmp_path / "published"), result, results)
-    assert len(model["papers"][0]["chapters"][0]["artefacts"][0]["tables"]) == 2
+    page = build_page(load_papers(tmp_path / "published"), result, results)
+    assert len(page.artefacts[0].compared_tiers) == 2
     for verdict in ("different", "explained", "inconsistent"):
-        assert model["failures"]["count"][verdict] == model["cells"][verdict] == 1
-    [group] = model["failures"]["cells"]["different"][0]["groups"]
-    assert group["cells"][0]["reproduced"] == "0.220"
-    # Undecided where it was released, and failing in full.
-    assert model["tested_claims"] == dict.fromkeys(TESTED, 0) | {"contradicted": 1}
-    assert [claim["tier"] for claim in model["failures"]["claims"]["reproduced"]] == ["full"]
+        assert page.failures.count[verdict] == page.cells[verdict] == 1
+    [reason] = page.failures.cells["different"][0].reasons
+    assert reason.cells[0].reproduced == "0.220"
+    # Inconclusive in the released tier, and contradicted in the full tier.
+    assert page.tested_claims == dict.fromkeys(TESTED, 0) | {"contradicted": 1}
+    assert [claim.test.tier.name for claim in page.failures.claims["reproduced"]] == ["full"]
 
 
-def test_a_stand_in_has_no_verdicts(page, tmp_path):
+def test_build_page_surrogate_data(tmp_path):
     result = toys.toy_results(tmp_path / "published2", tmp_path / "results2")
     standing = [entry for entry in result if entry.tier != "released"]
     figure = next(entry for entry in result if entry.artefact.name == "figure_1")
-    model = build_model(load_papers(tmp_path / "published2"), [*standing, figure],
-                        tmp_path / "results2")  # fmt: skip
-    one = model["papers"][0]["chapters"][0]["artefacts"][0]
-    assert one["state"] == "surrogate" and one["tables"] == []
-    assert one["counts"] == {"surrogate": len(toys.CELLS)} and one["outcomes"] == []
-    assert (model["cells"]["surrogate"], model["cells"]["not run"]) == (len(toys.CELLS), 2)
-    assert [claim["surrogate"] for claim in model["failures"]["claims"]["surrogate"]] == [
-        "made-up runs"
-    ]
+    papers = load_papers(tmp_path / "published2")
+    page = build_page(papers, [*standing, figure], tmp_path / "results2")
+    one = page.artefacts[0]
+    assert one.state == "surrogate" and one.compared_tiers == []
+    assert one.counts == {"surrogate": len(toys.CELLS)} and one.deepest is None
+    assert (page.cells["surrogate"], page.cells["not run"]) == (len(toys.CELLS), 2)
+    [claim] = page.failures.claims["surrogate"]
+    assert claim.test.tier.surrogate == "made-up runs"
     index = write_page(tmp_path / "results2/index.html", [*standing, figure]).read_text()
     assert "on surrogate data (made-up runs)" in index
 
 
-def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
+def test_write_page_reasons_not_testable(tmp_path):
     result = [one for one in toys.toy_results(tmp_path / "published", tmp_path)
              if one.tier != "released" or one.artefact.name == "figure_1"]  # fmt: skip
     position, silent = next(
@@ -414,13 +414,13 @@ def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
     assert f"{len(claims) + 2} of them not testable here, each with the reason" in path.read_text()
 
 
-def test_an_artefact_without_report_is_an_error(tmp_path):
+def test_write_page_missing_report(tmp_path):
     result = toys.toy_results(tmp_path / "published", tmp_path)[1:]
     with pytest.raises(RecordError, match="toy2026/figure_2: the report is missing"):
         write_page(tmp_path / "index.html", result[:-1])
 
 
-def test_published_tables_have_units_in_their_headings_and_marks_without_debris():
+def test_published_grid_units_and_marks():
     marks = set()
     for artefact in all_artefacts(load_papers(PUBLISHED)):
         names = artefact.record.names
@@ -430,11 +430,11 @@ def test_published_tables_have_units_in_their_headings_and_marks_without_debris(
                 assert any("%" in label for label in labels), f"{artefact.id}: {labels}"
         if artefact.cells.empty:
             continue
-        cells = [cell for row in published_table(artefact)["body"] for cell in row["values"]]
-        marks |= {cell["marker"] for cell in cells if isinstance(cell, dict)}
+        cells = [cell for row in published_grid(artefact).rows for cell in row if cell]
+        marks |= {cell.mark for cell in cells}
         if "metric" in artefact.cells:
-            texts = [cell["text"] if isinstance(cell, dict) else cell for cell in cells if cell]
-            assert set(texts) == set(artefact.cells["value"]), artefact.id
+            texts = {cell.text for cell in cells}
+            assert texts == set(artefact.cells["value"]), artefact.id
     assert {"bcd,f-j", "†", "*"} <= marks
     # Codes of the CSV files are no marks.
     codes = set().union(
@@ -443,7 +443,7 @@ def test_published_tables_have_units_in_their_headings_and_marks_without_debris(
     assert "not_reported" in codes and "not_reported" not in marks
 
 
-def test_a_published_mark_is_raised_after_its_value_in_a_table_of_verdicts(tmp_path):
+def test_pages_of_published_mark(tmp_path):
     result = toys.toy_results(tmp_path / "published", tmp_path / "results")
     table = result[1].artefact
     cells = table.cells.assign(marker=["ab;_c", *[""] * (len(table.cells) - 1)])
@@ -454,7 +454,7 @@ def test_a_published_mark_is_raised_after_its_value_in_a_table_of_verdicts(tmp_p
 
 
 @pytest.mark.slow
-def test_all_papers_fit_into_a_small_page(tmp_path):
+def test_write_page_size_of_all_papers(tmp_path):
     papers = load_papers(PUBLISHED)
     result = []
     for artefact in all_artefacts(papers):
@@ -466,11 +466,9 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
             for row in artefact.cells.get([*keys, "value"], artefact.cells).itertuples(index=False)
         ]  # fmt: skip
         for tier in artefact.record.tiers:
-            result.append(toys.Toy(artefact, tier, toys.report(artefact, tier, "not run")))
+            result.append(Result(artefact, tier, toys.report(artefact, tier, "not run")))
         # The longest page there can be: each cell is shown twice, and listed at the top.
-        result[-1] = toys.Toy(
-            artefact, tier, toys.report(artefact, tier, "reproduced", cells=cells)
-        )
+        result[-1] = Result(artefact, tier, toys.report(artefact, tier, "reproduced", cells=cells))
         receipt = tmp_path / tier / artefact.paper / f"{artefact.name}.receipt.json"
         receipt.parent.mkdir(parents=True, exist_ok=True)
         receipt.write_text('{"inputs": [], "execution": {"seconds": 1}}')
@@ -490,7 +488,7 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
     assert output == sum(len(artefact.cells) for artefact in all_artefacts(papers)) > 3_400
 
 
-def test_pages_of_size_and_verdict_of_tolerances(tmp_path):
+def test_pages_of_too_noisy_cell(tmp_path):
     """A cell that is too noisy has its own verdict everywhere, with its tolerance beside it."""
     table = toys.toy_results(tmp_path / "published", tmp_path / "results")[1]
     cells = table.report.model_dump()["cells"]
@@ -511,7 +509,7 @@ def test_pages_of_size_and_verdict_of_tolerances(tmp_path):
     assert "2 too noisy to judge" in files["badge.svg"].decode()
 
 
-def test_values_that_are_not_equal_have_tolerance_and_cause_in_markdown_and_latex(tmp_path):
+def test_difference_files_tolerance_and_cause(tmp_path):
     table = toys.toy_results(tmp_path / "published", tmp_path / "results")[1]
     cells = table.report.model_dump()["cells"]
     cells[2] |= {"tolerance": 0.00251, "why": "The spread of 5 seeds."}
@@ -536,7 +534,7 @@ def test_values_that_are_not_equal_have_tolerance_and_cause_in_markdown_and_late
 
 
 @pytest.mark.parametrize("where", ["copy", "method"])
-def test_only_an_error_in_print_is_called_one(tmp_path, where):
+def test_write_page_causes_of_errata(tmp_path, where):
     results = tmp_path / "results"
     changed = []
     for toy in toys.toy_results(tmp_path / "published", results):
@@ -558,25 +556,32 @@ def without_legend(page):
     return re.sub(r'<dl class="meaning">.*?</dl>', "", page, flags=re.DOTALL)
 
 
-def test_labels():
+def test_label_of_a_passage():
     assert label("text_4_4_4") == "Text 4.4.4"
 
 
-def test_claims_that_cannot_be_tested_stand_under_their_chapter(page):
+def test_write_page_untested_claims(page):
     text = " ".join("".join(Outline(page.read_text()).text).split())
     assert "3 claims on published values: " in text
     assert text.index("There are no geese here.") < text.index("There are no ducks here.")
 
 
 @pytest.mark.parametrize(("counts_in", "listed"), [("released", 1), ("embedded", 1), (None, 0)])
-def test_a_claim_is_listed_as_contradicted_only_where_it_counts(counts_in, listed):
-    on = [
-        {"outcome": "contradicted", "state": "surrogate", "tier": tier}
-        for tier in ("embedded", "released")
-    ]
-    one = {"tiers": [], "tables": [], "errata": [], "claims_count_in": counts_in}
-    result = failures_of([one | {"claims": [{"published": "supported", "on": on}]}])["claims"]
-    assert [claim["tier"] for claim in result["surrogate"]] == [counts_in] * listed
+def test_failures_of_claim_where_it_counts(counts_in, listed):
+    tiers = {
+        name: SimpleNamespace(name=name, state="surrogate") for name in ("embedded", "released")
+    }
+    judged = SimpleNamespace(on_reproduced="contradicted")
+    tests = [ClaimTest(tier, judged) for tier in tiers.values()]
+    artefact = SimpleNamespace(
+        tiers=[],
+        counted_cells=[],
+        errata=[],
+        claims=[SimpleNamespace(published="supported", tests=tests)],
+        claims_count_in=tiers.get(counts_in),
+    )
+    claims = failures_of([artefact]).claims["surrogate"]
+    assert [claim.test.tier.name for claim in claims] == [counts_in] * listed
 
 
 def test_policy_of_allows_only_own_scripts():
@@ -591,7 +596,7 @@ def test_input_files_of_a_receipt():
 
 
 def test_difference_files_without_differences():
-    files = difference_files({"name": "toy2026_ch1", "artefacts": []})
+    files = difference_files(SimpleNamespace(name="toy2026_ch1", artefacts=[]))
     assert b"No reproduced value" in files["pages/toy2026_ch1.md"]
 
 
@@ -607,25 +612,15 @@ def test_section_and_page_without_lines():
 
 def test_bibtex_thesis():
     publication = Publication(school="A University")
-    text = bibtex(
-        "toy2026",
+    paper = SimpleNamespace(
+        key="toy2026",
         title="R&D ^ 2",
         authors="A. Low, B. Høj",
         year=2026,
         kind="thesis",
         publication=publication,
     )
+    text = bibtex(paper)
     assert text.startswith("@phdthesis{toy2026,") and "school = {A University}" in text
     assert r"title = {{R\&D \textasciicircum{} 2}}" in text
     assert "author = {A. Low and B. Høj}" in text
-
-
-def test_escape_cell_and_table():
-    assert escape_cell("nDCG*@3 | <b>") == r"nDCG\*@3 \| &lt;b&gt;"
-    assert table(["key"], [["seed"]]) == "| key |\n|---|\n| seed |"
-
-
-def test_configuration_bounds_and_default():
-    seed = {"type": "integer", "default": 1, "minimum": 0, "description": "Seed of all."}
-    row = "| `seed` | integer, at least 0 | `1` | Seed of all. |"
-    assert row in configuration({"properties": {"seed": seed}})

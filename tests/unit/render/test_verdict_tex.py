@@ -8,7 +8,7 @@ import pytest
 
 from everycell.records.cells import is_number
 from everycell.records.papers import all_artefacts, load_papers
-from everycell.render.page.verdict_tex import verdict_table_as_tex
+from everycell.render.verdict_tables import verdict_table_as_tex
 from everycell.verdicts.reports import VERDICTS, JudgedCell, Report
 
 PUBLISHED = Path(__file__).parents[3] / "published"
@@ -59,7 +59,7 @@ def measured(tex):
     return tex.replace(r"\resizebox", r"\typeout{scaled [\the\wd0] to \the\linewidth}\resizebox")
 
 
-def test_each_cell_has_its_colour_and_each_verdict_is_in_the_legend():
+def test_verdict_table_as_tex_colours_and_legend():
     artefact = load_papers(PUBLISHED)["sakai2023"].artefacts["table_2"]
     result = report(artefact)
     tex = verdict_table_as_tex(artefact, result)
@@ -74,7 +74,7 @@ def test_each_cell_has_its_colour_and_each_verdict_is_in_the_legend():
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 @pytest.mark.parametrize("name", WIDEST)
-def test_the_widest_tables_compile_in_legible_type(tmp_path, name):
+def test_verdict_table_as_tex_widest_tables(tmp_path, name):
     paper, _, artefact = name.partition("/")
     record = load_papers(PUBLISHED)[paper].artefacts[artefact]
     compile_document(tmp_path, measured(verdict_table_as_tex(record, report(record))))
@@ -84,7 +84,7 @@ def test_the_widest_tables_compile_in_legible_type(tmp_path, name):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
-def test_all_tables_can_be_read_into_one_document(tmp_path):
+def test_verdict_table_as_tex_in_one_document(tmp_path):
     artefacts = [one for one in all_artefacts(load_papers(PUBLISHED)) if not one.cells.empty]
     for artefact in artefacts:
         name = artefact.id.replace("/", "-")

@@ -7,7 +7,7 @@ from unit.toy_papers import CELLS, RECORD, write_paper
 
 from everycell.records.cells import RecordError, plain_minus
 from everycell.records.papers import load_papers
-from everycell.render.tables.table_files import write_table
+from everycell.render.table_files import write_table
 from everycell.verdicts.record_checks import check_once, check_records
 from everycell.verdicts.reports import JudgedCell, Markers
 from everycell.verdicts.results import read_result

@@ -7,7 +7,7 @@ from receipt_files import hashed
 from unit.receipts.test_lineage import record
 from unit.toy_papers import write_paper
 
-from everycell.receipts.lineage import write_jobs
+from everycell.receipts.provenance import write_jobs
 from everycell.receipts.receipts import ReceiptError, write_receipt
 from everycell.records.papers import load_papers
 from everycell.verdicts.origins import Sources, origin_of, sources_of

@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from everycell.render.figure_files import COLOURS, INK, MARKERS, style
-from everycell.render.marks import (
+from everycell.render.figure_files import MARKERS, style
+from everycell.render.figures import (
     check_intervals,
     check_known,
     check_numbers,
@@ -16,6 +16,7 @@ from everycell.render.marks import (
     draw_marks,
     rows_by,
 )
+from everycell.render.palette import COLOURS, GREY, INK
 
 #: Series of the interpolation figures -> its name in the legend, colour and line style.
 _ORACLES = {
@@ -127,7 +128,7 @@ def short_against_long(frame: pd.DataFrame) -> Figure:
             shift = rows["queries"].map(kinds.index) * 0.26 - 0.13
             positioned = rows.assign(position=rows["system"].map(systems.index) + shift)
             for pair in rows_by(positioned, "system").values():
-                axis.plot(pair["value"], pair["position"], color="#888888", linewidth=1, zorder=1)
+                axis.plot(pair["value"], pair["position"], color=GREY, linewidth=1, zorder=1)
             for kind, colour, marker in zip(kinds, COLOURS, MARKERS, strict=False):
                 marks = positioned[positioned["queries"] == kind]
                 draw_marks(

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from everycell.jobs.result_job import ResultJob
 from everycell.records.cells import SEEDS, summarise_seeds
-from everycell.render.panels import interval_lines
+from everycell.render.figures import interval_lines
 from papers.abolghasemi2026.ch3_answers import (
     ESTIMATOR,
     MEASURES,

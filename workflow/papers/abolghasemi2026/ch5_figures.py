@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.render.panels import bar_panels, interval_lines
+from everycell.render.figures import bar_panels, interval_lines
 from papers.abolghasemi2026.ch5_comparisons import NO_CITATION
 
 _lines_around_0 = partial(interval_lines, low="low", high="high", reference=0, legend_above=True)

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from everycell.base.files import write_atomically
+from everycell.base.files import write_atomically, write_json
 from everycell.base.settings import validate_part
 from everycell.jobs.job import Job
 from everycell.language_models import templates
@@ -25,7 +25,6 @@ from everycell.language_models.records import Entry, key_of, record_lines
 from everycell.language_models.settings import AskSettings, Decoding
 from everycell.rag.answers import is_correct, usable_answers
 from everycell.rag.prompts import Question, pick_questions
-from everycell.receipts.receipts import write_json
 from everycell.text.sentences import sentence_spans
 from everycell.trec.runs import read_run
 from papers.abolghasemi2026.ch5_paraphrase_checks import LIMITS, Limits, fault, judge

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.render.figure_files import COLOURS, MARKERS, style
-from everycell.render.marks import (
+from everycell.render.figure_files import MARKERS, style
+from everycell.render.figures import (
     check_intervals,
     check_known,
     check_single,
     common_legend,
     rows_by,
 )
+from everycell.render.palette import COLOURS
 
 #: Panel -> label of its axis and whether the axis is logarithmic.
 _PANELS = {"candidates": ("Items", False), "iterations": ("Iterations", True)}

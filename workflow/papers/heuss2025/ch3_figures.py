@@ -9,8 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.stats import norm
 
-from everycell.render.figure_files import COLOURS, DASHES, MARKERS, style
-from everycell.render.marks import check_intervals, check_single, common_legend, rows_by
+from everycell.render.figure_files import DASHES, MARKERS, style
+from everycell.render.figures import check_intervals, check_single, common_legend, rows_by
+from everycell.render.palette import COLOURS
 
 #: Colours that are safe for colour-blind readers, instead of the green and red of the thesis.
 _GROUPS = {True: ("protected", COLOURS[2], "-"), False: ("not protected", COLOURS[4], "--")}

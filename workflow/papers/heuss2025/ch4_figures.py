@@ -9,14 +9,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from everycell.render.figure_files import COLOURS, DASHES, HATCHES, INK, MARKERS, style
-from everycell.render.marks import (
+from everycell.render.figure_files import DASHES, HATCHES, MARKERS, style
+from everycell.render.figures import (
     check_intervals,
     check_numbers,
     check_single,
     common_legend,
     rows_by,
 )
+from everycell.render.palette import COLOURS, GREY, INK
 from papers.heuss2025.ch4_talent_search import FEATURES
 
 #: Features in the order of the figures, with their short names.
@@ -128,7 +129,7 @@ def checks_figure(points: pd.DataFrame) -> Figure:
 
 
 def _draw_reference(axes: Axes, curve: pd.DataFrame, label: str, number: int) -> None:
-    line_style = {"color": "#888888", "linestyle": DASHES[number], "linewidth": 0.9}
+    line_style = {"color": GREY, "linestyle": DASHES[number], "linewidth": 0.9}
     axes.plot(curve["size"], curve["value"], label=label, **line_style)
 
 

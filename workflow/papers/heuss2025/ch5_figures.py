@@ -7,9 +7,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from everycell.render.figure_files import COLOURS, MARKERS, style
-from everycell.render.marks import check_single, common_legend, rows_by
-from everycell.render.panels import bar_panels, interval_lines
+from everycell.render.figure_files import MARKERS, style
+from everycell.render.figures import (
+    bar_panels,
+    check_single,
+    common_legend,
+    interval_lines,
+    rows_by,
+)
+from everycell.render.palette import COLOURS
 
 #: Kinds of forged documents, broken into two lines.
 _SHORT = {

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.render.panels import box_panels
+from everycell.render.figures import box_panels
 from everycell.statistics.anova import anova as anova_table
 from everycell.statistics.anova import anova_cells, supported_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
@@ -163,8 +163,8 @@ def queries(job: ResultJob) -> None:
     job.write_table(cells.sort_values("row", key=lambda row: row.astype(int), kind="stable"))
 
 
-def correlations(job: ResultJob) -> None:
-    """Table 4.11: Pearson correlation of each rating with overall satisfaction."""
+def _correlations(job: ResultJob) -> pd.DataFrame:
+    """Pearson correlation of each rating with overall satisfaction, in both studies."""
     parts = []
     for study, ratings in both_studies(job):
         labels = [label for label in study.ratings if label not in ("Familiarity", SATISFACTION)]
@@ -173,7 +173,23 @@ def correlations(job: ResultJob) -> None:
             study=study.name, metric="pearson_r_with_overall_satisfaction"
         )
         parts.append(cells[["row", "study", "metric", "value"]])
-    job.write_table(pd.concat(parts))
+    return pd.concat(parts)
+
+
+def correlations(job: ResultJob) -> None:
+    """Table 4.11: Pearson correlation of each rating with overall satisfaction."""
+    job.write_table(_correlations(job))
+
+
+def correlation_bounds(job: ResultJob) -> None:
+    """Section 4.4.2: the least and the greatest correlation of Table 4.11."""
+    values = _correlations(job)["value"]
+    bounds = {"lower": values.min(), "upper": values.max()}
+    rows = [
+        (f"{name} bound of correlations with satisfaction", "r", value)
+        for name, value in bounds.items()
+    ]
+    job.write_table(pd.DataFrame(rows, columns=["claim", "metric", "value"]))
 
 
 def ratings_by_query(job: ResultJob) -> None:

@@ -93,6 +93,18 @@ use rule table as lajewska2025_ch4_correlations with:
         "Correlations with satisfaction (Table 4.11)"
 
 
+# Section 4.4.2: the range of these correlations.
+use rule table as lajewska2025_ch4_correlation_bounds with:
+    input:
+        **LIMITATIONS_RATINGS,
+    pathvars:
+        result="released/lajewska2025/text_4_4_2",
+    params:
+        **runs("lajewska2025/ch4:correlation_bounds"),
+    message:
+        "Range of the correlations with satisfaction (section 4.4.2)"
+
+
 # Numbers in the text: sizes, comments, power of the first run.
 use rule table as lajewska2025_ch4_text with:
     input:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.render.panels import agreement_panels
+from everycell.render.figures import agreement_panels
 from papers.lajewska2025.ch6_labels import (
     JUDGES,
     PARTS,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.base.files import write_atomically
+from everycell.base.files import write_atomically, write_json
 from everycell.jobs.job import Job
 from everycell.rag.nugget_responses import (
     Response,
@@ -20,7 +20,6 @@ from everycell.rag.nugget_responses import (
     responses_frame,
     responses_of,
 )
-from everycell.receipts.receipts import write_json
 from everycell.text.sentences import sentence_spans
 from papers.lajewska2025.ch6_systems import (
     BASELINE,

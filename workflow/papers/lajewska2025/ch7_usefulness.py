@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from everycell.jobs.result_job import ResultJob
-from everycell.render.panels import bar_panels
+from everycell.render.figures import bar_panels
 from everycell.statistics.anova import anova
 from papers.lajewska2025.user_study_data import read_transparency
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.render.panels import box_panels
+from everycell.render.figures import box_panels
 from papers.lajewska2025.counts import exact_quotient
 from papers.lajewska2025.user_study_data import DEMOGRAPHICS, read_answers, read_expert_scores
 

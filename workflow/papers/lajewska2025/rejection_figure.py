@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from everycell.render.panels import interval_lines
+from everycell.render.figures import interval_lines
 
 if TYPE_CHECKING:
     from everycell.jobs.result_job import ResultJob

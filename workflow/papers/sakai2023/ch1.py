@@ -26,6 +26,7 @@ from everycell.metrics.gfrc import (
     without_duplicates,
 )
 from everycell.trec.runs import read_run, trec_order
+from papers.sakai2023.ch1_figures import slope
 from papers.sakai2023.data import (
     ATTRIBUTE_SETS,
     ranked_pages,
@@ -41,12 +42,58 @@ CONVERSATION = "(conversation)"
 def gfrc(job: ResultJob) -> None:
     """Tables 1 and 2: relevance and group fairness of the two annotated conversations."""
     params = job.params
-    sets = read_targets(pd.read_csv(job.input.targets), params.divergences)
-    entities = annotated_entities(job.input_cells("sakai2023/figure_5"), params.gains, sets)
+    entities, sets = _read_conversations(job)
     if job.wildcards.number == "1":
         job.write_table(relevance_cells(entities, params.budget))
     else:
         job.write_table(fairness_cells(entities, sets, params.method))
+
+
+def text(job: ResultJob) -> None:
+    """Numbers in the text: gains of one film, and the scores of Google relative to those of Bing.
+
+    A supplement has what two other computations give: gains of 2 instead of 1, and shares of the
+    scores as the tables print them, with four decimals.
+    """
+    params = job.params
+    entities, sets = _read_conversations(job)
+    gains = relevance_cells(entities, params.budget)
+    scores = pd.concat([gains, fairness_cells(entities, sets, params.method)])
+    shares = {
+        "relevance": scores["metric"] == "R",
+        "group fairness by ratings": scores["metric"].str.startswith("RATINGS (")
+        & (scores["turn"] == "GF"),
+        "group fairness by origin": scores["metric"].str.startswith("ORIGIN (")
+        & (scores["turn"] == "GF"),
+    }
+    rows, readings = [], []
+    film = gains[(gains["entity"] == params.film) & (gains["metric"] == "pw_g")]
+    for system, gain in zip(film["system"], film["value"], strict=True):
+        name = f"discounted gain of {params.film}: {system}"
+        rows.append((name, "gain", gain))
+        readings.append((name, "gain, doubled", 2 * gain))
+    for measure, selected in shares.items():
+        values = scores[selected].set_index("system")["value"].astype(float)
+        name = f"{measure}: Google over Bing"
+        rows.append((name, "percent", 100 * values["Google"] / values["Bing"]))
+        rounded = values.round(4)
+        readings.append(
+            (name, "percent of rounded scores", 100 * rounded["Google"] / rounded["Bing"])
+        )
+    columns = ["claim", "metric", "value"]
+    job.write_table(pd.DataFrame(rows, columns=columns))
+    decimals = {"gain, doubled": 4, "percent of rounded scores": 1}
+    job.write_supplement(pd.DataFrame(readings, columns=columns), "readings", decimals)
+
+
+def weights(job: ResultJob) -> None:
+    """Figure 1, lower part: weights of the relevant films of both conversations."""
+    entities, _ = _read_conversations(job)
+    films = entities[entities["gain"] > 0].rename(columns={"word_count": "words"})
+    points = films[["system", "entity", "words"]].assign(
+        value=position_weight(films["words"], job.params.budget)
+    )
+    job.write_figure(points, slope(points, job.params.budget))
 
 
 def gfr(job: ResultJob) -> None:
@@ -80,6 +127,13 @@ def gfr(job: ResultJob) -> None:
                 values[f"{name} ({divergences[name]})"] = scores.by_attribute_set[name]
             rows += [(topic, run_name, metric, value[0, -1]) for metric, value in values.items()]
     job.write_table(pd.DataFrame(rows, columns=["topic", "run", "metric", "value"]))
+
+
+def _read_conversations(job: ResultJob) -> tuple[pd.DataFrame, dict[str, AttributeSet]]:
+    """Entities of the annotated conversations, and the attribute sets with their targets."""
+    sets = read_targets(pd.read_csv(job.input.targets), job.params.divergences)
+    cells = job.input_cells("sakai2023/figure_5")
+    return annotated_entities(cells, job.params.gains, sets), sets
 
 
 def _parse_memberships(text: str, width: int, where: str) -> list[float]:

@@ -20,6 +20,17 @@ FETCHED_TOGETHER["ntcir-fairweb1-pilot"] = [
 ]
 
 
+#: Settings of section 6, for all rules on the two conversations.
+PILOT_CONVERSATIONS = dict(
+    # 5 minutes of reading at 250 words per minute.
+    budget=1250,
+    gains={"L0": 0.0, "L1": 0.5, "L2": 1.0},
+    # Groups by number of ratings are ordered; regions are not.
+    divergences={"RATINGS": "RNOD", "ORIGIN": "JSD"},
+    method="independent",
+)
+
+
 # Tables 1 (relevance) and 2 (group fairness): from the annotations of Figure 5 and the targets.
 use rule table as sakai2023_gfrc with:
     input:
@@ -31,15 +42,43 @@ use rule table as sakai2023_gfrc with:
         number="1|2",
     params:
         **runs("sakai2023/ch1:gfrc"),
+        **PILOT_CONVERSATIONS,
         declared=declared_inputs("embedded", "sakai2023", "figure_5"),
-        # 5 minutes of reading at 250 words per minute.
-        budget=1250,
-        gains={"L0": 0.0, "L1": 0.5, "L2": 1.0},
-        # Groups by number of ratings are ordered; regions are not.
-        divergences={"RATINGS": "RNOD", "ORIGIN": "JSD"},
-        method="independent",
     message:
         "Scores of two conversations, Table {wildcards.number}"
+
+
+# Numbers in the text: gains of one film, and shares of the two conversations.
+use rule table as sakai2023_text with:
+    input:
+        annotations="published/sakai2023/figure_5.csv",
+        targets="published/sakai2023/targets.csv",
+    output:
+        **table_files(tables=["readings"]),
+    pathvars:
+        result="embedded/sakai2023/text_3",
+    params:
+        **runs("sakai2023/ch1:text"),
+        **PILOT_CONVERSATIONS,
+        declared=declared_inputs("embedded", "sakai2023", "figure_5"),
+        film="Back to the Future",
+    message:
+        "Numbers in the text of section 6"
+
+
+# Figure 1, lower part: the weight of a nugget by its position, and where the films stand on it.
+use rule figure as sakai2023_weights with:
+    input:
+        annotations="published/sakai2023/figure_5.csv",
+        targets="published/sakai2023/targets.csv",
+    pathvars:
+        result="embedded/sakai2023/figure_1",
+    params:
+        **runs("sakai2023/ch1:weights"),
+        **PILOT_CONVERSATIONS,
+        declared=declared_inputs("embedded", "sakai2023", "figure_5"),
+    message:
+        "Weights of nuggets by position (Figure 1)"
 
 
 # Section 2.1: GFR, the measure of ranked lists that GFRC extends, on the pilot runs of FairWeb-1.

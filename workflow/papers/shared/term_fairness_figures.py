@@ -7,14 +7,15 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.render.figure_files import COLOURS, DASHES, HATCHES, INK, MARKERS, style
-from everycell.render.marks import (
+from everycell.render.figure_files import DASHES, HATCHES, MARKERS, style
+from everycell.render.figures import (
     check_known,
     check_numbers,
     check_single,
     common_legend,
     rows_by,
 )
+from everycell.render.palette import COLOURS, GREY, INK
 
 #: Colours of the groups of documents; the first two are blue and red.
 _GROUP_COLOURS = tuple(COLOURS[index] for index in (0, 4, 2, 3, 1, 5))
@@ -69,7 +70,7 @@ def documents_in_lists(
             list_axis.set(title=name, xlim=(-0.08, 1), ylim=(last + 0.55, 0.45))
             list_axis.axis("off")
             indices = [measures.index(measure) for measure in bars[name]["measure"]]
-            container = bar_axis.barh(indices, bars[name]["value"], color="#888888", height=0.6)
+            container = bar_axis.barh(indices, bars[name]["value"], color=GREY, height=0.6)
             bar_axis.bar_label(container, fmt="%.3f", padding=3)
             bar_axis.set(xlim=(0, 1.18), ylim=(len(measures) - 0.45, -0.55))
             bar_axis.set_xticks([0, 0.5, 1], ["0\nleast fair", "0.5\n", "1\nfair"], fontsize=8)
@@ -132,7 +133,7 @@ def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(7.2, 1.0 + 0.38 * len(systems)), layout="constrained")
         axis = figure.subplots()
         for index, rows in enumerate(rows_by(frame, "system").values()):
-            axis.plot(rows["value"], [index] * len(rows), color="#888888", linewidth=1, zorder=1)
+            axis.plot(rows["value"], [index] * len(rows), color=GREY, linewidth=1, zorder=1)
         for measure, colour, marker in zip(measures, COLOURS, MARKERS, strict=False):
             rows = frame[frame["measure"] == measure]
             indices = rows["system"].map(systems.index)

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-from everycell.cli.measure.files import parse_numbers, read_run_file
+from everycell.cli.measure.runs import parse_numbers, read_run_file
 from everycell.cli.named_files import RUN, Input, Output
 from everycell.cli.options import Cutoffs, Force, Format, PerQuery, Persistence, Run
 from everycell.cli.printing import print_measures

@@ -1,7 +1,7 @@
 # Files of a result, its display settings, and its entry in the Snakemake report.
 from snakemake.io import apply_wildcards
 
-from everycell.receipts.verification import FIGURE_FORMS, TABLE_FORMS
+from everycell.receipts.receipts import FIGURE_FORMS, TABLE_FORMS
 from everycell.workflow import FOLDER
 
 

@@ -1,5 +1,5 @@
 """Call a function of a chapter, which the parameter `script` of the rule names."""
 
-from everycell.jobs.functions import call_function
+from everycell.jobs.job import call_function
 
 call_function(snakemake)

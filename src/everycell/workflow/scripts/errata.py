@@ -6,7 +6,7 @@ import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
 from everycell.records.papers import all_artefacts, load_papers
-from everycell.render.tables.table_files import write_table
+from everycell.render.table_files import write_table
 from everycell.verdicts.audits import audits_of, finding_of
 
 PUBLISHED = Path("published")

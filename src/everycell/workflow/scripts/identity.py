@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from everycell.base.files import write_json
 from everycell.jobs.job import Job
-from everycell.receipts.receipts import write_json
 from everycell.records.identity import FileFacts, difference, facts_of
 
 with Job(snakemake) as job:

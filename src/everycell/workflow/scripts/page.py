@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from everycell.jobs.job import Job
-from everycell.receipts.lineage import write_lineage
+from everycell.receipts.provenance import write_lineage
 from everycell.records.papers import load_papers
-from everycell.render.page.page_file import write_page
+from everycell.render.page.pages import write_page
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.results import collect
 

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 from everycell.jobs.job import Job
-from everycell.receipts.receipts import ReceiptError
-from everycell.receipts.verification import verify
+from everycell.receipts.receipts import ReceiptError, verify
 from everycell.records.papers import load_paper
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.origins import sources_of

@@ -1,1 +1,0 @@
-"""Tables: the layout of tidy frames, and their output formats."""

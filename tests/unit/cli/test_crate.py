@@ -1,0 +1,365 @@
+"""The RO-Crate of a results folder: what it holds, and what the validator of the profiles says."""
+
+import copy
+import hashlib
+import json
+import re
+import shutil
+import time
+import zipfile
+from base64 import urlsafe_b64encode
+from pathlib import Path
+
+import pytest
+from command_line import call
+from crate_validator import issues, serve_the_context
+from harness import published
+from receipt_files import hashed, in_all_forms, rewrite
+
+import everycell
+from everycell.base.files import write_json
+from everycell.cli.crate import write_crate
+from everycell.receipts.code import hash_of_sources
+from everycell.receipts.provenance import write_jobs, write_lineage
+from everycell.receipts.receipts import TABLE_FORMS, ReceiptError, write_receipt
+from everycell.records.papers import find_artefact
+from everycell.records.registry import load_registry
+from everycell.render.page.pages import write_page
+from everycell.verdicts.audits import audits_of
+from everycell.verdicts.origins import Sources
+from everycell.verdicts.results import collect, read_result
+from everycell.verdicts.verdicts import report
+
+#: A file of which two contents are accepted, the author's and the mirror's.
+RELEASED = "transparent-cis/pilot/qs3.csv"
+
+
+def code_of(project: Path) -> str:
+    """Hash of the code of the only rule."""
+    return hash_of_sources([project / "workflow/scripts/toy.py"], project)
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    """Make a small project with one result, from facts, released data and a file made between."""
+    files = {
+        "Snakefile": "rule all:\n",
+        "CITATION.cff": "cff-version: 1.2.0\n",
+        "LICENSE": "MIT\n",
+        "config.yaml": "seed: 7\n",
+        "envs/base.lock": "numpy==2\n",
+        "workflow/rules/toy.smk": "rule toy:\n",
+        "envs/Dockerfile": "FROM scratch\n",
+        "envs/.env": "TOKEN=1\n",
+        "envs/.venv/site.py": "of a package",
+        "workflow/key.pem": "secret",
+        "workflow/scripts/.toy.py.swp": "of an editor",
+        "workflow/scripts/.toy.py": "of an editor",
+        "workflow/scripts/toy.py~": "of an editor",
+        "workflow/scripts/__pycache__/toy.pyc": "no source",
+        "workflow/scripts/toy.py": "from everycell import toy\n",
+        "published/toy/table_1.csv": "row,value\na,1\n",
+        "work/toy.run": "q d 1\n",
+        "results/README.md": "# Results\n",
+        "results/notes.html": "no result",
+        "results/released/toy/table_1.csv": "row,value\na,1.01\n",
+        "results/released/toy/table_1.svg": "<svg/>",
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    write_page(tmp_path / "results/index.html", [], {})
+    folder = tmp_path / "results" / "released" / "toy"
+    write_receipt(
+        folder / "table_1.receipt.json",
+        artefact="toy/table_1",
+        tier="released",
+        inputs=hashed(tmp_path / "published/toy/table_1.csv", tmp_path / "work/toy.run")
+        | {tmp_path / "resources" / RELEASED: load_registry().entry(RELEASED).mirror.content},
+        outputs=[*in_all_forms(folder / "table_1.csv"), folder / "table_1.svg"],
+        parameters={"alpha": 0.05, "bm25": {"b": 0.4}, "name": "toy"},
+        seed=7,
+        code=code_of(tmp_path),
+        seconds=1,
+        root=tmp_path,
+    )
+    write_json(folder / "table_1.verdicts.json", {"cells": []})
+    return tmp_path
+
+
+@pytest.fixture
+def crate(project) -> Path:
+    return write_crate(project / "results", project / "out.zip", project)
+
+
+def entities(crate: Path) -> dict[str, dict]:
+    with zipfile.ZipFile(crate) as archive:
+        graph = json.loads(archive.read("ro-crate-metadata.json"))["@graph"]
+    return {entity["@id"]: entity for entity in graph}
+
+
+def ids(references) -> set[str]:
+    return {part["@id"] for part in (references if isinstance(references, list) else [references])}
+
+
+def test_write_crate_hashes(crate, project):
+    result = entities(crate)
+    with zipfile.ZipFile(crate) as archive:
+        names = set(archive.namelist()) - {"ro-crate-metadata.json"}
+        for name in names:
+            content = archive.read(name)
+            assert content == (project / name).read_bytes()
+            assert result[name]["sha256"] == hashlib.sha256(content).hexdigest()
+    assert names == {
+        "Snakefile",
+        "CITATION.cff",
+        "LICENSE",
+        "config.yaml",
+        "envs/Dockerfile",
+        "envs/base.lock",
+        "workflow/rules/toy.smk",
+        "workflow/scripts/toy.py",
+        "published/toy/table_1.csv",
+        "results/README.md",
+        "results/index.html",
+        "results/cells.csv",
+        "results/cells.parquet",
+        "results/claims.csv",
+        "results/excluded_claims.csv",
+        "results/badge.svg",
+        *(f"results/released/toy/table_1.{form}" for form in (*TABLE_FORMS, "svg")),
+        "results/released/toy/table_1.receipt.json",
+        "results/released/toy/table_1.verdicts.json",
+    }
+
+
+def test_write_crate_actions(crate):
+    result = entities(crate)
+    action = result["#released/toy/table_1"]
+    assert ids(action["result"]) == {
+        *(f"results/released/toy/table_1.{form}" for form in (*TABLE_FORMS, "svg")),
+    }
+    url = load_registry().url(RELEASED)
+    settings = {f"#released/toy/table_1/{name}" for name in ("alpha", "bm25", "name", "seed")}
+    assert ids(action["object"]) == settings | {
+        "published/toy/table_1.csv",
+        f"#data/{RELEASED}",
+        "#work/toy.run",
+    }
+    # Other bytes than those behind the URL were read, which has the hash of its own.
+    read, origin = result[f"#data/{RELEASED}"], load_registry().entry(RELEASED).origin
+    assert read["sha256"] == load_registry().entry(RELEASED).mirror.content and ids(
+        read["isBasedOn"]
+    ) == {url}
+    assert (result[url]["sha256"], result[url]["contentSize"]) == (origin.sha256, str(origin.size))
+    assert result["#released/toy/table_1/bm25"]["value"] == '{"b": 0.4}'
+    assert result["#released/toy/table_1/seed"]["value"] == "7"
+    assert "numpy" in result[action["instrument"]["@id"]]["softwareRequirements"]
+
+
+def changed(project: Path, name: str = "table_1", **fields) -> None:
+    rewrite(project / f"results/released/toy/{name}.receipt.json", **fields)
+
+
+def test_write_crate_file_at_a_url(project):
+    origin = load_registry().entry(RELEASED).origin
+    changed(project, inputs=[{"path": f"resources/{RELEASED}", "sha256": origin.sha256}])
+    result = entities(write_crate(project / "results", project / "out.zip", project))
+    url = load_registry().url(RELEASED)
+    assert url in ids(result["#released/toy/table_1"]["object"])
+    assert result[url]["sha256"] == origin.sha256 and f"#data/{RELEASED}" not in result
+
+
+def test_write_crate_files_of_packages(project):
+    files = load_registry().files
+    key = next(key for key, entry in files.items() if entry.wheel)
+    changed(project, inputs=[{"path": f"resources/{key}", "sha256": files[key].wheel.sha256}])
+    for cache in ("resources", str(project / "resources")):
+        out = write_crate(project / "results", project / "out.zip", project, cache)
+        result = entities(out)[f"#data/{key}"]
+        assert result["usageInfo"].startswith("Licence: ") and result["creditText"]
+        assert files[key].wheel.distribution in result["description"]
+
+
+def test_write_crate_packages_of_results(project):
+    folder = project / "results/released/toy"
+    for path in list(folder.glob("table_1.*")):
+        text = path.read_bytes().replace(b"table_1", b"table_2")
+        path.with_name(path.name.replace("table_1", "table_2")).write_bytes(text)
+    changed(project, "table_2", packages={"numpy": "9.9"})
+    result = entities(write_crate(project / "results", project / "out.zip", project))
+    needs = {
+        name: result[result[f"#released/toy/{name}"]["instrument"]["@id"]]["softwareRequirements"]
+        for name in ("table_1", "table_2")
+    }
+    assert needs["table_2"] == "numpy 9.9" != needs["table_1"]
+
+
+def test_write_crate_forged_verdicts_or_broken_lineage(project, repository):
+    papers = published()
+    artefact = find_artefact(papers, "sakai2023/table_1")
+    folder = project / "results/embedded/sakai2023"
+    folder.mkdir(parents=True)
+    table = folder / "table_1.csv"
+    artefact.cells.to_csv(table, index=False)
+    write_receipt(
+        folder / "table_1.receipt.json",
+        artefact=artefact.id,
+        tier="embedded",
+        inputs={},
+        outputs=in_all_forms(table),
+        parameters={},
+        seed=None,
+        code=code_of(project),
+        seconds=1,
+        root=project,
+    )
+    verdicts = folder / "table_1.verdicts.json"
+    audits = audits_of("sakai2023", "1")
+    result = sorted(f"table_1.{form}" for form in TABLE_FORMS)
+    judged = report(
+        artefact,
+        "embedded",
+        read_result(table),
+        files=result,
+        audits=audits,
+        sources=Sources(),
+    )
+    true = judged.model_dump()
+    write_json(verdicts, true)
+    only = {"sakai2023": papers["sakai2023"]}
+
+    def packed() -> Path:
+        return write_crate(
+            project / "results", project / "out.zip", project, papers=only, audits=audits_of
+        )
+
+    page = project / "results/index.html"
+    write_page(page, collect(only, project / "results", project, audits=audits_of), only)
+    assert verdicts.relative_to(project).as_posix() in entities(packed())
+    write_json(verdicts, true | {"state": "surrogate"})
+    with pytest.raises(ReceiptError, match="verdicts.json does not match its record and table"):
+        packed()
+    write_json(verdicts, true)
+    (project / "results/lineage.json").write_text("forged")
+    with pytest.raises(ReceiptError, match="is not a valid list of jobs"):
+        packed()
+    (project / "results/lineage.json").unlink()
+    page.write_text(page.read_text().replace("sakai2023", "sakai2024", 1))
+    with pytest.raises(ReceiptError, match=r"index\.html does not match these results"):
+        packed()
+
+
+def test_write_crate_outdated_lineage(project):
+    results, out = project / "results", project / "out.zip"
+    record = {"rule": "toy", "input": ["published/toy/table_1.csv"], "params": ["7"], "log": []}
+    path = project / ".snakemake/metadata" / urlsafe_b64encode(b"work/toy.run").decode()
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(record | {"endtime": time.time() + 60}))
+    lineage = write_lineage(results, project)
+    assert "results/lineage.json" in entities(write_crate(results, out, project))
+    true = json.loads(lineage.read_text())
+    forged = copy.deepcopy(true)
+    forged["jobs"][0]["parameters"] = {"#1": "8"}
+    write_jobs(lineage, forged["jobs"])
+    with pytest.raises(ReceiptError, match=r"lineage\.json does not match Snakemake's records"):
+        write_crate(results, out, project)
+    forged = copy.deepcopy(true)
+    forged["jobs"][0]["hashes"] = {"published/toy/table_1.csv": "0" * 64}
+    write_jobs(lineage, forged["jobs"])
+    with pytest.raises(ReceiptError, match="but a receipt or another job has"):
+        write_crate(results, out, project)
+
+
+def test_write_crate_other_code(project):
+    script = project / "workflow/scripts/toy.py"
+    script.write_text("from everycell import other\n")
+    changed(project, code={"version": everycell.__version__, "commit": "a" * 40, "sha256": "0"})
+    message = r"1 of 1 results .*toy/table_1: commit a{12}"
+    with pytest.raises(ReceiptError, match=message):
+        write_crate(project / "results", project / "out.zip", project)
+    # Another commit with the same code is no other code.
+    code = {"version": everycell.__version__, "commit": "a" * 40, "sha256": code_of(project)}
+    changed(project, code=code)
+    write_crate(project / "results", project / "out.zip", project)
+
+
+def test_write_crate_released_data(crate):
+    url = load_registry().url(RELEASED)
+    assert entities(crate)[url]["usageInfo"] == "Licence: none stated"
+    with zipfile.ZipFile(crate) as archive:
+        assert not [name for name in archive.namelist() if "input_data" in name or "work/" in name]
+
+
+def test_write_crate_run(crate):
+    run = entities(crate)["#run"]
+    assert ids(run["instrument"]) == {"Snakefile"} and len(ids(run["result"])) == 7
+    assert "config.yaml" in ids(run["object"])
+
+
+def test_write_crate_invalid_results(project):
+    table = project / "results/released/toy/table_1.csv"
+    table.write_text("row,value\na,2\n")
+    out = project / "out.zip"
+    with pytest.raises(ReceiptError, match="failed verification, .* differs from its hash"):
+        write_crate(project / "results", out, project)
+    with pytest.raises(ReceiptError, match="contains no receipts"):
+        write_crate(project / "published", out, project)
+    assert not list(project.glob("*out.zip*"))
+
+
+def test_crate_replaces_only_with_force(project, monkeypatch, repository):
+    monkeypatch.chdir(project)
+    # One paper's page is drawn in no time.
+    shutil.copytree(repository / "published" / "sakai2023", project / "published" / "sakai2023")
+
+    def crate(*arguments: str) -> tuple[int, str]:
+        code, out, err = call("crate", "results", *arguments)
+        return code, out + err
+
+    code, message = crate("new.zip")
+    assert code == 2 and "`everycell page` in the project that made them" in message
+    assert call("page")[0] == 0
+    code, message = crate("new.zip")
+    assert code == 0 and re.fullmatch(r"new\.zip: 0\.\d MiB\n", message)
+    assert "#run" in entities(project / "new.zip")
+    code, message = crate("new.zip")
+    assert code == 2 and "already exists" in message
+    assert crate("new.zip", "--force")[0] == 0
+    code, message = crate("new.tar")
+    assert code == 2 and "ending in .zip" in message
+    code, message = crate("none/new.zip")
+    assert (code, message) == (
+        2,
+        "everycell: none is not a folder; create it, or choose another one.\n",
+    )
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    """Keep the validator from the network."""
+    serve_the_context(monkeypatch)
+
+
+@pytest.mark.slow
+def test_write_crate_passes_the_validator(crate, offline):
+    assert issues(crate) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", ["#run", "#config", "mainEntity", "license"])
+def test_validator_refuses_an_incomplete_crate(crate, offline, lost, tmp_path):
+    broken = tmp_path / "broken.zip"
+    with zipfile.ZipFile(crate) as full, zipfile.ZipFile(broken, "w") as part:
+        for name in full.namelist():
+            content = full.read(name)
+            if name == "ro-crate-metadata.json":
+                described = json.loads(content)
+                graph = [entity for entity in described["@graph"] if entity["@id"] != lost]
+                for entity in graph:
+                    if entity["@id"] == "./":
+                        entity.pop(lost, None)
+                content = json.dumps(described | {"@graph": graph}).encode()
+            part.writestr(name, content)
+    assert issues(broken) != []
