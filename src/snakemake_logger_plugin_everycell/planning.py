@@ -1,4 +1,4 @@
-"""Rules of a project, and jobs that Snakemake plans for a target, with what their scripts get."""
+"""Rules of a project, and the jobs that Snakemake plans for a target, without running them."""
 
 from __future__ import annotations
 

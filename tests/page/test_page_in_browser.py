@@ -60,7 +60,7 @@ def browser():
 
 @contextmanager
 def watched(browser, url):
-    """A page at the width of a desk that says nothing, asks nobody and opens no dialogs."""
+    """A page at desktop width without console output, external requests and dialogs."""
     page = browser.new_page(viewport={"width": 1200, "height": 900})
     output, requests = [], []
     page.on("console", lambda message: output.append(message.text))
@@ -89,7 +89,7 @@ def overview(browser, overview_url):
 @pytest.mark.parametrize(
     ("name", "scripts", "texts"), [("index.html", 3, 12), ("pages/toy2026_ch1.html", 2, 40)]
 )
-def test_text_of_records_cells_and_files_does_nothing(browser, tmp_path, name, scripts, texts):
+def test_texts_run_no_code(browser, tmp_path, name, scripts, texts):
     home = tmp_path / "r"
     write_page(home / "index.html", toys.hostile(tmp_path / "p", home))
     with watched(browser, (home / name).as_uri()) as page:
@@ -110,7 +110,7 @@ def test_text_of_records_cells_and_files_does_nothing(browser, tmp_path, name, s
         handlers = """[...document.querySelectorAll("*")].flatMap(node => [...node.attributes])
             .filter(attribute => attribute.name.startsWith("on")).length"""
         assert page.evaluate(handlers) == 0
-        # It all stands there to be read: in titles, needs, claims, errata, cells and faults.
+        # All texts are shown: in titles, needs, claims, errata, cells and faults.
         text = page.evaluate("document.body.textContent")
         assert text.count(toys.EVIL) > texts and "{{ 7 * 7 }}" in text and "&lt;b&gt;" in text
 
@@ -120,11 +120,11 @@ def visible_results(page):
     return [hit.get_attribute("data-key") for hit in page.locator("#hits .row").all()]
 
 
-def test_opens_from_disk_with_its_figures(page):
+def test_page_from_disk(page):
     assert page.title() == "Toys of toy2026: everycell"
     image = page.locator("figure img")
     image.scroll_into_view_if_needed()
-    # Not `wait_for_function`: the page's policy lets nobody evaluate text in it.
+    # Not `wait_for_function`: the page's policy forbids evaluating text.
     expect(image).to_have_js_property("complete", True)
     assert image.evaluate("image => image.naturalWidth") > 100
     assert image.get_attribute("alt") == "Bars of the two runs"
@@ -148,7 +148,7 @@ def test_search_finds_a_label_a_key_and_words_of_titles_first(overview, words, f
     assert visible_results(overview)[0] == f"toy2026/{first}"
 
 
-def test_search_says_how_many_there_are_and_when_there_is_none(overview):
+def test_search_number_of_matches(overview):
     message = overview.locator("#search output")
     assert visible_results(overview) == [] and message.inner_text() == ""
     overview.fill("input[name=q]", "figure")
@@ -158,7 +158,7 @@ def test_search_says_how_many_there_are_and_when_there_is_none(overview):
     assert not overview.locator("#hits").is_visible()
 
 
-def test_tier_state_and_verdict_must_come_together(overview):
+def test_filters_tier_state_verdict(overview):
     def choose(**filters):
         for name in ("tier", "state", "verdict"):
             overview.select_option(f"select[name={name}]", filters.get(name, ""))
@@ -173,7 +173,7 @@ def test_tier_state_and_verdict_must_come_together(overview):
     assert choose(verdict="not-run") == ["table_1", "table_2"]
 
 
-def test_a_search_stands_in_the_address_and_the_back_button_undoes_it(browser, overview):
+def test_search_in_address_and_back_button(browser, overview):
     overview.fill("input[name=q]", "table")
     overview.select_option("select[name=tier]", "released")
     assert overview.url.endswith("#q=table&tier=released")
@@ -191,14 +191,14 @@ def test_a_search_stands_in_the_address_and_the_back_button_undoes_it(browser, o
     expect(overview.locator("#hits .row")).to_have_count(2)
 
 
-def test_a_search_that_was_typed_into_the_address_may_have_any_sign(browser, overview_url):
+def test_search_in_address_special_characters(browser, overview_url):
     # An error of a script would fail in `watched`.
     with watched(browser, f"{overview_url}#q=50%") as page:
         assert page.locator("input[name=q]").input_value() == "50%"
         assert "No matches" in page.locator("output").inner_text()
 
 
-def test_a_number_of_the_chapters_lists_the_artefacts_that_have_such_cells(overview):
+def test_chapter_counts_filter_artefacts(overview):
     overview.locator(".matrix td.different a").click()
     assert visible_results(overview) == ["toy2026/table_1"]
     expect(overview.locator("#hits .row")).to_be_in_viewport()
@@ -206,21 +206,21 @@ def test_a_number_of_the_chapters_lists_the_artefacts_that_have_such_cells(overv
     assert overview.url.endswith("pages/toy2026_ch1.html#toy2026-table_1")
 
 
-def test_a_search_on_a_chapter_leads_to_the_overview(page):
+def test_search_on_chapter_page(page):
     page.fill("#find input", "duck")
     page.press("#find input", "Enter")
     page.wait_for_url("**/index.html#q=duck")
     assert visible_results(page) == ["toy2026/figure_2"]
 
 
-def test_a_link_of_what_does_not_stand_reaches_its_cell(overview):
+def test_failure_link_reaches_cell(overview):
     overview.locator("#failures a", has_text="b / x / MAP").click()
     cell = overview.locator("td.different")
     expect(cell).to_be_in_viewport(ratio=1)
     assert overview.url.endswith("#" + cell.get_attribute("id"))
 
 
-def test_what_is_folded_opens_for_a_link(browser, url):
+def test_link_opens_details(browser, url):
     with watched(browser, url) as page:
         needs = page.locator("#toy2026-table_2 .tiers")
         assert not needs.is_visible()
@@ -228,7 +228,7 @@ def test_what_is_folded_opens_for_a_link(browser, url):
         expect(needs).to_be_visible()
 
 
-def test_printed_and_rebuilt_stand_side_by_side_when_asked(page):
+def test_published_and_reproduced_side_by_side(page):
     equal, surrogate = page.locator("td.v.equal").first, page.locator("td.v.surrogate").first
     assert (equal.inner_text(), surrogate.inner_text()) == ("0.301 ✓", "0.312")
     page.check("#sides")
@@ -236,7 +236,7 @@ def test_printed_and_rebuilt_stand_side_by_side_when_asked(page):
     assert surrogate.inner_text() == "0.312published 0.301"
 
 
-def test_bibtex_is_there_to_be_copied_whole(page):
+def test_bibtex_copied(page):
     page.locator("summary", has_text="BibTeX").click()
     page.locator(".bibtex").click()
     selected = page.evaluate("getSelection().toString()")
@@ -247,7 +247,7 @@ def spoken(cell):
     return " ".join(cell.text_content().split())
 
 
-def test_a_cell_opens_a_panel_with_all_that_is_known_of_it(page):
+def test_panel_of_cell(page):
     cell, panel = page.locator("td.different").first, page.locator("#cell")
     expect(panel).to_be_hidden()
     cell.click()
@@ -274,13 +274,13 @@ def test_a_cell_opens_a_panel_with_all_that_is_known_of_it(page):
     assert "published 0.301 on surrogate data 0.31234 verdict not compared" in text
 
 
-def test_the_link_of_a_cell_opens_its_panel_there(browser, url):
+def test_panel_opened_by_link(browser, url):
     with watched(browser, f"{url}#toy2026-table_1-released-1") as page:
         expect(page.locator("#toy2026-table_1-released-1")).to_be_in_viewport(ratio=1)
         assert "published 0.301" in " ".join(page.locator("#cell").inner_text().split())
 
 
-def test_a_header_sorts_up_down_and_back_and_rows_keep_their_keys(page):
+def test_sort_by_header(page):
     table = page.locator("#toy2026-table_1 table.cells").first
     rows = table.locator("tbody tr")
     published, count = rows.all_inner_texts(), rows.count()
@@ -314,7 +314,7 @@ def test_keys_of_a_wide_table_stay_in_sight(page):
     assert key.bounding_box()["x"] >= box.bounding_box()["x"] - 1
 
 
-def test_search_reads_the_names_of_rows_and_columns_and_corrects_a_slip(overview):
+def test_search_rows_columns_and_typos(overview):
     overview.keyboard.press("/")
     assert overview.evaluate("document.activeElement.name") == "q"
     overview.keyboard.type("MAP")
@@ -346,7 +346,7 @@ def test_keyboard_reaches_the_cells_and_shows_both_values(page):
     assert page.locator("td.v:focus").inner_text() == "S ✓"
 
 
-def test_hover_shows_the_rebuilt_value(page):
+def test_hover_reproduced_value(page):
     cell = page.locator("td.v.equal").first
     assert after(cell) == "none"
     cell.hover()
@@ -397,7 +397,7 @@ COLOURS = """() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_texts_can_be_read(browser, url, overview_url, scheme):
+def test_text_contrast(browser, url, overview_url, scheme):
     for address in (overview_url, url):
         page = browser.new_page(color_scheme=scheme)
         page.goto(address)
@@ -419,7 +419,7 @@ def contrast(*colours):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_a_phone_scrolls_tables_and_not_the_page(browser, url, overview_url):
+def test_phone_wide_table(browser, url, overview_url):
     for address, table, width in (
         (overview_url, ".scroll:has(.matrix)", 375),
         (url, "#toy2026-table_1 .scroll:has(.cells)", 280),
@@ -434,7 +434,7 @@ def test_a_phone_scrolls_tables_and_not_the_page(browser, url, overview_url):
         page.close()
 
 
-def test_a_phone_scrolls_a_wide_figure_and_does_not_shrink_it(browser, url):
+def test_phone_wide_figure(browser, url):
     page = browser.new_page(viewport={"width": 360, "height": 740}, color_scheme="dark")
     page.goto(url)
     picture = page.locator("figure img").first
@@ -456,7 +456,7 @@ def test_a_phone_scrolls_a_wide_figure_and_does_not_shrink_it(browser, url):
     page.close()
 
 
-def test_without_scripts_all_is_there(browser, url, overview_url):
+def test_page_without_scripts(browser, url, overview_url):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(overview_url)
@@ -467,25 +467,25 @@ def test_without_scripts_all_is_there(browser, url, overview_url):
     assert [article.is_visible() for article in page.locator("article").all()] == [True] * 4
     assert not page.locator("#find").is_visible()
     assert spoken(page.locator("td.different")) == "published 0.250, reproduced 0.210 ✗"
-    # Cells that do not stand are stops of the Tab key even so.
+    # The Tab key stops at cells that are different.
     assert page.locator("td.different").get_attribute("tabindex") == "0"
     context.close()
 
 
-def test_print_shows_the_markers(page):
+def test_print_markers(page):
     page.emulate_media(media="print")
     aside = page.locator("td.v.within-tolerance .aside")
     assert aside.inner_text().strip() == "(published marker: b<; reproduced marker: none)"
     assert aside.bounding_box()["height"] > 5
 
 
-def test_print_has_no_form(page):
+def test_print_without_form(page):
     page.emulate_media(media="print")
     assert not page.locator("#find").is_visible()
     assert page.locator("#toy2026-table_1 table").first.is_visible()
 
 
-def test_the_policy_of_the_page_lets_nothing_else_run_or_load(browser, url):
+def test_content_security_policy(browser, url):
     """As if some text had come through: its script, handler and pictures do nothing."""
     requests = []
 

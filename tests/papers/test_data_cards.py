@@ -28,7 +28,7 @@ NO_CARD = {
 }
 #: Attribute sets of FairWeb-1 by topic.
 SETS = fairweb.ATTRIBUTE_SETS
-#: Modules that hold no collection: they read, refuse, or build lists, tasks or texts for others.
+#: Modules without a collection: readers, checks and builders for others.
 HELPERS = {"benchmark"}
 
 

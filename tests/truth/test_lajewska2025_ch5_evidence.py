@@ -59,7 +59,7 @@ def test_costs_of_sentences_lack_the_fee(read, repository):
         assert cost == float(cells[row, "Paragraph", "cost_usd"])
 
 
-def test_times_by_topic_are_nearer_to_the_print(read):
+def test_times_by_topic(read):
     """Table 5.1, its explanation: medians of the two topics, weighted with their passages."""
     result = {}
     for group in ("regular", "master"):
@@ -88,7 +88,7 @@ def test_tokens_of_an_annotation(read):
     assert round(tokens / texts.map(len).sum(), 2) == 17.23
 
 
-def test_rankings_that_are_no_sets(read):
+def test_rankings_not_sets(read):
     """Table 5.5, `not_all_sets_of_three_passages`."""
     first = read(LABELS["snippets"]).rename(columns={TURN: "turn_id", PASSAGE: "passage_id"})
     second = read(LABELS["unanswerable"]).assign(answerability=0)

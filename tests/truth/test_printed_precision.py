@@ -30,7 +30,7 @@ def numbers(artefact: Artefact) -> pd.DataFrame:
 
 
 @BY_ID
-def test_declared_decimals_are_the_most_that_are_printed(artefact: Artefact) -> None:
+def test_decimals_declared(artefact: Artefact) -> None:
     everything = numbers(artefact)
     for (metric, decimals), cells in everything.groupby(["metric", "decimals"]):
         if len(declared_decimals(cells)) < 4:  # as the share of a group: 0, 0.5, 1
@@ -56,12 +56,12 @@ def blocks(artefact: Artefact) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 @BY_ID
-def test_a_block_that_is_printed_less_finely_is_declared_so(artefact: Artefact) -> None:
+def test_decimals_of_blocks(artefact: Artefact) -> None:
     for name, block in blocks(artefact):
         assert block["shown"].max() == block["decimals"].max(), name
 
 
-def test_the_oracle_s_map_has_two_decimals_and_its_counts_have_none() -> None:
+def test_decimals_of_oracle_table() -> None:
     table = find_artefact(PAPERS, "abolghasemi2026/table_2_4")
     declared = numbers(table).groupby(["row", "metric"])["decimals"].unique().map(list)
     assert declared["ranking quality", "MAP"] == [2]
@@ -71,7 +71,7 @@ def test_the_oracle_s_map_has_two_decimals_and_its_counts_have_none() -> None:
 
 
 @BY_ID
-def test_a_count_that_is_off_by_one_differs(artefact: Artefact) -> None:
+def test_judge_count_off_by_one(artefact: Artefact) -> None:
     cells = numbers(artefact)
     for row in cells[(cells["decimals"] == 0) & ~cells["measured"]].to_dict("records"):
         for step in (-1, 1):
@@ -82,7 +82,7 @@ def test_a_count_that_is_off_by_one_differs(artefact: Artefact) -> None:
     ("name", "step"),
     [("table_B_2", None), ("table_A_1", 1), ("table_4_7", 1), ("table_5_5", 1)],
 )
-def test_no_cell_stands_where_labels_are_inverted_or_counts_are_one_more(name, step) -> None:
+def test_report_inverted_labels_or_counts(name, step) -> None:
     artefact = find_artefact(PAPERS, f"lajewska2025/{name}")
     values_published = artefact.cells["value"].astype(float)
     wrong = 1 - values_published if step is None else values_published + step

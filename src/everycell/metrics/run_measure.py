@@ -1,4 +1,4 @@
-"""What a measure of everycell for `ir_measures` consists of, and how it is registered.
+"""Definition and registration of everycell's measures for `ir_measures`.
 
 A measure is defined and registered in the module of its formula;
 `everycell.metrics.ir_measures_provider` imports all of them.

@@ -384,7 +384,7 @@ def test_short_and_long_equal_rankings():
     assert gains[["value", "low", "high"]].values.tolist() == [[0.0, 0.0, 0.0]]
 
 
-def test_short_and_long_leaves_out_tasks_without_a_kind():
+def test_short_and_long_missing_kind():
     marks = short_and_long(kinds_of_queries(), {"known item": "short"}, 0)
     assert set(marks["queries"]) == {"short"}
 
@@ -479,7 +479,7 @@ def test_name_combinations_first_system():
     assert names["BM25+TILDEv2"] == "STM2 + tinier" and names["BM25"] == "STM2"
 
 
-def test_expansion_means_are_over_documents():
+def test_expansion_means_over_documents():
     new_terms = {
         "200": pd.DataFrame({"document_id": ["d", "e"], "found": [40, 60], "added": [40, 0]}),
         "300": pd.DataFrame({"document_id": ["d", "e"], "found": [100, 200], "added": [3, 4]}),
@@ -506,7 +506,7 @@ def test_task_reports_all_tasks():
         assert text.endswith("\n") and "BM25 STM2 tuned" in text and "TILDE tiny" in text
 
 
-def test_effective_weights_are_above_both_systems():
+def test_effective_weights():
     values = ((0.0, 0.6), (0.1, 0.7), (0.5, 0.61), (0.9, 0.5), (1.0, 0.4))
     points = pd.DataFrame(values, columns=["alpha", "value"])
     points = points.assign(combination="TILDE", task="cite", metric="MAP")

@@ -106,7 +106,7 @@ def test_cacm_query_by_example_lists(cacm, benchmark):
     assert (queries["text"] == queries["query"].map(text)).all()
     abstract = collection.documents.set_index("document_id")["abstract"]
     assert queries["query"].map(abstract).str.split().str.len().min() >= 50
-    # A title may stand several times: none of its records is a negative where one is relevant.
+    # A title may be repeated: none of its records is negative if one is relevant.
     linked = links.assign(text=links["document_id"].map(text))
     same = set(zip(linked["query"], linked["text"], strict=True))
     of_negatives = zip(negatives["query"], negatives["document_id"].map(text), strict=True)

@@ -1,4 +1,4 @@
-"""Drawings of chapter 2 of abolghasemi2026: what stands where, and what cannot be drawn."""
+"""Figures of chapter 2 of abolghasemi2026, and errors of invalid input."""
 
 import numpy as np
 import pandas as pd

@@ -61,7 +61,7 @@ def project(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def job(project, monkeypatch):
-    """Return what Snakemake gives a job: lists of one collection, and none of the others."""
+    """Return the job of a rule with lists of one collection."""
     monkeypatch.chdir(project)
     lists = {"other": None, "toy": {"setting": "mixed", "tasks": TASKS}}
     systems = [("a", "BM25", "default", SYSTEMS["BM25"]), ("b", "TILDE", "", SYSTEMS["TILDE"])]

@@ -234,7 +234,7 @@ def test_doubling_gains_against_single_up_sampling():
     table = doubling_gains(frame, draws=20, seed=0)
     assert table["setup"].unique().tolist() == ["up-sampling x20"]
     assert table["instead_of"].unique().tolist() == ["up-sampling x10"]
-    # There is no other test set than Main.
+    # Main is the only test set.
     assert set(table["test_data"]) == {"Main"}
     f1 = [
         measure_confusions(confusions(answers(item))).set_index("metric").loc["F1", "value"]

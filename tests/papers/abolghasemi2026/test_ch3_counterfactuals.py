@@ -180,7 +180,7 @@ def test_clean_answer_any_text(text: str, finish: str) -> None:
     result, fault = clean_answer(Answer(text=text, finish=finish), SAMPLE)
     assert fault in ("", *FAULTS)
     assert "\n" not in result
-    # Cleaning what is clean changes nothing.
+    # Cleaning is idempotent.
     if not fault:
         assert clean_answer(Answer(text=result, finish="stop"), SAMPLE)[0] == result
 

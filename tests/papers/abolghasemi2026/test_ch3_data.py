@@ -1,4 +1,4 @@
-"""Rated dialogues: what is read and refused, the split behind Table 3.2, the released counts."""
+"""Rated dialogues: readers, the split behind Table 3.2, the released counts."""
 
 import pandas as pd
 import pytest
@@ -157,7 +157,7 @@ def test_most_frequent_rating_any_order(ratings, dice):
 
 
 class TestSplit:
-    """Five dialogues: two are held out, and what the others give."""
+    """Five dialogues, two of them held out."""
 
     dialogues = [
         rated("abcdef", [3, 3, 3, 1, 3, 2]),
@@ -186,11 +186,11 @@ class TestSplit:
         ]
         assert [len(result.turns) for result in split.train] == [6, 8, 10] * 2
 
-    def test_own_labels(self):
+    def test_read_dialogues_own_labels(self):
         labels = [result.satisfied for result in self.split(same_label=False).train]
         assert labels == [False, True, False, True, False, True]
 
-    def test_another_rule(self):
+    def test_read_dialogues_other_rule(self):
         assert all(
             result.satisfied for result in self.split(rule=lambda utterance_ratings: 3).train
         )

@@ -1,4 +1,4 @@
-"""Estimators of satisfaction as objects: a toy one is trained and asked as those of the thesis."""
+"""Estimators of satisfaction: a toy estimator is trained and used like those of the thesis."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SETUPS = {name: Setup(**setup) for name, setup in make_setups([1, 10]).items()}
 
 
 class Keyword(SatisfactionEstimator):
-    """Toy: a user is dissatisfied where a word stands that dissatisfied ones have been told."""
+    """Toy estimator: a user is dissatisfied if a word of a dissatisfying answer occurs."""
 
     name = "keyword"
     baselines = (Majority,)

@@ -23,7 +23,7 @@ from papers.abolghasemi2026.ch3_data import RULES, RatedDialogue
 
 
 def dialogue(name, ratings, overall=(3, 3, 3)):
-    """Return a dialogue with a rating of each utterance of its user, and none of the system's."""
+    """Return a dialogue with ratings of the user's utterances only."""
     turns, inputs = [], []
     for number, rated in enumerate(ratings):
         turns += [(USER, f"{name} asks {number}"), (SYSTEM, f"answer {number}")]

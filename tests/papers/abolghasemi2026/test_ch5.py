@@ -1,4 +1,4 @@
-"""All tables of the chapter on attribution from one frame of answers, and controls beside them."""
+"""All tables of the chapter on attribution, and their controls, from one frame of answers."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_chapter_tables_published_columns(tables, repository):
 def test_chapter_tables_unique_cells(tables):
     for name, table in tables.items():
         assert not table.rows.empty, name
-        # What a table has no column for, all of its rows share.
+        # All rows of a table have the same values of keys without a column.
         assert not table.rows.duplicated([*table.keys, "metric"]).any(), name
 
 
@@ -90,7 +90,7 @@ def test_chapter_tables_appendix(tables):
     for name, other in HALVES.items():
         assert set(tables[name].rows["dataset"]) == {APPENDIX}
         assert set(tables[other].rows["dataset"]) == {"NQ"}
-        # The same questions were asked, and the controls' draws know no data set.
+        # The questions are the same, and draws of controls do not depend on the data set.
         columns = [*tables[name].keys[1:], "metric", "value"]
         assert tables[name].rows[columns].values.tolist() == (
             tables[other].rows[columns].values.tolist()
@@ -131,11 +131,11 @@ def test_chapter_tables_reference(tables):
 
 @pytest.fixture(scope="module")
 def measured():
-    """Two controls and one that cites nothing, beside what is known of them, on many questions."""
+    """Two controls and one without citations, with their expected values, on many questions."""
     known = {**CONTROLS, "silent": SILENT}
     settings = study_settings(K, ())[:1]
     parts = [answers(item, name, "NQ", settings, n=150) for name, item in known.items()]
-    # A generator of which nothing is known.
+    # A generator without expected values.
     parts.append(parts[0].assign(generator="model"))
     frame = check_answers(pd.concat(parts))
     depth = dict.fromkeys(known, K)
@@ -217,7 +217,7 @@ def test_interval_table_one_row_per_number():
     ]
 
 
-def test_size_note_names_generators_without_probabilities():
+def test_size_note_without_probabilities():
     answers = pd.DataFrame({"query": ["q1", "q2"], "dataset": "NQ", "generator": "toy", "k": 2})
     answers = answers.assign(retriever="BM25", relevant_author="LLM", nonrelevant_author="Human")
     note = size_note(answers, pd.DataFrame({"generator": ["toy"], "value": [NOT_RUN]}))

@@ -37,7 +37,7 @@ WORDS = st.lists(st.sampled_from("mill corn Jan fire owner 1742 old".split()), m
 
 
 def asking(*rounds):
-    """A model that says in each round what its table has for a sentence, and what it was asked."""
+    """A model with a table of answers per round that records its requests."""
     calls = []
 
     def ask(requests):
@@ -83,7 +83,7 @@ def test_paraphrase_all_passage():
     result = paraphrase_all(passages, ask, template, DECODINGS[:2], unit="passage")
     assert requests == [[f"Passage: {full}"]] * 2
     assert result == [("d1", f"{GOOD[FIRST]} {GOOD[SECOND]}", 2, "")]
-    # Half of it is not enough: there are no sentences to leave out.
+    # Half of the text is not enough, since no sentences can be omitted.
     ask, _ = asking({f"Passage: {full}": GOOD[SECOND]})
     (lost,) = paraphrase_all(passages, ask, template, DECODINGS[:1], unit="passage")
     assert (lost.text, lost.reason) == ("", "answer lost")
@@ -200,7 +200,7 @@ def test_recorded_answers_withhold_rejected_texts(repository):
     assert {entry.model.name for entry in entries} == {"smollm2"}
     withheld = [entry for entry in entries if entry.answer.finish.startswith("withheld: ")]
     assert withheld and all(entry.answer.text == "" for entry in withheld)
-    # What is left of the attempts is short or was changed.
+    # The other attempts are short or changed.
     assert 0.1 < len(withheld) / len(entries) < 0.9
 
 

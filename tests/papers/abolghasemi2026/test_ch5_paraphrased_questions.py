@@ -1,4 +1,4 @@
-"""Questions with all their paraphrases: what is asked for, and when it is too little."""
+"""Questions with all their paraphrases: requests, and too few paraphrases."""
 
 import threading
 

@@ -136,7 +136,7 @@ def test_significance_allowed_changes(more):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_significance_precisions(seed):
-    """Rounded means of real precisions: what is said to be determined is what scipy finds."""
+    """Decisions from rounded means of real precisions equal those of scipy."""
     draw = np.random.default_rng(seed)
     n = 60
     shift = draw.choice([0.0, 0.3, 0.6])

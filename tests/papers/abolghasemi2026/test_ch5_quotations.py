@@ -49,7 +49,7 @@ def test_without_quotations_gold_answer():
 
 
 def test_without_quotations_changed_answer():
-    # The gold answer stands across the end of the quotation.
+    # The gold answer overlaps the end of the quotation.
     text = "a city of canals in the west, and north of it"
     assert without_quotations(answer_of(text), [PASSAGE], ["and north"]) is None
     # The quotation ends in the noun of a citation.

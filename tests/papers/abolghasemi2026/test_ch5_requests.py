@@ -1,4 +1,4 @@
-"""What a study of attribution bias asks, and what it makes of answers."""
+"""Requests of a study of attribution bias, and readings of answers."""
 
 import math
 from pathlib import Path
@@ -148,7 +148,7 @@ def test_draw_questions_paraphrase_keeps_the_answer():
     questions = [Question(name, (name, "x"), gold=1) for name in ("kept", "lost", "unknown")]
     human = {"kept": "In 1246.", "lost": "In 1246, by Ada.", "unknown": "Long ago.", "x": "..."}
     texts = {"Human": human, "LLM": {"kept": "1246 it was.", "lost": "By Ada.", "unknown": "Once."}}
-    # What people's text does not have cannot be lost, nor can what nobody knows.
+    # Answers missing in the human text, or unknown answers, cannot be lost.
     answers = {"kept": ["1246", "1300"], "lost": ["1246", "Ada"]}
 
     def ids(*authors, **choices):
@@ -161,7 +161,7 @@ def test_draw_questions_paraphrase_keeps_the_answer():
 
 
 def drawn(**options):
-    """Nine questions over 18 passages; of the first four the model said both passages again."""
+    """Nine questions over 18 passages; both passages of the first four have paraphrases."""
     queries = [f"q{n}" for n in range(9)]
     passages = {name: (f"r{name}", f"o{name}") for name in queries}
     run = pd.DataFrame(
@@ -169,7 +169,7 @@ def drawn(**options):
         columns=["query", "document", "score"],
     )
     human = {document: "..." for both in passages.values() for document in both}
-    # Of the fifth one only the relevant passage is there in the model's words.
+    # The fifth question has a paraphrase of its relevant passage only.
     machine = {d: "!" for q in queries[:4] for d in passages[q]} | {"rq4": "!"}
     relevant = pd.DataFrame({"query": queries, "document": [f"r{q}" for q in queries]})
     return DrawnQuestions(
@@ -189,7 +189,7 @@ def test_of_arm_questions_with_texts():
     result = sizes_of(drawn(), SETTINGS[0])
     assert result["Human", "Human"] == {f"q{n}" for n in range(9)}
     assert result["LLM", "Human"] == {f"q{n}" for n in range(5)}
-    # The fourth one's other passage holds the answer in the model's words.
+    # The paraphrase of the fourth question's other passage contains the answer.
     assert result["Human", "LLM"] == result["LLM", "LLM"] == {"q0", "q1", "q2"}
     every = sizes_of(drawn(rewritten=None), SETTINGS[0])
     assert every["LLM", "LLM"] == {f"q{n}" for n in range(4)}
@@ -275,7 +275,7 @@ DELFT = "Delft [2], founded in [1246] [11]."
     ("strays", "cited", "precision"), [("ignored", 1, 1), ("wrong", 3, pytest.approx(1 / 3))]
 )
 def test_answers_frame_stray_citations(strays, cited, precision):
-    """By default as in the authors' library, which looks up the numbers of documents alone."""
+    """By default as in the authors' library, which looks up only numbers of documents."""
     question = Question("q1", tuple("abcdefghij"), gold=2)
     (row,) = answered(DELFT, question=question, reading=Reading(strays=strays)).to_dict("records")
     assert (row["cited"], row["stray"]) == (cited, 2)

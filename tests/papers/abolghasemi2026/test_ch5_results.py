@@ -221,7 +221,7 @@ def test_confidence_without_probabilities():
     silent = HAND.assign(relevant_probability=np.nan, other_probability=np.nan)
     result = values(confidence(silent, seed=1), "mode_relevant", "metric")
     assert result["Vanilla", "AC relevant"] == result["CF-informed", "AC non-relevant"] == NOT_RUN
-    # What is not cited has none either way.
+    # Documents without citations have no confidence.
     assert result["CF-informed", "AC relevant"] == NO_CITATION
     assert (confidence(silent, seed=1)["marker"] == "").all()
 

@@ -41,7 +41,7 @@ def test_policies_of_fair_exposures(ranks):
     result = dict(policies_of(items, setup, np.random.default_rng(1)))
     for row in ("FELIX_iter=20", "FELIX_iter=1"):
         np.testing.assert_allclose(result[row].exposures(20, weights), expected, atol=1e-6)
-    # OMIT may give fairness with other exposures; none falls behind its merit.
+    # OMIT may be fair with other exposures; none is below its merit.
     exposures = result["OMIT"].exposures(20, weights) / items.scores
     assert (np.diff(exposures) > -1e-6).all()
 

@@ -41,7 +41,7 @@ def test_train_and_score_same_bits_as_other_processors(tmp_path):
         "scores = train_and_score(lists, grades, lists[:20], epochs=[10], seed=3)\n"
         "print(*(float(score).hex() for score in scores[10][0][:3]))\n"
     )
-    # What a user has chosen for other programs does not count.
+    # Users' settings for other programs have no effect.
     selection = {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "AVX2"}
     run = subprocess.run(
         [sys.executable, program],

@@ -19,8 +19,8 @@ def problem(n, k, seed):
     return exposures, weights, holds_outlier(1 / rng.random(n)), rng
 
 
-def test_an_item_without_good_company_must_be_shown_as_often_as_its_exposure_says():
-    # Item 0 stands out beside all others; at the first rank it is shown least often: 0.25 / 1.
+def test_lowest_probability_lone_outlier():
+    # Item 0 is an outlier next to all others; it is shown least often at rank 1: 0.25 / 1.
     exposures, weights = np.array([0.25, 0.75, 0.25, 0.25]), np.array([1.0, 0.5])
     start = Policy(
         np.array([[1, 0], [1, 2], [1, 3], [0, 1], [2, 1], [3, 1], [0, 2], [2, 3], [3, 0], [2, 0]]),
@@ -30,7 +30,7 @@ def test_an_item_without_good_company_must_be_shown_as_often_as_its_exposure_say
     def alone(rankings):
         return (rankings == 0).any(axis=1)
 
-    # The start need not have these exposures: what is missing is found.
+    # The start may have other exposures.
     result = generate_rankings(exposures, weights, alone, start)
     assert result.avoided == pytest.approx(0.25)
     assert result.exact
@@ -64,11 +64,11 @@ def test_exchanging_items_finds_what_all_sets_give(items, seed, monkeypatch):
     assert some.avoided == pytest.approx(every.avoided, abs=1e-7)
 
 
-def test_nothing_may_be_shown():
+def test_lowest_probability_nothing_shown():
     assert lowest_probability(np.full((2, 2), 0.5), lambda r: np.ones(len(r), dtype=bool)) == 1.0
 
 
-def test_a_list_that_is_too_long_is_refused():
+def test_lowest_probability_long_list():
     with refused("number of sets of 10 of 20 items", 184756):
         lowest_probability(np.full((20, 10), 0.05), lambda r: r[:, 0] < 0)
 

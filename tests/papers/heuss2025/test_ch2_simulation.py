@@ -1,4 +1,4 @@
-"""Simulated lists of section 2.7: what is known of them, changes by hand, the drawing."""
+"""Simulated lists of section 2.7: expected values, changes by hand, the figure."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Simulated lists with planted outliers: what was planted is what is measured."""
+"""Simulated lists with planted outliers, which the measures find."""
 
 import numpy as np
 import pytest

@@ -264,14 +264,14 @@ def test_interval_of_samples():
     assert interval(np.array([5.0, *range(101)])) == (5.0, 2.5, 97.5)
 
 
-def test_panel_points_are_means_by_method():
+def test_panel_points_means():
     rows = [("UNFAIR", 0.0, "q", 0.5, 0.8), ("PUFR", 1.0, "q", 0.4, 0.9)]
     frame = pd.DataFrame(rows, columns=["method", "alpha", "query", "nDCG@10", "nFaiRR@10"])
     points = panel_points({"BM25": frame}, ["PUFR"], "nDCG@10", "nFaiRR@10")
     assert points["fair"].tolist() == [0.8, 0.9]
 
 
-def test_figures_have_a_panel_per_strength_or_method():
+def test_figures_panels():
     points = pd.DataFrame({"ranker": "MiniLM", "alpha": ["1", "2"], "rank": 1, "value": 3})
     assert len(crossing_figure(points.assign(low=1, high=5)).axes) == 2
     points = pd.DataFrame({"method": ["PUFR", "FA*IR"], "metric": "nDCG@10", "alpha": 0.5})

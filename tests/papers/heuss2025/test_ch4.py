@@ -179,7 +179,7 @@ def test_attribution_deviations_of_draws(biased, people, schools):
 
 
 def points():
-    """Two explainers in two panels, of which one lacks a bar."""
+    """Two explainers in two panels, one of them without a bar."""
     frame = pd.DataFrame(
         [
             (query, explainer, feature, 0.1 * position - 0.2)

@@ -42,13 +42,13 @@ def outcomes_of(attributor) -> pd.Series:
     return table.set_index(["kind", "metric"])["value"]
 
 
-def test_who_matches_words_cites_all_that_is_forged():
+def test_word_matcher_forged():
     values = outcomes_of(WordMatcher(RIGHT))
     assert values["random", "cites the forged document"] == 100
     assert values["random", "statement removed"] == 100
 
 
-def test_who_matches_vectors_cites_what_is_on_the_question():
+def test_vector_matcher_question():
     values = outcomes_of(VectorMatcher(RIGHT, by_topic, cited=1, relevant=2))
     assert values["random", "cites the forged document"] == 0
     # Words of the answer change nothing in these vectors: the first of two alike is cited.
@@ -56,7 +56,7 @@ def test_who_matches_vectors_cites_what_is_on_the_question():
     assert values["random", "statement removed"] == 100
 
 
-def test_who_reads_cites_nothing_forged_and_says_nothing_without_the_words():
+def test_oracle_reader_forged():
     values = outcomes_of(
         OracleReader(RIGHT, {question.text: question.relevant for question in QUESTIONS})
     )
@@ -65,7 +65,7 @@ def test_who_reads_cites_nothing_forged_and_says_nothing_without_the_words():
     assert values["random", "statement removed"] == 0
 
 
-def test_an_answer_without_words_matches_nothing():
+def test_word_matcher_empty_answer():
     matcher = WordMatcher({"q": "the"})
     assert matcher.answer("q", ["the text"]).cited == frozenset()
 

@@ -6,7 +6,7 @@ from harness import published
 PAPERS = published()
 
 
-def test_only_votes_annotations_and_scores_of_others_are_inputs() -> None:
+def test_records_inputs() -> None:
     inputs = {
         a.id: len(a.input_cells())
         for key in ("lajewska2025", "sakai2023")
@@ -23,7 +23,7 @@ def test_only_votes_annotations_and_scores_of_others_are_inputs() -> None:
     }
 
 
-def test_fitting_ratings_are_no_more_than_mentions() -> None:
+def test_records_fitting_ratings() -> None:
     cells = PAPERS["lajewska2025"].artefacts["text_4_4_4"].cells
     counts = cells.astype({"value": int}).pivot(
         index=["study", "theme"], columns="metric", values="value"

@@ -1,4 +1,4 @@
-"""Turns of CAsT and their rewrites: what is read, and faults by name."""
+"""Turns of CAsT and their rewrites: readers and their errors."""
 
 import json
 
@@ -81,7 +81,7 @@ def test_read_turns_and_rewrites_released_files(mirror, tmp_path):
     assert (turns[["manual", "answer_id"]] != "").all(axis=None)
     result = {part: read_rewrites(path, turns) for part, path in paths.items()}
     message = turns.set_index("query")["utterance"]
-    # How many turns a rewriter leaves as they were said.
+    # Number of turns that a rewriter leaves unchanged.
     assert {part: int((rewrites == message).sum()) for part, rewrites in result.items()} == {
         "canard-org": 42,
         "canard": 43,

@@ -73,7 +73,7 @@ def test_evaluate_published_baseline(mirror, repository):
         queries=qrels["query"].unique(),
     )
     assert qrels["query"].nunique() == run["query"].nunique() == 158
-    # What makes a cut-off of nDCG one of its ideal ranking's too.
+    # The cut-off of nDCG also cuts its ideal ranking.
     assert qrels[qrels["relevance"] > 0].groupby("query").size().max() < 500
     result = evaluate(
         run, qrels, [*MEASURES.values(), "nDCG@3"], relevance_level=2, missing_topics="error"

@@ -1,4 +1,4 @@
-"""Contexts of a turn: what is kept, what is cut first, and rewriting turn by turn."""
+"""Contexts of a turn, their truncation, and rewriting turn by turn."""
 
 import pandas as pd
 import pytest

@@ -12,7 +12,7 @@ from papers.lajewska2025.counts import exact_quotient
 @pytest.mark.filterwarnings(
     "ignore:The design:everycell.statistics.fast_anova.RankDeficientDesignWarning"
 )
-def test_simulation_plants_effects_in_the_viewpoints_study_alone():
+def test_simulation_effects():
     params = {"seed": 1, "studies": 20, "planted": 2.0, "effects": [0.0, 1.0], "alpha": 0.05}
     job = FunctionJob(params=params | {"scale": "culpepper"})
     ch4.simulation(job)

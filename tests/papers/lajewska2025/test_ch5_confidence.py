@@ -29,7 +29,7 @@ from papers.lajewska2025.ch5_confidence import (
 
 
 def clusters(size=20, number=12, slope=1.0, seed=3):
-    """Clusters whose means fall while their members rise."""
+    """Clusters with a negative correlation of means and a positive one within clusters."""
     dice = np.random.default_rng(seed)
     of = np.repeat(np.arange(number), size)
     x = dice.normal(0, 1, size * number) + 3 * of
@@ -37,7 +37,7 @@ def clusters(size=20, number=12, slope=1.0, seed=3):
     return pd.DataFrame({"x": x, "y": y, "of": of})
 
 
-def test_a_relation_may_turn_round_within_clusters():
+def test_clustered_correlation_sign():
     data = clusters()
     assert clustered_correlation(data, "x", "y", "of")["r"] < -0.9
     assert (
@@ -46,7 +46,7 @@ def test_a_relation_may_turn_round_within_clusters():
     )
 
 
-def test_rows_as_their_own_clusters_give_the_usual_interval():
+def test_clustered_correlation_single_rows():
     dice = np.random.default_rng(1)
     x = dice.normal(size=400)
     data = pd.DataFrame({"x": x, "y": 0.5 * x + dice.normal(size=400)})
@@ -79,7 +79,7 @@ def annotations(mirror):
 
 
 @pytest.mark.released
-def test_the_released_file_is_that_of_the_annotations(annotations, mirror):
+def test_mean_passages_released(annotations, mirror):
     ours = mean_passages(annotations).set_index(["turn_id", "text_id"])
     theirs = read_released(mirror / f"{CONFIDENCE_FILE}.gz").set_index(["turn_id", "text_id"])
     both = ours.join(theirs.add_suffix("_released"), how="outer")
@@ -91,7 +91,7 @@ def test_the_released_file_is_that_of_the_annotations(annotations, mirror):
 
 
 @pytest.mark.released
-def test_passages_have_a_relation_and_workers_have_none(annotations, mirror):
+def test_clustered_correlation_passages_and_workers(annotations, mirror):
     result = confidence_relations(
         annotations, read_released(mirror / f"{CONFIDENCE_FILE}.gz"), resamples=200, seed=1
     )
@@ -109,7 +109,7 @@ def test_passages_have_a_relation_and_workers_have_none(annotations, mirror):
     assert len(right.collections[0].get_offsets()) == 15
 
 
-def test_levels_are_those_of_the_form():
+def test_confidence_levels():
     assert CONFIDENCE[0] == "very_low" and len(CONFIDENCE) == 5
 
 

@@ -27,7 +27,7 @@ def labels():
         responses.append((judge, run, topic, 0.0))
         for nugget in (1, 2):
             result = nugget <= (position + int(topic)) % 3
-            # The Vital of one judge is no label as the authors' code reads it.
+            # The authors' code does not read the label `Vital` of one judge.
             importance = "Vital" if judge == "claude" and nugget == 2 else "vital"
             support = "support" if result else "not_support"
             text = f"{'owls eat mice' if nugget == 1 else judge} {topic}"

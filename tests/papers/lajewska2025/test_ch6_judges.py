@@ -33,7 +33,7 @@ from papers.lajewska2025.ch6_entailment import LABELS, inference_probabilities, 
 
 
 class Script:
-    """A model that answers what it is told to, and keeps what it was asked."""
+    """A model with fixed answers that records its requests."""
 
     def __init__(self, *answers: str) -> None:
         self.answers, self.asked = list(answers), []
@@ -67,7 +67,7 @@ def test_facts_are_labelled_in_batches():
     assert "10. fact 9" in model.asked[0] and "1. fact 10" in model.asked[1]
 
 
-def test_an_empty_response_supports_nothing_and_costs_nothing():
+def test_assign_nuggets_empty_response():
     model = Script()
     assert assign_nuggets([("Q?", " ", ["a", "b"])], model) == [("not_support",) * 2]
     assert model.asked == []
@@ -96,13 +96,13 @@ def test_labels_are_those_of_the_track():
         ("**2** - Not Support", ("", "not_support")),
     ],
 )
-def test_what_is_no_label_is_none(answer, labels):
+def test_read_labels_no_label(answer, labels):
     assert read_labels(answer, 2, SUPPORT) == labels
 
 
 @pytest.fixture
 def inference(tmp_path: Path) -> Path:
-    """Return a tiny model of inference, whose labels stand in another order than ours."""
+    """Return a tiny model of inference with another order of labels."""
     words = [*SPECIAL, "owls", "eat"]
     result = tiny_bert(BertForSequenceClassification, words=len(words), positions=16)
     result.classifier = torch.nn.Linear(8, 3)

@@ -1,4 +1,4 @@
-"""Faithfulness and answer relevance, with a language model whose answers stand here."""
+"""Faithfulness and answer relevance, with a language model of fixed answers."""
 
 import re
 
@@ -13,7 +13,7 @@ PASSAGES = ("Owls eat mice.", "They hunt at\nnight.")
 
 
 def by_words(prompts):
-    """A model that lists sentences, and finds those supported that stand in the passages."""
+    """A model that lists sentences, and supports those in the passages."""
     for messages in prompts:
         text = messages[-1].content
         if "Statements:" in text:
@@ -30,12 +30,12 @@ def faithful(*texts):
     return faithfulness(requests, lambda prompts: list(by_words(prompts)))
 
 
-def test_the_share_of_statements_that_follow():
+def test_faithfulness_share():
     result = faithful("Owls eat mice. They sing.", "They hunt at night.", "They sing.")
     assert result == [0.5, 1.0, 0.0]
 
 
-def test_who_says_nothing_has_no_score():
+def test_faithfulness_empty_response():
     result = faithful("", "Owls eat mice.", "  ")
     assert np.isnan([result[0], result[2]]).all() and result[1] == 1.0
     nothing = faithfulness([Grounding("Q?", "Hm", PASSAGES)], lambda prompts: [""] * len(prompts))
@@ -46,14 +46,14 @@ def test_who_says_nothing_has_no_score():
     ("reply", "share"),
     [("1: yes\n2: no", 0.5), ("2: yes", 0.5), ("Sure!", 0.0), ("1: YES\n1: no", 0.5)],
 )
-def test_a_statement_without_a_word_is_not_supported(reply, share):
+def test_faithfulness_empty_statement(reply, share):
     replies = iter([["- one\n- two"], [reply]])
     own = Grounding("Q?", "One two.", PASSAGES)
     assert faithfulness([own], lambda prompts: next(replies)) == [share]
 
 
 @given(st.text())
-def test_any_reply_gives_a_share(reply):
+def test_faithfulness_any_reply(reply):
     replies = iter([["- one\n- two\n- three"], [reply]])
     result = faithfulness([Grounding("Q?", "A.", PASSAGES)], lambda prompts: next(replies))
     assert 0 <= result[0] <= 1
@@ -74,5 +74,5 @@ def test_relevance_is_the_mean_cosine_of_questions():
 
     result = answer_relevance(requests, ask, encode, count=2)
     assert result == [pytest.approx((np.cos(0.3) + np.cos(1.2)) / 2), 0.0, 0.0]
-    # An empty response is asked of nobody.
+    # An empty response needs no request.
     assert len(prompts) == 2 and "2 different questions" in prompts[0][0].content

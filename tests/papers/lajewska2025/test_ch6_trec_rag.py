@@ -1,4 +1,4 @@
-"""Topics, run and segments of TREC RAG 2024: what is read, and what is refused."""
+"""Topics, run and segments of TREC RAG 2024: readers and their errors."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_read_rag_passages_order(rag):
 def test_read_segments_positions_in_ids(rag):
     folder, first, _ = rag
     path = segment_files(folder)[0]
-    # What stands elsewhere may be anything.
+    # Other lines may have any content.
     content = path.read_bytes()
     path.write_bytes(content[: len(content) - 20] + b"x" * 20)
     assert read_segments([path], [first[1]]) == {first[1]: "Owls sleep."}

@@ -134,7 +134,7 @@ def test_power_analysis_workers_and_ratings(pilot):
     power = ch7.power_analysis(pilot, 0.05, 0.8).set_index(["question", "unit", "metric"])["value"]
     question = "explanation quality"
     assert power[question, "workers", "F"] == power[question, "ratings", "F"] > 0
-    # The same F of fewer units is a larger effect, of which fewer are needed.
+    # The same F from fewer units is a larger effect and needs fewer units.
     assert power[question, "workers", "cohen_f"] > power[question, "ratings", "cohen_f"]
     needed = (power[question, unit, "per_group_needed"] for unit in ("workers", "ratings"))
     assert next(needed) <= next(needed)

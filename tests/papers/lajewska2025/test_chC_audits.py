@@ -1,4 +1,4 @@
-"""What the appendix's audits compute, against scipy."""
+"""Audits of appendix C against scipy."""
 
 import math
 

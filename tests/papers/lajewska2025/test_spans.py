@@ -156,7 +156,7 @@ def test_align_other_passage():
 
 @pytest.fixture(scope="module")
 def texts(mirror, tmp_path_factory):
-    """What each group of the preliminary study marked in each passage."""
+    """Marks of each group of the preliminary study per passage."""
     cache = tmp_path_factory.mktemp("cache")
     groups = ("paragraph_regular", "paragraph_master", "paragraph_expert")
     lengths_by_start = {}

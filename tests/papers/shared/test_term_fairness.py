@@ -183,7 +183,7 @@ def test_example_measures_thresholds():
     # With a threshold of one term no document is about a group, so each is neutral.
     assert values[measure_name(1)].to_dict() == {"Left": 1, "Right": 1}
     assert values[measure_name(0)].to_dict() == {"Left": 0, "Right": 0}
-    # What is fair is the list, not its documents.
+    # The list is fair, not its documents.
     assert values["TExFAIR", "Left"] > values["TExFAIR", "Right"] == 0
 
 

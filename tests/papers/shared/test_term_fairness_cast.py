@@ -1,4 +1,4 @@
-"""CAsT passages: what is merged, folds that share nothing, candidate lists, faults, real counts."""
+"""CAsT passages: merging, disjoint folds, candidate lists, errors, real counts."""
 
 import re
 

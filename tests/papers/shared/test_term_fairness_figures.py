@@ -1,4 +1,4 @@
-"""Fairness over the depth of rankings: the numbers, what is drawn, and the printed example."""
+"""Fairness over the depth of rankings: numbers, figures, and the published example."""
 
 import numpy as np
 import pandas as pd

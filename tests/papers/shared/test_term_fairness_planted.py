@@ -1,4 +1,4 @@
-"""Planted bias: the texts hold the plan, everycell.metrics finds it, and each case is as said."""
+"""Planted bias: its texts follow the plan, and everycell.metrics finds it."""
 
 import math
 import re
@@ -196,6 +196,6 @@ def test_planted_truth_no_terms_at_the_top():
     assert math.isnan(truth[0]["f"])
     assert math.isnan(truth[0]["TExFAIR without RBDF"])
     assert (truth[0]["TED"], truth[0]["TExFAIR"]) == (0, 1)
-    # One term is no more than tau, so NFaiRR takes the document as neutral.
+    # One term is not above tau, so the document is neutral for NFaiRR.
     assert truth[1]["NFaiRR"] == 1
     assert truth[1]["TED"] == pytest.approx(0.387, abs=5e-4)

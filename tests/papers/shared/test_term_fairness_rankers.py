@@ -104,7 +104,7 @@ def test_counterfactual_overlap_identical():
 
 
 def test_counterfactual_overlap_depth():
-    # The first two stay, what is behind them is turned round.
+    # The first two stay, the others are reversed.
     changed = counterfactual_overlap(run(q=[9, 8, 3, 2, 1]), run(q=[9, 8, 1, 2, 3]), depth=2)
     assert changed.tolist() == [1.0]
     deeper = counterfactual_overlap(run(q=[9, 8, 3, 2, 1]), run(q=[9, 8, 1, 2, 3]), depth=5)

@@ -2,7 +2,7 @@
 
 from truth.audit_cases.edits import Edit, exchanged
 
-#: What would have to be printed for an inconsistency to go away.
+#: Published values that would remove an inconsistency.
 MENDED: dict[str, list[Edit]] = {
     "audit_abolghasemi2024_correlation_bound": [
         ("table_1", {"row": "DistillBERT_KD", "query_set": "QS1", "metric": "r"}, "0.5425")

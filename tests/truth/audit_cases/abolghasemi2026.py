@@ -29,7 +29,7 @@ LLAMA_LLM = {
 }
 
 
-#: What would have to be printed for an inconsistency to go away.
+#: Published values that would remove an inconsistency.
 MENDED: dict[str, list[Edit]] = {
     "audit_abolghasemi2026_impossible_letters": [("table_2_1", {}, "", "marker")],
     "audit_abolghasemi2026_tildev2_claim": [

@@ -5,7 +5,7 @@ from truth.audit_cases.edits import Edit
 DETERMINISTIC = {"row": "Deterministic", "dataset": "TREC20"}
 BIASED = {"query": "biased"}
 
-#: What would have to be printed for an inconsistency to go away.
+#: Published values that would remove an inconsistency.
 MENDED: dict[str, list[Edit]] = {
     "audit_heuss2025_deterministic_utility": [
         ("table_2_2", DETERMINISTIC | {"metric": "NDCG@10"}, "", "marker")

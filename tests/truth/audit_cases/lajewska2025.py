@@ -5,7 +5,7 @@ from truth.audit_cases.edits import Edit
 MODE = {"row": "Presentation Mode", "conditions": "EC1-EC8", "metric": "p_value"}
 QUALITY = {"row": "Explanation Quality", "conditions": "EC1-EC8", "metric": "p_value"}
 
-#: What would have to be printed for an inconsistency to go away.
+#: Published values that would remove an inconsistency.
 MENDED: dict[str, list[Edit]] = {
     "audit_lajewska2025_table_4_12_query": [
         (

@@ -2,7 +2,7 @@
 
 from truth.audit_cases.edits import Edit
 
-#: What would have to be printed for an inconsistency to go away.
+#: Published values that would remove an inconsistency.
 MENDED: dict[str, list[Edit]] = {
     "audit_sakai2023_table_1_gains": [
         (

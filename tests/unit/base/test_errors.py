@@ -22,7 +22,7 @@ def test_data_error_sentence(parts, sentence):
     assert str(DataError(**parts)) == sentence
 
 
-def test_data_error_keeps_its_parts_in_another_process():
+def test_data_error_pickled():
     error = DataError("a.run", 3, "rank", value=float("inf"), fix="correct the line")
     copy = pickle.loads(pickle.dumps(error))
     assert (str(copy), copy.row, copy.value) == (str(error), 3, float("inf"))

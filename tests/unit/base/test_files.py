@@ -30,7 +30,7 @@ def test_fingerprint_of_folder_and_file(tmp_path):
     assert fingerprint(tmp_path / "a").startswith("e3b0c442")  # SHA-256 of nothing
 
 
-def test_reset_future_times_keeps_the_order(tmp_path):
+def test_reset_future_times_order(tmp_path):
     paths = [tmp_path / name for name in "cab"]
     for day, path in enumerate(paths):
         path.write_text("")

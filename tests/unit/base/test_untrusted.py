@@ -47,7 +47,7 @@ def test_looks_secret_by_name_or_value(name, value, expected):
         ("https://host/a?download=1", False),
     ],
 )
-def test_has_secret_anywhere_in_a_url(url, expected):
+def test_has_secret_in_url(url, expected):
     assert has_secret(url) is expected
 
 

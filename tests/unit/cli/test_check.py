@@ -38,14 +38,14 @@ def project(tmp_path, monkeypatch):
     return tmp_path / "published/toy"
 
 
-def test_a_sound_project_passes(project):
+def test_check_valid_project(project):
     code, out, err = call("check")
     assert (code, err) == (0, "") and out.startswith("toy: ") and "1 artefact" in out
     assert call("check", "toy")[0] == 0
     assert "published/none/paper.yaml" in refused("check", "none")
 
 
-def test_all_faults_are_reported_with_file_and_line(project):
+def test_check_all_faults(project):
     text = (project / "ch1.yaml").read_text().replace("{row: a}", "{row: z}")
     text += "    quoted:\n      - {cells: {row: c}, because: an input}\n"
     (project / "ch1.yaml").write_text(text)
@@ -74,7 +74,7 @@ def test_all_faults_are_reported_with_file_and_line(project):
     assert "paper.yaml, line 2: " in out and "did you mean `doi`?" in out
 
 
-def test_committed_schemas_are_those_of_the_models(repository, project):
+def test_check_committed_schemas(repository, project):
     code, _, _ = call("check", "--schemas", "schemas")
     assert code == 0
     for name, text in json_schemas().items():
@@ -97,7 +97,7 @@ def own_file(project, monkeypatch):
     return own / "toy-data/a.run"
 
 
-def test_an_edited_file_of_the_repository_is_named_with_the_command_that_registers_it(own_file):
+def test_check_edited_own_file(own_file):
     own_file.write_text("second\n")
     code, out, _ = call("check")
     command = "paper add-data toy data/toy-data/a.run --as a.run --replace"
@@ -112,7 +112,7 @@ def test_an_edited_file_of_the_repository_is_named_with_the_command_that_registe
     assert fetch("toy-data/a.run", Path("resources")).read_text() == "second\n"
 
 
-def test_a_file_that_is_now_at_a_url_leaves_the_repository(own_file, monkeypatch):
+def test_check_file_moved_to_url(own_file, monkeypatch):
     def download(url, path, timeout):
         return bool(path.write_text("third\n")) and False
 
@@ -123,7 +123,7 @@ def test_a_file_that_is_now_at_a_url_leaves_the_repository(own_file, monkeypatch
     assert fetch("toy-data/a.run", Path("resources")).read_text() == "third\n"
 
 
-def test_a_script_that_is_never_run_is_named(project):
+def test_check_unused_script(project):
     scripts = project.parents[1] / "workflow/scripts"
     (scripts / "toy").mkdir(parents=True)
     (scripts / "toy/verdicts.py").touch()
@@ -133,7 +133,7 @@ def test_a_script_that_is_never_run_is_named(project):
     assert code == 2 and out.startswith("workflow/scripts/verdicts.py ")
 
 
-def test_doctor_counts_the_files_of_own_papers_alone(own_file):
+def test_doctor_own_files(own_file):
     assert "ok   1 data file registered" in call("doctor")[1]
 
 
@@ -142,7 +142,7 @@ def validator(path):
     return jsonschema.Draft202012Validator(json.loads(json_schemas()[f"{name}.schema.json"]))
 
 
-def test_each_record_is_valid_by_its_schema(repository):
+def test_check_schema_of_records(repository):
     paths = [path for path in (repository / "published").glob("**/*.yaml") if model_of(path)]
     assert {path.parent.name for path in paths} >= set(load_papers(repository / "published"))
     for path in paths:

@@ -88,7 +88,7 @@ def counts(out):
     return {(row["kind"], row["metric"]): (row["count"], row["of"]) for row in shares}
 
 
-def test_a_word_matcher_is_detected(files, server):
+def test_cite_check_word_matcher(files, server):
     server.replies = [from_words]
     code, out, err = check("--format", "json")
     assert code == 0 and "gpt: 4 requests" in err
@@ -96,13 +96,13 @@ def test_a_word_matcher_is_detected(files, server):
     assert result["random", "recovered"] == (2, 2)
     assert result["random", "cites the forged document"] == (2, 2)
     assert result["random", "forged alone"] == (2, 2)
-    # It is said though no document has the words.
+    # The answer has the statement although no document has its words.
     assert result["random", "statement removed"] == (2, 2)
     # One for each forged document and without its words, then three controls; two are one context.
     assert len(server.seen) == 4 + 4
 
 
-def test_a_reader_is_not_mistaken_for_a_matcher(files, server):
+def test_cite_check_reader(files, server):
     server.replies = [from_documents]
     code, out, _ = check("--format", "json")
     result = counts(out)
@@ -111,7 +111,7 @@ def test_a_reader_is_not_mistaken_for_a_matcher(files, server):
     assert len(server.seen) == 4
 
 
-def test_a_second_call_sends_no_request_and_prints_the_same(files, server):
+def test_cite_check_recorded_answers(files, server):
     server.replies = [from_words]
     first = check()[1]
     requests = len(server.seen)
@@ -149,14 +149,14 @@ def test_a_second_call_sends_no_request_and_prints_the_same(files, server):
         ),
     ],
 )
-def test_broken_lines_are_refused_in_a_sentence(files, server, file, line, fragment):
+def test_cite_check_broken_line(files, server, file, line, fragment):
     with Path(file).open("a") as opened:
         opened.write(line + "\n")
     assert fragment in refused("answers.jsonl", "passages.jsonl", "--model", "gpt")
     assert not server.seen
 
 
-def test_answers_that_cannot_be_forged_are_reported(files, server):
+def test_cite_check_unforgeable_answers(files, server):
     long = {"question": "Why?", "documents": ["owl"], "answer": "One " * 9 + "[1]."}
     silent = {"question": "Who?", "documents": ["owl"], "answer": "An owl."}
     Path("answers.jsonl").write_text(f"{json.dumps(long)}\n{json.dumps(silent)}\n")

@@ -1,4 +1,4 @@
-"""The command compare on files that are not ours: values, options, what is refused."""
+"""The command compare on users' files: values, options, errors."""
 
 import gzip
 import json
@@ -97,7 +97,7 @@ def test_rows_of_queries(files):
     assert {"MAP original", "nDCG reproduced"} < set(first)
 
 
-def test_the_table_is_for_readers(files):
+def test_compare_terminal_table(files):
     code, out, _ = call("a.run", "b.run", "qrels", "--measure", "RR")
     assert code == 0
     rows = [re.split(r"\s{2,}", line.strip()) for line in out.splitlines()]
@@ -115,7 +115,7 @@ def test_the_table_is_for_readers(files):
     assert rows[head + 1][:5] == ["RR", "3", "0.8333", "1.0000", "0.2887"]
 
 
-def test_a_run_with_itself(files):
+def test_compare_same_run(files):
     _, out, err = call("a.run", "a.run", "qrels", "--format", "json")
     result = json.loads(out)
     assert err == ""
@@ -136,7 +136,7 @@ def test_topics_without_an_answer(files):
         assert result["order"][0]["topics"] == 2
 
 
-def test_ranks_that_disagree_with_the_scores(files):
+def test_compare_ranks_disagree(files):
     # Distances: the best document has the lowest.
     turned = re.sub(r"(\d) (\d+) t\n", r"\1 -\2 t\n", trec(RUNS["b.run"]))
     Path("turned.run").write_text(turned)
@@ -160,7 +160,7 @@ def test_ranks_that_disagree_with_the_scores(files):
         (trec(["q1 d1"])[:-3], "bad.run, line 1 has 5 fields"),
     ],
 )
-def test_invalid_runs_are_refused(files, run, says):
+def test_compare_invalid_run(files, run, says):
     Path("bad.run").write_text(run)
     assert says in refused("a.run", "bad.run", "qrels")
 
@@ -180,7 +180,7 @@ def test_invalid_runs_are_refused(files, run, says):
         ("q1 0 d1 1\n", [], "1 of 1 topics can be compared"),
     ],
 )
-def test_invalid_judgements_are_refused(files, qrels, options, says):
+def test_compare_invalid_judgements(files, qrels, options, says):
     Path("bad").write_text(qrels)
     assert says in refused("a.run", "b.run", "bad", *options)
 
@@ -199,7 +199,7 @@ def test_invalid_judgements_are_refused(files, qrels, options, says):
         (["--reproduced-baseline", "base.run"], "needs both --baseline and"),
     ],
 )
-def test_invalid_options_are_refused(files, options, says):
+def test_compare_invalid_option(files, options, says):
     assert says in refused("a.run", "b.run", "qrels", *options)
 
 

@@ -1,4 +1,4 @@
-"""The RO-Crate of a results folder: what it holds, and what the validator of the profiles says."""
+"""The RO-Crate of a results folder, and the validator of its profiles."""
 
 import copy
 import hashlib
@@ -147,7 +147,7 @@ def test_write_crate_actions(crate):
         f"#data/{RELEASED}",
         "#work/toy.run",
     }
-    # Other bytes than those behind the URL were read, which has the hash of its own.
+    # The file differs from that of the URL, which has another hash.
     read, origin = result[f"#data/{RELEASED}"], load_registry().entry(RELEASED).origin
     assert read["sha256"] == load_registry().entry(RELEASED).mirror.content and ids(
         read["isBasedOn"]
@@ -279,7 +279,7 @@ def test_write_crate_other_code(project):
     message = r"1 of 1 results .*toy/table_1: commit a{12}"
     with pytest.raises(ReceiptError, match=message):
         write_crate(project / "results", project / "out.zip", project)
-    # Another commit with the same code is no other code.
+    # Another commit with the same code is the same code.
     code = {"version": everycell.__version__, "commit": "a" * 40, "sha256": code_of(project)}
     changed(project, code=code)
     write_crate(project / "results", project / "out.zip", project)

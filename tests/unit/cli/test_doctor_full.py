@@ -67,7 +67,7 @@ def states(report):
 @pytest.mark.parametrize(
     "name", ["heuss2025_ch5", "full_heuss2025_ch5", "heuss2025/ch5", "heuss2025/table_5_2"]
 )
-def test_without_settings_the_missing_keys_are_listed(project, name):
+def test_doctor_full_missing_keys(project, name):
     code, out, _ = call("doctor", "--full", name)
     assert code == 1
     target = "full_heuss2025_" + ("table_5_2" if "table" in name else "ch5")
@@ -77,7 +77,7 @@ def test_without_settings_the_missing_keys_are_listed(project, name):
     )
 
 
-def test_a_complete_configuration_reports_its_cost(project, monkeypatch):
+def test_doctor_full_cost(project, monkeypatch):
     monkeypatch.setenv("TOY_KEY", "sk-never-shown")
     name_citations(project, prices={"prompt": 2.5, "answer": 10.0})
     code, out, _ = call("doctor", "--full", "heuss2025_ch5")
@@ -91,7 +91,7 @@ def test_a_complete_configuration_reports_its_cost(project, monkeypatch):
     assert "CC BY-SA 3.0" in out and "0.2 GB" in out
 
 
-def test_each_missing_requirement_has_a_row_and_is_in_the_last_line(project, monkeypatch):
+def test_doctor_full_missing_requirement(project, monkeypatch):
     monkeypatch.delenv("TOY_KEY", raising=False)
     monkeypatch.setattr(full_machine, "connection_fault", lambda url: "timed out")
     monkeypatch.setattr(full_machine.os, "sysconf", lambda name: 2**15)
@@ -108,7 +108,7 @@ def test_each_missing_requirement_has_a_row_and_is_in_the_last_line(project, mon
     assert states(report)["cost of mine"] == "unknown"
 
 
-def test_a_model_removed_from_its_server_is_missing(project, monkeypatch):
+def test_doctor_full_model_missing_on_server(project, monkeypatch):
     monkeypatch.setenv("TOY_KEY", "sk-never-shown")
     name_citations(project)
     listed = ["command-r-plus", "command-a"]
@@ -124,7 +124,7 @@ def test_local_models_require_a_gpu_and_the_hub(project, monkeypatch):
     assert report["can_start"] and states(report)["GPU"] == "ok"
     assert states(report)["network to huggingface.co"] == "ok"
     disk = next(row for row in report["rows"] if row["what"].startswith("disk"))
-    # Two models of 7B, a BERT twice, and what is made: 48 trained models.
+    # Two models of 7B, a BERT twice, and 48 trained models.
     assert disk["what"] == "disk: 53 GB here"
     monkeypatch.setattr(full_machine, "gpus", lambda: [("Small", 8.0)])
     report = doctor("abolghasemi2026_ch3")
@@ -134,14 +134,14 @@ def test_local_models_require_a_gpu_and_the_hub(project, monkeypatch):
     assert "install torch for your GPU" in doctor("abolghasemi2026_ch3")["ending"]
     monkeypatch.setattr(full_machine, "gpus", lambda: None)
     assert states(doctor("abolghasemi2026_ch3"))["GPU"] == "unknown"
-    # On a login node the nodes may have what is not here.
+    # A login node may lack the GPU of the other nodes.
     monkeypatch.setattr(full_machine.shutil, "which", lambda name: name)
     monkeypatch.setattr(full_machine, "gpus", lambda: [])
     report = doctor("abolghasemi2026_ch3")
     assert report["can_start"] and states(report)["GPU"] == "unknown"
 
 
-def test_an_offline_or_mirrored_hub_is_reported(project, monkeypatch):
+def test_doctor_full_offline_hub(project, monkeypatch):
     (project / "config.yaml").write_text("network: false\n")
     assert doctor("abolghasemi2026_ch3")["ending"].endswith("cannot start: set network: true.")
     (project / "config.yaml").write_text("")
@@ -151,7 +151,7 @@ def test_an_offline_or_mirrored_hub_is_reported(project, monkeypatch):
     assert "unset HF_HUB_OFFLINE" in doctor("abolghasemi2026_ch3")["ending"]
 
 
-def test_a_model_behind_a_login_of_the_hub_needs_a_token(project, monkeypatch):
+def test_doctor_full_gated_model(project, monkeypatch):
     output = call("doctor", "--full", "abolghasemi2026_ch3")[1]
     assert "language model zephyr" in output and os.environ["HF_TOKEN"] not in output
     monkeypatch.delenv("HF_TOKEN")
@@ -162,7 +162,7 @@ def test_a_model_behind_a_login_of_the_hub_needs_a_token(project, monkeypatch):
     assert doctor("abolghasemi2026_ch3")["can_start"]
 
 
-def test_all_missing_files_of_a_material_are_reported_at_once(project, monkeypatch, repository):
+def test_doctor_full_missing_files(project, monkeypatch, repository):
     (project / "config.yaml").write_text((repository / "config.yaml").read_text())
     names = Config().term_fairness.msmarco.encoders
     faults = {
@@ -187,7 +187,7 @@ def test_all_missing_files_of_a_material_are_reported_at_once(project, monkeypat
         assert part in ending
 
 
-def test_a_language_model_removed_from_the_hub_is_reported(project, monkeypatch):
+def test_doctor_full_model_missing_on_hub(project, monkeypatch):
     source = "HuggingFaceH4/zephyr-7b-beta"
     message = f"{source} is neither a folder nor a model on the hub"
     monkeypatch.setattr(full_tier, "hub_fault", lambda name: message if name == source else "")
@@ -197,7 +197,7 @@ def test_a_language_model_removed_from_the_hub_is_reported(project, monkeypatch)
     )
 
 
-def test_missing_files_are_reported_before_all_keys_are_set(project, monkeypatch):
+def test_doctor_full_files_before_keys(project, monkeypatch):
     """A key that is not set hides no other fault of the chapter."""
     monkeypatch.setattr(full_machine.os, "sysconf", lambda name: 2**15)
     name_citations(project)
@@ -211,7 +211,7 @@ def test_missing_files_are_reported_before_all_keys_are_set(project, monkeypatch
     )
 
 
-def test_errors_of_the_hub_are_reported(monkeypatch):
+def test_doctor_full_hub_error(monkeypatch):
     with CorpusServer() as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -231,7 +231,7 @@ def test_errors_of_the_hub_are_reported(monkeypatch):
     assert full_machine.hub_fault("org/pickle") == ""
 
 
-def test_optional_materials_have_a_row_if_they_are_configured(project, repository):
+def test_doctor_full_optional_material(project, repository):
     (project / "config.yaml").write_text((repository / "config.yaml").read_text())
     full = {"model": "smollm2", "judges": {"smollm2": "GPT4o"}}
     for more, rows in (({}, 0), ({"duo": "org/duo", "trec_rag": "rag"}, 2)):
@@ -246,7 +246,7 @@ def test_optional_materials_have_a_row_if_they_are_configured(project, repositor
     assert "set ginger.full.trec_rag (docs/grounded-responses.md)" in report["ending"]
 
 
-def test_a_fetched_corpus_takes_both_disks(project, repository, monkeypatch):
+def test_doctor_full_disks_of_fetched_corpus(project, repository, monkeypatch):
     (project / "config.yaml").write_text((repository / "config.yaml").read_text())
     settings = {
         "query_by_example": {
@@ -286,7 +286,7 @@ def test_models_in_the_cache_of_the_hub_need_no_network(project):
     assert report["can_start"]
 
 
-def test_hosts_of_a_corpus_are_checked_until_it_is_downloaded(project, repository):
+def test_doctor_full_hosts_of_corpus(project, repository):
     settings = {"answerability": {"full": {"squad": "fetch", "squad_dev": "fetch"}}}
     (project / "config.yaml").write_text((repository / "config.yaml").read_text())
     (project / "mine.yaml").write_text(json.dumps(settings))
@@ -301,7 +301,7 @@ def test_hosts_of_a_corpus_are_checked_until_it_is_downloaded(project, repositor
     assert not [row for row in rows if row["what"].startswith(("network", "package"))]
 
 
-def test_a_partly_configured_chapter_lists_the_missing_keys(project):
+def test_doctor_full_partly_configured(project):
     (project / "config.yaml").write_text(json.dumps({"cast_systems": {"organisers_run": "a.run"}}))
     (project / "a.run").touch()
     report = doctor("lajewska2025_ch3")
@@ -319,7 +319,7 @@ def test_a_partly_configured_chapter_lists_the_missing_keys(project):
     )
 
 
-def test_runs_of_2020_are_unpacked_and_may_be_gzipped(project, repository):
+def test_doctor_full_gzipped_runs(project, repository):
     (project / "config.yaml").write_text(json.dumps({"cast_systems": {"runs_2020": "runs"}}))
     declared = yaml.safe_load((repository / "published/full.yaml").read_text())
     names = [item.split("|") for item in declared["materials"]["cast_runs_2020"]["holds"]]
@@ -336,30 +336,30 @@ def test_runs_of_2020_are_unpacked_and_may_be_gzipped(project, repository):
     assert doctor("lajewska2025_ch3")["can_start"]
 
 
-def test_without_a_name_all_configured_artefacts_are_checked(project):
+def test_doctor_full_without_name(project):
     report = doctor()
     assert report["target"] == "full" and len(report["artefacts"]) == 4
     assert report["ending"].startswith("full can start with 4 of ")
 
 
-def test_unknown_names_are_refused(project):
+def test_doctor_full_unknown_name(project):
     assert "did you mean heuss2025_ch5" in refused("doctor", "--full", "heuss2025_ch55")
     assert "has no full tier that can be run" in refused("doctor", "--full", "sakai2023")
     assert "add it" in refused("doctor", "heuss2025_ch5")
 
 
-def test_a_host_with_any_status_is_reachable():
+def test_connection_fault_any_status():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}"
-    # HEAD is no method of this server, which says so.
+    # This server refuses HEAD.
     assert full_machine.connection_fault(url) == ""
     server.shutdown()
     server.server_close()
     assert full_machine.connection_fault(url) == "Connection refused"
 
 
-def test_addresses_without_http_are_not_reachable():
+def test_connection_fault_without_http():
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def greet() -> None:
@@ -374,7 +374,7 @@ def test_addresses_without_http_are_not_reachable():
     assert full_machine.connection_fault("hub.example.org") == "unknown url type: 'hub.example.org'"
 
 
-def test_a_gpu_without_known_memory(tmp_path, monkeypatch):
+def test_gpus_unknown_memory(tmp_path, monkeypatch):
     program = tmp_path / "nvidia-smi"
     program.write_text("#!/bin/sh\necho 'GB10, [N/A]'\n")
     program.chmod(0o755)

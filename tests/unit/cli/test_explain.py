@@ -1,4 +1,4 @@
-"""The command explain on files that are not ours: values, options, what is refused."""
+"""The command explain on users' files: values, options, errors."""
 
 import json
 from functools import partial
@@ -50,7 +50,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_values_sum_to_the_gain_of_the_list_and_are_sorted(files):
+def test_explain_values_sum(files):
     result = json.loads(
         call("model.txt", "data.svm", "--query", "2", "--samples", "30", "--format", "json")
     )
@@ -60,7 +60,7 @@ def test_values_sum_to_the_gain_of_the_list_and_are_sorted(files):
     assert 0 < sum(row["attribution"] for row in rows) < 2
 
 
-def test_the_table_names_features_and_the_plot_is_written(files):
+def test_explain_table_and_plot(files):
     command = ("model.txt", "data.svm", "--query", "2", "--samples", "30", "--plot", "out/p")
     code, output, err = command_line.call("measure", "explain", *command)
     assert (code, err) == (0, "Created the folder out.\n")
@@ -70,7 +70,7 @@ def test_the_table_names_features_and_the_plot_is_written(files):
     assert "out/p.svg already exists" in again
 
 
-def test_the_same_seed_gives_the_same_numbers(files):
+def test_explain_seed(files):
     command = ("model.txt", "data.svm", "--query", "3", "--samples", "20", "--format", "json")
     assert call(*command) == call(*command)
     assert call(*command) != call(*command, "--seed", "1")
@@ -79,7 +79,7 @@ def test_the_same_seed_gives_the_same_numbers(files):
 @pytest.mark.parametrize(
     "explainer", ["kernel", "greedy", "pointwise", "sharp", "lime", "pointwise-lime"]
 )
-def test_every_explainer_finds_the_feature_that_matters(files, explainer):
+def test_explain_all_explainers(files, explainer):
     command = ("model.txt", "data.svm", "--query", "1", "--samples", "30", "--format", "json")
     rows = json.loads(call(*command, "--explainer", explainer))["rows"]
     assert rows[0]["error"] is None
@@ -87,7 +87,7 @@ def test_every_explainer_finds_the_feature_that_matters(files, explainer):
         assert rows[0]["feature"] == "Column_2"
 
 
-def test_the_rank_of_one_document_can_be_explained(files):
+def test_explain_one_document(files):
     command = ("model.txt", "data.svm", "--query", "1", "--samples", "20", "--format", "json")
     first, second = (
         json.loads(call(*command, "--objective", "exposure", "--document", number))["rows"]
@@ -109,7 +109,7 @@ def test_the_rank_of_one_document_can_be_explained(files):
         (["--query", "1", "--explainer", "sharp", "--objective", "weighted"], "its own objective"),
     ],
 )
-def test_bad_options_are_refused_in_a_sentence(files, options, message):
+def test_explain_invalid_option(files, options, message):
     if "--samples" not in options:
         options = [*options, "--samples", "20"]
     assert message in refused("model.txt", "data.svm", *options)
@@ -129,12 +129,12 @@ def test_bad_options_are_refused_in_a_sentence(files, options, message):
         ("model.txt", "", "model.txt cannot be read as a LightGBM ranking model"),
     ],
 )
-def test_broken_files_are_refused_in_a_sentence(files, name, text, message):
+def test_explain_broken_file(files, name, text, message):
     Path(name).write_text(text)
     assert message in refused("model.txt", "data.svm", "--query", "1", "--samples", "2")
 
 
-def test_a_missing_file_is_refused_in_a_sentence(files):
+def test_explain_missing_file(files):
     assert "none.svm" in refused("model.txt", "none.svm", "--query", "1")
     assert "none.txt" in refused("none.txt", "data.svm", "--query", "1")
 
@@ -164,7 +164,7 @@ def trained_from_a_file(tmp_path, first, shape=lambda vectors: vectors, written=
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_a_file_is_read_as_lightgbm_read_it_in_training(tmp_path, monkeypatch, first):
+def test_explain_lightgbm_numbering(tmp_path, monkeypatch, first):
     monkeypatch.chdir(tmp_path)
     trained_from_a_file(tmp_path, first)
     command = ("own.txt", "judged.svm", "--query", "2", "--samples", "30", "--format", "json")
@@ -174,7 +174,7 @@ def test_a_file_is_read_as_lightgbm_read_it_in_training(tmp_path, monkeypatch, f
     assert "the first column is feature 0 of the file" in call(*command[:-2])
 
 
-def test_an_ambiguous_numbering_is_refused(files):
+def test_explain_ambiguous_numbering(files):
     text = Path("data.svm").read_text()
     without_last = "".join(line.rsplit(" ", 1)[0] + "\n" for line in text.splitlines())
     Path("short.svm").write_text(without_last)
@@ -186,7 +186,7 @@ def test_an_ambiguous_numbering_is_refused(files):
     assert "feature 1 of the file" in call(*command, "--numbered-from", "1")
 
 
-def test_queries_match_as_written_and_a_constant_model_is_valid(files):
+def test_explain_query_ids_and_constant_model(files):
     text = Path("data.svm").read_text().replace("qid:2 ", "qid:0002 ")
     Path("data.svm").write_text("\ufeff" + text.replace("qid:3 ", f"qid:{'9' * 25} "))
     command = ("model.txt", "data.svm", "--samples", "20")
@@ -214,9 +214,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("written", ["all", "non-zero"])
-def test_scores_of_a_training_file_are_those_of_lightgbm(
-    tmp_path, monkeypatch, first, shape, written
-):
+def test_explain_scores_equal_lightgbm(tmp_path, monkeypatch, first, shape, written):
     monkeypatch.chdir(tmp_path)
     trained_from_a_file(tmp_path, first, SHAPES[shape], written)
     forest = read_forest(Path("own.txt"))
@@ -230,7 +228,7 @@ def test_scores_of_a_training_file_are_those_of_lightgbm(
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("lacks_last", [False, True])
-def test_a_model_of_columns_is_matched_or_the_file_refused(files, shape, lacks_last):
+def test_columns_of_model(files, shape, lacks_last):
     """A model that was trained in memory, and a file numbered from 1, as of scikit-learn."""
     rng = np.random.default_rng(1)
     vectors = SHAPES[shape](rng.random((200, 4)))
@@ -256,7 +254,7 @@ def test_a_model_of_columns_is_matched_or_the_file_refused(files, shape, lacks_l
 
 
 @pytest.mark.parametrize("number", ["-1", "2", "x"])
-def test_features_are_numbered_from_0_or_1(files, number):
+def test_explain_feature_numbers(files, number):
     command = ("model.txt", "data.svm", "--query", "2", "--numbered-from", number)
     code, out, err = command_line.call("measure", "explain", *command)
     assert (code, out) == (2, "") and "--numbered-from" in err

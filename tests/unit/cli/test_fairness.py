@@ -66,7 +66,7 @@ def planted(tmp_path_factory):
 
 
 @pytest.mark.parametrize("system", ["alternating", "sparse", "drawn", "neutral"])
-def test_the_planted_bias_is_detected(planted, system):
+def test_fairness_planted_bias(planted, system):
     folder, created = planted
     run = folder / f"{system}.run"
     code, out, err = call(
@@ -90,7 +90,7 @@ def test_the_planted_bias_is_detected(planted, system):
     assert math.isnan(r) == (system != "drawn")
 
 
-def test_the_rows_of_queries_are_those_of_the_library(files):
+def test_fairness_per_query(files):
     code, out, _ = call(
         "fairness", "bm25.run", "--counts", "c.parquet", "--k", "2", "--per-query",
         "--format", "csv", "--tau", "0", "--target", "0.25,0.75",
@@ -104,7 +104,7 @@ def test_the_rows_of_queries_are_those_of_the_library(files):
     assert result[["documents", "with terms"]].values.tolist() == [[2, 2], [2, 1]]
 
 
-def test_the_background_is_all_documents_or_those_of_the_run(files):
+def test_fairness_background(files):
     (files / "two.run").write_text("q Q0 d1 1 2 t\nq Q0 d3 2 1 t\n")
     weight = 1 / math.log2(3)
     # d1 is biased; d3 has a term of each group, so is not. Best is d3, then d4 if all may serve.
@@ -116,7 +116,7 @@ def test_the_background_is_all_documents_or_those_of_the_run(files):
         assert json.loads(out)["rows"][0]["NFaiRR"] == pytest.approx(weight / ideal)
 
 
-def test_json_has_the_settings_and_null_for_missing_values(files):
+def test_fairness_json(files):
     _, out, _ = call("fairness", "bm25.run", "--counts", "c.parquet", "--k", 1, "--format", "json")
     result = json.loads(out, parse_constant=lambda name: pytest.fail(name))
     assert result["settings"] == {
@@ -134,7 +134,7 @@ def test_json_has_the_settings_and_null_for_missing_values(files):
     assert row["r"] is None and row["lists with terms"] == 0.5 and row["TExFAIR"] == 0.5
 
 
-def test_the_table_is_for_readers(files):
+def test_fairness_terminal_table(files):
     code, out, _ = call("fairness", "bm25.run", "--counts", "c.parquet", "--k", 1, "--k", 2)
     assert code == 0
     lines = out.splitlines()
@@ -147,7 +147,7 @@ def test_the_table_is_for_readers(files):
 
 
 @pytest.mark.parametrize("ending", [".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet"])
-def test_three_file_formats_of_documents(tmp_path, ending):
+def test_count_terms_file_formats(tmp_path, ending):
     texts = {**TEXTS, "d5": "она\tи he", "d6": ""}
     path = tmp_path / f"docs{ending}"
     if ending == ".parquet":
@@ -166,7 +166,7 @@ def test_three_file_formats_of_documents(tmp_path, ending):
     assert dict(read_documents(path)) == texts
 
 
-def test_punctuation_stays_on_words_by_default(files):
+def test_count_terms_punctuation(files):
     (files / "p.tsv").write_text("d1\tShe, said HE. Her?\n")
     for tokens, counted in (("blank", [4, 0, 0]), ("standard", [4, 2, 1])):
         arguments = [
@@ -181,7 +181,7 @@ def test_punctuation_stays_on_words_by_default(files):
         assert read_counts("p.parquet").values.tolist() == [counted]
 
 
-def test_word_lists_are_merged(files):
+def test_count_terms_merged_word_lists(files):
     (files / "more.txt").write_text("coat,m\nshe,f\ncosy,x\n")
     code, out, _ = call(
         "count-terms", "docs.tsv", "--words", "words.txt", "--words", "more.txt",
@@ -191,7 +191,7 @@ def test_word_lists_are_merged(files):
     assert read_counts("new/c.parquet").loc["d2"].tolist() == [7, 0, 4, 0]
 
 
-def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
+def test_count_terms_existing_file(files):
     before = (files / "c.parquet").read_bytes()
     arguments = ["count-terms", "few.tsv", "--words", "words.txt", "--out", "c.parquet"]
     (files / "few.tsv").write_text("d1\tshe\nno tab\n")
@@ -215,13 +215,13 @@ def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
         ("she,length\nhe,m\n", "name of a group is 'length'"),
     ],
 )
-def test_invalid_word_lists_are_refused(files, words, says):
+def test_count_terms_invalid_word_list(files, words, says):
     (files / "words.txt").write_bytes(words if isinstance(words, bytes) else words.encode())
     assert says in refused("count-terms", "docs.tsv", "--words", "words.txt", "--out", "x.parquet")
     assert not (files / "x.parquet").exists()
 
 
-def test_a_term_in_two_groups_of_two_lists_is_refused(files):
+def test_count_terms_term_in_two_groups(files):
     (files / "more.txt").write_text("HER,m\n")
     says = refused(
         "count-terms", "docs.tsv", "--words", "words.txt", "--words", "more.txt",
@@ -252,7 +252,7 @@ def test_a_term_in_two_groups_of_two_lists_is_refused(files):
         ("a.parquet", "d1\tshe\n", "a.parquet is not a Parquet file"),
     ],
 )
-def test_invalid_documents_are_refused(files, name, content, says):
+def test_count_terms_invalid_document(files, name, content, says):
     if content is not None:
         (files / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     assert says in refused("count-terms", name, "--words", "words.txt", "--out", "x.parquet")
@@ -265,7 +265,7 @@ def test_documents_without_the_columns(files):
     assert "a.parquet has no column 'document_id'" in says
 
 
-def test_scripts_other_than_latin_are_counted(files):
+def test_count_terms_other_scripts(files):
     (files / "w.txt").write_text("она,f\nон,m\n她,f\n他,m\n")
     (files / "a.tsv").write_text("d1\tОна видит, он не видит\nd2\t她 看见 他 和 她\n")
     arguments = ["count-terms", "--words", "w.txt", "--out", "a.parquet"]
@@ -292,7 +292,7 @@ def test_scripts_other_than_latin_are_counted(files):
         (["--target", "1.5,-0.5"], "target is [1.5, -0.5]"),
     ],
 )
-def test_invalid_options_are_refused(files, options, says):
+def test_fairness_invalid_option(files, options, says):
     arguments = ["fairness", "bm25.run", "--counts", "c.parquet"]
     assert says in refused(*arguments, *([] if "--k" in options else ["--k", "2"]), *options)
 
@@ -310,7 +310,7 @@ def test_invalid_options_are_refused(files, options, says):
         ("q1 Q0 my doc 1 3 t\n", "bad.run, line 1 has 7 fields"),
     ],
 )
-def test_invalid_runs_are_refused(files, run, says):
+def test_fairness_invalid_run(files, run, says):
     (files / "bad.run").write_text(run)
     assert says in refused("fairness", "bad.run", "--counts", "c.parquet", "--k", 2)
 
@@ -325,7 +325,7 @@ def test_missing_files(files):
     )
 
 
-def test_files_that_are_damaged_or_folders(files):
+def test_fairness_damaged_file(files):
     (files / "cut.run.gz").write_bytes(gzip.compress(RUN.encode())[:40])
     (files / "folder").mkdir()
     assert "cut.run.gz cannot be read or is damaged" in refused(
@@ -336,7 +336,7 @@ def test_files_that_are_damaged_or_folders(files):
     )
 
 
-def test_counts_with_a_document_twice_are_refused(files):
+def test_fairness_repeated_document(files):
     (files / "twice.tsv").write_text("d1\tshe\nd2\the\nd1\tshe\n")
     call("count-terms", "twice.tsv", "--words", "words.txt", "--out", "twice.parquet")
     (files / "one.run").write_text("q Q0 d1 1 1 t\n")
@@ -344,7 +344,7 @@ def test_counts_with_a_document_twice_are_refused(files):
     assert "document is 'd1', which occurs twice in the counts" in says
 
 
-def test_options_allow_what_is_refused_by_default(files):
+def test_fairness_permissive_options(files):
     texts = (files / "docs.tsv").read_text()
     (files / "docs.tsv").write_text(texts + "d5\t\n")
     arguments = ["count-terms", "docs.tsv", "--words", "words.txt", "--out", "e.parquet"]
@@ -357,7 +357,7 @@ def test_options_allow_what_is_refused_by_default(files):
     )
     arguments.append("--allow-empty")
     _, out, _ = call(*arguments, "--k", 2)
-    # RBDF leaves the weight of rank 2 alone.
+    # RBDF leaves only the weight of rank 2.
     weight = 1 / math.log2(3)
     fair = json.loads(out)["rows"][0]["TExFAIR"]
     assert fair == pytest.approx(1 - weight / (1 + weight))
@@ -374,7 +374,7 @@ def test_options_allow_what_is_refused_by_default(files):
     assert json.loads(out)["rows"][0]["TExFAIR"] == pytest.approx(fair)
 
 
-def test_the_most_neutral_documents_serve_for_all(tmp_path):
+def test_fairness_most_neutral(tmp_path):
     # Row groups of two, none of them with more than one neutral document.
     omegas = [[4, 0], [3, 1], [1, 1], [2, 0], [3, 2], [0, 0], [5, 0], [6, 0]]
     frame = pd.DataFrame(omegas, columns=["f", "m"])
@@ -386,7 +386,7 @@ def test_the_most_neutral_documents_serve_for_all(tmp_path):
     assert find_most_neutral(path, 99).index.size == 8
 
 
-def test_the_overlap_of_two_runs(files):
+def test_overlap_two_runs(files):
     (files / "swapped.run").write_text(
         "q1 Q0 d2 1 3 t\nq1 Q0 d1 2 2 t\nq1 Q0 d4 3 1 t\nq2 Q0 d4 1 2 t\nq2 Q0 d3 2 1 t\n"
     )
@@ -428,7 +428,7 @@ def test_overlap_unchanged_lists(files, swapped, depth, unchanged):
 
 
 @pytest.mark.fault("users_file")
-def test_control_characters_of_names_and_files_are_not_printed(files):
+def test_fairness_control_characters(files):
     name = "a\x1b[31m.run"
     for query in ("q\x1b]0;title\x07", "q\x9b2J", "q\u202e"):
         (files / name).write_text(f"{query} Q0 d2 1 3 t\n")
@@ -447,11 +447,11 @@ def test_control_characters_of_names_and_files_are_not_printed(files):
         (["--depth", "0"], "depth is 0"),
     ],
 )
-def test_invalid_options_of_overlap_are_refused(files, options, says):
+def test_overlap_invalid_option(files, options, says):
     assert says in refused("overlap", "bm25.run", "bm25.run", *options)
 
 
-def test_runs_of_other_queries_do_not_overlap(files):
+def test_overlap_other_queries(files):
     (files / "other.run").write_text("q1 Q0 d1 1 3 t\n")
     assert "query is 'q2', which only the original run has" in refused(
         "overlap", "bm25.run", "other.run"
@@ -483,7 +483,7 @@ def guide(files, repository):
     return blocks
 
 
-def test_the_commands_of_the_guide_run(guide):
+def test_guide_commands(guide):
     lines = [line for block in guide["bash"] for line in block.splitlines()]
     assert len(lines) == 7
     for line in lines:
@@ -494,7 +494,7 @@ def test_the_commands_of_the_guide_run(guide):
         assert out
 
 
-def test_the_python_of_the_guide_runs(guide, capsys):
+def test_guide_python(guide, capsys):
     assert command_line.call(*shlex.split(guide["bash"][0].splitlines()[0])[1:])[0] == 0
     six_lines, swap = guide["python"]
     assert sum(map(bool, six_lines.splitlines())) == 6
@@ -525,14 +525,14 @@ def test_the_python_of_the_guide_runs(guide, capsys):
         "".join(f'"{line[:-2]}\u200b", "{line[-1]}"\n' for line in WORDS.split()),
     ],
 )
-def test_a_word_list_is_read_in_any_of_its_forms(files, text):
+def test_count_terms_word_list_forms(files, text):
     (files / "words.txt").write_text(text)
     code, _, _ = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet")
     assert code == 0
     assert read_counts("d.parquet").equals(read_counts("c.parquet"))
 
 
-def test_accents_are_composed_and_terms_that_occur_nowhere_are_listed(files):
+def test_count_terms_accents_and_unused_terms(files):
     (files / "docs.tsv").write_text("d1\tla fe\u0301e\nd2\tla fée et lui\n")
     (files / "words.txt").write_text("fe\u0301e,f\nreine,f\nlui,m\n")
     code, out, _ = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet")
@@ -540,13 +540,13 @@ def test_accents_are_composed_and_terms_that_occur_nowhere_are_listed(files):
     assert read_counts("d.parquet")["f"].tolist() == [1, 1]
 
 
-def test_concatenated_word_lists_are_refused_with_the_line(files):
+def test_count_terms_concatenated_word_lists(files):
     (files / "words.txt").write_text("\ufeffshe,f\n\ufeffhe,m\n")
     arguments = ("docs.tsv", "--words", "words.txt", "--out", "d.parquet")
     assert "words.txt, line 2 has a byte order mark" in refused("count-terms", *arguments)
 
 
-def test_a_header_that_is_not_recognised_is_pointed_out(files):
+def test_count_terms_unrecognised_header(files):
     (files / "words.txt").write_text("lemma2,x\n" + WORDS)
     arguments = ("docs.tsv", "--words", "words.txt", "--out", "d.parquet")
     code, out, _ = call("count-terms", *arguments)
@@ -575,8 +575,8 @@ def test_equivalent_word_lists_count_the_same(files, change):
     assert read_counts("d.parquet").equals(read_counts("c.parquet"))
 
 
-def test_count_terms_header_hint_needs_three_groups(files):
-    """Two groups of one term are no sign of a header; a third group with one term is."""
+def test_count_terms_header_hint(files):
+    """Two groups of one term are no evidence of a header; three are."""
     words = files / "short.txt"
     for text, has_hint in (("she,f\nhe,m\n", False), ("lemma2,x\nshe,f\nhe,m\n", True)):
         words.write_text(text)

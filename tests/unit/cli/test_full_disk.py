@@ -173,7 +173,7 @@ def test_write_read_only(files, mount, command):
         (errno.EIO, "Input/output error."),
     ],
 )
-def test_describe_os_error_names_the_file(tmp_path, monkeypatch, number, says):
+def test_describe_os_error_file(tmp_path, monkeypatch, number, says):
     def fails(path, content):
         raise OSError(number, os.strerror(number), str(path))
 
@@ -184,7 +184,7 @@ def test_describe_os_error_names_the_file(tmp_path, monkeypatch, number, says):
     assert not list(tmp_path.iterdir())
 
 
-def test_atomic_path_keeps_other_names(tmp_path):
+def test_atomic_path_other_names(tmp_path):
     """An error about another file, such as an input, keeps its name."""
     with pytest.raises(FileNotFoundError) as error, atomic_path(tmp_path / "new"):
         (tmp_path / "input").read_text()
@@ -224,7 +224,7 @@ OVERLAP = ("measure", "overlap", "a.run", "b.run")
         # The reader is gone, or leaves early.
         (("--help",), "| true", 141, ""),
         ((*OVERLAP, "--per-query"), "| (exec <&-; sleep 1)", 141, ""),
-        # Nothing can be said.
+        # No message is possible.
         (("measure", "overlap", "no", "b.run"), "2>/dev/full", 2, ""),
         (("measure", "overlap", "no", "b.run"), "2>&-", 2, ""),
         (("measure", "overlap", "no", "b.run"), ">&- 2>&-", 2, ""),

@@ -1,4 +1,4 @@
-"""Groups of commands, headings of the help, and what a wrong name is told."""
+"""Groups of commands, headings of the help, and errors of wrong names."""
 
 import re
 
@@ -8,7 +8,7 @@ from command_line import call
 from everycell.cli import GROUPS, HEADINGS
 
 
-def test_the_help_has_the_commands_under_headings(monkeypatch):
+def test_help_headings(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = call("--help")
     names = [name for commands in HEADINGS.values() for name in commands]
@@ -22,7 +22,7 @@ def test_the_help_has_the_commands_under_headings(monkeypatch):
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_the_help_of_a_group_has_its_commands(group, monkeypatch):
+def test_help_of_group(group, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = call(group, "-h")
     assert code == 0 and all(f"│ {name} " in out for name in GROUPS[group][1])
@@ -39,7 +39,7 @@ def test_the_help_of_a_group_has_its_commands(group, monkeypatch):
         ("summry", "everycell summary"),
     ],
 )
-def test_an_unknown_command_gets_the_nearest_one(name, suggestion):
+def test_commands_unknown(name, suggestion):
     code, out, err = call(*name.split(), "a.run")
     assert (code, out) == (2, "")
     assert f"No such command '{name.split()[-1]}'. Did you mean '{suggestion}'?" in err
@@ -55,7 +55,7 @@ def test_an_unknown_command_gets_the_nearest_one(name, suggestion):
         ["measure", "compare", "a.run", "b.run", "qrels", "--missing", "skip"],
     ],
 )
-def test_an_invalid_value_of_an_option(arguments):
+def test_commands_invalid_option_value(arguments):
     code, out, err = call(*arguments)
     assert (code, out) == (2, "") and arguments[-2] in err and arguments[-1] in err
 
@@ -68,6 +68,6 @@ def test_an_invalid_value_of_an_option(arguments):
         (["texts.tsv", "--words", "w.csv"], ["'--out'"]),
     ],
 )
-def test_all_missing_options_are_named_at_once(arguments, missing):
+def test_commands_missing_options(arguments, missing):
     code, _, err = call("measure", "count-terms", *arguments)
     assert code == 2 and [name for name in re.findall(r"'[^' ]+'", err)] == missing

@@ -21,7 +21,7 @@ TABLE = "system,metric,value\nFirst,MAP,0.71\nFirst,P@1,0.5\nSecond,MAP,0.58\nSe
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    """Return a folder with runs, qrels and a table, and stand in it."""
+    """Return the working folder, with runs, qrels and a table."""
     shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     (tmp_path / "table.csv").write_text(TABLE)
     shutil.copy(tmp_path / "first.run", tmp_path / "bm25.run")
@@ -38,7 +38,7 @@ def rule(repository: Path) -> str:
     return (repository / "workflow/papers/smith2026/ch1.smk").read_text()
 
 
-def test_a_new_repository_is_complete(folder):
+def test_init_complete(folder):
     code, out, err = call("init", "smith2024")
     assert (code, err) == (0, "") and "cd smith2024 && snakemake --cores 2" in out
     repository = folder / "smith2024"
@@ -61,7 +61,7 @@ def test_a_new_repository_is_complete(folder):
     ("table", "options", "stated"),
     [
         (TABLE, [], [': ["First", "Second"],', ': ["system", "metric"],']),
-        # Other names of columns, another order, and a measure as nobody else writes it.
+        # Other names of columns, another order, and an unknown measure.
         (
             "Measure,Model,value\nMean AP,First,0.71\nMean AP,Second,0.58\n",
             ["--measures", "Mean AP=AP"],
@@ -70,13 +70,13 @@ def test_a_new_repository_is_complete(folder):
         # By the tag of the run, without case and punctuation.
         ("system,metric,value\nFIRST!,AP,0.7\nsecond,AP,0.6\n", [], ['["FIRST!", "second"]']),
         ("system,metric,value\nFirst,AP,70.8\nSecond,AP,58\n", [], [': ["AP"],']),
-        # Counts are no percentages.
+        # Counts are not percentages.
         (
             "system,metric,value\nFirst,NumQ,2\nSecond,NumQ,2\n",
             [],
             ["relevant_from=1,\n    message"],
         ),
-        # Names that differ in their punctuation alone.
+        # Names that differ only in punctuation.
         (
             "system,metric,value\nBM25,AP,0.7\nBM25+,AP,0.6\n",
             ["--runs", "BM25+=first.run", "BM25=bm25.run"],
@@ -84,7 +84,7 @@ def test_a_new_repository_is_complete(folder):
         ),
     ],
 )
-def test_a_table_of_runs_becomes_a_rule(folder, table, options, stated):
+def test_init_runs_and_table(folder, table, options, stated):
     (folder / "table.csv").write_text(table)
     more = RUNS[3:] if "--runs" in options else RUNS
     assert call("init", "smith2026", "--table", "table.csv", *more, *options)[0] == 0
@@ -92,7 +92,7 @@ def test_a_table_of_runs_becomes_a_rule(folder, table, options, stated):
     assert check_records(load_papers(folder / "smith2026" / "published")) == []
 
 
-def test_decimals_are_those_of_the_published_values(folder):
+def test_init_decimals(folder):
     (folder / "table.csv").write_text(
         TABLE.replace("0.71", "0.7").replace("Second,P@1,0.5", "Second,P@1,1")
     )
@@ -105,7 +105,7 @@ def test_decimals_are_those_of_the_published_values(folder):
     assert check_records(load_papers(folder / "smith2026" / "published")) == []
 
 
-def test_published_names_may_have_braces_quotes_and_equals_signs(folder):
+def test_init_special_characters(folder):
     """Also runs of one file name, and two names of one measure."""
     for system in ("first", "second"):
         (folder / system).mkdir()
@@ -130,7 +130,7 @@ def test_published_names_may_have_braces_quotes_and_equals_signs(folder):
 
 
 @pytest.mark.parametrize("target", [".", "empty", "link"])
-def test_an_empty_folder_gets_the_repository(folder, target, monkeypatch):
+def test_init_empty_folder(folder, target, monkeypatch):
     (folder / "empty").mkdir()
     (folder / "link").symlink_to("empty")
     monkeypatch.chdir(folder / ("empty" if target == "." else "."))
@@ -139,7 +139,7 @@ def test_an_empty_folder_gets_the_repository(folder, target, monkeypatch):
     assert not [*folder.rglob(".everycell-*")] and (folder / "link").is_symlink()
 
 
-def test_sigterm_leaves_nothing(folder):
+def test_init_sigterm(folder):
     """As while the example is copied."""
     program = (
         "import os, signal, everycell.cli.new_paper as new\n"
@@ -168,7 +168,7 @@ def test_values_need_no_rule_of_their_own(folder):
     assert check_records(load_papers(folder / "a b" / "published")) == []
 
 
-def test_the_command_of_the_documentation_needs_no_key(folder):
+def test_init_without_key(folder):
     assert call("init", "--table", "table.csv", *RUNS)[0] == 0
     (repository,) = folder.glob("paper20??")
     assert (repository / "published" / repository.name / "paper.yaml").is_file()
@@ -210,7 +210,7 @@ def test_the_command_of_the_documentation_needs_no_key(folder):
         (["--values", "table.csv"], TABLE, "--values"),
     ],
 )
-def test_errors_are_one_sentence_and_leave_no_files(folder, options, table, message):
+def test_init_invalid_input(folder, options, table, message):
     (folder / "full").mkdir()
     (folder / "full/file").touch()
     (folder / "other.txt").write_text("x1 0 d1 1\n")
@@ -226,7 +226,7 @@ def test_errors_are_one_sentence_and_leave_no_files(folder, options, table, mess
 
 
 @pytest.mark.parametrize("values", ["table.csv", "copy.csv"])
-def test_init_refuses_published_values_as_reproduced_ones(folder, values):
+def test_init_published_as_reproduced(folder, values):
     shutil.copy("table.csv", "copy.csv")
     message = refused("init", "smith2026", "--values", values, "--table", "table.csv")
     assert values in message and "--values" in message and not Path("smith2026").exists()
@@ -234,7 +234,7 @@ def test_init_refuses_published_values_as_reproduced_ones(folder, values):
     assert call("init", "smith2026", "--values", "copy.csv", "--table", "table.csv")[0] == 0
 
 
-def test_values_of_other_cells_are_refused(folder):
+def test_init_values_of_other_cells(folder):
     (folder / "values.csv").write_text(TABLE + "Third,MAP,0.4\n")
     options = ("--values", "values.csv", "--table", "table.csv")
     assert "values.csv, line 6" in refused("init", "smith2026", *options)

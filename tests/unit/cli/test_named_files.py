@@ -140,7 +140,7 @@ def test_check_named_files_wrong_kind(files, command):
             assert f": {other} contains " in message
 
 
-def test_check_named_files_names_both(files):
+def test_check_named_files_both(files):
     message = refused("measure", "compare", "a.run", "judged.qrels", "b.run")
     assert message.count("judged.qrels") == 1 and message.count("b.run") == 1
     assert "REPRODUCED" in message and "QRELS" in message and "exchange" in message
@@ -207,7 +207,7 @@ def test_check_named_files_compressed(files):
         ("# run\n\nq1\tQ0\td1\t1\t3\ta\n", "# qrels\nq1\t0\td1\t1\n"),
         ("\ufeffq1 Q0 d1 1 3 a\r\n", "\ufeffq1 0 d1 1\r\n"),
         ("q1 Q0 d1 1 1e-3 a\nq1 Q0 d2 2 nan a\n", "q1 0 d1 -1\n"),
-        # Longer than what is read.
+        # Longer than the reader's limit.
         ("q1 Q0 d1 1 3 a\n" * 9000, "q1 0 d1 1\n" * 9000),
     ],
 )
@@ -328,7 +328,7 @@ def test_recognise_file_random_bytes(tmp_path):
 
 
 @pytest.mark.parametrize("out", ["/dev/full", "/dev/stdout", "/dev/null", "pipe"])
-def test_check_named_files_output_is_a_device(files, out):
+def test_check_named_files_device(files, out):
     os.mkfifo("pipe")
     interpolate = "measure interpolate a.run b.run judged.qrels --folds 2".split()
     message = refused(*interpolate, "--out", out)
@@ -336,7 +336,7 @@ def test_check_named_files_output_is_a_device(files, out):
     assert "remove" not in message
 
 
-def test_check_named_files_says_which_folder_is_created(files):
+def test_check_named_files_created_folder(files):
     interpolate = "measure interpolate a.run b.run judged.qrels --folds 2".split()
     _, _, err = call(*interpolate, "--out", "new/x.run")
     assert "Created the folder new." in err

@@ -40,13 +40,13 @@ def spelled(draw) -> tuple[str, Selection]:
 
 
 @given(spelled())
-def test_every_spelling_of_every_artefact_is_that_artefact(case):
+def test_selection_artefact_spellings(case):
     name, names = case
     assert NAMES.find(name) == names
 
 
 @given(st.sampled_from(ARTEFACTS), st.data())
-def test_the_path_of_a_result_says_its_tier(artefact, data):
+def test_selection_path_of_result(artefact, data):
     tier = data.draw(st.sampled_from(list(artefact.record.tiers)))
     suffix = data.draw(st.sampled_from(["", *SUFFIXES]))
     result = NAMES.find(f"results/{tier}/{artefact.id}{suffix}")
@@ -56,7 +56,7 @@ def test_the_path_of_a_result_says_its_tier(artefact, data):
 @pytest.mark.parametrize(
     "form", ["{0}_ch{1}", "{0}/ch{1}", "{0} chapter {1}", "Chapter {1} of {0}"]
 )
-def test_every_spelling_of_every_chapter_is_that_chapter(form):
+def test_selection_chapter_spellings(form):
     for paper, chapter in CHAPTERS:
         assert NAMES.find(form.format(paper, chapter)) == Selection("chapter", paper, chapter)
         assert str(NAMES.find(form.format(paper, chapter))) == f"{paper}_ch{chapter}"
@@ -79,7 +79,7 @@ def test_every_spelling_of_every_chapter_is_that_chapter(form):
         ("abolghasemi, chapter 5", Selection("chapter", "abolghasemi2026", "5")),
     ],
 )
-def test_other_names(name, expected):
+def test_selection_other_names(name, expected):
     assert NAMES.find(name) == expected
 
 
@@ -98,21 +98,21 @@ def test_other_names(name, expected):
         ("zzz", "`everycell list` lists them all."),
     ],
 )
-def test_an_unknown_name_gets_suggestions(name, message):
+def test_selection_unknown_name(name, message):
     with pytest.raises(RecordError) as error:
         NAMES.find(name)
     assert message in str(error.value) and str(error.value).startswith(repr(name))
 
 
 @given(st.text(max_size=40))
-def test_any_text_is_a_name_or_a_sentence(text):
+def test_selection_any_text(text):
     try:
         assert NAMES.find(text).kind in ("artefact", "chapter", "paper", "tier", "all")
     except RecordError as error:
         assert str(error).endswith((".", "?"))
 
 
-def test_a_plan_names_targets_of_snakemake():
+def test_plan_targets():
     requests = [
         "Table 4.8 of lajewska2025",
         "lajewska2025_table_4_8",
@@ -171,14 +171,14 @@ def test_a_plan_names_targets_of_snakemake():
         ),
     ],
 )
-def test_a_target_without_a_rule_is_explained(tmp_path, tiers, name, message):
+def test_plan_target_without_rule(tmp_path, tiers, name, message):
     known = "{embedded: {state: reproduced, needs: nothing}}"
     papers = load_papers(write_paper(tmp_path, RECORD.replace(known, tiers)))
     result = plan(papers, [name])
     assert (result.targets, result.reasons, result.papers) == ([], [message], [])
 
 
-def test_a_missing_extra_is_named_with_its_install_command(monkeypatch):
+def test_describe_missing_module(monkeypatch):
     monkeypatch.setattr(making, "find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError) as error:
         making.run_snakemake(["all"])
@@ -186,7 +186,7 @@ def test_a_missing_extra_is_named_with_its_install_command(monkeypatch):
     assert "pip install 'everycell[workflow]'" in describe_missing_module(error.value)
 
 
-def test_make_without_a_name_announces_its_targets_and_the_other_levels(monkeypatch, repository):
+def test_make_without_name(monkeypatch, repository):
     monkeypatch.chdir(repository)
     requests: list[list[str]] = []
     monkeypatch.setattr(making, "run_snakemake", lambda request: requests.append(request) or 1)

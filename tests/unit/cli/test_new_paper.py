@@ -34,7 +34,7 @@ LAST = "include: FINISH\n"
 
 @pytest.fixture
 def project(tmp_path, monkeypatch) -> Path:
-    """Return a project of one paper, and stand in it."""
+    """Return the working folder, a project of one paper."""
     toy = tmp_path / "published/toy"
     toy.mkdir(parents=True)
     about = "{title: Toy, authors: T. Toy, year: 2026, kind: paper, reference: none}"
@@ -103,7 +103,7 @@ def trickle(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
-def test_a_file_at_a_url_is_fetched_again_only_if_missing(project, server, name):
+def test_add_data_url(project, server, name):
     host, requests = server
     code, out, err = call("paper", "add-data", "toy", f"{host}/{name}", "--licence", "CC0-1.0")
     assert (code, err) == (0, "") and 'resource("toy-data/a.run")' in out
@@ -120,7 +120,7 @@ def test_a_file_at_a_url_is_fetched_again_only_if_missing(project, server, name)
     assert remaining.read_bytes() == RUN and requests == [f"/{name}"] * 2
 
 
-def test_a_packed_file_with_a_content_encoding_is_stable(project, server):
+def test_add_data_content_encoding(project, server):
     host, _ = server
     assert call("paper", "add-data", "toy", f"{host}/encoded.run.gz")[0] == 0
     remaining = project / "resources/toy-data/encoded.run"
@@ -129,7 +129,7 @@ def test_a_packed_file_with_a_content_encoding_is_stable(project, server):
     assert call("data", "fetch", "toy-data")[0] == 0 and remaining.read_bytes() == RUN
 
 
-def test_a_key_outside_the_cache_writes_nothing(project, tmp_path):
+def test_add_data_key_outside_cache(project, tmp_path):
     (tmp_path / "a.run").write_bytes(RUN)
     before = sorted(tmp_path.rglob("*"))
     for options in (["--set", "../out"], ["--as", "../../out/a.run"]):
@@ -139,7 +139,7 @@ def test_a_key_outside_the_cache_writes_nothing(project, tmp_path):
     assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "resources"])
 
 
-def test_a_local_file_is_copied_and_can_be_replaced(project, tmp_path):
+def test_add_data_local_file(project, tmp_path):
     own = tmp_path / "mine.run"
     own.write_bytes(RUN)
     command = ("paper", "add-data", "toy", own, "--as", "first.run", "--set", "toy-runs")
@@ -158,7 +158,7 @@ def test_a_local_file_is_copied_and_can_be_replaced(project, tmp_path):
 
 
 @pytest.mark.fault("download")
-def test_no_secret_of_a_url_is_shown_or_written(project, server):
+def test_add_data_secret_in_url(project, server):
     host, requests = server
     for position in (
         host.replace("//", "//me:s3cr3t@") + "/a.run",
@@ -173,7 +173,7 @@ def test_no_secret_of_a_url_is_shown_or_written(project, server):
 
 
 @pytest.mark.fault("download")
-def test_a_download_of_unknown_size_is_bounded(project, server, monkeypatch):
+def test_add_data_unknown_size(project, server, monkeypatch):
     host, _ = server
     monkeypatch.setattr("everycell.sources.additions.MAX_BYTES", 10)
     assert "was aborted" in refused("paper", "add-data", "toy", f"{host}/a.run")
@@ -182,14 +182,14 @@ def test_a_download_of_unknown_size_is_bounded(project, server, monkeypatch):
 
 @pytest.mark.fault("download")
 @pytest.mark.parametrize("start", [b"HTTP/1.0 200 OK\r\n", b"HTTP/1.0 200 OK\r\n\r\n"])
-def test_slow_headers_and_contents_are_abandoned(trickle, project, start):
+def test_add_data_slow_server(trickle, project, start):
     with pytest.raises(DownloadError, match="was abandoned"):
         add_file(project, "toy", trickle(start), cache=Path("c"), set_name="a", timeout=0.5)
     assert list(Path("c").iterdir()) == []
 
 
 @pytest.mark.fault("download")
-def test_sigterm_while_a_file_is_added_leaves_nothing(trickle, project):
+def test_add_data_sigterm(trickle, project):
     url = trickle(b"HTTP/1.0 200 OK\r\n\r\n")
     command = "from everycell.cli.entry import main; main()"
     process = subprocess.Popen([sys.executable, "-c", command, "paper", "add-data", "toy", url])
@@ -201,7 +201,7 @@ def test_sigterm_while_a_file_is_added_leaves_nothing(trickle, project):
     assert list(cache.iterdir()) == []
 
 
-def test_failed_additions_are_one_sentence_and_leave_no_files(project, server, tmp_path):
+def test_add_data_failed(project, server, tmp_path):
     host, _ = server
     (tmp_path / "empty.run").touch()
     (tmp_path / "no.run.gz").write_bytes(RUN)
@@ -232,14 +232,14 @@ def test_failed_additions_are_one_sentence_and_leave_no_files(project, server, t
     assert message in refused("paper", "add-data", "toy", "a.run")
 
 
-def test_a_new_paper_is_complete_and_overwrites_nothing(project):
+def test_new_paper_complete(project):
     before = (project / "Snakefile").read_text()
     code, out, err = call("paper", "new", "smith2026")
     assert (code, err) == (0, "") and "Add this line to the Snakefile" in out
     assert (project / "Snakefile").read_text() == before
     papers = load_papers(project / "published")
     assert check_records({"smith2026": papers["smith2026"]}) == []
-    # What its script computes, by what it reads.
+    # Output of its script by input.
     folder = project / "resources/smith2026-data"
     assert {path.name for path in folder.iterdir() if path.suffix} == {
         path.name for path in EXAMPLE.iterdir() if path.suffix != ".csv"
@@ -280,7 +280,7 @@ def test_a_new_paper_is_complete_and_overwrites_nothing(project):
         "workflow/papers/smith2026/ch1.smk",
     ],
 )
-def test_a_new_paper_replaces_no_file(project, file):
+def test_new_paper_existing_file(project, file):
     (project / "data").mkdir()
     path = project / file
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -291,7 +291,7 @@ def test_a_new_paper_replaces_no_file(project, file):
 
 
 @pytest.mark.parametrize("part", ["add_file", "shutil.move"])
-def test_a_new_paper_is_whole_or_absent(project, monkeypatch, part):
+def test_new_paper_failed(project, monkeypatch, part):
     before = {path for path in project.rglob("*") if path.is_file()}
     name = f"everycell.cli.new_paper.{part}"
     original, calls = pkgutil.resolve_name(name.replace("paper.", "paper:", 1)), []
@@ -314,7 +314,7 @@ def test_a_new_paper_is_whole_or_absent(project, monkeypatch, part):
     )
 
 
-def test_the_include_of_a_new_paper_precedes_that_of_data(project):
+def test_new_paper_include_order(project):
     assert call("paper", "new", "smith2026", "--yes")[0] == 0
     line = 'include: "workflow/papers/smith2026/ch1.smk"\n'
     expected = f'include: "a.smk"\n{line}{LAST}include: "z.smk"\n'
@@ -322,7 +322,7 @@ def test_the_include_of_a_new_paper_precedes_that_of_data(project):
     assert (REPOSITORY / "Snakefile").read_text().count(LAST) == 1
 
 
-def test_many_comments_are_read_in_linear_time():
+def test_page_pattern_linear_time():
     """A license header of fifty lines took days."""
     from everycell.sources.additions import _PAGE
 

@@ -16,7 +16,7 @@ from everycell.receipts.diff import Difference
 
 
 @pytest.mark.parametrize("length", [1, 79, 80])
-def test_shorten_keeps_eighty_characters(length):
+def test_shorten_eighty_characters(length):
     assert shorten("x" * length) == "x" * length
 
 
@@ -40,7 +40,7 @@ def test_pluralise_one_and_two():
     assert (pluralise(1, "cell"), pluralise(2, "cell")) == ("1 cell", "2 cells")
 
 
-def test_print_for_programs_one_and_several(capsys):
+def test_print_for_programs(capsys):
     depths = pd.DataFrame({"k": [5, 10], "tau": [0.25, None]})
     print_for_programs(depths, "csv")
     print_for_programs({"order": depths.head(1)}, "csv")

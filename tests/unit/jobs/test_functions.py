@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-#: What Snakemake gives to the script of a rule.
+#: Attributes of `snakemake` in the script of a rule.
 CALL = """
 from types import SimpleNamespace as Names
 from everycell.jobs.job import call_function
@@ -42,7 +42,7 @@ def toy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_call_function_runs_the_function_in_the_context_that_it_declares(toy):
+def test_call_function_declared_context(toy):
     done = call(toy, "toy2026/ch1:write")
     assert done.returncode == 0, done.stderr
     assert (toy / "out").read_text() == "written" and "parameters" in (toy / "job.log").read_text()

@@ -1,4 +1,4 @@
-"""What a job does around its work: inputs that change, and a Snakemake that is gone."""
+"""Context of a job: changed inputs, and a Snakemake that was killed."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What language models need before they can be asked."""
+"""Requirements of language models."""
 
 import re
 
@@ -24,7 +24,7 @@ def test_facts_of_configured_models():
     for name in settings.local:
         result = requirements(name, settings)
         assert result.kind == "local" and result.key is None and result.licence
-        # Weights of 16 bits fit into memory beside what is read.
+        # Weights of 16 bits fit into memory with the prompt.
         assert 0 < result.disk_gb < result.gpu_gb
 
 
@@ -39,7 +39,7 @@ def test_requirements_equal_docs(repository):
     for name in [*settings.local, *settings.endpoints]:
         result = requirements(name, settings)
         if name == "smollm2":
-            # It is no model of a paper.
+            # Not a model of a paper.
             assert name not in rows
         elif result.kind == "endpoint":
             model = settings.endpoints[name].model
@@ -77,7 +77,7 @@ def test_requirements_endpoint():
 
 
 def test_language_models_no_retired_preset(repository):
-    """Shut down by November 2026 (docs/language-models.md); names say which snapshot is asked."""
+    """Shut down by November 2026 (docs/language-models.md); the name is that of the snapshot."""
     gone = {"gpt-4-turbo-2024-04-09", "claude-3-5-haiku-20241022", "gemini-1.5-flash"}
     page = (repository / "docs/language-models.md").read_text(encoding="utf-8")
     assert all(f"\n| {model} |" in page for model in gone)

@@ -67,7 +67,7 @@ def plain_score(model, tokenizer, query, document, **options):
         return model(**tokenizer([query], [document], return_tensors="pt", **options)).logits.item()
 
 
-# -- what is cut ---------------------------------------------------------------------------------
+# -- truncation ----------------------------------------------------------------------------------
 
 
 @given(query=TEXTS, document=TEXTS, total=st.integers(5, 40))

@@ -1,4 +1,4 @@
-"""Training examples: what is drawn, what is refused, and that they are mapped from their file."""
+"""Training examples: draws, errors, and memory mapping."""
 
 from __future__ import annotations
 

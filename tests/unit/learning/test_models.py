@@ -1,4 +1,4 @@
-"""Loading models, what is refused and why, and the two systems that are used as they come."""
+"""Loading models, its errors, and the two zero-shot systems."""
 
 import inspect
 import json
@@ -144,7 +144,7 @@ def test_use_one_thread_and_device():
     assert device().type == ("cuda" if torch.cuda.is_available() else "cpu")
 
 
-# --- what is refused ----------------------------------------------------------------------------
+# --- errors -------------------------------------------------------------------------------------
 
 
 def only_a_pickle(folder: Path) -> None:
@@ -229,13 +229,13 @@ def test_load_model_ignores_code(damaged, capfd):
     maps = {"AutoConfig": "evil.Evil", "AutoTokenizer": ["evil.Evil", "evil.Evil"]}
     tokens = {"auto_map": maps, "tokenizer_class": "Evil"}
     (damaged / "tokenizer_config.json").write_text(json.dumps(tokens))
-    with suppress(ModelError):  # its vocabulary alone makes a tokenizer, too
+    with suppress(ModelError):  # a vocabulary file is enough for a tokenizer
         read_tokenizer(damaged, "evil")
     (damaged / "config.json").write_text(json.dumps({"auto_map": maps, "model_type": "evil"}))
     with pytest.raises(ModelError, match=r"config.json cannot be read"):
         load_model(damaged, "masked-lm")
     assert not (damaged / "ran").exists()
-    # Nobody is asked whether it may, as transformers does by default.
+    # Without the question whether code may run, which transformers asks by default.
     assert "[y/N]" in inspect.getsource(dynamic_module_utils)
     assert "[y/N]" not in "".join(capfd.readouterr())
 
@@ -405,7 +405,7 @@ def test_splade_weights_real_model(tmp_path):
     weights = splade_weights(model, tokenizer, ["how do search engines rank documents"], 32)[[0]]
     best = weights.indices[np.argsort(-weights.data)[:6]]
     terms = set(tokenizer.convert_ids_to_tokens(best.tolist()))
-    # "ranking" and "engine" do not stand in the text.
+    # "ranking" and "engine" are not in the text.
     assert terms == {"rank", "search", "engines", "document", "engine", "ranking"}
 
 

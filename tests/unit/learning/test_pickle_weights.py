@@ -1,4 +1,4 @@
-"""Pickles of weights become safetensors; what else a pickle holds is refused."""
+"""Pickles of weights become safetensors; other content of a pickle is refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "bee", "river"]
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    """Return a folder whose weights are a pickle alone, two names of which share memory."""
+    """Return a folder with only a pickle of weights, two of which share memory."""
     folder = tmp_path / "source"
     torch.manual_seed(1)
     result = tiny_bert(BertForSequenceClassification, words=len(WORDS), positions=16)

@@ -198,7 +198,7 @@ def test_expansion_adds_proposed_terms_only(weighing, tokenizer):
     )
     assert new_terms.to_dict("list") == {
         "document_id": ["d", "e", "f"],
-        # "bee" stands in d.
+        # "bee" is in d.
         "found": [1, 2, 2],
         "added": [1, 2, 2],
     }
@@ -267,7 +267,7 @@ def test_start_seed(folder):
 
 @pytest.fixture
 def added(tmp_path, monkeypatch) -> Path:
-    """Put a folder with the module of the toy ranker beside the others; return the module."""
+    """Add a folder with the module of the toy ranker; return the module."""
     module = tmp_path / "toy.py"
     module.write_text(TOY)
     monkeypatch.setattr(rankers, "__path__", [*rankers.__path__, str(tmp_path)])

@@ -150,7 +150,7 @@ def test_likelihood_loss_by_hand():
     assert float(result) == pytest.approx(parts[:, :3].sum() / 6)
 
 
-def test_two_way_loss_takes_each_side_from_the_other(model, tokenizer):
+def test_two_way_loss_sides(model, tokenizer):
     stop = stop_ids(tokenizer)
     rows = {"query": ["rank the model", "short"], "positive": ["rank text text", "long document"]}
     result = two_way_loss(tokenizer, 16, stop)(model, rows)

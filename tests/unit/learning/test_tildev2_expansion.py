@@ -23,7 +23,7 @@ def stop(tokenizer) -> np.ndarray:
 
 
 def propose(model, tokenizer, texts, length, m):
-    """The likeliest entries; what is kept of the likelihoods does not matter."""
+    """The likeliest entries."""
     likelihoods, proposed = tilde.encode(
         model, tokenizer, texts, length, np.array([8, 3]), proposals=m
     )

@@ -49,7 +49,7 @@ def weights(folder: Path) -> bytes:
 
 
 class Killed(BaseException):
-    """What ends a process from outside; no handler of the training catches it."""
+    """An external end of the process, which no handler of the training catches."""
 
 
 def dies_after(calls: int):

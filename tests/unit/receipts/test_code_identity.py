@@ -1,4 +1,4 @@
-"""What hashes into a result is what computes it: import closures of the workflow's scripts."""
+"""Code identity: import closures of the workflow's scripts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COSTLY = (
     "shared/retrieval_indexing.py",
     "shared/retrieval_encoding.py",
 )
-#: What shows, judges or configures: no method.
+#: Code for display, verdicts and configuration.
 NO_METHOD = re.compile(
     r"everycell/(config\.py|cli/"
     r"|render/|verdicts/|records/(tables|cells|papers))"
@@ -66,7 +66,7 @@ def test_imported_files_of_training_and_indexing(name):
 
 
 def test_imported_files_of_rankers():
-    # The rules hash the ranker of a job beside its script.
+    # The rules hash the ranker of a job together with its script.
     rankers = sorted((SOURCE / "everycell/learning/rankers").glob("[a-z]*.py"))
     assert len(rankers) >= 7
     modules = {path.relative_to(SOURCE).as_posix() for path in rankers}
@@ -109,8 +109,8 @@ def test_imported_files_figures_of_a_chapter():
         assert using and all(file.startswith(chapter) for file in using)
 
 
-def test_records_are_code_of_what_judges_and_shows_alone():
-    """What a record says reaches a result as a parameter: its title, its declared inputs."""
+def test_imported_files_records():
+    """Content of a record reaches a result as a parameter: its title, its declared inputs."""
     more = {"everycell/records/tables.py": set(), "everycell/records/papers.py": set()}
     for module, further in more.items():
         reaching = {name for name, script in FILES.items() if module in closure(script)}

@@ -140,7 +140,7 @@ def test_verify_moved_folder(tmp_path):
 
 
 def test_verify_on_another_machine(tmp_path, monkeypatch):
-    # A clone of the project is there, with records, and nothing else that the result came from.
+    # A clone of the project, with records and without other sources of the result.
     product = make(tmp_path / "here").parent
     copy_folder = tmp_path / "there" / "a copy"
     shutil.copytree(product, copy_folder / "embedded" / "toy")
@@ -244,7 +244,7 @@ def test_verify_copied_folder_other_accepted_content(run_otherwise):
             rewrite(receipt, inputs=[source])
             assert verify(receipt, project, copied) == []
             assert absent_inputs(receipt, project, copied) == []
-    # In the folder of the project's own run it must be the file that is there.
+    # In the folder of the project's own run, the file must be the current one.
     source = {"path": f"resources/{key}", "sha256": contents[0]}
     own = project / "results/embedded/toy/table_1.receipt.json"
     for path in (receipt, own):

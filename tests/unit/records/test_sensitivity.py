@@ -34,7 +34,7 @@ def test_sensitivity_state():
     ]
 
 
-def test_sensitivity_state_refused_perturbations_of_an_input_that_was_perturbed():
+def test_sensitivity_state_refused_perturbations():
     cell = Sensitivity((), ("runs",), note="runs: permuted refused (RunError)")
     assert cell.state == "insensitive"
 
@@ -50,12 +50,12 @@ def test_sensitivity_text():
     ]
 
 
-def test_sensitivity_is_unknown_if_some_data_were_not_perturbed():
+def test_sensitivity_state_not_perturbed():
     cell = Sensitivity((), ("runs",), not_perturbed=("models: no perturbation of such files",))
     assert (cell.state, cell.text) == ("not perturbed", "does not move when runs change")
 
 
-def test_write_sensitivity_is_read_again(tmp_path):
+def test_write_sensitivity_roundtrip(tmp_path):
     write_sensitivity(tmp_path / NAME, CELLS)
     assert read_sensitivity(tmp_path / NAME) == CELLS == sensitivity_of(tmp_path)
     assert read_sensitivity(tmp_path / "none.csv") == {}

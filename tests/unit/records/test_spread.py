@@ -63,7 +63,7 @@ def test_worked_by_hand(values, expected):
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 12])
-def test_the_interval_of_scipy(n):
+def test_tolerance_of_equals_scipy(n):
     values = np.random.default_rng(n).normal(size=n)
     low, high = stats.t.interval(
         0.95, n - 1, loc=values.mean(), scale=values.std(ddof=1) * math.sqrt(1 + 1 / n)
@@ -75,7 +75,7 @@ def test_the_interval_of_scipy(n):
     ) == pytest.approx((low, high))
 
 
-def test_the_mean_of_more_trainings_lies_within_it_as_often_as_said():
+def test_tolerance_of_coverage_of_mean():
     rng = np.random.default_rng(21)
     hits = [
         abs(draws[5:].mean() - draws[:5].mean())
@@ -85,7 +85,7 @@ def test_the_mean_of_more_trainings_lies_within_it_as_often_as_said():
     assert np.mean(hits) == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / 4000))
 
 
-def test_one_more_training_lies_within_it_as_often_as_said():
+def test_tolerance_of_coverage_of_one():
     rng = np.random.default_rng(20)
     hits = [
         abs(draws[3] - draws[:3].mean()) <= tolerance_of(Spread(0, draws[:3].std(ddof=1), 0, 0, 3))
@@ -96,13 +96,13 @@ def test_one_more_training_lies_within_it_as_often_as_said():
 
 
 @pytest.mark.parametrize("n", [1, 2])
-def test_few_trainings_give_no_tolerance(n):
+def test_tolerance_of_few_trainings(n):
     result = of([0.5, 0.9][:n])
     assert tolerance_of(result) is None and "requires at least 3" in describe_spread(result, 2)
     assert math.isnan(result.deviation) == (n == 1)
 
 
-def test_a_training_without_a_number_does_not_count():
+def test_tolerance_of_missing_number():
     result = of([0.70, 0.72, math.nan, 0.74])
     assert result.seeds == 3 and tolerance_of(result) == pytest.approx(0.099363, abs=1e-5)
 
@@ -110,7 +110,7 @@ def test_a_training_without_a_number_does_not_count():
 # The table
 
 
-def test_what_is_not_whole_is_refused():
+def test_summarise_seeds_incomplete():
     table = summarise_seeds(pd.DataFrame({"row": ["a"] * 3, "value": [1, 2, 3]}), ["row"])
     with pytest.raises(RecordError, match="lacks the column 'statistic'"):
         read_spreads(table.drop(columns="statistic"), ["row"], where="toy")
@@ -118,7 +118,7 @@ def test_what_is_not_whole_is_refused():
         read_spreads(table[table["statistic"] != "seeds"], ["row"], where="toy")
 
 
-def test_it_survives_a_file(tmp_path):
+def test_read_spreads_roundtrip(tmp_path):
     cells = pd.DataFrame({"row": ["", ""] * 2, "value": [0.1, 0.2, 0.30001, 0.4]})
     summarise_seeds(cells, ["row"]).to_csv(tmp_path / "t.csv", index=False)
     read = pd.read_csv(tmp_path / "t.csv", dtype=str, keep_default_na=False)
@@ -149,7 +149,7 @@ def judged(toy, trainings: list[float], tier: str = "full", with_seeds: bool = T
     return cell.verdict, cell.why
 
 
-def test_the_spread_decides_and_is_told(toy):
+def test_report_with_spread(toy):
     # Deviation 0.02: within 0.0994.
     verdict, why = judged(toy, [0.36, 0.38, 0.40])
     assert (
@@ -250,7 +250,7 @@ def test_judge_cells_one_sided_block(tmp_path, lower, moved, expected):
     assert ("sign test" in judged_cells[0].why) == (expected == "different")
 
 
-def test_without_a_spread_the_last_digit_decides(toy):
+def test_report_without_spread(toy):
     # Two trainings, or three that agree.
     assert judged(toy, [0.28, 0.36])[0] == "different"
     verdict, why = judged(toy, [0.32, 0.32, 0.32])
@@ -258,25 +258,25 @@ def test_without_a_spread_the_last_digit_decides(toy):
     assert judged(toy, [0.309, 0.309, 0.309])[0] == "within tolerance"
 
 
-def test_other_tiers_have_no_such_tolerance(toy):
+def test_report_other_tiers(toy):
     assert judged(toy, [0.36, 0.38, 0.40], "released", with_seeds=False) == ("different", None)
 
 
-def test_a_table_of_seeds_that_is_not_there_is_an_error(toy):
+def test_report_missing_table_of_seeds(toy):
     with pytest.raises(RecordError, match=r"table_1\.seeds\.csv"):
         judged(toy, [0.36, 0.38, 0.40], with_seeds=False)
 
 
-def test_a_table_of_seeds_that_lacks_a_rebuilt_cell_is_an_error(toy):
+def test_tolerances_by_row_missing_cell(toy):
     cells = pd.DataFrame([("b", "AP", 0.4)] * 3, columns=[*ROWS, "value"])
     find_table = {"seeds": summarise_seeds(cells, ROWS)}.get
     with pytest.raises(RecordError, match="table of seeds lacks the cell a / AP"):
         tolerances_by_row(toy, "full", find_table, {("a", "AP"): 0.3, ("b", "AP"): 0.4})
-    # A cell that was not rebuilt has no spread.
+    # A cell that was not reproduced has no spread.
     assert len(tolerances_by_row(toy, "full", find_table, {("b", "AP"): 0.4})) == 1
 
 
-def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cells(toy):
+def test_report_best_reading(toy):
     column = {"readings": "epochs"}
     toy = toy.model_copy(update={"record": toy.record.model_copy(update=column)})
     text = {("a", "AP"): 0.34, ("a", "n"): 12, ("b", "AP"): 0.4, ("b", "n"): 8}
@@ -307,7 +307,7 @@ def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cell
     assert other.cells == []
 
 
-def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_tables(toy):
+def test_report_reading_of_supplements(toy):
     claim = Claim(
         id="c",
         claim="The tests agree.",
@@ -329,7 +329,7 @@ def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_table
     assert result.claims[0].on_reproduced == "supported"
 
 
-def test_a_reading_is_no_key_of_the_print(tmp_path):
+def test_check_records_reading_as_key(tmp_path):
     record = RECORD.format(cells="{metric: AP}", tier="full").replace(
         "tolerances:", "readings: metric\n    tolerances:"
     )
@@ -344,7 +344,7 @@ def faults(folder, record: str) -> list[str]:
     return check_records(load_papers(write_paper(folder, record)))
 
 
-def test_a_sound_record_has_no_faults(tmp_path):
+def test_check_records_valid(tmp_path):
     assert faults(tmp_path, RECORD.format(cells="{metric: AP}", tier="full")) == []
 
 
@@ -356,20 +356,20 @@ def test_a_sound_record_has_no_faults(tmp_path):
         ("{}", "full", "line 5: the value is a count, label, rank or text"),
     ],
 )
-def test_where_it_cannot_be(tmp_path, cells, tier, message):
+def test_check_records_invalid_spread(tmp_path, cells, tier, message):
     assert any(
         message in fault for fault in faults(tmp_path, RECORD.format(cells=cells, tier=tier))
     )
 
 
-def test_the_table_of_seeds_must_be_named(tmp_path):
+def test_check_records_table_of_seeds(tmp_path):
     record = RECORD.format(cells="{metric: AP}", tier="full").replace("seeds: Spr", "other: Spr")
     (fault,) = faults(tmp_path, record)
     assert "`supplements` has no table 'seeds'" in fault
 
 
 @pytest.mark.parametrize("distance", ["", ", within: 0.1, from_spread: [full]"])
-def test_one_distance_and_no_second(tmp_path, distance):
+def test_tolerance_two_distances(tmp_path, distance):
     record = RECORD.format(cells="{metric: AP}", tier="full").replace(
         ", from_spread: [full]", distance
     )

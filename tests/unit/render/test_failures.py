@@ -30,7 +30,7 @@ def test_without_spread(why, expected):
     assert without_spread(why) == expected
 
 
-def test_failures_of_states_why_a_cell_within_its_tolerance_is_different():
+def test_failures_of_within_tolerance():
     reason = "5 of 5 values in its column are below the published ones (sign test)."
     judged = [
         JudgedCell(

@@ -70,7 +70,7 @@ def test_save_figure_no_dates(tmp_path):
     assert svg.name == "table_1.power.svg"
     text = svg.read_text()
     assert ">three</text>" in text
-    # What matplotlib writes by default.
+    # Defaults of matplotlib.
     for path, metadata in ((svg, b"dc:date"), (pdf, b"CreationDate"), (png, b"Software")):
         default = tmp_path / f"default{path.suffix}"
         plt.figure().savefig(default)

@@ -12,7 +12,7 @@ from everycell.render.verdict_tables import verdict_table_as_tex
 from everycell.verdicts.reports import VERDICTS, JudgedCell, Report
 
 PUBLISHED = Path(__file__).parents[3] / "published"
-#: Cells of the widest tables, by what is wide in them.
+#: Cells of the widest tables, by the reason of their width.
 WIDEST = [
     "abolghasemi2026/figure_2_3",
     "abolghasemi2026/table_2_2",

@@ -430,7 +430,7 @@ def in_new_process(script):
 
 @pytest.mark.slow
 def test_start_java_heap_and_environment():
-    """The start leaves the environment alone; a document that is too large is told, not died of."""
+    """The start does not change the environment; a document that is too large is an error."""
     output = in_new_process(
         """
         import os, sys, tempfile

@@ -55,7 +55,7 @@ def counted_tau(first, second):
         ("abc", "cba", -1),
         # Numbers 1 2 3 and 2 1 4: two pairs of three agree.
         ("abc", "bad", 1 / 3),
-        # What only one list has goes unnoticed, as long as the order is that of the union.
+        # Documents of one list do not matter if the order is that of the union.
         ("abc", "abd", 1),
         ("abc", "def", 1),
         # The longer list is cut.

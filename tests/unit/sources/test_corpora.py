@@ -65,7 +65,7 @@ def test_fetch_corpus_files_for_readers(server, tmp_path):
     assert len(read_squad(result["squad"]["train-v2.0.json"])) == 40
     papers = read_scidocs(tmp_path / "scidocs", seed=1)
     assert len(papers.documents) == 190
-    # A second time nothing is asked.
+    # The second call sends no request.
     server.asked.clear()
     fetched(server, "nq", tmp_path / "nq")
     assert server.asked == []
@@ -76,7 +76,7 @@ def test_fetch_corpus_resumes(server, tmp_path):
     server.add_file(QA, body, ("msmarco-qna", "dev"))
     server.write_downloads(server.downloads)
     server.fault(QA, "cut", times=1)
-    # The bytes before are no gzip, so that it is taken as it is.
+    # Without gzip's magic bytes, the file is used unchanged.
     result = fetched(server, "msmarco_qa", tmp_path / "qa")
     assert result["dev_v2.1.json"].read_bytes() == body
     first, second = [requests for requests in server.asked if requests[1] == QA]
@@ -161,7 +161,7 @@ def test_fetch_corpus_killed(server, tmp_path):
     server.asked.clear()
     result = fetched(server, "squad", tmp_path / "squad")
     assert [requests[1] for requests in server.asked] == ["/squad/dev-v2.0.json"]
-    # What the killed one had written takes no room for ever.
+    # Files of the killed process are removed.
     assert left_in(tmp_path / "cache") == ["dev", "train"]
     assert len(read_squad(result["dev-v2.0.json"])) == 40
 

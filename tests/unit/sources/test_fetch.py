@@ -97,7 +97,7 @@ class Server:
 @pytest.fixture
 def server(monkeypatch):
     monkeypatch.setattr(download, "_PAUSES", (0.0, 0.0))
-    # A proxy of the machine must not be asked for 127.0.0.1.
+    # No proxy for 127.0.0.1.
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     server = Server()
     yield server

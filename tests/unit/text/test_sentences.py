@@ -76,7 +76,7 @@ def released(mirror, tmp_path_factory):
 
 @pytest.mark.parametrize(("quotes", "otherwise"), [("ascii", 6), ("curly", 70)])
 def test_sentence_spans_released_passages(released, quotes, otherwise):
-    """But for lone punctuation marks, under straight quotes; some passages stand twice."""
+    """Except single punctuation marks, with straight quotes; some passages are repeated."""
     different = [text for text, cut in released.items() if cut != sentences(text, quotes=quotes)]
     assert len(different) == otherwise
 

@@ -227,7 +227,7 @@ def test_porter_differs_from_lucene():
 
 @pytest.mark.parametrize(
     ("word", "stem"),
-    # Lucene and the paper: caresses, ponies, ... stand in the paper; the rest are the departures.
+    # Lucene and the paper: the paper has caresses, ponies, ...; the others are the departures.
     [
         *[("caresses", "caress"), ("ponies", "poni"), ("agreed", "agre"), ("plastered", "plaster")],
         *[("conflated", "conflat"), ("hopping", "hop"), ("filing", "file"), ("sky", "sky")],

@@ -34,7 +34,7 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
 def other_runs():
     """Kind -> the same run."""
     iterator = [ir_measures.ScoredDoc(*row) for row in RUN.itertuples(index=False)]
-    # What a transformer of PyTerrier returns: numbered documents, ranks from 0, the query's text.
+    # Output of a transformer of PyTerrier: numbered documents, ranks from 0, the query's text.
     pyterrier = RUN.set_axis(["qid", "docno", "score"], axis="columns").assign(
         docid=range(4), rank=[1, 0, 0, 1], query="what is asked"
     )

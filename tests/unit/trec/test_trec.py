@@ -1,4 +1,4 @@
-"""TREC files: what is read, what is written, what is refused, and trec_eval's order."""
+"""TREC files: readers, writers, errors, and trec_eval's order."""
 
 import gzip
 

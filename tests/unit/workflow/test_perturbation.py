@@ -51,7 +51,7 @@ def rows_of(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text)))
 
 
-def test_perturb_table_permuted_within_the_design_keeps_conditions(changed):
+def test_perturb_table_permuted_within_design(changed):
     """A condition says which quality a response has, so these two columns belong together."""
     text = "condition,quality,rating\n" + "".join(
         f"EC{number % 4},{'good' if number % 4 < 2 else 'flawed'},{number % 5}\n"
@@ -64,7 +64,7 @@ def test_perturb_table_permuted_within_the_design_keeps_conditions(changed):
     assert changed(RATINGS, "ratings.csv", "permuted within the design") is None
 
 
-def test_perturb_table_keeps_keys_and_permutes_each_column(changed):
+def test_perturb_table_keys_and_columns(changed):
     before, after = rows_of(RATINGS), rows_of(changed(RATINGS, "ratings.csv", "permuted"))
     assert [row[0] for row in after] == [row[0] for row in before]
     for column in (1, 2, 3):
@@ -81,7 +81,7 @@ def test_perturb_table_drops_rows(changed, perturbation, left):
     assert len(after) == left and all(row in rows_of(RATINGS) for row in after)
 
 
-def test_perturb_table_relabelled_rotates_the_values_of_each_short_column(changed):
+def test_perturb_table_relabelled(changed):
     """Totals stay whole, so a design that expects multiples of ten still gets them."""
     text = "worker_id,gender,age,comment\n" + "".join(
         f"w{number},{'woman' if number % 3 else 'man'},{number % 4},text {number}\n"
@@ -94,7 +94,7 @@ def test_perturb_table_relabelled_rotates_the_values_of_each_short_column(change
     assert [[row[0], row[3]] for row in after] == [[row[0], row[3]] for row in before]
 
 
-def test_perturb_table_without_a_level_keeps_a_design_balanced(changed):
+def test_perturb_table_without_level_balanced(changed):
     rows = [(query, mode, rating) for query in "abcd" for mode in "xyz" for rating in range(6)]
     text = "query_id,mode_id,rating\n" + "".join(f"{q},{m},{r}\n" for q, m, r in rows)
     after = rows_of(changed(text, "ratings.csv", "without a level"))[1:]
@@ -171,7 +171,7 @@ def test_perturb_wrong_format(tmp_path):
     st.lists(st.tuples(st.integers(0, 99), st.sampled_from(["a", "b", ""])), min_size=1),
     st.sampled_from(sorted(PERTURBATIONS)),
 )
-def test_perturb_any_table_keeps_its_columns(tmp_path_factory, rows, perturbation):
+def test_perturb_any_table_columns(tmp_path_factory, rows, perturbation):
     folder: Path = tmp_path_factory.mktemp("tables")
     source, target = folder / "a.csv", folder / "b.csv"
     text = "id,count,label\n" + "".join(f"{n},{c},{x}\n" for n, (c, x) in enumerate(rows))
@@ -185,7 +185,7 @@ def test_perturb_any_table_keeps_its_columns(tmp_path_factory, rows, perturbatio
     assert source.read_text() == text
 
 
-def test_perturbations_do_not_depend_on_global_random_state(changed):
+def test_perturbations_random_state(changed):
     random.seed(1)
     first = changed(RATINGS, "ratings.csv", "permuted")
     random.seed(2)
@@ -243,7 +243,7 @@ def test_perturb_json_records_within_their_field(changed):
     raw = [turn["raw"] for turn in turns]
     assert raw != [turn["raw"] for turn in before]
     assert sorted(raw) == sorted(turn["raw"] for turn in before)
-    # The configuration of a model is no list of records.
+    # The configuration of a model is not a list of records.
     assert changed('{"a": [1, 2, 3]}', "config.json", "permuted") is None
 
 
@@ -260,7 +260,7 @@ def test_perturb_texts_among_documents(changed, head, tail):
     assert changed(collection, "CISI.ALL", "thinned").count("text of") == 8
 
 
-def test_perturb_archive_permutes_its_documents(tmp_path):
+def test_perturb_archive(tmp_path):
     source, target = tmp_path / "a.tar.gz", tmp_path / "b.tar.gz"
 
     def documents(path: Path) -> dict[str, bytes]:
@@ -281,13 +281,13 @@ def test_perturb_archive_permutes_its_documents(tmp_path):
         perturb(source, target, "permuted", "a.tar.gz")
 
 
-def test_perturb_vocabulary_keeps_special_tokens(changed):
+def test_perturb_vocabulary_special_tokens(changed):
     vocabulary = "[PAD]\n[CLS]\n" + "".join(f"token{n}\n" for n in range(20))
     assert changed(vocabulary, "vocab.txt", "permuted").startswith("[PAD]\n[CLS]\ntoken")
     assert len(changed(vocabulary, "vocab.txt", "thinned").splitlines()) == 20
 
 
-def test_perturb_weights_permutes_rows_within_each_tensor(tmp_path):
+def test_perturb_weights(tmp_path):
     source, target = tmp_path / "model.safetensors", tmp_path / "new.safetensors"
     tensors = {
         "embeddings": np.arange(60, dtype=np.float32).reshape(20, 3),
@@ -319,14 +319,14 @@ def test_perturb_smart_qrels(changed):
     assert len(changed(binary, "CISI.REL", "thinned").splitlines()) == 36
 
 
-def test_perturb_published_values_are_exchanged_between_items_with_the_same_metrics(changed):
+def test_perturb_published_values(changed):
     cells = "item,metric,value\na,level,L1\na,words,30\nb,level,L2\nb,words,40\nc,level,L0\n"
     for perturbation in PERTURBATIONS:
         after = rows_of(changed(cells, "figure_5.csv", perturbation) or cells)
         assert after[-1] == ["c", "level", "L0"]
 
 
-def test_perturb_published_figure_has_its_metric_before_other_keys(changed):
+def test_perturb_published_figure(changed):
     """In figures, the key before the value is the position on the x axis."""
     cells = "series,metric,x,value,note\n" + "".join(
         f"s{series},{metric},{x},{base + 10 * series + x},n\n"
@@ -343,7 +343,7 @@ def test_perturb_published_figure_has_its_metric_before_other_keys(changed):
         assert values[0] == values[1]
 
 
-def test_perturb_published_texts_that_are_constant_within_their_metric(changed):
+def test_perturb_published_constant_texts(changed):
     cells = "row,metric,x,value\n" + "".join(
         f"left,only {text},{x},{text}\n" for x, text in enumerate("MFFM")
     )
@@ -404,7 +404,7 @@ def looks_like_a_key(values: list[str]) -> bool:
     return is_word and not is_number and len(set(values)) == len(values)
 
 
-def test_perturb_keeps_key_like_columns_of_all_registered_tables(mirror, tmp_path):
+def test_perturb_key_columns_of_registered_tables(mirror, tmp_path):
     tables = 0
     for path in sorted(mirror.rglob("*")):
         if not path.name.removesuffix(".gz").endswith((".csv", ".tsv")):

@@ -9,6 +9,7 @@ import pandas as pd
 from everycell.jobs.job import Job
 from papers.abolghasemi2026 import ch2_pydocs as pydocs
 from papers.abolghasemi2026.ch2_query_by_example import (
+    PACKAGES,
     cacm_query_by_example,
     read_cacm_issues,
     read_cacm_links,
@@ -20,7 +21,7 @@ from papers.abolghasemi2026.ch2_test_collections import ad_hoc_task, read_collec
 def collection_pydocs(job: Job) -> None:
     """Documents, queries and candidate lists of pydocs, built from the installed packages."""
     sizes = job.params.sizes
-    collection = pydocs.build({name: pydocs.PACKAGES[name] for name in sizes["packages"]})
+    collection = pydocs.build({name: PACKAGES[name] for name in sizes["packages"]})
     pydocs.check(collection)
     options = {"test": sizes["test"], "validation": sizes["validation"], "seed": job.params.seed}
     short_options = options | {"test": sizes["known_items"], "validation": sizes["known_items"]}

@@ -2,7 +2,7 @@
 
 from functools import partial
 from importlib.metadata import version
-from papers.abolghasemi2026.ch2_pydocs import PACKAGES
+from papers.abolghasemi2026.ch2_query_by_example import PACKAGES
 from papers.abolghasemi2026.ch2_scidocs import FOLDERS, METADATA
 from papers.abolghasemi2026.ch2_test_collections import FILES
 from papers.abolghasemi2026.ch2_planted import CHECKED, SETTING, TASKS

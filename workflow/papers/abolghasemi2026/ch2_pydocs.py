@@ -33,21 +33,13 @@ from papers.abolghasemi2026.ch2_docstrings import (
     walk,
 )
 from papers.abolghasemi2026.ch2_query_by_example import (
+    PACKAGES,
     TASKS,
     candidate_lists,
     citation_tasks,
     linked_benchmark,
     split_queries,
 )
-
-#: Distribution of each package; a package precedes the packages that import it.
-PACKAGES: Mapping[str, str] = {
-    "numpy": "numpy",
-    "scipy": "scipy",
-    "pandas": "pandas",
-    "sklearn": "scikit-learn",
-    "networkx": "networkx",
-}
 
 KNOWN_ITEM = "known-item"
 #: Settings of the test and validation lists; the first is the main one.

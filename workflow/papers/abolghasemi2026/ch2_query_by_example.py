@@ -22,6 +22,14 @@ from papers.abolghasemi2026.ch2_test_collections import Collection, cacm_issue, 
 TASKS = ("cite", "co-cite", "coupling")
 
 
+#: Distribution of each package in the collection pydocs; packages precede those that import them.
+PACKAGES: Mapping[str, str] = {
+    "numpy": "numpy",
+    "scipy": "scipy",
+    "pandas": "pandas",
+    "sklearn": "scikit-learn",
+    "networkx": "networkx",
+}
 #: Sources of negatives of each setting, in order, with the maximum number of negatives (None: no
 #: limit). Remaining negatives are sampled from all documents.
 SETTINGS: Mapping[str, Sequence[tuple[str, int | None]]] = {

@@ -1,4 +1,4 @@
-"""Drawings of chapter 3."""
+"""Figures of chapter 3 of heuss2025: crossings, utility against fairness, densities of scores."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class MsMarco(Settings):
         for method, runs in self.runs.items():
             if method not in TRAINED:
                 raise ValueError(
-                    f"`runs` has the method {method!r}, expected one of {', '.join(TRAINED)}."
+                    f"`runs` has the method {method!r}, expected one of {', '.join(TRAINED)}"
                 )
             for strength in runs:
                 try:
@@ -52,7 +52,7 @@ class MsMarco(Settings):
                     finite = False
                 if not finite:
                     raise ValueError(
-                        f"`runs.{method}` has the strength {strength!r}, expected a number."
+                        f"`runs.{method}` has the strength {strength!r}, expected a number"
                     )
         return self
 

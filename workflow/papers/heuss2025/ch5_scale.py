@@ -1,4 +1,4 @@
-"""Requests of the full tier to each language model."""
+"""Number of requests to each language model in the full tier of chapter 5 of heuss2025."""
 
 from __future__ import annotations
 
