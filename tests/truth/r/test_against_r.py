@@ -50,7 +50,6 @@ def test_full_rank_equals_r(case, function):
     pd.testing.assert_frame_equal(ours[COLUMNS], r_table(case), rtol=1e-9, check_names=False)
 
 
-@pytest.mark.compares("supported_anova")
 @pytest.mark.parametrize("case", EMPTY_CELL, ids=str)
 def test_supported_anova_equals_r_with_empty_cells(case):
     rows, factors = rows_of(case)
