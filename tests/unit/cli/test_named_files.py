@@ -38,7 +38,7 @@ FILES = {
 #: that may exist, and the name of a model.
 UNDECLARED = {
     "verify.results", "verify.into", "diff.first", "diff.second", "crate.results", "check.schemas",
-    "init.folder",
+    "init.folder", "debug.into",
 }  # fmt: skip
 
 
