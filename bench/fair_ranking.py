@@ -25,8 +25,8 @@ from scipy.optimize import linprog
 from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.felix import decompose, resample
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
-from everycell.fair_ranking.optimum import generate_rankings
 from everycell.fair_ranking.policies import holds_outlier
+from everycell.records.folders import import_papers
 
 RANKS = 10
 
@@ -140,6 +140,9 @@ def compare_square(rng):
 
 
 def time_felix(rng):
+    import_papers()
+    from papers.heuss2025.ch2_optimum import generate_rankings
+
     lists = [problem(int(n), rng) for n in rng.integers(20, 61, 112)]
 
     def policies():

@@ -23,8 +23,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from everycell.metrics.crbo import crbo
 from everycell.metrics.ranked_groups import ranked_counts
-from everycell.metrics.rbo import crbo, rbo
+from everycell.metrics.rbo import rbo
 from everycell.metrics.term_counts import count_terms
 from everycell.metrics.term_fairness import MEASURES, fairness_by_query, fairness_curves
 

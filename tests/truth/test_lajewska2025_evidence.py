@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
-from everycell.rag.nuggets import nugget_scores
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.significance import compare_paired_and_unpaired
 from everycell.sources import fetch
 from everycell.trec.runs import read_qrels, read_run
 from papers.lajewska2025.ch6_labels import CONDENSED, read_nugget_labels
+from papers.lajewska2025.ch6_scores import nugget_scores
 
 pytestmark = pytest.mark.released
 

@@ -1,13 +1,13 @@
 """Every public statistical function against a peer library, or a value by hand or in print.
 
-`COMPARED` names the test that compares each function. The comparisons in this file are those that
-no other file has.
+The mark `compares` names the functions that a test compares. The comparisons in this file are those
+that no other file has.
 """
 
 from __future__ import annotations
 
-import ast
 import inspect
+import re
 from importlib import import_module
 
 import numpy as np
@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from statsmodels.formula.api import ols
 from statsmodels.stats import inter_rater
 
-from everycell.explain.lime import linear_weights, listwise_lime, pointwise_lime
+from everycell.explain.explainers import linear_weights, listwise_lime, pointwise_lime
 from everycell.explain.value_functions import kendall, ranks_of
 from everycell.fair_ranking.constrained import reciprocal_fairr, reciprocal_nfairr
 from everycell.fair_ranking.policies import Policy, list_outliers, outlier_probability
@@ -39,11 +39,11 @@ from everycell.statistics.effect_size import (
     partial_eta_squared,
 )
 
-HERE = "truth/test_statistical_functions"
-R = "truth/r/test_against_r"
+#: Marks of comparisons in the tests.
+MARK = re.compile(r"pytest\.mark\.compares\(([^)]*)\)")
 #: Modules of the public library that compute no statistic, and some whose measures are not public.
 OTHERS = {
-    *("explain.attributed_lists", "explain.forests", "explain.training"),
+    *("explain.attributed_lists", "explain.forests"),
     *("metrics.ir_measures_provider", "metrics.run_measure"),
     *("metrics.term_counts", "metrics.word_lists", "rag.citations", "trec.conversion"),
     *("public.pyterrier",),
@@ -54,7 +54,7 @@ HELPERS = {
     *("checked_weights", "checked_ideal", "checked_gains", "checked_merits", "checked_lists"),
     *("check_lists", "checked_target", "checked_counts", "check_tau", "check_attribute_sets"),
     *("ranked_counts", "arrange", "check_vectors", "masked_scores", "score_limit", "split_rows"),
-    *("check_ranks", "check_numbers"),
+    *("check_ranks", "check_numbers", "check_arguments", "rbo_of_prefixes"),
     *(
         "checked_rank_weights",
         "checked_scores",
@@ -64,224 +64,6 @@ HELPERS = {
     ),
     *("check_level", "parse_measures", "parse_measure", "select_topics", "sum_last_axis"),
     "read_predictions",
-}
-#: Test file below tests/ and its test -> the functions that it compares.
-COMPARED = {
-    (HERE, "test_fleiss_kappa_equals_statsmodels"): "fleiss_kappa",
-    (HERE, "test_effect_sizes_equal_their_definitions"): (
-        "omega_squared eta_squared partial_eta_squared cohen_f"
-    ),
-    (HERE, "test_ratio_interval_of_two_queries_by_hand"): "ratio_interval",
-    (HERE, "test_pooled_confidence_equals_attribution_confidence"): "pooled_confidence",
-    (HERE, "test_linear_weights_equal_closed_form"): "linear_weights",
-    (HERE, "test_pointwise_lime_equals_linear_weights"): "pointwise_lime",
-    (HERE, "test_listwise_lime_equals_linear_weights"): "listwise_lime",
-    (HERE, "test_outlier_measures_by_hand"): "list_outliers outlier_probability",
-    (HERE, "test_reciprocal_fairness_by_hand"): "reciprocal_fairr reciprocal_nfairr",
-    (R, "test_full_rank_equals_r"): "anova",
-    (R, "test_t_tests_and_corrections_equal_r"): "t_tests pearson",
-    (R, "test_power_equals_r"): "anova_power required_per_group power_from_f",
-    ("truth/repro_eval/test_against_repro_eval", ""): (
-        "ranking_agreement score_agreement effect_agreement compare_runs"
-    ),
-    ("unit/dialogue/test_satisfaction", "test_scores_equal_scikit_learn"): ("scores confusion"),
-    ("unit/dialogue/test_satisfaction", "test_fitting_confusions_of_rounded_scores"): (
-        "fitting_confusions"
-    ),
-    ("unit/dialogue/test_satisfaction", "test_jaccard"): "jaccard",
-    ("unit/cli/test_answers", "test_satisfaction_agrees_with_scikit_learn"): "satisfaction_report",
-    ("unit/dialogue/test_satisfaction", "test_dissatisfaction_steps"): ("dissatisfaction_steps"),
-    ("unit/explain/test_explainers", "test_kernel_shap_of_few_features_is_exact"): (
-        "kernel_shapley_values"
-    ),
-    (
-        "unit/explain/test_explainers",
-        "test_ranking_shap_is_near_enumeration_and_sums_to_what_the_list_gains",
-    ): "ranking_shap",
-    ("unit/explain/test_explainers", "test_sharp_is_the_mean_of_each_documents_values"): "sharp",
-    ("unit/explain/test_explainers", "test_mean_attributions_equal_their_parts"): (
-        "mean_pointwise_lime mean_listwise_lime pointwise_shap greedy"
-    ),
-    (
-        "unit/explain/test_explainers",
-        "test_checks_take_the_first_of_equal_attributions_and_all_where_there_are_fewer",
-    ): "checks",
-    (
-        "unit/explain/test_forests",
-        "test_pointwise_values_are_those_of_the_tree_explainer",
-    ): "tree_shapley_values",
-    ("unit/explain/test_games", "test_pointwise_values_of_a_linear_model_have_a_closed_form"): (
-        "pointwise_shapley_values"
-    ),
-    ("unit/explain/test_games", "test_ranks_are_those_of_scipy_with_ties_by_place"): "ranks_of",
-    ("unit/explain/test_games", "test_kendall_is_that_of_scipy"): "kendall",
-    ("unit/explain/test_games", "test_value_functions_by_hand"): (
-        "exposure exposures weighted_rank_difference negative_rank exposure_difference"
-    ),
-    ("unit/explain/test_shapley", "test_values_are_mean_gains_over_all_orders"): (
-        "shapley_values all_coalitions"
-    ),
-    ("unit/explain/test_shapley", "test_sampling_is_efficient_and_within_its_error"): (
-        "sampled_shapley_values"
-    ),
-    ("unit/explain/test_shapley", "test_greedy_selection_ends_where_nothing_is_gained"): (
-        "greedy_selection"
-    ),
-    ("unit/fair_ranking/test_constrained", "test_the_integer_program_finds_the_best_order"): (
-        "best_by_integer_program"
-    ),
-    (
-        "unit/fair_ranking/test_constrained",
-        "test_the_price_gives_a_fair_enough_order_within_its_bound",
-    ): "best_by_assignment",
-    ("unit/fair_ranking/test_constrained", "test_gains_keep_the_order"): "scale_scores",
-    ("unit/fair_ranking/test_decomposition", "test_by_hand"): "decompose",
-    (
-        "unit/fair_ranking/test_decomposition",
-        "test_felix_keeps_probabilities_and_never_shows_more_outliers",
-    ): "resample",
-    ("unit/fair_ranking/test_fair_exposure", "test_a_linear_program_finds_the_same_exposures"): (
-        "fair_exposure"
-    ),
-    ("unit/fair_ranking/test_fair_exposure", "test_by_hand"): (
-        "exposure_blocks logarithmic_rank_weights"
-    ),
-    ("unit/fair_ranking/test_policy_measures", "test_exposure_error_by_hand"): "exposure_error",
-    ("unit/fair_ranking/test_policy_measures", "test_ndcg_is_that_of_pytrec_eval"): ("policy_ndcg"),
-    ("unit/fair_ranking/test_policy_measures", "test_outliers_by_hand"): (
-        "z_scores holds_outlier outlierness_published outlierness_released"
-    ),
-    ("unit/fair_ranking/test_fa_ir", "test_the_printed_table"): "minimum_protected",
-    ("unit/fair_ranking/test_fa_ir", "test_the_chance_of_failure_by_enumeration"): (
-        "failure_probability"
-    ),
-    ("unit/fair_ranking/test_fa_ir", "test_adjusted_significance_is_the_largest"): (
-        "adjusted_significance"
-    ),
-    ("unit/fair_ranking/test_fa_ir", "test_prefixes_have_enough_where_there_are_enough"): "fa_ir",
-    (
-        "unit/fair_ranking/test_felix",
-        "test_the_policy_has_fair_exposures_and_the_fewest_outliers",
-    ): "felix",
-    ("unit/fair_ranking/test_marginals", "test_each_is_the_best_by_its_multipliers"): (
-        "entropy_marginals centre_marginals"
-    ),
-    ("unit/fair_ranking/test_optimum", "test_exchanging_items_finds_what_all_sets_give"): (
-        "lowest_probability pool_rankings generate_rankings"
-    ),
-    ("unit/fair_ranking/test_policies", "test_plackett_luce_has_its_probabilities"): (
-        "plackett_luce"
-    ),
-    ("unit/fair_ranking/test_policies", "test_uniform_gives_every_item_the_same"): "uniform",
-    ("unit/fair_ranking/test_policies", "test_deterministic_takes_the_first_of_equal_scores"): (
-        "deterministic"
-    ),
-    ("unit/fair_ranking/test_policies", "test_omit_without_outliers_has_the_fair_exposures"): (
-        "omit"
-    ),
-    ("unit/fair_ranking/test_pufr", "test_scores_are_those_of_the_algorithm"): (
-        "moved_scores pufr"
-    ),
-    (
-        "unit/fair_ranking/test_pufr",
-        "test_ties_are_broken_by_the_mean_then_by_the_place",
-    ): "sort_by_moved_scores",
-    ("unit/fair_ranking/test_pufr", "test_intervals_are_counted_pair_by_pair"): (
-        "count_crossing_intervals"
-    ),
-    ("unit/metrics/test_attribution", "test_precision_and_recall_are_scikit_learns"): (
-        "citation_quality"
-    ),
-    ("unit/metrics/test_attribution", "test_by_hand"): "cas cab direction",
-    ("unit/metrics/test_attribution", "test_paired_difference_is_scipys"): "paired_difference",
-    ("unit/metrics/test_attribution", "test_confidence_by_hand"): "attribution_confidence",
-    ("unit/metrics/test_awrf", "test_weights"): "rank_weights",
-    ("unit/metrics/test_awrf", "test_awrf_of_trec_is_what_their_formula_gives_with_scipy"): (
-        "awrf group_exposure group_shares absolute_distance"
-    ),
-    (
-        "unit/metrics/test_awrf",
-        "test_documents_without_group_terms_are_everyones_or_nobodys",
-    ): "alignments",
-    ("unit/metrics/test_gfrc", "test_jsd_agrees_with_scipy"): "jensen_shannon",
-    ("unit/metrics/test_gfrc", "test_nmd_agrees_with_scipy"): "nmd",
-    (
-        "unit/metrics/test_gfrc",
-        "test_rnod_agrees_with_a_direct_reading_of_the_definition",
-    ): "rnod",
-    (
-        "unit/metrics/test_gfrc",
-        "test_weight_falls_from_1_at_the_first_word_to_0_beyond_the_budget",
-    ): "position_weight",
-    ("unit/metrics/test_gfrc", "test_only_the_first_relevant_mention_counts"): (
-        "without_duplicates"
-    ),
-    (
-        "unit/metrics/test_gfrc",
-        "test_independent_method_means_over_the_turn_and_cumulative_over_all_so_far",
-    ): "achieved_distributions",
-    ("unit/metrics/test_gfrc", "test_scores_of_a_conversation_are_made_of_their_parts"): (
-        "combine gfrc group_fairness turn_similarities distribution_similarity relevance"
-    ),
-    ("unit/metrics/test_rbo", "test_values_of_the_package_rbo"): "rbo",
-    ("unit/metrics/test_rbo", "test_crbo_is_rbo_of_every_query"): "crbo",
-    ("unit/metrics/test_gfr", "test_users_who_stop"): "stopping",
-    ("unit/metrics/test_gfr", "test_the_files_of_fairweb1"): "gfr",
-    ("unit/metrics/test_term_fairness", "test_measures_are_the_equations_on_texts"): (
-        "term_exposure group_representation rbdf ted texfair neutrality nfairr ideal_fairr "
-        "divergence_and_factor apply_discount"
-    ),
-    ("unit/metrics/test_term_fairness", "test_the_largest_divergence_is_reached"): (
-        "largest_divergence"
-    ),
-    ("unit/metrics/test_term_fairness", "test_the_curves_are_the_measures"): (
-        "fairness_curves fairness_by_query exposure_distance document_neutrality "
-        "relative_neutrality"
-    ),
-    (
-        "unit/metrics/test_term_fairness",
-        "test_correlation_is_numpys_and_leaves_queries_without_a_value_out",
-    ): "correlation",
-    (
-        "unit/metrics/test_term_fairness",
-        "test_ideal_takes_the_most_neutral_documents_and_uses_a_small_set_up",
-    ): "find_most_neutral background_ideal",
-    (
-        "unit/metrics/test_fairness_differences",
-        "test_each_test_is_that_of_scipy",
-    ): "fairness_report",
-    (
-        "unit/retrieval/test_evaluation",
-        "test_evaluate_equals_pytrec_eval_with_ties",
-    ): "evaluate measure_ranks relevant_ranks",
-    ("unit/retrieval/test_significance", "test_paired_tests_equal_scipy"): "paired_tests",
-    ("unit/retrieval/test_significance", "test_compare_paired_and_unpaired_equal_scipy"): (
-        "compare_paired_and_unpaired"
-    ),
-    ("unit/retrieval/test_significance", "test_change_ranges_published"): ("change_ranges"),
-    ("unit/retrieval/test_significance", "test_system_letters_by_hand"): (
-        "system_letters mark_beaten_systems"
-    ),
-    ("unit/statistics/test_agreement", "test_percent_agreement_by_hand"): ("percent_agreement"),
-    ("unit/statistics/test_agreement", "test_cohens_kappa_equals_statsmodels"): "cohens_kappa",
-    ("unit/statistics/test_anova", "test_anova_cells_and_supported_cells_in_long_format"): (
-        "anova_cells supported_cells"
-    ),
-    (
-        "unit/statistics/test_repeated_ratings",
-        "test_intraclass_correlation_of_the_example_of_shrout_and_fleiss",
-    ): "intraclass_correlation",
-    (
-        "unit/statistics/test_repeated_ratings",
-        "test_random_intercept_p_equals_anova_of_means",
-    ): "random_intercept_p cluster_means_anova",
-    ("unit/statistics/test_laplace", "test_fisher_diagonal_equals_squared_gradients"): (
-        "fisher_diagonal"
-    ),
-    ("unit/statistics/test_laplace", "test_sampled_distribution_equals_closed_form"): (
-        "log_odds_distribution sampled_distribution"
-    ),
-    ("unit/test_public", ""): "fairness compare",
 }
 
 
@@ -300,21 +82,13 @@ def public_functions() -> set[str]:
     return functions - HELPERS
 
 
-def test_public_functions_are_compared() -> None:
-    compared = {name for names in COMPARED.values() for name in names.split()}
-    assert compared == public_functions()
+def test_every_public_function_is_compared() -> None:
+    texts = (path.read_text(encoding="utf-8") for path in (REPOSITORY / "tests").rglob("test_*.py"))
+    marks = (mark for text in texts for mark in MARK.findall(text))
+    assert set(re.findall(r"\w+", " ".join(marks))) == public_functions()
 
 
-@pytest.mark.parametrize("test", COMPARED, ids=".".join)
-def test_comparisons_exist(test: tuple[str, str]) -> None:
-    file, name = test
-    text = (REPOSITORY / "tests" / f"{file}.py").read_text(encoding="utf-8")
-    functions = [
-        node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)
-    ]
-    assert not name or name in functions
-
-
+@pytest.mark.compares("fleiss_kappa")
 @given(
     st.integers(2, 5).flatmap(
         lambda people: st.lists(
@@ -330,6 +104,7 @@ def test_fleiss_kappa_equals_statsmodels(labels: list[list[int]]) -> None:
     assert fleiss_kappa(labels) == pytest.approx(inter_rater.fleiss_kappa(counts))
 
 
+@pytest.mark.compares("omega_squared", "eta_squared", "partial_eta_squared", "cohen_f")
 @given(st.integers(0, 10_000))
 def test_effect_sizes_equal_their_definitions(seed: int) -> None:
     """From the table of statsmodels, by the textbook's sums of squares."""
@@ -351,6 +126,7 @@ def test_effect_sizes_equal_their_definitions(seed: int) -> None:
     assert eta_squared(two, total).sum() == pytest.approx(1)
 
 
+@pytest.mark.compares("ratio_interval")
 def test_ratio_interval_of_two_queries_by_hand() -> None:
     """Resamples: the first query twice (1/4), both (1/2), the second query twice (1/4)."""
     sums, counts = [1.8, 0.4], [2, 1]
@@ -365,6 +141,7 @@ def test_ratio_interval_of_two_queries_by_hand() -> None:
     assert (result.low, result.high) == (0, 1)
 
 
+@pytest.mark.compares("pooled_confidence")
 @given(
     st.lists(
         st.lists(st.tuples(st.floats(-5, 0), st.booleans()), max_size=4), min_size=1, max_size=6
@@ -397,6 +174,7 @@ def weighted_ridge(mask: np.ndarray, values: np.ndarray) -> np.ndarray:
     )
 
 
+@pytest.mark.compares("linear_weights")
 @pytest.mark.parametrize("features", [1, 3, 8])
 def test_linear_weights_equal_closed_form(features: int) -> None:
     masks = []
@@ -412,6 +190,7 @@ def test_linear_weights_equal_closed_form(features: int) -> None:
     assert result == pytest.approx(weighted_ridge(mask.astype(float), worth(mask)))
 
 
+@pytest.mark.compares("pointwise_lime")
 def test_pointwise_lime_equals_linear_weights() -> None:
     """With one background sample, the masked vectors are known."""
     documents, background = np.array([[1.0, 2.0, -1.0]]), np.array([[0.5, 0.0, 3.0]])
@@ -426,6 +205,7 @@ def test_pointwise_lime_equals_linear_weights() -> None:
     assert result == pytest.approx(expected[None])
 
 
+@pytest.mark.compares("listwise_lime")
 def test_listwise_lime_equals_linear_weights() -> None:
     documents = np.array([[3.0, 1.0], [2.0, 1.5], [0.0, 4.0]])
     background = np.array([[1.0, 1.0]])
@@ -450,6 +230,7 @@ def test_listwise_lime_equals_linear_weights() -> None:
     assert result == pytest.approx(expected.reshape(3, 2))
 
 
+@pytest.mark.compares("list_outliers", "outlier_probability")
 def test_outlier_measures_by_hand() -> None:
     """Of ten values, one that differs is 3 population standard deviations from the mean."""
     for sign in (1, -1):
@@ -462,6 +243,7 @@ def test_outlier_measures_by_hand() -> None:
         assert outlier_probability(policy, scores) == pytest.approx(1)
 
 
+@pytest.mark.compares("reciprocal_fairr", "reciprocal_nfairr")
 def test_reciprocal_fairness_by_hand() -> None:
     assert reciprocal_fairr([1, 0, 0.5], 2) == 1
     assert reciprocal_fairr([1, 0, 0.5], 9) == pytest.approx(1 + 0.5 / 3)

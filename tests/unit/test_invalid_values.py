@@ -8,13 +8,13 @@ import pytest
 from data_errors import refused
 
 from everycell.base.errors import DataError
-from everycell.dialogue.satisfaction import fitting_confusions
 from everycell.fair_ranking.fa_ir import fa_ir, failure_probability
 from everycell.fair_ranking.policies import exposure_error
 from everycell.fair_ranking.pufr import pufr
 from everycell.metrics.attribution import attribution_confidence, paired_difference, ratio_interval
 from everycell.metrics.gfrc import achieved_distributions, combine, position_weight
 from everycell.metrics.rbo import rbo
+from everycell.metrics.satisfaction import fitting_confusions
 from everycell.metrics.term_fairness import fairness_curves, fairness_report
 from everycell.metrics.texfair import ted, term_exposure, texfair
 from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_agreement

@@ -29,7 +29,7 @@ ORDER = (
     ("text",),
     ("retrieval", "learning"),
     ("language_models",),
-    ("dialogue", "rag", "fair_ranking", "explain"),
+    ("rag", "fair_ranking", "explain"),
 )
 #: Packages on the top floor.
 TOP = {"config", "cli", "public", "workflow"}

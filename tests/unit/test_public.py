@@ -21,6 +21,8 @@ from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.reproducibility import compare_runs, ranking_agreement
 from everycell.trec.runs import write_qrels, write_run
 
+pytestmark = pytest.mark.compares("fairness", "compare")
+
 
 @pytest.fixture(scope="module")
 def judged() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -102,10 +104,7 @@ def test_parse_measure_default_level():
 @pytest.mark.parametrize(
     ("measures", "expected_message"),
     [
-        (
-            "nDGC@10",
-            "which cannot be parsed .measure not found: nDGC.; expected the notation",
-        ),
+        ("nDGC@10", "which cannot be parsed .measure not found: nDGC.; expected the notation"),
         ("P", "'P', which cannot be parsed .*cutoff"),
         ("P(depth=3)@5", "cannot be parsed .*depth"),
         ("nDCG@", "cannot be parsed"),

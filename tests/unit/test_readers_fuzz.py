@@ -248,7 +248,7 @@ def _readers() -> dict[str, Reader]:
             call=lambda read, path: read(path, {"question": ("the question", True)},
             last="question")),
         "rag.prompts.read_template": Reader(b"### user\n$documents\n\nAnswer ${question}"),
-        "dialogue.counterfactual_prompts.read_template": Reader(
+        "papers.abolghasemi2026.ch3_generation.read_template": Reader(
             b"### user\nTurn $dialogue to $wanted $$"),
         "receipts.provenance.read_lineage": Reader(json_of(LINEAGE), "lineage.json",
             lambda read, path: read(path.parent)),
@@ -262,7 +262,7 @@ def _readers() -> dict[str, Reader]:
             b'{"question": "Who?", "arm": "human", "answer": "Owls [1]", "documents": ["p", "q"],'
             b' "relevant": ["q"], "tokens": [["Owls [", -0.5], ["1]", -1]]}\n'
         ),
-        "dialogue.satisfaction.read_predictions": Reader(
+        "metrics.satisfaction.read_predictions": Reader(
             b'{"id": "1", "satisfied": true, "predicted": false, "estimator": "bert"}\n'),
         "rag.cite_checks.read_answers#answer": Reader(
             b'{"question": "Who?", "documents": ["p"], "answer": "Owls [1]."}\n', call=_cited),
@@ -271,7 +271,8 @@ def _readers() -> dict[str, Reader]:
             b'"statements": [{"text": "owls", "documents": ["p"]}]}\n',
             call=_cited,
         ),
-        "rag.paraphrases.read_template": Reader(b"### user\nAgain: $passage"),
+        "papers.abolghasemi2026.ch5_paraphrasing.read_template": Reader(
+            b"### user\nAgain: $passage"),
     }  # fmt: skip
 
 
@@ -352,7 +353,7 @@ TEXTS = [
          "collections.msmarco.read_queries", "base.csv_files",
          "papers.lajewska2025.ch6_trec_rag.read_topics", "retrieval.prebuilt", "rag.prompts",
          "rag.cite",
-         "rag.citation", "dialogue.satisfaction", "explain.forests",
+         "rag.citation", "metrics.satisfaction", "explain.forests",
          "language_models.templates")
     )
     and isinstance(READERS[name].content_whole, bytes) and not READERS[name].name.endswith(".gz")
@@ -500,7 +501,7 @@ FOUND = [
     ("collections.msmarco.read_judgements", "361\t0\t7\t²\n".encode(), "line 1"),
     ("collections.msmarco.read_queries", "²\tbee\n".encode(), "line 1"),
     ("config.read_config", b"? " + b"x" * 5000 + b"\n: 1", "x{20}"),
-    ("dialogue.counterfactual_prompts.read_template", b"$" + b"x" * 5000, "slot"),
+    ("papers.abolghasemi2026.ch3_generation.read_template", b"$" + b"x" * 5000, "slot"),
     ("metrics.term_counts.read_counts",
      parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "length|number"),
     ("metrics.term_counts.count_documents_with_terms",

@@ -31,11 +31,7 @@ from everycell.fair_ranking.fair_exposure import (
     logarithmic_rank_weights,
 )
 from everycell.fair_ranking.marginals import entropy_marginals
-from everycell.fair_ranking.matchings import (
-    compile_if_possible,
-    split_by_columns,
-    split_by_rows,
-)
+from everycell.fair_ranking.matchings import compile_if_possible, split_by_columns, split_by_rows
 from everycell.fair_ranking.policies import Policy, holds_outlier
 
 Matching = Literal["row_first", "column_first", "assignment"]

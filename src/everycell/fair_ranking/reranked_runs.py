@@ -164,11 +164,7 @@ def add_deviations(run: pd.DataFrame, deviations: pd.DataFrame) -> pd.DataFrame:
 
 
 def _constrained_order(
-    scores: FloatArray,
-    neutrality: FloatArray,
-    alpha: float,
-    depth: int,
-    method: str,
+    scores: FloatArray, neutrality: FloatArray, alpha: float, depth: int, method: str
 ) -> IntArray:
     require(depth >= 1, "depth", depth, "1 or more")
     solve: Callable[..., object] = best_by_assignment

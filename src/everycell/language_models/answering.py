@@ -50,7 +50,7 @@ class EmptyAnswersError(LanguageModelError):
     """Too many answers are empty for a result; the message counts them by reason."""
 
 
-class Recorded:
+class RecordedModel:
     """A `LanguageModel` that wraps another one and sends each request only once.
 
     Its answers are without reasoning, which only the record keeps.
@@ -257,7 +257,7 @@ def open_language_model(
     folder: Path | None = None,
     also: Sequence[Path] = (),
     network: bool = False,
-) -> Iterator[Recorded]:
+) -> Iterator[RecordedModel]:
     """Open a language model with its record: ``with open_language_model(...) as model: ...``.
 
     torch is imported and the model loaded only for a request that is not in a record. At the end,
@@ -286,7 +286,7 @@ def open_language_model(
         else:
             identity, load = _local(name, settings, folder, network)
             batch = settings.local[name].batch
-        model = Recorded(
+        model = RecordedModel(
             opened,
             identity,
             load if settings.ask else None,
@@ -306,7 +306,7 @@ def open_language_model(
                 _append_throughput(records / f"{record}.runs.jsonl", model)
 
 
-def _append_throughput(path: Path, model: Recorded) -> None:
+def _append_throughput(path: Path, model: RecordedModel) -> None:
     """Append the throughput of a run to a file next to the record, even if the run failed."""
     append_line(
         path,
@@ -339,7 +339,7 @@ def _local(
 
 
 @contextmanager
-def model_of_job(snakemake: Any, log: TextIO) -> Iterator[Recorded]:
+def model_of_job(snakemake: Any, log: TextIO) -> Iterator[RecordedModel]:
     """Open the language model of a job, and log at the end how many requests were sent."""
     settings = validate_part(snakemake.config, AskSettings)
     files, params = snakemake.input, snakemake.params
@@ -362,7 +362,7 @@ def model_of_job(snakemake: Any, log: TextIO) -> Iterator[Recorded]:
 
 
 def answer_function(
-    model: Recorded, decoding: Decoding
+    model: RecordedModel, decoding: Decoding
 ) -> Callable[[Sequence[tuple[Message, ...]]], list[str]]:
     """Return a function from prompts to the texts of a model's answers."""
 

@@ -316,10 +316,7 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
                 file.parent, gguf_file=file.name, trust_remote_code=False
             )
             model = AutoModelForCausalLM.from_pretrained(
-                file.parent,
-                gguf_file=file.name,
-                trust_remote_code=False,
-                dtype=torch.float32,
+                file.parent, gguf_file=file.name, trust_remote_code=False, dtype=torch.float32
             )
     # gguf, numpy, torch and transformers raise different errors for a damaged file.
     except Exception as error:

@@ -222,12 +222,7 @@ def _text(choice: _Choice) -> tuple[str, str, bool]:
 
 
 def _tokens(
-    choice: _Choice,
-    text: str,
-    stop: tuple[str, ...],
-    identity: Identity,
-    *,
-    reasoned: bool = False,
+    choice: _Choice, text: str, stop: tuple[str, ...], identity: Identity, *, reasoned: bool = False
 ) -> tuple[Token, ...]:
     """Tokens with log-probabilities, which must spell the text (and what was cut after it).
 

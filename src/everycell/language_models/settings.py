@@ -165,9 +165,7 @@ class EndpointSettings(Settings):
         None, ge=0, description="Largest estimated cost of a job; null: no limit."
     )
     token_budget: int | None = Field(
-        None,
-        ge=0,
-        description="Largest estimated number of prompt and answer tokens of a job.",
+        None, ge=0, description="Largest estimated number of prompt and answer tokens of a job."
     )
 
     @property

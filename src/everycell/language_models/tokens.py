@@ -123,12 +123,7 @@ class SeededSampling(LogitsProcessor):
     """Samples the next token of each row with its own seed; all other tokens become impossible."""
 
     def __init__(
-        self,
-        seeds: Sequence[int | None],
-        *,
-        temperature: float,
-        top_p: float,
-        device: torch.device,
+        self, seeds: Sequence[int | None], *, temperature: float, top_p: float, device: torch.device
     ) -> None:
         self._warpers = [TemperatureLogitsWarper(temperature)]
         if top_p < 1:

@@ -20,9 +20,9 @@ from ir_measures.util import QrelsConverter, RunConverter
 
 from everycell.base.errors import DataError
 from everycell.metrics.awrf import AWRF
+from everycell.metrics.crbo import RBO
 from everycell.metrics.gfr import GFR
 from everycell.metrics.nfairr import NFaiRR
-from everycell.metrics.rbo import RBO
 from everycell.metrics.run_measure import SUPPORTED_MEASURES, RunMeasure
 from everycell.metrics.texfair import TExFAIR
 

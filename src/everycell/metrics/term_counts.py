@@ -393,10 +393,7 @@ def _parse_json(path: Path, number: int, line: str) -> tuple[str, str]:
 
 
 def check_texts(
-    documents: Iterable[tuple[str, str]],
-    *,
-    split_at_spaces: bool = True,
-    allow_empty: bool = False,
+    documents: Iterable[tuple[str, str]], *, split_at_spaces: bool = True, allow_empty: bool = False
 ) -> Iterator[tuple[str, str]]:
     """Yield the documents; raise an error at a text whose words would be miscounted."""
     for document, text in documents:

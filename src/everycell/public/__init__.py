@@ -23,11 +23,12 @@ _NAMES_BY_MODULE: dict[str, tuple[str, ...]] = {
     "metrics.term_counts": ("count_terms", "read_counts"),
     "metrics.ranked_groups": ("ranked_counts",),
     # abolghasemi2026, chapters 3 to 5
-    "dialogue.satisfaction": ("jaccard",),
+    "metrics.satisfaction": ("jaccard",),
     "metrics.texfair": ("ted", "term_exposure", "texfair"),
     "metrics.nfairr": ("neutrality", "nfairr"),
     "metrics.awrf": ("awrf", "group_exposure"),
-    "metrics.rbo": ("crbo", "rbo"),
+    "metrics.rbo": ("rbo",),
+    "metrics.crbo": ("crbo",),
     "rag.citations": ("find_citations",),
     "metrics.attribution": (
         "attribution_bias=cab",

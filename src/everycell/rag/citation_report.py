@@ -23,13 +23,12 @@ from everycell.metrics.attribution import (
     paired_difference,
     ratio_interval,
 )
+from everycell.rag.citation_marks import Forms, unread_marks
 from everycell.rag.citations import (
-    Forms,
     citation_logprobs,
     documents,
     find_citations,
     source_list_of,
-    unread_marks,
     written_citations,
 )
 

@@ -13,7 +13,8 @@ from everycell.base.text_files import read_json_lines
 from everycell.base.untrusted import in_quotes
 from everycell.language_models.endings import normalise_finish, why_cut, why_empty
 from everycell.language_models.generation import Answer
-from everycell.rag.citations import source_list_of, unread_marks
+from everycell.rag.citation_marks import unread_marks
+from everycell.rag.citations import source_list_of
 from everycell.rag.cited_sentences import cited_sentences
 from everycell.rag.interventions import (
     CitedAnswer,

@@ -27,15 +27,8 @@ from typing import NamedTuple
 
 from everycell.language_models.reasoning import reasoning_spans
 from everycell.rag.citation_contexts import MASK, is_source_heading
-from everycell.rag.citations import (
-    AnswerParts,
-    Citation,
-    Mark,
-    answer_parts,
-    documents,
-    remove_spans,
-    spans_to_remove,
-)
+from everycell.rag.citation_marks import AnswerParts, Citation, Mark, answer_parts
+from everycell.rag.citations import documents, remove_spans, spans_to_remove
 from everycell.rag.interventions import CitedAnswer, Statement
 from everycell.text.sentences import sentence_spans
 

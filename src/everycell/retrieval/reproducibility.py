@@ -24,7 +24,11 @@ import pandas as pd
 from scipy import stats
 
 from everycell.base.errors import DataError
-from everycell.metrics.rbo import PERSISTENCE, Variant, crbo
+from everycell.metrics.crbo import crbo
+from everycell.metrics.rbo import (
+    PERSISTENCE,
+    Variant,
+)
 from everycell.retrieval.any_measure import evaluate_measures
 from everycell.retrieval.evaluation import Choice
 from everycell.retrieval.significance import compare_paired_and_unpaired

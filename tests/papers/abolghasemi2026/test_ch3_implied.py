@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.dialogue.satisfaction import Confusion
+from everycell.metrics.satisfaction import Confusion
 from everycell.records.cells import read_cells
 from papers.abolghasemi2026.ch3 import SHARES, implied_cells, implied_counts
 from papers.abolghasemi2026.ch3_answers import growing_share, measure_confusions

@@ -7,7 +7,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample
-from everycell.dialogue.counterfactuals import Rewriting
+from papers.abolghasemi2026.ch3_counterfactuals import Rewriting
 from papers.abolghasemi2026.ch3_success import (
     DIFFERENCE,
     SCORES,

@@ -5,18 +5,22 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from everycell.language_models.answering import Recorded
+from everycell.language_models.answering import RecordedModel
 from everycell.language_models.generation import Answer, Identity, LanguageModelError
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
-from everycell.rag.paraphrases import TEMPLATES, Limits, Outlook, attempts, read_template
 from everycell.rag.prompts import Question
+from papers.abolghasemi2026.ch5_paraphrase_checks import Limits
 from papers.abolghasemi2026.ch5_paraphrasing import (
+    TEMPLATES,
+    Outlook,
     Paraphraser,
     add_titles,
+    attempts,
     hopeless_search_stopper,
     outlook_writer,
     questions_to_try,
+    read_template,
     required_answers,
 )
 
@@ -45,7 +49,7 @@ class Model:
 
 def paraphraser(record: Record, unit: str = "sentence", **to_keep: tuple[str, ...]) -> Paraphraser:
     return Paraphraser(
-        Recorded(record, Model.identity, Model),
+        RecordedModel(record, Model.identity, Model),
         read_template(TEMPLATES[unit]),
         DECODINGS,
         Limits(),
@@ -86,7 +90,7 @@ def test_what_was_turned_down_is_passed_on_without_its_text(tmp_path: Path):
     with Record(tmp_path / "passed.jsonl") as record:
         record.entries.update(passed)
         again = paraphraser(record)
-        again.model = Recorded(record, Model.identity, None)
+        again.model = RecordedModel(record, Model.identity, None)
         assert again.paraphrase_again(["fire"]) == [("fire", SAID[FIRE], 2, "")]
         assert all(key == entry.key for key, entry in again.used.items())
 

@@ -7,15 +7,8 @@ import pandas as pd
 import pytest
 
 from everycell.explain.forests import read_forest
-from everycell.explain.training import train_forest
 from papers.heuss2025.ch4 import Means, mean_attributions
-from papers.heuss2025.ch4_explanations import (
-    EXPLAINERS,
-    MEASURES,
-    SIZES,
-    Setup,
-    explain_lists,
-)
+from papers.heuss2025.ch4_explanations import EXPLAINERS, MEASURES, SIZES, Setup, explain_lists
 from papers.heuss2025.ch4_features import (
     WEIGHTS,
     features_from_runs,
@@ -23,6 +16,7 @@ from papers.heuss2025.ch4_features import (
     planted_weights,
 )
 from papers.heuss2025.ch4_figures import checks_figure
+from papers.heuss2025.ch4_training import train_forest
 
 
 @pytest.fixture(scope="module")

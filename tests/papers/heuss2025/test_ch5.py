@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from everycell.language_models.generation import Answer, Token
-from everycell.rag.attributors import LikelyChoice, choice_requests
 from everycell.rag.citing_styles import GroundedAnswer, read_grounded
 from everycell.rag.interventions import KINDS, CitedAnswer, Statement
 from papers.heuss2025.ch5 import case_counts, derived_numbers
@@ -15,7 +14,12 @@ from papers.heuss2025.ch5_answers import (
     reported_numbers,
 )
 from papers.heuss2025.ch5_figures import case_bars, estimate_lines, size_lines
-from papers.heuss2025.ch5_generation import contexts, repeat_with_forgeries
+from papers.heuss2025.ch5_generation import (
+    LikelyChoice,
+    choice_requests,
+    contexts,
+    repeat_with_forgeries,
+)
 
 PASSAGES = {f"d{number}": f"Passage {number}." for number in range(6)}
 RUN = pd.DataFrame(

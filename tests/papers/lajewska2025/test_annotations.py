@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.base.errors import DataError
-from everycell.dialogue.spans import first_overlap
 from everycell.sources import fetch
 from papers.lajewska2025.annotations import (
     FILES,
@@ -17,6 +16,7 @@ from papers.lajewska2025.annotations import (
     read_annotations,
     read_tasks,
 )
+from papers.lajewska2025.spans import first_overlap
 
 TEXT = "A lid, a pot, and heat."
 #: What the released files hold; the data card repeats it.

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from everycell.dialogue.answerability import THRESHOLDS
+from papers.lajewska2025.ch5_aggregation import THRESHOLDS
 from papers.lajewska2025.ch5_answerability import (
     CHATGPT,
     NAMES,

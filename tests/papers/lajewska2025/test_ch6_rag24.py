@@ -10,17 +10,15 @@ from chapter_jobs import FunctionJob
 from everycell.language_models.generation import Answer
 from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
-from everycell.rag.grounded.autonuggetizer import read_prompt
-from everycell.rag.grounded.detection import SLOTS, TEMPLATE
-from everycell.rag.nuggets import covered_share
 from papers.lajewska2025.ch6 import mean_nugget_scores, shared_facts, strict_scores, write_parts
+from papers.lajewska2025.ch6_autonuggetizer import read_prompt
 from papers.lajewska2025.ch6_judging import (
     assign_topic_nuggets,
     create_topic_nuggets,
     judge_responses,
 )
 from papers.lajewska2025.ch6_labels import PARTS, SYSTEMS
-from papers.lajewska2025.ch6_nuggets import detect_spans
+from papers.lajewska2025.ch6_nuggets import SLOTS, TEMPLATE, detect_spans
 from papers.lajewska2025.ch6_rag24 import (
     BASELINES,
     RUNS,
@@ -28,6 +26,7 @@ from papers.lajewska2025.ch6_rag24 import (
     responses_to_judge,
     select_by_size,
 )
+from papers.lajewska2025.ch6_scores import covered_share
 from papers.lajewska2025.ch6_writing import Writer, write_responses
 
 NUGGETS = 9

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from everycell.metrics.rbo import crbo
+from everycell.metrics.crbo import crbo
 from everycell.sources import fetch
 from papers.shared.term_fairness_grepbias import (
     DOCUMENTS,

@@ -41,6 +41,7 @@ def test_r_printed_every_analysis():
     assert len(EMPTY_CELL) == 8
 
 
+@pytest.mark.compares("anova")
 @pytest.mark.parametrize("case", FULL_RANK, ids=str)
 @pytest.mark.parametrize("function", [anova, supported_anova])
 def test_full_rank_equals_r(case, function):
@@ -79,6 +80,7 @@ def test_minimum_norm_differs_from_r_in_the_viewpoints_design(factors):
     assert ours.loc["a", "F"] > 1.5 * theirs.loc["a", "F"]
 
 
+@pytest.mark.compares("t_tests", "pearson")
 def test_t_tests_and_corrections_equal_r():
     sets = {name: group["y"].to_numpy()[:30] for name, group in DATA.groupby("set")}
     samples = {"a": sets["balanced"], "b": sets["unbalanced"] + 0.9, "c": sets["one_empty"] - 1}
@@ -99,6 +101,7 @@ def test_t_tests_and_corrections_equal_r():
         assert row[column] == pytest.approx(R_TESTS[f"pearson_{column}"], rel=1e-9)
 
 
+@pytest.mark.compares("anova_power", "required_per_group", "power_from_f")
 def test_power_equals_r():
     # R solves for n to about 1e-5 only.
     assert required_per_group(0.1, 4) == pytest.approx(R_TESTS["size_f10_m4"], rel=1e-4)

@@ -9,6 +9,10 @@ import pytest
 from everycell.retrieval.reproducibility import compare_runs, ranking_agreement
 from everycell.trec.runs import read_qrels, read_run
 
+pytestmark = pytest.mark.compares(
+    "ranking_agreement", "score_agreement", "effect_agreement", "compare_runs"
+)
+
 FOLDER = Path(__file__).parent
 #: Documents of each list, and the persistence of RBO.
 LENGTH, P = 12, 0.8

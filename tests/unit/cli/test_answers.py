@@ -98,10 +98,7 @@ def test_one_row_per_answer_and_plain_forms(write):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (
-            {"relevant": [5]},
-            "line 1: relevant document is 5, which is not among its 4 documents",
-        ),
+        ({"relevant": [5]}, "line 1: relevant document is 5, which is not among its 4 documents"),
         ({"relevant": []}, "line 1: relevant: List should have at least 1 item"),
         ({"answer": 5}, "line 1: answer: Input should be a valid string"),
         ({"documents": 0}, "line 1: documents"),
@@ -142,6 +139,7 @@ def predictions(seed: int) -> list[dict]:
     return rows
 
 
+@pytest.mark.compares("satisfaction_report")
 def test_satisfaction_agrees_with_scikit_learn(write):
     created = predictions(1)
     lines = [row | {"estimator": "bert"} for row in created] + [

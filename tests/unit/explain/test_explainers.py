@@ -9,15 +9,16 @@ from everycell.explain.explainers import (
     ExplainedList,
     checks,
     greedy,
+    listwise_lime,
     mean_listwise_lime,
     mean_pointwise_lime,
+    pointwise_lime,
     pointwise_shap,
     ranking_shap,
     sharp,
 )
 from everycell.explain.forests import read_forest
 from everycell.explain.games import RankGame, masked_scores, tree_shapley_values
-from everycell.explain.lime import listwise_lime, pointwise_lime
 from everycell.explain.shapley import all_coalitions, kernel_shapley_values, shapley_values
 from everycell.explain.value_functions import kendall, ranks_of
 
@@ -43,7 +44,8 @@ def first_two(values):
     return np.argsort(-values, kind="stable")[:2].tolist()
 
 
-def test_kernel_shap_of_few_features_is_exact():
+@pytest.mark.compares("kernel_shapley_values")
+def test_kernel_shapley_values_few_features():
     worth = np.random.default_rng(0).random(2**6)
     bits = 1 << np.arange(6)
     result = kernel_shapley_values(
@@ -52,7 +54,7 @@ def test_kernel_shap_of_few_features_is_exact():
     assert result == pytest.approx(shapley_values(worth), abs=1e-9)
 
 
-def test_kernel_shap_leaves_the_generator_of_the_process_alone():
+def test_kernel_shapley_values_global_generator():
     np.random.seed(5)
     expected = np.random.random()
     np.random.seed(5)
@@ -62,7 +64,8 @@ def test_kernel_shap_leaves_the_generator_of_the_process_alone():
     assert np.random.random() == expected
 
 
-def test_ranking_shap_is_near_enumeration_and_sums_to_what_the_list_gains(explained):
+@pytest.mark.compares("ranking_shap")
+def test_ranking_shap_near_enumeration(explained):
     value = kendall(explained.ranks)
     game = explained.game(value)
     result = ranking_shap(explained, value, np.random.default_rng(0), select=False)
@@ -72,7 +75,7 @@ def test_ranking_shap_is_near_enumeration_and_sums_to_what_the_list_gains(explai
     assert result.sum() == pytest.approx(ends[0] - ends[1])
 
 
-def test_what_no_split_looks_at_has_no_attribution(explained):
+def test_explainers_unused_feature(explained):
     assert 0 not in explained.used_columns
     rng = np.random.default_rng(0)
     for values in (
@@ -86,7 +89,7 @@ def test_what_no_split_looks_at_has_no_attribution(explained):
         assert values.shape == WEIGHTS.shape and values[0] == 0
 
 
-def test_all_find_the_two_features_that_matter_most(explained):
+def test_explainers_two_largest_features(explained):
     rng = np.random.default_rng(0)
     value = kendall(explained.ranks)
     assert first_two(ranking_shap(explained, value, rng, select=False)) == [2, 4]
@@ -95,7 +98,7 @@ def test_all_find_the_two_features_that_matter_most(explained):
     assert set(first_two(mean_listwise_lime(explained, rng, 4000))) == {2, 4}
 
 
-def test_ranks_of_single_documents_are_those_of_lists_with_one_masked(explained):
+def test_rank_game_equals_masked_lists(explained):
     restricted = explained.restricted_list
     coalitions = np.random.default_rng(0).random((9, len(explained.used_columns))) < 0.5
     result = RankGame(restricted.forest, restricted.documents, restricted.background)(coalitions)
@@ -113,7 +116,8 @@ def test_ranks_of_single_documents_are_those_of_lists_with_one_masked(explained)
             assert result[row, document] == pytest.approx(-np.mean(ranks))
 
 
-def test_sharp_is_the_mean_of_each_documents_values(explained):
+@pytest.mark.compares("sharp")
+def test_sharp_equals_mean_over_documents(explained):
     restricted = explained.restricted_list
     game = RankGame(restricted.forest, restricted.documents, restricted.background)
     item = shapley_values(game(all_coalitions(len(explained.used_columns))))
@@ -121,7 +125,8 @@ def test_sharp_is_the_mean_of_each_documents_values(explained):
     assert result == pytest.approx(item.mean(axis=1), abs=0.05)
 
 
-def test_checks_take_the_first_of_equal_attributions_and_all_where_there_are_fewer():
+@pytest.mark.compares("checks")
+def test_checks_ties():
     calls = []
 
     def game(coalitions):
@@ -142,7 +147,8 @@ def test_checks_invalid_attribution():
         checks(lambda coalitions: coalitions.sum(axis=1), np.array([[np.nan, 1]]), [1])
 
 
-def test_mean_attributions_equal_their_parts(explained):
+@pytest.mark.compares("mean_pointwise_lime", "mean_listwise_lime", "pointwise_shap", "greedy")
+def test_mean_attributions(explained):
     """Means over the documents; of absolute weights for scores, which may differ in sign."""
     restricted = explained.restricted_list
     parts = (restricted.forest, restricted.documents, restricted.background)

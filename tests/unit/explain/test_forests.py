@@ -44,14 +44,14 @@ def saved(model, tmp_path):
     return path
 
 
-def test_scores_are_those_of_lightgbm(ranker):
+def test_forest_equals_lightgbm(ranker):
     forest, model, vectors = ranker
     assert forest(vectors) == pytest.approx(model.predict(vectors), abs=1e-12)
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.data())
-def test_masked_scores_are_those_of_the_masked_vectors(ranker, data):
+def test_masked_scores_equal_masked_vectors(ranker, data):
     forest, model, vectors = ranker
     seed = data.draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
@@ -63,14 +63,14 @@ def test_masked_scores_are_those_of_the_masked_vectors(ranker, data):
     assert result == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_same_leaves_give_the_same_score(ranker):
+def test_forest_equal_leaves(ranker):
     forest, _, vectors = ranker
     twice = np.concatenate([vectors[:5], vectors[:5]])
     result = forest.masked_scores(twice, vectors[:7], all_coalitions(FEATURES))
     assert (result[..., :5] == result[..., 5:]).all()
 
 
-def test_a_game_is_the_same_by_the_walk_and_by_prediction(ranker):
+def test_listwise_game_equals_prediction(ranker):
     forest, model, vectors = ranker
     documents, background = vectors[:6], vectors[100:110]
     value = kendall(ranks_of(forest(documents)))
@@ -81,7 +81,7 @@ def test_a_game_is_the_same_by_the_walk_and_by_prediction(ranker):
     assert walked == pytest.approx(predicted, abs=1e-12)
 
 
-def test_a_missing_zero_goes_its_own_way(tmp_path):
+def test_forest_missing_zero(tmp_path):
     model, vectors = trained(zero_as_missing=True)
     forest = read_forest(saved(model, tmp_path))
     assert (forest.zeros_left != (forest.thresholds >= 0)).any()
@@ -201,7 +201,8 @@ def test_read_forest_transformed_scores(tmp_path, options, message):
         read_forest(saved(model, tmp_path))
 
 
-def test_pointwise_values_are_those_of_the_tree_explainer(ranker):
+@pytest.mark.compares("tree_shapley_values")
+def test_tree_shapley_values_equal_tree_explainer(ranker):
     forest, _, vectors = ranker
     documents, background = vectors[:4], vectors[50:80]
     # The package holds thresholds as 32-bit floats.
@@ -210,7 +211,7 @@ def test_pointwise_values_are_those_of_the_tree_explainer(ranker):
     )
 
 
-def test_a_model_with_other_features_is_refused(ranker):
+def test_read_forest_other_features(ranker):
     forest, _, vectors = ranker
     with pytest.raises(ValueError, match=r"shape of the documents is \(600, 7\).* has 8 features"):
         forest(vectors[:, :7])
@@ -220,7 +221,7 @@ def test_a_model_with_other_features_is_refused(ranker):
             tree_shapley_values(forest, *tables)
 
 
-def test_a_file_that_is_no_model_is_refused(tmp_path):
+def test_read_forest_other_file(tmp_path):
     path = tmp_path / "model.txt"
     path.write_text("no model")
     with pytest.raises(ValueError, match="model.txt cannot be read as a LightGBM ranking model"):
@@ -240,7 +241,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
         ("max_feature_idx=1", "max_feature_idx=9", "does not match feature_names"),
     ],
 )
-def test_a_broken_tree_is_refused_before_lightgbm_reads_it(tmp_path, old, new, message):
+def test_read_forest_broken_tree(tmp_path, old, new, message):
     full = (
         "tree\nnum_class=1\nnum_tree_per_iteration=1\nmax_feature_idx=1\nfeature_names=a b\n\n"
         "Tree=0\nnum_leaves=3\nnum_cat=0\nsplit_feature=0 1\nthreshold=0.5 0.25\n"
@@ -256,19 +257,19 @@ def test_a_broken_tree_is_refused_before_lightgbm_reads_it(tmp_path, old, new, m
         read_forest(path)
 
 
-def test_several_classes_are_refused(tmp_path):
+def test_read_forest_several_classes(tmp_path):
     model, _ = trained("multiclass", num_class=5)
     with pytest.raises(ValueError, match="5 trees per iteration: use a model with one score"):
         read_forest(saved(model, tmp_path))
 
 
-def test_linear_trees_are_refused(tmp_path):
+def test_read_forest_linear_trees(tmp_path):
     model, _ = trained("regression", linear_tree=True)
     with pytest.raises(ValueError, match="linear trees: train"):
         read_forest(saved(model, tmp_path))
 
 
-def test_splits_by_category_are_refused(tmp_path):
+def test_read_forest_categorical_splits(tmp_path):
     rng = np.random.default_rng(1)
     kinds = rng.integers(0, 6, size=(500, 1)).astype(float)
     data = lightgbm.Dataset(kinds, kinds[:, 0] % 2, categorical_feature=[0])
@@ -277,6 +278,6 @@ def test_splits_by_category_are_refused(tmp_path):
         read_forest(saved(model, tmp_path))
 
 
-def test_no_trees_are_refused():
+def test_read_forest_no_trees():
     with pytest.raises(ValueError, match="no trees: train it"):
         forest_of([], ["length"])

@@ -32,8 +32,9 @@ rankings = (st.integers(2, 8) | st.sampled_from([63, 64, 65, 130])).flatmap(
 )
 
 
+@pytest.mark.compares("ranks_of")
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.sampled_from(["first", "last"]))
-def test_ranks_are_those_of_scipy_with_ties_by_place(scores, ties):
+def test_ranks_of_equals_scipy(scores, ties):
     values = np.array(scores, dtype=float)
     if ties == "first":
         expected = stats.rankdata(-values, method="ordinal")
@@ -49,7 +50,7 @@ def test_ranks_are_those_of_scipy_with_ties_by_place(scores, ties):
     seed=st.integers(0, 2**32 - 1),
     last=st.booleans(),
 )
-def test_counted_ranks_are_sorted_ranks(m, n, seed, last):
+def test_ranks_of_counted(m, n, seed, last):
     values = np.random.default_rng(seed).integers(0, 3, (m, n)).astype(float)
     result = np.empty(values.shape, dtype=np.int64)
     put_ranks(values, last, result)
@@ -58,18 +59,19 @@ def test_counted_ranks_are_sorted_ranks(m, n, seed, last):
 
 @pytest.mark.parametrize("documents", [_COUNTED, _COUNTED + 1])
 @pytest.mark.parametrize("ties", ["first", "last"])
-def test_long_and_short_rankings_have_the_same_ranks(documents, ties):
+def test_ranks_of_long_rankings(documents, ties):
     scores = np.random.default_rng(0).integers(0, 50, (3, documents)).astype(float)
     assert _ranks(scores, ties).tolist() == ranks_of(scores, ties).tolist()
 
 
-def test_ties_of_the_released_code():
+def test_ranks_of_ties_of_released_code():
     # numpy.argsort(scores)[::-1] of equal scores.
     assert ranks_of(np.zeros(4), "last").tolist() == [4, 3, 2, 1]
 
 
+@pytest.mark.compares("kendall")
 @given(rankings, st.randoms(use_true_random=False))
-def test_kendall_is_that_of_scipy(reference, random):
+def test_kendall_equals_scipy(reference, random):
     other = list(reference)
     random.shuffle(other)
     result = kendall(reference)(np.array([other]))[0]
@@ -77,13 +79,16 @@ def test_kendall_is_that_of_scipy(reference, random):
 
 
 @given(rankings)
-def test_the_same_ranking_is_worth_most(reference):
+def test_value_functions_same_ranking(reference):
     same = np.array([reference])
     assert kendall(reference)(same)[0] == 1
     assert weighted_rank_difference(reference)(same)[0] == 0
     assert exposure_difference(reference)(same)[0] == 0
 
 
+@pytest.mark.compares(
+    "exposure", "exposures", "weighted_rank_difference", "negative_rank", "exposure_difference"
+)
 def test_value_functions_by_hand():
     ranks = np.array([[2, 3, 1]])
     assert weighted_rank_difference([1, 2, 3])(ranks)[0] == pytest.approx(
@@ -96,7 +101,7 @@ def test_value_functions_by_hand():
     )
 
 
-def test_the_worth_of_a_coalition_by_hand():
+def test_listwise_game_by_hand():
     documents = np.array([[1.0, 5.0], [2.0, 0.0]])
     background = np.array([[0.0, 9.0], [3.0, 7.0]])
     game = ListwiseGame(lambda x: x @ [1.0, 1.0], documents, background, negative_rank(0))
@@ -109,7 +114,7 @@ def model(vectors):
     return np.sin(vectors).sum(axis=1)
 
 
-def test_batches_change_nothing(monkeypatch):
+def test_listwise_game_batches(monkeypatch):
     rng = np.random.default_rng(0)
     documents, background = rng.normal(size=(4, 3)), rng.normal(size=(5, 3))
     games = [
@@ -125,7 +130,7 @@ def test_batches_change_nothing(monkeypatch):
             np.testing.assert_array_equal(game(all_coalitions(3)), expected)
 
 
-def test_what_is_held_at_once_does_not_grow_with_coalitions_and_samples(monkeypatch):
+def test_listwise_game_memory(monkeypatch):
     monkeypatch.setattr(module, "_VECTORS", 60)
     documents, background = np.eye(3), np.zeros((10, 3))
     calls = []
@@ -139,12 +144,12 @@ def test_what_is_held_at_once_does_not_grow_with_coalitions_and_samples(monkeypa
     assert max(calls) <= 20 and sum(calls[1:]) == 8 * 10
 
 
-def test_no_coalition_has_no_rank():
+def test_rank_game_no_coalition():
     game = RankGame(model, np.eye(3), np.zeros((2, 3)))
     assert game(np.zeros((0, 3), dtype=bool)).shape == (0, 3)
 
 
-def test_a_feature_that_the_model_does_not_read_is_worth_nothing():
+def test_listwise_game_unused_feature():
     rng = np.random.default_rng(1)
     documents, background = rng.normal(size=(5, 3)), rng.normal(size=(20, 3))
     reference = ranks_of(documents[:, 0] - documents[:, 2])
@@ -154,7 +159,8 @@ def test_a_feature_that_the_model_does_not_read_is_worth_nothing():
     assert result.sum() == pytest.approx(1 - game(np.zeros((1, 3), dtype=bool))[0])
 
 
-def test_pointwise_values_of_a_linear_model_have_a_closed_form():
+@pytest.mark.compares("pointwise_shapley_values")
+def test_pointwise_shapley_values_linear_model():
     rng = np.random.default_rng(2)
     documents, background = rng.normal(size=(3, 4)), rng.normal(size=(50, 4))
     weights = np.array([1.0, -2.0, 0.0, 0.5])
@@ -162,13 +168,13 @@ def test_pointwise_values_of_a_linear_model_have_a_closed_form():
     np.testing.assert_allclose(result, weights * (documents - background.mean(axis=0)), atol=1e-12)
 
 
-def test_one_document_has_no_order():
+def test_kendall_one_document():
     with refused("number of documents", 1):
         kendall([1])
 
 
 @pytest.mark.parametrize("reference", [[1, 1], [0, 1], [1, 3], [[1, 2]]])
-def test_a_reference_is_a_ranking(reference):
+def test_kendall_invalid_reference(reference):
     with refused("reference", reference):
         kendall(reference)
 

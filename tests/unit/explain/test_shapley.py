@@ -40,18 +40,19 @@ def by_permutations(worth):
     return result / len(orders)
 
 
+@pytest.mark.compares("shapley_values", "all_coalitions")
 @given(games)
-def test_values_are_mean_gains_over_all_orders(worth):
+def test_shapley_values_mean_over_orders(worth):
     np.testing.assert_allclose(shapley_values(worth), by_permutations(worth), atol=1e-9)
 
 
 @given(games)
-def test_efficiency(worth):
+def test_shapley_values_efficiency(worth):
     assert shapley_values(worth).sum() == pytest.approx(worth[-1] - worth[0], abs=1e-9)
 
 
 @given(games, st.floats(-3, 3), st.integers(0, 2**32 - 1))
-def test_linearity(worth, factor, seed):
+def test_shapley_values_linearity(worth, factor, seed):
     other = np.random.default_rng(seed).normal(size=len(worth))
     both = shapley_values(worth + factor * other)
     np.testing.assert_allclose(
@@ -60,7 +61,7 @@ def test_linearity(worth, factor, seed):
 
 
 @given(games)
-def test_a_player_that_changes_nothing_has_nothing(worth):
+def test_shapley_values_null_player(worth):
     # The last player is added, and each coalition is worth the same with and without it.
     result = shapley_values(np.concatenate([worth, worth]))
     assert result[-1] == 0
@@ -68,7 +69,7 @@ def test_a_player_that_changes_nothing_has_nothing(worth):
 
 
 @given(st.integers(2, 5), st.integers(0, 2**32 - 1))
-def test_players_that_are_alike_have_the_same(players, seed):
+def test_shapley_values_symmetry(players, seed):
     # What counts is how many of the first two are there, and the others one by one.
     coalitions = all_coalitions(players)
     keys = coalitions[:, :2].sum(axis=1) * 100 + coalitions[:, 2:] @ (1 << np.arange(players - 2))
@@ -77,15 +78,16 @@ def test_players_that_are_alike_have_the_same(players, seed):
     assert result[0] == pytest.approx(result[1])
 
 
-def test_many_games_at_once_are_each_of_them():
+def test_shapley_values_many_games():
     worth = np.random.default_rng(0).normal(size=(16, 3))
     item = np.column_stack([shapley_values(one) for one in worth.T])
     np.testing.assert_allclose(shapley_values(worth), item)
 
 
+@pytest.mark.compares("sampled_shapley_values")
 @settings(max_examples=25, deadline=None)
 @given(arrays(float, 16, elements=numbers), st.integers(0, 2**32 - 1))
-def test_sampling_is_efficient_and_within_its_error(worth, seed):
+def test_sampled_shapley_values_within_error(worth, seed):
     exact = shapley_values(worth)
     rng = np.random.default_rng(seed)
     result = sampled_shapley_values(as_game(worth), 4, tolerance=1e-12, limit=400, rng=rng)
@@ -94,7 +96,7 @@ def test_sampling_is_efficient_and_within_its_error(worth, seed):
     assert (np.abs(result.values - exact) <= 6 * result.errors + 1e-9).all()
 
 
-def test_errors_are_what_draws_differ_by():
+def test_sampled_shapley_values_error_of_draws():
     worth = np.random.default_rng(4).normal(size=64)
     draws = [
         sampled_shapley_values(
@@ -107,7 +109,7 @@ def test_errors_are_what_draws_differ_by():
     np.testing.assert_allclose(stated, spread, rtol=0.2)
 
 
-def test_sampling_ends_where_the_error_is_small_enough():
+def test_sampled_shapley_values_stops():
     worth = np.random.default_rng(1).normal(size=32)
     few, many = (
         sampled_shapley_values(
@@ -141,7 +143,8 @@ def test_sampled_shapley_values_invalid_numbers(wrong):
         sampled_shapley_values(as_game(np.zeros(4)), 2, **arguments)
 
 
-def test_greedy_selection_ends_where_nothing_is_gained():
+@pytest.mark.compares("greedy_selection")
+def test_greedy_selection_no_gain():
     # Alone each is worth 1; together the first two are worth less.
     worth = np.array([0.0, 1.0, 1.0, 0.5, 1.0, 1.5, 1.2, 3.0])
     assert greedy_selection(as_game(worth), 3, limit=3) == [0, 2, 1]
@@ -149,7 +152,7 @@ def test_greedy_selection_ends_where_nothing_is_gained():
     assert greedy_selection(as_game(-worth), 3, limit=3) == []
 
 
-def test_sampled_errors_of_two_permutations_by_hand():
+def test_sampled_shapley_values_by_hand():
     """The standard error of two values is half of their distance.
 
     Of three players there are three pairs of a permutation and its reverse: one per player in the

@@ -35,18 +35,20 @@ def enumerated(scores, neutral, share):
     )
 
 
+@pytest.mark.compares("best_by_integer_program")
 @settings(max_examples=40, deadline=None)
 @given(LISTS, SHARES)
-def test_the_integer_program_finds_the_best_order(documents, share):
+def test_best_by_integer_program_equals_enumeration(documents, share):
     scores, neutral = map(np.array, zip(*documents, strict=True))
     result = best_by_integer_program(scores, neutral, share)
     assert result.utility == pytest.approx(enumerated(scores, neutral, share))
     assert result.loss == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.compares("best_by_assignment")
 @settings(deadline=None)
 @given(LISTS, SHARES)
-def test_the_price_gives_a_fair_enough_order_within_its_bound(documents, share):
+def test_best_by_assignment_bound(documents, share):
     scores, neutral = map(np.array, zip(*documents, strict=True))
     result = best_by_assignment(scores, neutral, share)
     best = enumerated(scores, neutral, share)
@@ -57,7 +59,7 @@ def test_the_price_gives_a_fair_enough_order_within_its_bound(documents, share):
     assert 0 <= result.loss <= 1
 
 
-def test_the_price_loses_little_on_a_list_of_fifty():
+def test_best_by_assignment_long_list():
     rng = np.random.default_rng(2)
     scores = scale_scores(rng.normal(size=50))
     neutral = (rng.random(50) < 0.7).astype(float)
@@ -68,7 +70,8 @@ def test_the_price_loses_little_on_a_list_of_fifty():
         assert result.loss < 0.002
 
 
-def test_gains_keep_the_order():
+@pytest.mark.compares("scale_scores")
+def test_scale_scores_order():
     result = scale_scores([-3.0, 5.0, 1.0])
     assert result.argsort().tolist() == [0, 2, 1] and result.max() == 1 and 0 < result.min() < 1e-4
     assert scale_scores([2.0, 2.0]).tolist() == [1.0, 1.0]
@@ -91,11 +94,11 @@ def test_constrained_invalid_values(solve, arguments, row, column, value):
 
 
 @pytest.mark.parametrize("neutral", [[0, 0, 0], [1, 1, 1]])
-def test_one_group_only_keeps_its_order(neutral):
+def test_best_by_assignment_one_group(neutral):
     assert best_by_assignment([0.1, 0.9, 0.5], neutral, 1.0).ranking.tolist() == [1, 2, 0]
 
 
-def test_nfairr_is_one_at_best_and_missing_where_nothing_is_neutral():
+def test_reciprocal_nfairr_range():
     assert reciprocal_nfairr([1, 1, 0], 2) == 1
     assert reciprocal_nfairr([0, 1], 1) == 0
     assert np.isnan(reciprocal_nfairr([0, 0], 2))

@@ -35,8 +35,9 @@ def check_policy(policy, matrix):
     np.testing.assert_allclose(policy.marginals(n), matrix, atol=1e-9)
 
 
+@pytest.mark.compares("decompose")
 @pytest.mark.parametrize("matching", RULES)
-def test_by_hand(matching):
+def test_decompose_by_hand(matching):
     # Two rankings and no others have these probabilities.
     policy = decompose([[0.75, 0.0], [0.25, 0.0], [0.0, 1.0]], matching=matching)
     result = sorted(zip(policy.rankings.tolist(), policy.weights.tolist(), strict=True))
@@ -49,7 +50,7 @@ def test_by_hand(matching):
 
 @given(data=st.data(), n=st.integers(2, 14), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=60, deadline=None)
-def test_probabilities_stay_and_rankings_are_few(data, n, seed):
+def test_decompose_keeps_probabilities(data, n, seed):
     k = data.draw(st.integers(1, n))
     rng = np.random.default_rng(seed)
     matrix = fair_matrix(n, k, rng)
@@ -58,9 +59,10 @@ def test_probabilities_stay_and_rankings_are_few(data, n, seed):
     assert len(policy.weights) <= (n - 1) * k + 1
 
 
+@pytest.mark.compares("resample")
 @given(n=st.integers(8, 24), seed=st.integers(0, 2**32 - 1), matching=st.sampled_from(RULES))
 @settings(max_examples=40, deadline=None)
-def test_felix_keeps_probabilities_and_never_shows_more_outliers(n, seed, matching):
+def test_resample_keeps_probabilities(n, seed, matching):
     rng = np.random.default_rng(seed)
     k = int(rng.integers(8, n + 1))
     matrix, scores = fair_matrix(n, k, rng), np.exp(rng.normal(size=n) * 2)
@@ -73,7 +75,7 @@ def test_felix_keeps_probabilities_and_never_shows_more_outliers(n, seed, matchi
 
 @given(n=st.integers(8, 12), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=30, deadline=None)
-def test_where_all_items_are_shown_nothing_can_change(n, seed):
+def test_resample_all_items_shown(n, seed):
     rng = np.random.default_rng(seed)
     scores = np.exp(rng.normal(size=n) * 2)
     result = resample(fair_matrix(n, n, rng), holds_outlier(scores), iterations=4, rng=rng)
@@ -81,14 +83,14 @@ def test_where_all_items_are_shown_nothing_can_change(n, seed):
     np.testing.assert_allclose(result.avoided, expected, atol=1e-9)
 
 
-def test_more_iterations_find_better_company_for_outliers():
+def test_resample_iterations():
     rng = np.random.default_rng(3)
     matrix, scores = fair_matrix(60, 10, rng), np.exp(rng.normal(size=60))
     result = resample(matrix, holds_outlier(scores), iterations=20, rng=rng)
     assert result.avoided[-1] < 0.8 * result.avoided[0]
 
 
-def test_one_iteration_is_one_decomposition():
+def test_resample_one_iteration():
     matrix = fair_matrix(20, 10, np.random.default_rng(4))
     once = resample(
         matrix, lambda r: r[:, 0] < 3, iterations=1, rng=np.random.default_rng(5)
@@ -98,7 +100,7 @@ def test_one_iteration_is_one_decomposition():
     np.testing.assert_allclose(once.weights, plain.weights, atol=1e-12)
 
 
-def test_rare_items_are_not_lost():
+def test_decompose_rare_items():
     # Merits from 1 to 1e-4: probabilities of 1e-5 must be in the policy as well.
     weights = logarithmic_rank_weights(10)
     merits = np.geomspace(1, 1e-4, 40)
@@ -125,7 +127,7 @@ def test_decompose_invalid_matrix(matrix, row, column, value):
         decompose(matrix)
 
 
-def test_other_bad_input_is_named():
+def test_resample_invalid_values():
     with refused("matching", "random"):
         decompose([[1.0]], matching="random")
     with refused("iterations", 0):
@@ -133,7 +135,7 @@ def test_other_bad_input_is_named():
 
 
 @pytest.mark.parametrize("matching", RULES[:2])
-def test_without_numba_the_rankings_are_the_same(monkeypatch, matching):
+def test_decompose_without_numba(monkeypatch, matching):
     half = np.full((4, 2), 0.25)
     compiled = decompose(half, matching=matching)
     monkeypatch.setitem(sys.modules, "numba", None)

@@ -36,13 +36,14 @@ def by_linear_program(merits, weights):
     return exposure @ result.x
 
 
+@pytest.mark.compares("fair_exposure")
 @given(
     merits=st.lists(st.integers(5, 100), min_size=2, max_size=7),
     ranks=st.integers(1, 7),
     linear=st.booleans(),
 )
 @settings(max_examples=60, deadline=None)
-def test_a_linear_program_finds_the_same_exposures(merits, ranks, linear):
+def test_fair_exposure_equals_linear_program(merits, ranks, linear):
     ranks = min(ranks, len(merits))
     weights = np.arange(ranks, 0, -1.0) if linear else logarithmic_rank_weights(ranks)
     merits = np.array(merits) / 100
@@ -50,7 +51,8 @@ def test_a_linear_program_finds_the_same_exposures(merits, ranks, linear):
     np.testing.assert_allclose(fair_exposure(merits, weights), expected, atol=1e-6)
 
 
-def test_by_hand():
+@pytest.mark.compares("exposure_blocks", "logarithmic_rank_weights")
+def test_exposure_blocks_by_hand():
     # Sums of merits 4, 6, 7, 8 and of weights 3, 5, 6, 6: the lowest slope is 3/4, of all points
     # and of the first one, so that exposure is proportional and the first item is always first.
     exposures = fair_exposure([1, 4, 1, 2], [3, 2, 1])
@@ -65,7 +67,7 @@ def test_by_hand():
 
 @given(merits=st.lists(st.floats(1e-4, 1), min_size=3, max_size=40), data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_less_merit_never_gets_less_for_its_merit(merits, data):
+def test_fair_exposure_order(merits, data):
     ranks = data.draw(st.integers(1, len(merits)))
     merits, weights = np.array(merits), logarithmic_rank_weights(ranks)
     exposures = fair_exposure(merits, weights)
@@ -77,7 +79,7 @@ def test_less_merit_never_gets_less_for_its_merit(merits, data):
     assert (np.cumsum(exposures[order])[:ranks] <= np.cumsum(weights) + 1e-9).all()
 
 
-def test_equal_merits_share_the_first_rank():
+def test_fair_exposure_equal_merits():
     assert fair_exposure([0.5, 0.5, 0.5], [1.0]).tolist() == pytest.approx([1 / 3] * 3)
 
 

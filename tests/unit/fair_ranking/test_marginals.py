@@ -30,7 +30,7 @@ def lists(count, seed=0):
 
 
 @BOTH
-def test_sums_and_exposures(marginals):
+def test_marginals_sums_and_exposures(marginals):
     for merits, weights in lists(60):
         exposures = fair_exposure(merits, weights)
         matrix = marginals(exposures, weights)
@@ -41,7 +41,7 @@ def test_sums_and_exposures(marginals):
 
 
 @BOTH
-def test_an_item_that_is_nearly_always_last(marginals):
+def test_marginals_item_nearly_always_last(marginals):
     # Its number in the dual is in the thousands: joint Newton steps do not get there.
     merits = np.append(np.full(15, 0.5), 1e-4)
     weights = logarithmic_rank_weights(60)[44:]
@@ -68,8 +68,9 @@ def least_squares_residual(values, weights):
     return np.abs(design @ result - values.ravel()).max() / np.abs(values).max()
 
 
+@pytest.mark.compares("entropy_marginals", "centre_marginals")
 @pytest.mark.parametrize(("n", "k"), [(12, 5), (8, 8), (30, 10)])
-def test_each_is_the_best_by_its_multipliers(n, k):
+def test_marginals_optimal(n, k):
     # At the best, the derivative (log P, 1 / P) is a sum of the multipliers of the constraints.
     merits = np.random.default_rng(n).uniform(0.5, 1, n)
     weights = logarithmic_rank_weights(k)
@@ -90,7 +91,7 @@ def test_each_is_the_best_by_its_multipliers(n, k):
 
 
 @BOTH
-def test_equal_items_have_equal_rows_and_order_does_not_matter(marginals):
+def test_marginals_equal_items(marginals):
     weights = logarithmic_rank_weights(3)
     merits = np.array([0.9, 0.3, 0.3, 0.7, 0.3])
     matrix = marginals(fair_exposure(merits, weights), weights)
@@ -101,18 +102,18 @@ def test_equal_items_have_equal_rows_and_order_does_not_matter(marginals):
 
 
 @BOTH
-def test_all_items_alike(marginals):
+def test_marginals_all_items_alike(marginals):
     weights = logarithmic_rank_weights(4)
     matrix = marginals(fair_exposure(np.ones(6), weights), weights)
     np.testing.assert_allclose(matrix, 1 / 6, atol=1e-9)
 
 
 @BOTH
-def test_a_single_item(marginals):
+def test_marginals_single_item(marginals):
     assert marginals([1.0], [1.0]).tolist() == [[1.0]]
 
 
 @BOTH
-def test_exposures_that_no_policy_has(marginals):
+def test_marginals_impossible_exposures(marginals):
     with refused("sum of the top 1 exposures", 1.4):
         marginals([1.4, 0.1, 0.0], [1.0, 0.5])

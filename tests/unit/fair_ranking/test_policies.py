@@ -8,7 +8,8 @@ from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank
 from everycell.fair_ranking.policies import deterministic, omit, plackett_luce, uniform
 
 
-def test_plackett_luce_has_its_probabilities():
+@pytest.mark.compares("plackett_luce")
+def test_plackett_luce_probabilities():
     policy = plackett_luce([3, 2, 1], 2, samples=40_000, rng=np.random.default_rng(0))
     first, second = policy.marginals(3).T
     np.testing.assert_allclose(first, [3 / 6, 2 / 6, 1 / 6], atol=0.01)
@@ -21,25 +22,28 @@ def test_plackett_luce_has_its_probabilities():
     np.testing.assert_allclose(second, expected, atol=0.01)
 
 
-def test_items_without_weight_come_last_in_random_order():
+def test_plackett_luce_zero_weights():
     policy = plackett_luce([0, 1, 0, 1], 4, samples=4000, rng=np.random.default_rng(1))
     assert set(policy.rankings[:, :2].ravel()) == {1, 3}
     np.testing.assert_allclose(policy.marginals(4)[[0, 2], 2], 0.5, atol=0.04)
 
 
-def test_uniform_gives_every_item_the_same():
+@pytest.mark.compares("uniform")
+def test_uniform_probabilities():
     policy = uniform(5, 3, samples=40_000, rng=np.random.default_rng(2))
     np.testing.assert_allclose(policy.marginals(5), 0.2, atol=0.01)
 
 
-def test_deterministic_takes_the_first_of_equal_scores():
+@pytest.mark.compares("deterministic")
+def test_deterministic_ties():
     policy = deterministic([0.5, 0.9, 0.5], 3)
     assert policy.rankings.tolist() == [[1, 0, 2]]
     assert policy.weights.tolist() == [1.0]
 
 
+@pytest.mark.compares("omit")
 @pytest.mark.parametrize(("n", "k"), [(6, 3), (7, 7), (25, 10)])
-def test_omit_without_outliers_has_the_fair_exposures(n, k):
+def test_omit_without_outliers(n, k):
     merits = np.random.default_rng(n).uniform(0.05, 1, n)
     weights = logarithmic_rank_weights(k)
     matrix = omit(merits, weights, np.zeros(n))
@@ -48,7 +52,7 @@ def test_omit_without_outliers_has_the_fair_exposures(n, k):
     np.testing.assert_allclose(matrix @ weights, fair_exposure(merits, weights), atol=1e-6)
 
 
-def test_omit_keeps_an_outlier_from_the_first_ranks_alone():
+def test_omit_one_outlier():
     merits, weights = np.full(6, 0.5), logarithmic_rank_weights(6)
     outliers = np.array([4.0, 0, 0, 0, 0, 0])
     matrix = omit(merits, weights, outliers, outlier_ranks=3)

@@ -24,13 +24,15 @@ from everycell.fair_ranking.policies import (
 )
 
 
+@pytest.mark.compares("exposure_error")
 def test_exposure_error_by_hand():
     # 3 to give out, 2/3 and 1/3 of it wanted: off by 1/2 twice.
     assert exposure_error([1.5, 1.5], [2, 1]) == 0.5
     assert exposure_error([2.0, 1.0], [2, 1]) == 0
 
 
-def test_ndcg_is_that_of_pytrec_eval():
+@pytest.mark.compares("policy_ndcg")
+def test_policy_ndcg_equals_pytrec_eval():
     rng = np.random.default_rng(0)
     relevance = rng.integers(0, 2, 12)
     relevance[0] = 1
@@ -46,7 +48,7 @@ def test_ndcg_is_that_of_pytrec_eval():
         assert policy_ndcg(policy, relevance, cutoff) == pytest.approx(expected, abs=1e-6)
 
 
-def test_ndcg_of_grades_has_exponential_gains():
+def test_policy_ndcg_exponential_gains():
     policy = deterministic([1, 2], 2)
     best, other = 2**2 - 1, 2**1 - 1
     expected = (other + best / math.log2(3)) / (best + other / math.log2(3))
@@ -57,7 +59,8 @@ def test_ndcg_of_grades_has_exponential_gains():
 SCORES = [0.0] * 9 + [1.0, 5.0]
 
 
-def test_outliers_by_hand():
+@pytest.mark.compares("z_scores", "holds_outlier", "outlierness_published", "outlierness_released")
+def test_outlierness_by_hand():
     policy = Policy(np.array([list(range(10)), [*range(9), 10]]), np.array([0.25, 0.75]))
     assert z_scores(SCORES[:10])[9] == pytest.approx(3)
     assert outlier_probability(policy, SCORES) == 1
@@ -69,7 +72,7 @@ def test_outliers_by_hand():
     assert list_outliers(SCORES)[10] > 2.5
 
 
-def test_an_outlier_below_counts_against_in_the_printed_formula_alone():
+def test_outlierness_published_low_outlier():
     policy = Policy(np.arange(10)[None], np.ones(1))
     scores = [0.0] * 9 + [-1.0]
     assert outlier_probability(policy, scores) == 1
@@ -81,13 +84,13 @@ def test_an_outlier_below_counts_against_in_the_printed_formula_alone():
 @example([0.0, 5.892116901951502e-167])
 @example([0.0, 5e-324])
 @settings(max_examples=50, deadline=None)
-def test_nothing_stands_out_among_seven(scores):
+def test_holds_outlier_seven_items(scores):
     ranking = np.arange(len(scores))[None]
     assert not holds_outlier(scores)(ranking).any()
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e100])
-def test_equal_scores_hold_no_outlier(value):
+def test_holds_outlier_equal_scores(value):
     scores = [value] * 10
     assert z_scores(scores).tolist() == [0] * 10
     assert not holds_outlier(scores)(np.arange(10)[None]).any()

@@ -41,15 +41,16 @@ def by_the_letter(means, deviations, protected, alpha):
     return [moved[i] for i in positions]
 
 
+@pytest.mark.compares("moved_scores", "pufr")
 @given(lists(), st.floats(0, 10))
-def test_scores_are_those_of_the_algorithm(given_list, alpha):
+def test_moved_scores_equal_algorithm(given_list, alpha):
     means, deviations, protected = given_list
     result = moved_scores(means, deviations, protected, {True: alpha, False: -alpha})
     np.testing.assert_allclose(result, by_the_letter(means, deviations, protected, alpha))
 
 
 @given(lists(), st.floats(0, 10))
-def test_no_document_passes_another_of_its_group_and_none_is_lost(given_list, alpha):
+def test_pufr_keeps_order_within_groups(given_list, alpha):
     means, deviations, protected = given_list
     order = pufr(means, deviations, protected, alpha).tolist()
     before = np.argsort(-np.array(means), kind="stable").tolist()
@@ -61,7 +62,7 @@ def test_no_document_passes_another_of_its_group_and_none_is_lost(given_list, al
 
 
 @given(lists(), st.floats(0, 5), st.floats(0, 5))
-def test_protected_documents_never_fall_where_alpha_rises(given_list, alpha, more):
+def test_pufr_larger_alpha(given_list, alpha, more):
     means, deviations, protected = given_list
     ranks = [
         np.argsort(pufr(means, deviations, protected, value))[np.array(protected)]
@@ -71,7 +72,7 @@ def test_protected_documents_never_fall_where_alpha_rises(given_list, alpha, mor
 
 
 @given(lists())
-def test_nothing_moves_without_alpha_deviations_or_a_second_group(given_list):
+def test_pufr_unchanged(given_list):
     means, deviations, protected = given_list
     before = np.argsort(-np.array(means), kind="stable").tolist()
     assert pufr(means, deviations, protected, 0).tolist() == before
@@ -80,7 +81,7 @@ def test_nothing_moves_without_alpha_deviations_or_a_second_group(given_list):
     assert pufr(means, deviations, [False] * len(means), 3).tolist() == before
 
 
-def test_groups_have_alphas_of_their_own():
+def test_pufr_alpha_per_group():
     moved = moved_scores(
         [4, 3, 2, 1], [1, 1, 1, 1], ["a", "b", "c", "b"], {"a": 0, "b": 2, "c": -1}
     )
@@ -88,13 +89,15 @@ def test_groups_have_alphas_of_their_own():
     assert sort_by_moved_scores([4, 3, 2, 1], moved).tolist() == [1, 0, 3, 2]
 
 
-def test_ties_are_broken_by_the_mean_then_by_the_place():
+@pytest.mark.compares("sort_by_moved_scores")
+def test_sort_by_moved_scores_ties():
     assert sort_by_moved_scores([1, 2, 2, 2], [3, 3, 3, 4]).tolist() == [3, 1, 2, 0]
     assert pufr([1, 1, 1], [0, 0, 0], [False, True, True], 1).tolist() == [0, 1, 2]
 
 
+@pytest.mark.compares("count_crossing_intervals")
 @given(lists(), st.floats(0, 3))
-def test_intervals_are_counted_pair_by_pair(given_list, alpha):
+def test_count_crossing_intervals_pairs(given_list, alpha):
     means, deviations = map(np.array, given_list[:2])
     low, high = means - alpha * deviations, means + alpha * deviations
     meets = (low[:, None] <= high[None]) & (low[None] <= high[:, None])
@@ -125,11 +128,11 @@ def test_pufr_infinite_alpha():
         pufr([2, 1], [0.1, 0.1], [True, False], np.inf)
 
 
-def test_a_group_without_alpha_is_named():
+def test_pufr_missing_alpha():
     with refused("group", "b"):
         moved_scores([1, 2], [1, 1], ["a", "b"], {"a": 1})
 
 
-def test_intervals_have_a_width():
+def test_count_crossing_intervals_invalid_width():
     with refused("alpha", -1):
         count_crossing_intervals([1.0], [0.1], -1)

@@ -25,7 +25,7 @@ QRELS = RUN[["query", "document"]].assign(relevance=(RUN["score"] > 0.5).astype(
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_lists_keep_their_documents_and_get_fairer(method):
+def test_rerank_run_methods(method):
     options = {"deviations": SPREAD} if method == "pufr" else {}
     runs = {0.0: RUN} | {
         alpha: rerank_run(RUN, NEUTRAL, method, alpha, **options) for alpha in (0.5, 0.9)
@@ -44,14 +44,14 @@ def test_lists_keep_their_documents_and_get_fairer(method):
     assert len(trade_off_plot(table.reset_index()).axes[0].lines) == 4
 
 
-def test_the_written_run_has_the_order(tmp_path):
+def test_rerank_run_written_order(tmp_path):
     result = rerank_run(RUN, NEUTRAL, "pufr", 1.0, deviations=SPREAD)
     write_run(result, tmp_path / "a.run", tag="pufr")
     again = trec_order(read_run(tmp_path / "a.run"))
     assert again["document"].tolist() == result["document"].tolist()
 
 
-def test_documents_beyond_the_depth_stay():
+def test_rerank_run_depth():
     result = rerank_run(RUN, NEUTRAL, "assignment", 1.0, depth=4)
     before = trec_order(RUN)
     for query, part in result.groupby("query"):
@@ -60,7 +60,7 @@ def test_documents_beyond_the_depth_stay():
         assert sorted(part["document"][:4]) == sorted(old[:4])
 
 
-def test_adjusting_for_all_prefixes_asks_for_less():
+def test_rerank_run_adjusted_significance():
     strict, loose = (
         trade_off({0.8: rerank_run(RUN, NEUTRAL, "fair", 0.8, adjusted=adjusted)}, NEUTRAL)
         for adjusted in (False, True)
@@ -68,7 +68,7 @@ def test_adjusting_for_all_prefixes_asks_for_less():
     assert strict["nFaiRR@10"].iloc[0] >= loose["nFaiRR@10"].iloc[0]
 
 
-def test_without_a_neutral_document_there_is_no_fairness():
+def test_trade_off_no_neutral_document():
     table = trade_off({0.0: RUN}, dict.fromkeys(NEUTRAL, 0.0))
     assert table["nFaiRR@10"].isna().all()
 
@@ -76,33 +76,21 @@ def test_without_a_neutral_document_there_is_no_fairness():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"method": "cvxopt"},
-            "method is 'cvxopt'; expected one of pufr, fair, assignment, milp",
-        ),
+        ({"method": "cvxopt"}, "method is 'cvxopt'; expected one of pufr, fair, assignment, milp"),
         ({"deviations": None}, "needs the standard deviation of each score"),
-        (
-            {"deviations": SPREAD[1:]},
-            "document is 'd0', which has no standard deviation",
-        ),
-        (
-            {"deviations": SPREAD.assign(score=-1.0)},
-            "Query 'q0': document 0: standard dev",
-        ),
+        ({"deviations": SPREAD[1:]}, "document is 'd0', which has no standard deviation"),
+        ({"deviations": SPREAD.assign(score=-1.0)}, "Query 'q0': document 0: standard dev"),
         (
             {"neutralities": {"d0": 1.0}},
             "document of the run is 'd[0-9]+', which has no neutrality",
         ),
         ({"alpha": -1}, "Query 'q0': alpha is -1"),
         ({"method": "fair", "alpha": 1.0}, "Query 'q0': share is 1.0"),
-        (
-            {"method": "assignment", "alpha": 2.0},
-            "Query 'q0': share is 2.0",
-        ),
+        ({"method": "assignment", "alpha": 2.0}, "Query 'q0': share is 2.0"),
         ({"method": "milp", "depth": 0}, "depth is 0"),
     ],
 )
-def test_what_cannot_be_reranked(change, message):
+def test_rerank_run_invalid_values(change, message):
     usual = {"run": RUN, "neutralities": NEUTRAL, "method": "pufr", "alpha": 1.0}
     with pytest.raises(ValueError, match=message):
         rerank_run(**usual | {"deviations": SPREAD} | change)
@@ -118,7 +106,7 @@ def test_what_cannot_be_reranked(change, message):
         ("", "is empty"),
     ],
 )
-def test_neutralities_that_are_none(tmp_path, text, message):
+def test_read_neutralities_invalid_files(tmp_path, text, message):
     path = tmp_path / "groups.csv"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
@@ -142,7 +130,7 @@ def call(folder, *arguments):
     return CliRunner().invoke(app, [str(folder / a) if a in paths else a for a in inputs])
 
 
-def test_the_command_makes_runs_a_table_and_a_plot(files):
+def test_command_outputs(files):
     done = call(files, "--deviations", "deviations.run", "--qrels", "qrels.txt", "--alpha", 0.5,
                 "--alpha", 2, "--k", 5, "--out", "out")  # fmt: skip
     assert done.exit_code == 0, done.output
@@ -168,14 +156,14 @@ def test_the_command_makes_runs_a_table_and_a_plot(files):
         (["--method", "fair", "--alpha", 1.5], "share is 1.5"),
     ],
 )
-def test_the_command_says_what_is_wrong_and_leaves_nothing(files, arguments, expected_message):
+def test_command_invalid_values(files, arguments, expected_message):
     before = {path.name for path in files.iterdir()}
     done = call(files, *arguments, "--out", "out")
     assert done.exit_code == 2 and expected_message in done.output.replace("\n", " ")
     assert {path.name for path in files.iterdir()} == before
 
 
-def test_a_folder_that_is_there_is_not_touched(files):
+def test_command_existing_folder(files):
     (files / "out").mkdir()
     done = call(files, "--method", "fair", "--alpha", 0.5, "--out", "out")
     assert done.exit_code == 2 and "out is a folder" in done.output

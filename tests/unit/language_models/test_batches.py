@@ -7,7 +7,7 @@ import torch
 from tiny_language_model import ask, make_model, make_tokenizer
 from transformers import MistralConfig, MistralForCausalLM
 
-from everycell.language_models.answering import Recorded
+from everycell.language_models.answering import RecordedModel
 from everycell.language_models.generation import (
     Answer,
     Identity,
@@ -186,14 +186,14 @@ def test_recorded_keeps_batches_before_an_error(tmp_path):
     requests = [ask("x" * length) for length in range(1, 8)]
     path = tmp_path / "a.jsonl"
     with Record(path) as record:
-        model = Recorded(record, Small.identity, lambda: Small(9, broken=("xx",)), batch=3)
+        model = RecordedModel(record, Small.identity, lambda: Small(9, broken=("xx",)), batch=3)
         with pytest.raises(LanguageModelError, match="broken"):
             model.answer_all(requests)
         assert model.requests_sent == 3
     assert len(read_record(path)) == 3
     mended = Small(9)
     with Record(path) as record:
-        model = Recorded(record, Small.identity, lambda: mended, batch=3)
+        model = RecordedModel(record, Small.identity, lambda: mended, batch=3)
         answers = model.answer_all([*requests, requests[0]])
     assert [answer.text for answer in answers] == [r.text for r in [*requests, requests[0]]]
     # Those that are recorded are in no batch.

@@ -16,7 +16,7 @@ from language_model_server import Server, reply_of
 from everycell.base.settings import ConfigError
 from everycell.config import parse_config
 from everycell.language_models import endpoint as endpoint_module
-from everycell.language_models.answering import Recorded, open_language_model
+from everycell.language_models.answering import RecordedModel, open_language_model
 from everycell.language_models.costs import Budget
 from everycell.language_models.endpoint import Endpoint, EndpointError, endpoint_identity
 from everycell.language_models.generation import (
@@ -262,7 +262,7 @@ def test_recorded_budget_after_retries(server, waits, tmp_path):
     budget = Budget(Prices(answer=1e6), money=50)
     with Record(tmp_path / "a.jsonl") as record:
         endpoint = Endpoint(server.settings(retries=5), budget)
-        model = Recorded(record, endpoint.identity, lambda: endpoint, budget=budget)
+        model = RecordedModel(record, endpoint.identity, lambda: endpoint, budget=budget)
         with pytest.raises(LanguageModelError, match="One more request .* above the `budget` of"):
             model.answer_all(requests)
     assert len(server.seen) == 5 and model.requests_sent == 3
@@ -732,7 +732,7 @@ def test_recorded_omitted_documents_stop_the_run(server, tmp_path, read):
     with Record(tmp_path / "old.jsonl") as record:
         hidden = Answer(text="It hunts.", finish="stop", prompt_tokens=read)
         record.add(model.identity, requests[0], hidden)
-        replay = Recorded(record, model.identity, None)
+        replay = RecordedModel(record, model.identity, None)
         with pytest.raises(LanguageModelError, match="its template may omit documents"):
             replay.answer(requests[0])
 
@@ -762,7 +762,7 @@ def test_recorded_unusual_logprob_is_requested_once(server, tmp_path, value):
     for _ in range(2):
         with Record(tmp_path / "a.jsonl") as record:
             endpoint = Endpoint(server.settings())
-            model = Recorded(record, endpoint.identity, lambda endpoint=endpoint: endpoint)
+            model = RecordedModel(record, endpoint.identity, lambda endpoint=endpoint: endpoint)
             assert model.answer(request).text == "In H"
     assert len(server.seen) == 1
 

@@ -223,11 +223,7 @@ def test_answer_template_omits_documents(local):
 
 
 @pytest.mark.parametrize(
-    "request_",
-    [
-        ask("x" * (LONGEST - 11)),
-        Request(prompt="x" * (LONGEST - 1), continuation="yy"),
-    ],
+    "request_", [ask("x" * (LONGEST - 11)), Request(prompt="x" * (LONGEST - 1), continuation="yy")]
 )
 def test_answer_prompt_too_long(local, request_):
     with pytest.raises(

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.dialogue.few_shot import parse_label
 from everycell.language_models.generation import Answer, Token
 from everycell.language_models.reasoning import (
     NAMES,
@@ -14,11 +13,12 @@ from everycell.language_models.reasoning import (
     without_reasoning,
 )
 from everycell.rag.answers import is_correct
-from everycell.rag.grounded import responses
-from everycell.rag.grounded.autonuggetizer import read_facts, read_labels
-from everycell.rag.grounded.detection import marked_spans
-from everycell.rag.paraphrases import judge
-from everycell.rag.quotations import withhold_quotation, without_quotations
+from papers.abolghasemi2026.ch3_few_shot import parse_label
+from papers.abolghasemi2026.ch5_paraphrase_checks import judge
+from papers.abolghasemi2026.ch5_quotations import withhold_quotation, without_quotations
+from papers.lajewska2025 import ch6_writing as responses
+from papers.lajewska2025.ch6_autonuggetizer import read_facts, read_labels
+from papers.lajewska2025.ch6_nuggets import marked_spans
 
 ANSWER = "Owls hunt [1]."
 # Reasoning in the form of each model, before ANSWER.
@@ -83,10 +83,7 @@ def test_without_reasoning_each_name(name):
         (f"{ANSWER} <think>And foxes [2]?", f"{ANSWER} "),
         (f"{ANSWER}<think>And?</think> Yes.", f"{ANSWER} Yes."),
         (f"<think>a</think><answer>{ANSWER}</answer>", ANSWER),
-        (
-            f"<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>{ANSWER}<|END_RESPONSE|>",
-            ANSWER,
-        ),
+        (f"<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>{ANSWER}<|END_RESPONSE|>", ANSWER),
         (f"<|channel|>final<|message|>{ANSWER}<|return|>", ANSWER),
     ],
 )

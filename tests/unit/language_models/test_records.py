@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from everycell.language_models.answering import MissingAnswerError, Recorded
+from everycell.language_models.answering import MissingAnswerError, RecordedModel
 from everycell.language_models.costs import Budget, estimate
 from everycell.language_models.generation import (
     Answer,
@@ -147,10 +147,10 @@ def test_answer_logprob_missing():
 def test_record_replays_answers(tmp_path_factory, requests_sent):
     path = tmp_path_factory.mktemp("records") / "a.jsonl"
     with Record(path) as record:
-        given_answers = Recorded(record, MODEL, Parrot).answer_all(requests_sent)
+        given_answers = RecordedModel(record, MODEL, Parrot).answer_all(requests_sent)
     assert [answer.text for answer in given_answers] == [request.text for request in requests_sent]
     with Record(path) as record:
-        assert Recorded(record, MODEL, None).answer_all(requests_sent) == given_answers
+        assert RecordedModel(record, MODEL, None).answer_all(requests_sent) == given_answers
     assert path.exists() == bool(requests_sent)
 
 
@@ -162,7 +162,7 @@ def test_recorded_loads_the_model_on_demand(tmp_path):
         return result[-1]
 
     with Record(tmp_path / "a.jsonl") as record:
-        model = Recorded(record, MODEL, load, workers=3)
+        model = RecordedModel(record, MODEL, load, workers=3)
         model.answer_all([ask("a"), ask("b"), ask("a")])
         assert model.answer(ask("b")).text == "b"
     assert (
@@ -170,7 +170,7 @@ def test_recorded_loads_the_model_on_demand(tmp_path):
         and model.requests_sent == 2
     )
     with Record(tmp_path / "a.jsonl") as record:
-        model = Recorded(record, MODEL, load)
+        model = RecordedModel(record, MODEL, load)
         model.answer_all([ask("b"), ask("a")])
         assert (len(result), model.requests_sent) == (1, 0)
         model.answer_all([ask("a", seed=1)])
@@ -183,13 +183,13 @@ def test_recorded_resumes_after_a_model_error(tmp_path, workers):
     parrot = Parrot(broken="d")
     with Record(tmp_path / "a.jsonl") as record:
         with pytest.raises(LanguageModelError, match="broken at d"):
-            Recorded(record, MODEL, lambda: parrot, workers=workers).answer_all(calls)
+            RecordedModel(record, MODEL, lambda: parrot, workers=workers).answer_all(calls)
     remaining = len(read_record(tmp_path / "a.jsonl"))
     # Of two workers, one may be at a later request.
     assert remaining == 3 if workers == 1 else 2 <= remaining < 6
     mended = Parrot()
     with Record(tmp_path / "a.jsonl") as record:
-        result = Recorded(record, MODEL, lambda: mended).answer_all(calls)
+        result = RecordedModel(record, MODEL, lambda: mended).answer_all(calls)
     assert [answer.text for answer in result] == list("abcdef")
     assert len(mended.asked) == 6 - remaining
 
@@ -197,7 +197,7 @@ def test_recorded_resumes_after_a_model_error(tmp_path, workers):
 def recorded(tmp_path, texts="abc"):
     path = tmp_path / "a.jsonl"
     with Record(path) as record:
-        Recorded(record, MODEL, Parrot).answer_all([ask(text) for text in texts])
+        RecordedModel(record, MODEL, Parrot).answer_all([ask(text) for text in texts])
     return path
 
 
@@ -210,7 +210,7 @@ def test_record_partial_last_line(tmp_path, caplog):
         caplog.clear()
         parrot = Parrot()
         with Record(path) as record:
-            Recorded(record, MODEL, lambda parrot=parrot: parrot).answer_all(
+            RecordedModel(record, MODEL, lambda parrot=parrot: parrot).answer_all(
                 [ask(text) for text in "abc"]
             )
         assert "the last line was cut off" in caplog.text and "a.jsonl" in caplog.text
@@ -339,7 +339,7 @@ def test_read_record_two_answers(tmp_path):
 def test_recorded_missing_answer(tmp_path):
     path = recorded(tmp_path)
     with Record(path) as record:
-        replay = Recorded(record, record.identity_of("parrot"), None)
+        replay = RecordedModel(record, record.identity_of("parrot"), None)
         assert replay.answer(ask("b")).text == "b"
         with pytest.raises(MissingAnswerError) as caught:
             replay.answer_all([ask("a"), ask("a  long\nquestion?"), ask("x")])
@@ -364,7 +364,7 @@ def test_record_also_is_read_only(tmp_path):
     before = given_record.read_bytes()
     parrot = Parrot()
     with Record(tmp_path / "own/b.jsonl", also=[given_record]) as record:
-        Recorded(record, MODEL, lambda: parrot).answer_all([ask(text) for text in "abc"])
+        RecordedModel(record, MODEL, lambda: parrot).answer_all([ask(text) for text in "abc"])
     assert [request.text for request in parrot.asked] == ["c"]
     assert given_record.read_bytes() == before
     assert len(read_record(tmp_path / "own/b.jsonl")) == 1
@@ -380,7 +380,7 @@ def test_record_prompts_file(tmp_path):
     prompts_file = tmp_path / "p.jsonl"
     for _ in range(2):
         with Record(tmp_path / "a.jsonl", prompts=prompts_file) as record:
-            model = Recorded(record, MODEL, Parrot)
+            model = RecordedModel(record, MODEL, Parrot)
             model.answer_all([ask("secret passage"), ask("secret passage", seed=1)])
     lines = [json.loads(line) for line in prompts_file.read_text().splitlines()]
     assert lines == [{"sha256": prompt_hash(ask("secret passage")), "prompt": "secret passage"}]
@@ -406,7 +406,7 @@ def test_record_threads(tmp_path):
             return super().answer(request)
 
     with Record(tmp_path / "a.jsonl") as record:
-        model = Recorded(record, MODEL, Meeting, workers=2)
+        model = RecordedModel(record, MODEL, Meeting, workers=2)
         answers = model.answer_all([ask("a" * 10_000), ask("b" * 10_000)])
     assert [answer.text[0] for answer in answers] == ["a", "b"]
     assert len(read_record(tmp_path / "a.jsonl")) == 2
@@ -415,7 +415,7 @@ def test_record_threads(tmp_path):
 def test_recorded_unexpected_model(tmp_path):
     with Record(tmp_path / "a.jsonl") as record:
         with pytest.raises(RecordError, match="make the two equal"):
-            Recorded(record, Identity(name="gpt"), Parrot).answer(ask("a"))
+            RecordedModel(record, Identity(name="gpt"), Parrot).answer(ask("a"))
     assert not (tmp_path / "a.jsonl").exists()
 
 
@@ -434,7 +434,7 @@ def test_budget_over_all_calls(tmp_path, caplog):
     parrot = Parrot()
     prices = Prices(answer=1e6)
     with Record(tmp_path / "a.jsonl") as record:
-        model = Recorded(record, MODEL, lambda: parrot, budget=Budget(prices, money=3.0))
+        model = RecordedModel(record, MODEL, lambda: parrot, budget=Budget(prices, money=3.0))
         model.answer_all([ask("a", max_tokens=2)])
         model.answer_all([ask("a", max_tokens=2), ask("b", max_tokens=1)])
         with pytest.raises(LanguageModelError, match="4.00 USD, above the `budget` of 3") as caught:
@@ -447,7 +447,7 @@ def test_budget_in_tokens(tmp_path):
     parrot = Parrot()
     # A prompt of one byte is taken for five tokens: one, and four for the message.
     with Record(tmp_path / "a.jsonl") as record:
-        model = Recorded(record, MODEL, lambda: parrot, budget=Budget(Prices(), tokens=20))
+        model = RecordedModel(record, MODEL, lambda: parrot, budget=Budget(Prices(), tokens=20))
         model.answer_all([ask("a", max_tokens=3), ask("b", max_tokens=3)])
         with pytest.raises(
             LanguageModelError, match="tokens to 22, above the `token_budget` of 20"
@@ -467,7 +467,7 @@ def test_throughput_of_a_run(tmp_path, monkeypatch):
             return Answer(text="", finish="stop", prompt_tokens=100, answer_tokens=7)
 
     with Record(tmp_path / "a.jsonl") as record:
-        model = Recorded(record, MODEL, Told)
+        model = RecordedModel(record, MODEL, Told)
         model.answer_all([ask("a"), ask("b")])
         model.answer_all([ask("a"), ask("c")])
     # Two answers in 4 s, one in 2 s, and one from the record.
@@ -493,7 +493,7 @@ def test_budget_unsent_requests(tmp_path):
     parrot, prices = Down(), Prices(answer=1e6)
     three = [ask(text, max_tokens=1) for text in "abc"]
     with Record(tmp_path / "a.jsonl") as record:
-        model = Recorded(record, MODEL, lambda: parrot, budget=Budget(prices, money=4.0))
+        model = RecordedModel(record, MODEL, lambda: parrot, budget=Budget(prices, money=4.0))
         with pytest.raises(LanguageModelError, match="may raise the cost to 5.00"):
             model.answer_all([ask(text, max_tokens=1) for text in "vwxyz"])
         with pytest.raises(LanguageModelError, match="down"):
@@ -510,7 +510,7 @@ def test_recorded_log_without_prices(tmp_path, caplog, monkeypatch):
     clock = itertools.count(0.0, 25.0)
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     with Record(tmp_path / "a.jsonl") as record:
-        model = Recorded(record, MODEL, Parrot)
+        model = RecordedModel(record, MODEL, Parrot)
         model.answer_all([ask(text) for text in "abcdef"])
         message = caplog.messages.copy()
         caplog.clear()
@@ -549,7 +549,7 @@ def test_throughput_excludes_loading(tmp_path, caplog, monkeypatch, workers, exp
         return Slow()
 
     with Record(tmp_path / "a.jsonl") as record:
-        model = Recorded(record, MODEL, load, workers=workers)
+        model = RecordedModel(record, MODEL, load, workers=workers)
         model.answer_all([ask(text) for text in "abcdefghi"])
     assert caplog.messages[1].startswith(f"parrot: {expected}")
     assert not any("600 min" in message for message in caplog.messages)
@@ -567,10 +567,10 @@ def test_record_lines_some_probabilities(tmp_path):
             return message
 
     with Record(tmp_path / "all.jsonl") as record:
-        model = Recorded(record, MODEL, Witness)
+        model = RecordedModel(record, MODEL, Witness)
         model.answer_all([ask("never used again")])
     with Record(tmp_path / "all.jsonl") as record:
-        model = Recorded(record, MODEL, Witness)
+        model = RecordedModel(record, MODEL, Witness)
         model.answer_all([ask("b"), ask("a"), ask("b")])
         provenance = model.provenance()
         thin = [
@@ -580,7 +580,7 @@ def test_record_lines_some_probabilities(tmp_path):
     (tmp_path / "thin.jsonl").write_text(record_lines(thin))
     with Record(tmp_path / "empty.jsonl", also=[tmp_path / "thin.jsonl"]) as record:
         assert len(record.entries) == 2
-        replay = Recorded(record, MODEL, None)
+        replay = RecordedModel(record, MODEL, None)
         answers = replay.answer_all([ask("b"), ask("a"), ask("b")])
         assert replay.provenance() == provenance
     assert [answer.text for answer in answers] == [message.text] * 3
@@ -617,7 +617,7 @@ def test_provenance_of_a_replay(tmp_path):
     calls = []
     for load in (Parrot, None):
         with Record(path) as record:
-            model = Recorded(record, MODEL, load)
+            model = RecordedModel(record, MODEL, load)
             model.answer_all([ask("a"), ask("b"), ask("a")])
             calls.append(model.provenance())
     assert calls[0] == calls[1] and calls[0]["answers"] == 2
@@ -637,7 +637,7 @@ def test_provenance_prices(tmp_path, tokens, cost):
     calls = []
     for load in (Paid, None):
         with Record(tmp_path / "a.jsonl") as record:
-            model = Recorded(record, MODEL, load, budget=Budget(prices))
+            model = RecordedModel(record, MODEL, load, budget=Budget(prices))
             model.answer_all([ask("a"), ask("b"), ask("a")])
             calls.append(model.provenance())
     assert calls[0] == calls[1]

@@ -27,8 +27,9 @@ SHARES = st.integers(2, 30).flatmap(
 )
 
 
+@pytest.mark.compares("citation_quality")
 @given(st.sets(st.integers(1, 10)), st.sets(st.integers(1, 10), min_size=1))
-def test_precision_and_recall_are_scikit_learns(cited, relevant):
+def test_citation_quality_equals_scikit_learn(cited, relevant):
     truth, created = (
         [number in selection for number in range(1, 11)] for selection in (relevant, cited)
     )
@@ -37,11 +38,11 @@ def test_precision_and_recall_are_scikit_learns(cited, relevant):
     assert result.recall == pytest.approx(recall_score(truth, created))
 
 
-def test_a_stray_number_is_a_wrong_citation():
+def test_citation_quality_stray_number():
     assert citation_quality([1, 99], [1]) == Quality(0.5, 1.0)
 
 
-def test_two_relevant_documents():
+def test_citation_quality_two_relevant_documents():
     assert citation_quality([1, 2], [2, 3]) == Quality(0.5, 0.5)
 
 
@@ -51,7 +52,7 @@ def test_citation_quality_without_relevant_document():
 
 
 @given(SHARES)
-def test_what_always_holds(pair):
+def test_cas_and_cab_bounds(pair):
     first, second = pair
     assert cas(first, first) == 0
     assert cas(first, second) == cas(second, first) <= 1
@@ -61,7 +62,8 @@ def test_what_always_holds(pair):
     assert abs(human) <= cas(first, second) + 1e-12
 
 
-def test_by_hand():
+@pytest.mark.compares("cas", "cab", "direction")
+def test_cas_and_cab_by_hand():
     """Four queries, relevant documents by machines: informed, CF-informed and vanilla recalls."""
     informed, counterfactual, vanilla = [0, 0, 1, 0], [1, 0, 1, 1], [1, 0, 0, 0]
     assert cas(informed, vanilla) == 0.5
@@ -94,7 +96,8 @@ def test_cas_position_of_a_percentage():
         cas([0.5, 50.0], [0.5, 0.1])
 
 
-def test_paired_difference_is_scipys():
+@pytest.mark.compares("paired_difference")
+def test_paired_difference_equals_scipy():
     draw = np.random.default_rng(5)
     first, second = draw.integers(0, 2, (2, 200)).astype(float)
     result = paired_difference(first, second, seed=3)
@@ -105,11 +108,12 @@ def test_paired_difference_is_scipys():
     assert result == paired_difference(first, second, seed=3)
 
 
-def test_equal_answers_differ_by_nothing():
+def test_paired_difference_equal_answers():
     assert paired_difference([1, 0, 1], [1, 0, 1], seed=1) == Difference(0, 0, 0, 0, 1)
 
 
-def test_confidence_by_hand():
+@pytest.mark.compares("attribution_confidence")
+def test_attribution_confidence_by_hand():
     logprobs = [[math.log(0.5), math.log(0.25)], [], [math.log(1.0)]]
     assert attribution_confidence(logprobs, [[True, False], [], [True]]) == pytest.approx(0.75)
     assert attribution_confidence(logprobs, [[False, True], [], [False]]) == pytest.approx(0.25)

@@ -20,15 +20,17 @@ ranked = st.integers(2, 4).flatmap(
 )
 
 
-def test_weights():
+@pytest.mark.compares("rank_weights")
+def test_rank_weights_schemes():
     assert rank_weights(3)[2] == 1 / math.log2(4)
     assert rank_weights(4, "TREC").tolist() == [1, 1, 1 / math.log2(3), 0.5]
     np.testing.assert_allclose(rank_weights(5, "geometric", stop=0.3), geom.pmf(range(1, 6), 0.3))
 
 
+@pytest.mark.compares("awrf", "group_exposure", "group_shares", "absolute_distance")
 @settings(max_examples=40)
 @given(counts=ranked)
-def test_awrf_of_trec_is_what_their_formula_gives_with_scipy(counts):
+def test_awrf_trec_equals_scipy(counts):
     weights = rank_weights(len(counts), "TREC")
     alignment = alignments(counts, "none")
     target = np.arange(1, len(counts[0]) + 1) / sum(range(1, len(counts[0]) + 1))
@@ -45,7 +47,7 @@ def test_awrf_of_trec_is_what_their_formula_gives_with_scipy(counts):
 
 @settings(max_examples=40)
 @given(counts=ranked)
-def test_distances_stay_in_their_range_and_find_the_target_fair(counts):
+def test_awrf_range(counts):
     alignment = alignments([counts])
     groups = alignment.shape[2]
     assert (awrf(alignment) <= 2 * (1 - 1 / groups) + 1e-12).all()
@@ -58,7 +60,7 @@ def test_distances_stay_in_their_range_and_find_the_target_fair(counts):
 
 @settings(max_examples=40)
 @given(counts=ranked, data=st.data())
-def test_swapping_groups_changes_nothing(counts, data):
+def test_awrf_swapped_groups(counts, data):
     order = data.draw(st.permutations(range(len(counts[0]))))
     alignment = alignments([counts])
     np.testing.assert_allclose(awrf(alignment), awrf(alignment[:, :, order]), atol=1e-12)
@@ -66,7 +68,7 @@ def test_swapping_groups_changes_nothing(counts, data):
 
 @settings(max_examples=40)
 @given(counts=ranked)
-def test_exposure_never_falls_and_ends_with_the_list(counts):
+def test_group_exposure_cutoffs(counts):
     alignment = alignments([counts])
     exposure = group_exposure(alignment)[0]
     assert (np.diff(exposure, axis=0) >= 0).all()
@@ -76,14 +78,15 @@ def test_exposure_never_falls_and_ends_with_the_list(counts):
     assert (short[~ends] == short[ends][-1]).all()
 
 
-def test_documents_without_group_terms_are_everyones_or_nobodys():
+@pytest.mark.compares("alignments")
+def test_alignments_without_terms():
     counts = [[[4, 0], [0, 0]]]
     assert awrf(alignments(counts))[0, 1] == pytest.approx(1 / (1 + 1 / math.log2(3)))
     assert awrf(alignments(counts, "none"))[0, 1] == 1
     assert np.isnan(awrf(alignments([[[0, 0]]], "none"))).all()
 
 
-def test_the_number_of_terms_does_not_count():
+def test_alignments_number_of_terms():
     """What the thesis argues against (section 4.6): one name balances many."""
     few, many = alignments([[[1, 0], [0, 1]]]), alignments([[[1, 0], [0, 9]]])
     np.testing.assert_array_equal(awrf(few), awrf(many))

@@ -33,7 +33,8 @@ def reports():
     return {name: fairness_report(drawn(seed), counts, [3, 6]) for seed, name in enumerate("abc")}
 
 
-def test_each_test_is_that_of_scipy(reports):
+@pytest.mark.compares("fairness_report")
+def test_compare_fairness_equals_scipy(reports):
     result = compare_fairness(reports, "b")
     assert len(result) == 2 * len(MEASURES) * 2
     assert set(result["run"]) == {"a", "c"}
@@ -52,14 +53,14 @@ def test_each_test_is_that_of_scipy(reports):
         assert row.d == pytest.approx(row.t / np.sqrt(row.queries))
 
 
-def test_holm_corrects_for_all_tests_of_the_table(reports):
+def test_compare_fairness_holm(reports):
     result = compare_fairness(reports, "b").sort_values("p", ignore_index=True)
     steps = result["p"] * (len(result) - np.arange(len(result)))
     assert result["p_holm"].tolist() == pytest.approx(np.minimum(steps.cummax(), 1).tolist())
     assert (result["p_holm"] > result["p"]).any()
 
 
-def test_a_run_beside_itself_differs_in_nothing(reports):
+def test_compare_fairness_equal_runs(reports):
     result = compare_fairness({"a": reports["a"], "again": reports["a"]}, "a")
     assert (result["difference"] == 0).all() and (result["p_holm"] == 1).all()
     assert result["d"].isna().all()
@@ -92,7 +93,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_command_has_one_row_a_run_and_the_tests(files, reports):
+def test_command_tests_runs(files, reports):
     command = [
         "measure",
         "fairness",
@@ -125,7 +126,7 @@ def test_the_command_has_one_row_a_run_and_the_tests(files, reports):
     assert code == 0 and out.count(r"\begin{tabular}") == 2
 
 
-def test_runs_that_the_command_refuses(files):
+def test_command_invalid_runs(files):
     of = ("--counts", "c.parquet", "--k", 3)
     assert "give each run only once" in refused("measure", "fairness", "a.run", "a.run", *of)
     assert "--baseline: x.run does not exist" in refused(
@@ -136,7 +137,7 @@ def test_runs_that_the_command_refuses(files):
     )
 
 
-def test_stack_means_runs_side_by_side():
+def test_stack_means_order():
     report = fairness_report(drawn(0), COUNTS.set_index("document_id"), [1, 2])
     means = stack_means({"a": report, "b": report})
     assert means[["run", "k"]].values.tolist() == [["a", 1], ["b", 1], ["a", 2], ["b", 2]]

@@ -45,7 +45,7 @@ def lists(draw):
 
 @settings(max_examples=40)
 @given(example_list=lists(), divergence=st.sampled_from(["JSD", "NMD", "RNOD"]))
-def test_every_cutoff_is_the_plain_loop(example_list, divergence):
+def test_gfr_equals_plain_loop(example_list, divergence):
     gains, shares, target = example_list
     sets = {"set": AttributeSet(tuple(target), divergence)}
     scores = gfr([gains], {"set": [shares]}, sets, max_gain=3)
@@ -58,7 +58,7 @@ def test_every_cutoff_is_the_plain_loop(example_list, divergence):
 
 @settings(max_examples=40)
 @given(example_list=lists(), end=st.integers(0, 6))
-def test_range_and_short_lists(example_list, end):
+def test_gfr_range_and_short_lists(example_list, end):
     gains, shares, target = example_list
     sets = {"set": AttributeSet(tuple(target), "JSD")}
     listed = (np.arange(len(gains)) < end)[None]
@@ -76,13 +76,14 @@ def test_range_and_short_lists(example_list, end):
         assert short[0, -1] == last
 
 
-def test_users_who_stop():
+@pytest.mark.compares("stopping")
+def test_stopping_by_hand():
     """By hand: 3/4 stop at the first document, a quarter of the others at the fourth."""
     assert stopping([[3, 0, 0, 1]], 3).tolist() == [[0.75, 0, 0, 0.0625]]
     assert stopping([[3, 3]], 3, [[True, False]]).tolist() == [[0.75, 0]]
 
 
-def test_irbu_and_weights():
+def test_gfr_irbu_and_weights():
     sets = {"set": AttributeSet((0.5, 0.5), "JSD")}
     options = {"max_gain": 1, "utility": "iRBU", "weights": [3, 1]}
     scores = gfr([[0, 1]], {"set": [[[0.5, 0.5]] * 2]}, sets, **options)
@@ -90,7 +91,7 @@ def test_irbu_and_weights():
     assert scores.combined[0, 1] == pytest.approx(0.75 * 0.5 * 0.99**2 + 0.25 * 0.5)
 
 
-def test_a_list_without_a_relevant_document_has_0():
+def test_gfr_no_relevant_document():
     scores = gfr([[0]], {"s": [[[0.5, 0.5]]]}, {"s": AttributeSet((0.5, 0.5), "NMD")}, max_gain=3)
     assert scores.combined.tolist() == [[0]]
 
@@ -119,10 +120,11 @@ def scores_of(folder, prefix, run, topic, divergences):
     return gfr([gains], shares, sets, max_gain=3), loops
 
 
+@pytest.mark.compares("gfr")
 @pytest.mark.released
 @pytest.mark.parametrize("topic", SETS)
 @pytest.mark.parametrize("part", ["toy", "pilot"])
-def test_the_files_of_fairweb1(mirror, part, topic):
+def test_gfr_fairweb1(mirror, part, topic):
     folder = mirror / "ntcir-fairweb1" / part
     prefix = {"toy": "toy.4topics", "pilot": "fairweb1pilot"}[part]
     runs = sorted(folder.glob("toyrun?")) + sorted(folder.glob("run.*"))
@@ -140,7 +142,7 @@ def test_the_files_of_fairweb1(mirror, part, topic):
 
 
 @pytest.mark.released
-def test_a_toy_topic_by_hand(mirror):
+def test_gfr_by_hand(mirror):
     """P001, toyrun1: an L2 document (one woman, lowest h-index) first and an L1 document fourth."""
     folder = mirror / "ntcir-fairweb1/toy"
     scores, _ = scores_of(folder, "toy.4topics", folder / "toyrun1", "P001", {"R-HINDEX": "NMD"})
@@ -181,6 +183,6 @@ def test_gfr_invalid_values(change, column, value):
         gfr(**({"attribute_sets": GROUPS, "max_gain": 3} | GOOD | change))
 
 
-def test_gfr_place_of_an_invalid_membership():
+def test_gfr_invalid_membership():
     with refused("membership of 's'", [1, 1], row="rank 2 of query 0 (counted from 0)"):
         gfr([[1, 0]], {"s": [[[1, 0], [1, 1]]]}, GROUPS, max_gain=3)

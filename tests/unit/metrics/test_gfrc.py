@@ -47,34 +47,28 @@ every_divergence = pytest.mark.parametrize("divergence", sorted(DIVERGENCES))
 
 
 @every_divergence
-@given(pair=pairs(full=True))
-def test_similarity_is_from_0_to_1_for_targets_that_want_every_group(divergence, pair):
-    assert -1e-12 <= distribution_similarity(*pair, divergence) <= 1
-
-
-@every_divergence
-@given(pair=pairs(max_groups=4))
-def test_similarity_is_from_0_to_1_for_up_to_four_groups(divergence, pair):
+@given(pair=pairs(full=True) | pairs(max_groups=4))
+def test_distribution_similarity_range(divergence, pair):
     assert -1e-12 <= distribution_similarity(*pair, divergence) <= 1
 
 
 @every_divergence
 @given(pair=pairs())
-def test_similarity_is_1_at_the_target_and_only_there(divergence, pair):
+def test_distribution_similarity_at_target(divergence, pair):
     achieved, target = pair
     assert distribution_similarity(target, target, divergence) == pytest.approx(1)
     if not np.allclose(achieved, target):
         assert distribution_similarity(achieved, target, divergence) < 1
 
 
-def test_rnod_exceeds_1_for_five_groups_of_which_the_target_leaves_some_out():
+def test_rnod_above_1():
     target = [1e-6, 1e-6, 0, 0, 1 - 2e-6]
     # By hand: DW of groups 1, 2 and 5 is 7, 5 and 1; 13 / 3 / 4.
     assert rnod([0, 0, 0, 1, 0], target) == pytest.approx((13 / 12) ** 0.5, abs=1e-5)
 
 
 @given(pair=pairs(), data=st.data())
-def test_jsd_does_not_see_the_order_of_the_groups(pair, data):
+def test_jensen_shannon_order_of_groups(pair, data):
     achieved, target = pair
     order = data.draw(st.permutations(range(len(target))))
     shuffled = jensen_shannon(achieved[order], target[order])
@@ -82,7 +76,7 @@ def test_jsd_does_not_see_the_order_of_the_groups(pair, data):
 
 
 @given(pair=pairs())
-def test_jsd_and_nmd_are_symmetric(pair):
+def test_jensen_shannon_and_nmd_symmetric(pair):
     achieved, target = pair
     for divergence in (jensen_shannon, nmd):
         existing, back = divergence(achieved, target), divergence(target, achieved)
@@ -91,41 +85,44 @@ def test_jsd_and_nmd_are_symmetric(pair):
 
 @pytest.mark.parametrize("groups", range(3, 9))
 @pytest.mark.parametrize("divergence", [rnod, nmd])
-def test_ordinal_divergences_grow_with_the_distance_from_the_target(divergence, groups):
+def test_rnod_and_nmd_distance_from_target(divergence, groups):
     points = np.eye(groups)
     assert (np.diff(divergence(points, points[0])) > 0).all()
     assert divergence(points[-1], points[0]) == 1
 
 
 @pytest.mark.parametrize("groups", range(3, 9))
-def test_jsd_is_the_same_however_far_the_group_is(groups):
+def test_jensen_shannon_distance_from_target(groups):
     points = np.eye(groups)
     assert jensen_shannon(points[1:], points[0]) == pytest.approx(np.ones(groups - 1))
 
 
+@pytest.mark.compares("jensen_shannon")
 @given(pair=pairs())
-def test_jsd_agrees_with_scipy(pair):
+def test_jensen_shannon_equals_scipy(pair):
     peer = np.nan_to_num(jensenshannon(*pair, base=2)) ** 2
     assert jensen_shannon(*pair) == pytest.approx(float(peer), abs=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in sqrt")
-def test_jsd_of_nearly_equal_distributions_is_0_where_scipy_gives_nan():
+def test_jensen_shannon_nearly_equal():
     achieved = np.random.default_rng(0).dirichlet(np.ones(8), 1000)
     target = np.nextafter(achieved, 1)
     assert np.isnan(jensenshannon(achieved, target, base=2, axis=1)).any()
     assert jensen_shannon(achieved, target) == pytest.approx(np.zeros(1000), abs=1e-12)
 
 
+@pytest.mark.compares("nmd")
 @given(pair=pairs())
-def test_nmd_agrees_with_scipy(pair):
+def test_nmd_equals_scipy(pair):
     groups = np.arange(len(pair[0]))
     peer = wasserstein_distance(groups, groups, *pair) / groups[-1]
     assert nmd(*pair) == pytest.approx(peer, abs=1e-12)
 
 
+@pytest.mark.compares("rnod")
 @given(pair=pairs())
-def test_rnod_agrees_with_a_direct_reading_of_the_definition(pair):
+def test_rnod_equals_definition(pair):
     p, q = pair
     expected = [i for i in range(len(q)) if q[i] > 0]
     weighted = [sum(abs(i - j) * (p[j] - q[j]) ** 2 for j in range(len(q))) for i in expected]
@@ -134,7 +131,7 @@ def test_rnod_agrees_with_a_direct_reading_of_the_definition(pair):
 
 
 @every_divergence
-def test_divergences_broadcast_over_the_ranks_of_a_list(divergence):
+def test_divergences_broadcast(divergence):
     achieved = np.random.default_rng(1).dirichlet(np.ones(4), (3, 5))
     # Targets with different groups, which RNOD must distinguish row by row.
     target = np.array([[1, 0, 0, 0], [0.5, 0, 0, 0.5], [0.25] * 4, [0, 1, 0, 0], [0, 0, 0.3, 0.7]])
@@ -168,12 +165,13 @@ def test_distribution_similarity_unknown_divergence():
         distribution_similarity([0.5, 0.5], [0.5, 0.5], "KL")
 
 
-def test_targets_printed_with_six_digits_are_accepted():
+def test_divergences_rounded_target():
     assert rnod([0.333333] * 3, [1 / 3] * 3) == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.compares("position_weight")
 @given(budget=st.integers(1, 2000))
-def test_weight_falls_from_1_at_the_first_word_to_0_beyond_the_budget(budget):
+def test_position_weight(budget):
     weights = position_weight(np.arange(1, budget + 3), budget)
     assert weights[0] == 1
     assert weights[-2:].tolist() == [0, 0]
@@ -186,7 +184,7 @@ mentions = st.dictionaries(st.integers(1, 60), st.floats(0, 1), max_size=30)
 
 
 @given(gains_by_position=mentions, budget=st.integers(1, 50))
-def test_relevance_is_from_0_to_1(gains_by_position, budget):
+def test_relevance_range(gains_by_position, budget):
     assert (
         0
         <= relevance(list(gains_by_position), list(gains_by_position.values()), budget)
@@ -194,19 +192,19 @@ def test_relevance_is_from_0_to_1(gains_by_position, budget):
     )
 
 
-def test_relevance_is_1_when_every_word_is_relevant_and_0_when_nothing_is():
+def test_relevance_extremes():
     assert relevance(range(1, 1251), np.ones(1250)) == pytest.approx(1)
     assert relevance([35, 39], [0, 0]) == relevance([], []) == 0
 
 
 @given(gains_by_position=mentions.filter(bool), later=st.integers(1, 40))
-def test_relevance_falls_when_entities_come_later(gains_by_position, later):
+def test_relevance_later_entities(gains_by_position, later):
     counts, gains = np.array(list(gains_by_position)), list(gains_by_position.values())
     assert relevance(counts + later, gains, 50) <= relevance(counts, gains, 50)
     assert relevance([5 + later], [1], 50) < relevance([5], [1], 50)
 
 
-def test_word_counts_are_needed_for_relevant_entities_only():
+def test_relevance_missing_word_counts():
     assert relevance([35, np.nan], [1, 0]) == relevance([35], [1])
     with refused(row="entity 2"):
         relevance([35, np.nan], [1, 0.5])
@@ -228,7 +226,8 @@ def test_gfrc_invalid_values(call, column, value):
         call()
 
 
-def test_only_the_first_relevant_mention_counts():
+@pytest.mark.compares("without_duplicates")
+def test_without_duplicates():
     names = ["a", "a", "b", "a", "b"]
     assert without_duplicates(names, [0, 0.5, 1, 1, 1]).tolist() == [0, 0.5, 1, 0, 0]
     assert without_duplicates([], []).tolist() == []
@@ -239,7 +238,8 @@ TURNS = ["S2", "S2", "S3", "S10", "S10"]
 GAINS = [1, 0.5, 0, 1, 1]
 
 
-def test_independent_method_means_over_the_turn_and_cumulative_over_all_so_far():
+@pytest.mark.compares("achieved_distributions")
+def test_achieved_distributions_methods():
     own = achieved_distributions(TURNS, GAINS, FILMS)
     assert own.index.tolist() == ["S2", "S10"]
     assert own.to_numpy() == pytest.approx(np.array([[0.5, 0.5, 0], [0, 0.5, 0.5]]))
@@ -248,14 +248,14 @@ def test_independent_method_means_over_the_turn_and_cumulative_over_all_so_far()
 
 
 @given(data=st.data(), groups=st.integers(2, 5))
-def test_last_cumulative_distribution_is_the_mean_of_all_relevant_entities(data, groups):
+def test_achieved_distributions_last_cumulative(data, groups):
     rows = data.draw(st.lists(distributions(groups), min_size=1, max_size=12))
     turns = sorted(data.draw(st.integers(1, 4)) for _ in rows)
     result = achieved_distributions(turns, np.ones(len(rows)), rows, "cumulative")
     assert result.iloc[-1].to_numpy() == pytest.approx(np.mean(rows, axis=0))
 
 
-def test_turns_without_a_relevant_entity_are_left_out_of_the_mean():
+def test_group_fairness_turn_without_relevant_entity():
     uniform = AttributeSet((1 / 3,) * 3, "JSD")
     with_gap = turn_similarities(TURNS, GAINS, FILMS, uniform)
     without = turn_similarities(
@@ -267,7 +267,7 @@ def test_turns_without_a_relevant_entity_are_left_out_of_the_mean():
 
 @pytest.mark.parametrize("method", ["independent", "cumulative"])
 @every_divergence
-def test_conversation_without_a_relevant_entity_scores_0(divergence, method):
+def test_gfrc_no_relevant_entity(divergence, method):
     sets = {"RATINGS": AttributeSet((0.2, 0.3, 0.5), divergence)}
     scores = gfrc(
         TURNS, list("abcde"), [np.nan] * 5, [0] * 5, {"RATINGS": FILMS}, sets, method=method
@@ -299,7 +299,10 @@ def test_achieved_distributions_invalid_turns(turns, gains, method, column, valu
         achieved_distributions(turns, gains, np.eye(3), method)
 
 
-def test_scores_of_a_conversation_are_made_of_their_parts():
+@pytest.mark.compares(
+    "combine", "gfrc", "group_fairness", "turn_similarities", "distribution_similarity", "relevance"
+)
+def test_gfrc_equals_parts():
     memberships = {"A": [[1, 0], [0, 1], [0, 1]], "B": [[0, 1], [0, 1], [1, 0]]}
     sets = {"A": AttributeSet((0.5, 0.5), "JSD"), "B": AttributeSet((0.3, 0.7), "NMD")}
     # The second mention of "x" is a duplicate: its turn holds nothing relevant.
@@ -324,6 +327,3 @@ def test_gfrc_missing_attribute_set():
         gfrc(["S1"], ["x"], [1], [1], {}, {})
     with refused("attribute set", "A"):
         gfrc(["S1"], ["x"], [1], [1], {"B": [[1, 0]]}, {"A": AttributeSet((0.5, 0.5), "JSD")})
-
-
-SETS = {"ORIGIN": AttributeSet((0.5, 0.5), "JSD")}

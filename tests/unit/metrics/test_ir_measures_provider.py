@@ -13,12 +13,7 @@ import everycell
 from everycell import metrics
 from everycell.metrics import ir_measures_provider as provider
 from everycell.metrics.ir_measures_provider import EverycellProvider
-from everycell.metrics.run_measure import (
-    CUTOFF,
-    SUPPORTED_MEASURES,
-    RunMeasure,
-    register,
-)
+from everycell.metrics.run_measure import CUTOFF, SUPPORTED_MEASURES, RunMeasure, register
 from everycell.metrics.term_fairness import fairness_report
 from everycell.public import NAMES
 from everycell.trec.runs import trec_order, write_run
@@ -37,7 +32,7 @@ def files(tmp_path_factory):
     return path, run, [ir_measures.Qrel(q, "d1", 1) for q in ("q0", "q2")]
 
 
-def test_values_are_those_of_the_report_beside_the_librarys_own(files):
+def test_evaluate_equals_report(files):
     path, run, qrels = files
     ours = [
         measure
@@ -65,7 +60,7 @@ def test_values_are_those_of_the_report_beside_the_librarys_own(files):
     )
 
 
-def test_the_name_is_read_from_text_and_written_back(files):
+def test_parse_measure_round_trip(files):
     path, run, qrels = files
     text = f"TExFAIR(counts='{path}')@5"
     assert repr(ir_measures.parse_measure(text)) == text
@@ -75,7 +70,7 @@ def test_the_name_is_read_from_text_and_written_back(files):
     assert table[text].mean() == pytest.approx(result.means["TExFAIR"][0])
 
 
-def test_a_query_without_documents_is_no_zero(files):
+def test_evaluate_query_without_documents(files):
     path, run, qrels = files
     measure = everycell.TExFAIR(counts=str(path)) @ 5
     more = [*qrels, ir_measures.Qrel("q9", "d1", 1)]
@@ -84,7 +79,7 @@ def test_a_query_without_documents_is_no_zero(files):
     assert result.aggregated[measure] == ir_measures.calc_aggregate([measure], qrels, run)[measure]
 
 
-def test_documents_without_counts(files):
+def test_evaluate_documents_without_counts(files):
     path, run, qrels = files
     stray = [*run, ir_measures.ScoredDoc("q0", "other", 99.0)]
     measure = everycell.TExFAIR(counts=str(path)) @ 5
@@ -101,7 +96,7 @@ def test_documents_without_counts(files):
     )
 
 
-def test_overlap_with_another_run_is_that_of_crbo(files, tmp_path):
+def test_evaluate_rbo_equals_crbo(files, tmp_path):
     _, run, qrels = files
     frame = pd.DataFrame(run).set_axis(["query", "document", "score"], axis="columns")
     other = frame.assign(score=np.random.default_rng(3).permutation(frame["score"]))
@@ -122,7 +117,7 @@ def test_overlap_with_another_run_is_that_of_crbo(files, tmp_path):
         everycell.evaluate(run, qrels, measure)
 
 
-def test_group_fairness_and_relevance_is_that_of_gfr(tmp_path):
+def test_evaluate_gfr_equals_gfr(tmp_path):
     path = tmp_path / "groups.csv"
     path.write_text("document,a,b\nd1,1,0\nd2,0,1\n")
     run = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d2": 1.0}}
@@ -206,7 +201,7 @@ def test_provider_unregistered_measure():
         SUPPORTED_MEASURES.pop()
 
 
-def test_measures_of_the_provider_are_all_imported():
+def test_provider_imports_all_measures():
     """Each module that registers a measure is imported by the provider, and public."""
     folder = Path(metrics.__file__).parent
     registering = {
@@ -256,6 +251,6 @@ def test_gfr_file_of_groups_without_documents(tmp_path):
         ("GFR(groups='g.csv',max_rel=1,divergence='KL')@5", "divergence"),
     ],
 )
-def test_measures_with_other_parameters_are_refused(files, text, says):
+def test_evaluate_invalid_parameters(files, text, says):
     with pytest.raises(ValueError, match=f"cannot be parsed .*{says}"):
         everycell.evaluate(files[1], files[2], text)

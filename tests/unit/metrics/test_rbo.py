@@ -10,7 +10,8 @@ from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.metrics.rbo import crbo, rbo
+from everycell.metrics.crbo import crbo
+from everycell.metrics.rbo import rbo
 
 persistence = st.sampled_from([0.3, 0.8, 0.9, 0.98])
 variants = st.sampled_from(["truncated", "min", "ext"])
@@ -60,7 +61,7 @@ def in_order(first, second, p, variant, deep=3000):
 
 @settings(max_examples=40)
 @given(first=plain, second=plain, p=persistence, variant=variants)
-def test_without_ties_it_is_the_sum_over_depths(first, second, p, variant):
+def test_rbo_equals_sum_over_depths(first, second, p, variant):
     expected = in_order(first, second, p, variant, deep=1500)
     assert rbo(first, second, p, variant=variant) == pytest.approx(expected, abs=1e-9)
 
@@ -73,7 +74,7 @@ def orders(ranking):
 
 @settings(max_examples=40)
 @given(first=tied(length_limit=4), second=tied(length_limit=4), p=persistence, variant=variants)
-def test_a_is_the_mean_over_all_orders_of_the_ties(first, second, p, variant):
+def test_rbo_ties_a_mean_over_orders(first, second, p, variant):
     if variant == "ext":
         # Extrapolation of unequal lengths is not linear in the orders, so lengths are made equal.
         size = min(sum(map(len, first)), sum(map(len, second)))
@@ -94,7 +95,7 @@ def _cut(ranking, size):
 
 @settings(max_examples=40)
 @given(first=tied(), second=tied(), p=persistence)
-def test_w_counts_ties_from_their_first_rank_on(first, second, p):
+def test_rbo_ties_w_first_rank(first, second, p):
     def top(ranking, depth):
         result = set()
         for group in ranking:
@@ -117,7 +118,7 @@ def test_w_counts_ties_from_their_first_rank_on(first, second, p):
 
 @settings(max_examples=40)
 @given(ranking=tied(), p=persistence)
-def test_b_and_w_give_a_ranking_with_ties_1_with_itself(ranking, p):
+def test_rbo_ties_b_and_w_identical(ranking, p):
     assert rbo(ranking, ranking, p, ties="b") == pytest.approx(1)
     assert rbo(ranking, ranking, p, ties="w") == pytest.approx(1)
     assert rbo(ranking, ranking, p, ties="a") <= 1 + 1e-12
@@ -125,7 +126,7 @@ def test_b_and_w_give_a_ranking_with_ties_1_with_itself(ranking, p):
 
 @settings(max_examples=40)
 @given(first=tied(), second=tied(), p=persistence, ties=st.sampled_from("awb"))
-def test_order_range_and_symmetry(first, second, p, ties):
+def test_rbo_range_and_symmetry(first, second, p, ties):
     values = [rbo(first, second, p, variant=v, ties=ties) for v in ("truncated", "min", "ext")]
     assert 0 <= values[0] <= values[1] + 1e-12
     assert values[1] <= values[2] + 1e-12 <= 1 + 1e-9
@@ -137,11 +138,12 @@ def test_order_range_and_symmetry(first, second, p, ties):
 
 @settings(max_examples=40)
 @given(first=plain, second=plain, p=persistence, variant=variants)
-def test_the_kinds_of_ties_agree_where_there_are_none(first, second, p, variant):
+def test_rbo_without_ties(first, second, p, variant):
     values = {round(rbo(first, second, p, variant=variant, ties=t), 12) for t in "awb"}
     assert len(values) == 1
 
 
+@pytest.mark.compares("rbo")
 @pytest.mark.parametrize(
     ("first", "second", "p", "expected"),
     [
@@ -150,7 +152,7 @@ def test_the_kinds_of_ties_agree_where_there_are_none(first, second, p, variant)
         ("ab", "cdeba", 0.98, 0.373653224),
     ],
 )
-def test_values_of_the_package_rbo(first, second, p, expected):
+def test_rbo_equals_package(first, second, p, expected):
     """rbo 0.1.3 (changyaochen/rbo), `rbo_ext`; it wants NumPy 1, so it is in no lock."""
     assert rbo(first, second, p) == pytest.approx(expected, abs=1e-12)
 
@@ -163,7 +165,7 @@ def test_values_of_the_package_rbo(first, second, p, expected):
         ("b", 0.7126554622012268, 0.4869658579254481),
     ],
 )
-def test_values_of_the_authors_of_the_variants_with_ties(ties, ext, lower_bound):
+def test_rbo_ties_published_values(ties, ext, lower_bound):
     """rbo.py of julian-urbano/sigir2024-rbo on the example of its README, p = 0.9."""
     first = ["red", {"blue", "green"}, "yellow", "pink"]
     second = [{"blue", "red"}, "white", {"yellow", "black", "purple"}, "green"]
@@ -171,7 +173,7 @@ def test_values_of_the_authors_of_the_variants_with_ties(ties, ext, lower_bound)
     assert rbo(first, second, ties=ties, variant="min") == pytest.approx(lower_bound, abs=1e-12)
 
 
-def test_which_variants_the_printed_crbo_rules_out():
+def test_crbo_published_variant():
     """Ten documents: identical lists have 0.651 and 0.856, the thesis prints 0.95 to 0.98."""
     ten = list(range(10))
     assert rbo(ten, ten, variant="truncated") == pytest.approx(1 - 0.9**10)
@@ -209,6 +211,7 @@ def run_of(lists):
     )
 
 
+@pytest.mark.compares("crbo")
 @settings(max_examples=20)
 @given(
     before=st.lists(plain, min_size=1, max_size=3),
@@ -217,7 +220,7 @@ def run_of(lists):
     variant=variants,
     depth=st.integers(1, 9),
 )
-def test_crbo_is_rbo_of_every_query(before, data, p, variant, depth):
+def test_crbo_equals_rbo(before, data, p, variant, depth):
     original = {f"q{position}": items for position, items in enumerate(before)}
     swapped = {query: data.draw(plain) for query in original}
     rows = data.draw(st.randoms(use_true_random=False)).sample
@@ -274,13 +277,13 @@ def test_crbo_invalid_types(change, column, value):
         crbo(run, run.assign(**change))
 
 
-def test_a_doubled_column_of_crbo_is_refused():
+def test_crbo_duplicate_column():
     run = pd.DataFrame({"query": "1", "document": ["a", "b"], "rank": [1, 2]})
     with pytest.raises(ValueError, match="original run has 2 columns named 'rank'"):
         crbo(pd.concat([run, run[["rank"]]], axis=1), run)
 
 
-def test_categorical_and_mixed_ids_of_crbo_count_as_what_they_are():
+def test_crbo_categorical_and_mixed_ids():
     run = pd.DataFrame({"query": list("qqrr"), "document": list("abab"), "rank": [1, 2] * 2})
     swapped = run.assign(rank=[2, 1, 1, 2])
     typed = swapped.astype({"query": "category", "document": "category"})

@@ -33,7 +33,7 @@ def counted(texts, path, words=WORDS, **options):
     return read_counts(path / "counts").to_numpy().tolist()
 
 
-def test_counts_are_those_of_the_nfairr_authors_reading(tmp_path):
+def test_count_terms_equals_nfairr_authors(tmp_path):
     texts = ["She said he saw MARY", "she, he. Mary's", "", "  she  he ", "she\the"]
     assert counted(texts, tmp_path) == [[5, 2, 1], [3, 0, 0], [0, 0, 0], [2, 1, 1], [2, 1, 1]]
 
@@ -68,7 +68,7 @@ def test_count_terms_invisible_characters(tmp_path, tokenise):
     texts=st.lists(st.text("seh SHEma\t\n\u00a0\u3000ry", max_size=30), min_size=1, max_size=8),
     batch=st.integers(1, 9),
 )
-def test_the_batch_changes_nothing(tmp_path_factory, texts, batch):
+def test_count_terms_batch_size(tmp_path_factory, texts, batch):
     folder = tmp_path_factory.mktemp("counts")
     expected = []
     for text in texts:
@@ -79,7 +79,7 @@ def test_the_batch_changes_nothing(tmp_path_factory, texts, batch):
     assert counted(texts, folder, batch=batch) == expected
 
 
-def test_documents_are_read_a_batch_at_a_time(tmp_path):
+def test_count_terms_reads_in_batches(tmp_path):
     class Document(str):
         alive = 0
 
@@ -104,7 +104,7 @@ def test_documents_are_read_a_batch_at_a_time(tmp_path):
     assert pq.ParquetFile(tmp_path / "counts").num_row_groups == 40
 
 
-def test_text_without_blanks_needs_another_tokeniser(tmp_path):
+def test_check_texts_without_blanks(tmp_path):
     words = {"f": ["她", "она"], "m": ["他", "он"]}
     texts = ["她和他", "Она и ОН"]
     assert counted(texts, tmp_path, words) == [[1, 0, 0], [3, 1, 1]]
@@ -112,7 +112,7 @@ def test_text_without_blanks_needs_another_tokeniser(tmp_path):
     assert counted(texts, tmp_path, words, **standard) == [[3, 1, 1], [3, 1, 1]]
 
 
-def test_tokens_of_a_blank():
+def test_blank_tokens():
     assert blank_tokens([" "]) == [[]]
 
 
@@ -135,7 +135,7 @@ def test_count_terms_invalid_words(tmp_path, words, row, column, value):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_term_that_the_tokeniser_cuts_is_refused(tmp_path):
+def test_count_terms_divided_term(tmp_path):
     words = {"f": ["mother-in-law"], "m": ["he"]}
     assert counted(["my mother-in-law"], tmp_path, words) == [[2, 1, 0]]
     with refused("term", "mother-in-law"):
@@ -160,19 +160,19 @@ def test_count_terms_invalid_documents_keep_the_old_file(tmp_path, documents, ro
     assert read_counts(path).index.tolist() == ["old"]
 
 
-def test_a_batch_of_none_is_refused(tmp_path):
+def test_count_terms_empty_batch(tmp_path):
     with refused("batch", 0):
         count_terms([("d", "x")], WORDS, tmp_path / "counts", batch=0)
 
 
-def test_a_document_that_comes_twice_is_found_when_it_is_read(tmp_path):
+def test_read_counts_duplicate_document(tmp_path):
     count_terms([("d", "she"), ("e", "he"), ("d", "he")], WORDS, tmp_path / "counts", batch=1)
     with refused("document", "d", path="counts"):
         read_counts(tmp_path / "counts")
     assert read_counts(tmp_path / "counts", ["e"]).index.tolist() == ["e"]
 
 
-def test_files_that_are_refused(tmp_path):
+def test_read_counts_invalid_files(tmp_path):
     with pytest.raises(FileNotFoundError, match="create it with count_terms"):
         read_counts(tmp_path / "none")
     (tmp_path / "text").write_text("document_id,length")
@@ -217,19 +217,19 @@ def test_read_words_invalid_files(tmp_path, text, row, column, value):
         read_words(tmp_path / "words")
 
 
-def test_a_missing_word_file():
+def test_read_words_missing_file():
     with pytest.raises(FileNotFoundError, match="does not exist"):
         read_words("nowhere.txt")
 
 
 @pytest.mark.released
-def test_the_released_word_list(mirror):
+def test_read_words_released_list(mirror):
     words = read_words(mirror / "gender-bias-ir/fairr/wordlist_gender_representative.txt")
     assert {group: len(terms) for group, terms in words.items()} == {"m": 163, "f": 163}
 
 
 @pytest.mark.parametrize("names", [["length", "f", "f"], ["length", "length", "f"]])
-def test_a_doubled_column_of_counts_is_refused(tmp_path, names):
+def test_check_counts_duplicate_column(tmp_path, names):
     doubled = next(name for name in names if names.count(name) > 1)
     with pytest.raises(ValueError, match=f"has 2 columns named '{doubled}'"):
         check_counts(pd.DataFrame([[3, 1, 1]], columns=names, index=["d"]))
@@ -240,7 +240,7 @@ def test_a_doubled_column_of_counts_is_refused(tmp_path, names):
         read_counts(path)
 
 
-def test_complex_counts_are_refused():
+def test_check_counts_complex():
     frame = pd.DataFrame({"length": [3], "f": [1 + 1j]}, index=["d"])
     with refused("f", fault="has complex numbers"):
         check_counts(frame)
@@ -264,7 +264,7 @@ LINES = {"tsv": "d1\tshe\nd2\the\n", "jsonl": '{"id": "d1", "text": "she"}\n'}
 
 
 @pytest.mark.parametrize("kind", sorted(LINES))
-def test_a_mark_at_the_start_of_another_line_is_refused(tmp_path, kind):
+def test_read_words_byte_order_mark(tmp_path, kind):
     path = tmp_path / f"passages.{kind}"
     path.write_bytes(2 * ("\ufeff" + LINES[kind].rstrip("\n") + "\n").encode())
     with pytest.raises(ValueError, match="line [0-9] has a byte order mark"):
@@ -272,7 +272,7 @@ def test_a_mark_at_the_start_of_another_line_is_refused(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", LINES)
-def test_packed_files_with_the_other_name(tmp_path, kind):
+def test_read_documents_other_compression(tmp_path, kind):
     path = tmp_path / f"passages.{kind}"
     path.write_bytes(gzip.compress(LINES[kind].encode()))
     with pytest.raises(ValueError, match="its name does not end in .gz"):
@@ -283,7 +283,7 @@ def test_packed_files_with_the_other_name(tmp_path, kind):
         list(read_documents(path))
 
 
-def test_a_doubled_column_is_refused(tmp_path):
+def test_read_documents_duplicate_column(tmp_path):
     path = tmp_path / "passages.parquet"
     columns = [pa.array(["d"]), pa.array(["she"]), pa.array(["he"])]
     pq.write_table(pa.table(columns, names=["document_id", "text", "text"]), path)
@@ -292,14 +292,14 @@ def test_a_doubled_column_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("first", ["name,gender", "word,kind", "gender,name"])
-def test_what_seems_to_be_a_header_is_no_group(tmp_path, first):
+def test_read_word_lists_header(tmp_path, first):
     path = tmp_path / "words.csv"
     path.write_text(f"{first}\nshe,f\nhe,m\n")
     with refused(value=first, path="words.csv", row=1, fault="which looks like a header"):
         read_words(path)
 
 
-def test_groups_that_differ_in_case_alone_are_refused(tmp_path):
+def test_read_word_lists_case(tmp_path):
     path = tmp_path / "words.csv"
     path.write_text("she,F\nher,f\nhe,m\n")
     with refused("names of groups", ["F", "f", "m"], path="words.csv"):

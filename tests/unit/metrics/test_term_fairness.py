@@ -97,9 +97,21 @@ texts = st.lists(st.sampled_from(["she", "her", "he", "his", "x", "y", "z"]), mi
 )
 
 
+@pytest.mark.compares(
+    "term_exposure",
+    "group_representation",
+    "rbdf",
+    "ted",
+    "texfair",
+    "neutrality",
+    "nfairr",
+    "ideal_fairr",
+    "divergence_and_factor",
+    "apply_discount",
+)
 @settings(max_examples=40)
 @given(documents=st.lists(texts, min_size=1, max_size=6), tau=st.integers(0, 3))
-def test_measures_are_the_equations_on_texts(tmp_path_factory, documents, tau):
+def test_fairness_curves_equal_equations(tmp_path_factory, documents, tau):
     path = tmp_path_factory.mktemp("counts") / "counts.parquet"
     names = [f"d{position}" for position in range(len(documents))]
     count_terms(zip(names, documents, strict=True), WORDS, path)
@@ -118,7 +130,7 @@ def test_measures_are_the_equations_on_texts(tmp_path_factory, documents, tau):
             assert row[name] == pytest.approx(expected, nan_ok=True, abs=1e-12)
 
 
-def test_the_figure_that_motivates_texfair():
+def test_texfair_figure_4_1():
     """Figure 4.1: all documents are biased, but on the left they balance each other."""
     counts = [[HE, SHE, SHE, HE], [HE, HE, HE, HE]]
     lengths = np.full((2, 4), 12)
@@ -135,7 +147,7 @@ def test_the_figure_that_motivates_texfair():
 
 @settings(max_examples=40)
 @given(example_lists=lists(), data=st.data())
-def test_ranges(example_lists, data):
+def test_fairness_curves_ranges(example_lists, data):
     counts, lengths, listed = example_lists
     groups = counts.shape[2]
     target = data.draw(targets(groups))
@@ -155,7 +167,8 @@ def test_ranges(example_lists, data):
     assert ((factor >= 0) & (factor <= 1 + 1e-12)).all()
 
 
-def test_the_largest_divergence_is_reached():
+@pytest.mark.compares("largest_divergence")
+def test_largest_divergence():
     target = [0.2, 0.3, 0.5]
     one_group = [[[3, 0, 0]]]
     assert ted(one_group, [[7]], target)[0, 0] == pytest.approx(largest_divergence(target, 3))
@@ -164,7 +177,7 @@ def test_the_largest_divergence_is_reached():
 
 @settings(max_examples=40)
 @given(example_lists=lists(), data=st.data())
-def test_swapping_groups_with_their_targets_changes_nothing(example_lists, data):
+def test_fairness_curves_swapped_groups(example_lists, data):
     counts, lengths, listed = example_lists
     order = data.draw(st.permutations(range(counts.shape[2])))
     target = data.draw(targets(counts.shape[2]))
@@ -176,7 +189,7 @@ def test_swapping_groups_with_their_targets_changes_nothing(example_lists, data)
 
 @settings(max_examples=40)
 @given(example_lists=lists(), base=st.floats(1.1, 20))
-def test_the_base_of_the_logarithm_cancels(example_lists, base):
+def test_texfair_base_of_logarithm(example_lists, base):
     counts, lengths, listed = example_lists
     ranks = counts.shape[1]
     ours = {"listed": listed, "weights": np.log(base) / np.log(np.arange(2, ranks + 2))}
@@ -190,22 +203,28 @@ def test_the_base_of_the_logarithm_cancels(example_lists, base):
         np.testing.assert_allclose(found_now, function(*arguments, listed=listed), atol=1e-9)
 
 
+@pytest.mark.compares(
+    "fairness_curves",
+    "fairness_by_query",
+    "exposure_distance",
+    "document_neutrality",
+    "relative_neutrality",
+)
 @settings(max_examples=40)
 @given(example_lists=lists())
-def test_the_curves_are_the_measures(example_lists):
+def test_fairness_curves_equal_measures(example_lists):
     counts, lengths, listed = example_lists
     curves = fairness_curves(counts, lengths, listed=listed)
     same = np.testing.assert_array_equal
     same(curves["NFaiRR"], nfairr(counts, listed=listed))
     same(curves["TExFAIR"], texfair(counts, lengths, listed=listed))
     same(
-        curves["TExFAIR without RBDF"],
-        texfair(counts, lengths, proportional=False, listed=listed),
+        curves["TExFAIR without RBDF"], texfair(counts, lengths, proportional=False, listed=listed)
     )
     same(curves["AWRF"], awrf(alignments(counts), listed=listed))
 
 
-def test_queries_beyond_a_block_are_not_forgotten():
+def test_fairness_curves_several_blocks():
     counts = np.random.default_rng(0).integers(0, 3, (70, 5, 2))
     lengths = counts.sum(axis=2) + 3
     ideal = np.cumsum(np.linspace(1, 2, 70)[:, None] * np.ones(5), axis=1)
@@ -216,7 +235,7 @@ def test_queries_beyond_a_block_are_not_forgotten():
 
 @settings(max_examples=40)
 @given(example_lists=lists(groups=2), data=st.data())
-def test_a_value_at_k_does_not_see_what_stands_below(example_lists, data):
+def test_fairness_curves_cutoff(example_lists, data):
     counts, lengths, listed = example_lists
     k = data.draw(st.integers(1, counts.shape[1]))
     full = fairness_curves(counts, lengths, listed=listed)
@@ -227,7 +246,7 @@ def test_a_value_at_k_does_not_see_what_stands_below(example_lists, data):
 
 @settings(max_examples=40)
 @given(example_lists=lists(groups=2), times=st.integers(2, 5))
-def test_exposure_depends_on_the_share_of_terms_in_a_document_not_on_its_size(example_lists, times):
+def test_term_exposure_share_of_terms(example_lists, times):
     counts, lengths, listed = example_lists
     before = texfair(counts, lengths, listed=listed)
     np.testing.assert_allclose(
@@ -237,9 +256,7 @@ def test_exposure_depends_on_the_share_of_terms_in_a_document_not_on_its_size(ex
 
 @settings(max_examples=40)
 @given(example_lists=lists(groups=2), lean=st.integers(1, 5))
-def test_one_more_document_of_the_group_that_leads_is_never_fairer_without_rbdf(
-    example_lists, lean
-):
+def test_texfair_one_more_document(example_lists, lean):
     counts, lengths, _ = example_lists
     share = group_representation(term_exposure(counts, lengths))[:, -1]
     for query in np.flatnonzero(~np.isnan(share[:, 0])):
@@ -254,7 +271,7 @@ def test_one_more_document_of_the_group_that_leads_is_never_fairer_without_rbdf(
 
 @settings(max_examples=40)
 @given(example_lists=lists(groups=2))
-def test_documents_without_group_terms_make_a_list_fairer_only_through_rbdf(example_lists):
+def test_texfair_documents_without_terms(example_lists):
     counts, lengths, _ = example_lists
     empty = np.zeros((len(counts), 1, 2), dtype=int)
     longer = np.concatenate([counts, empty], axis=1)
@@ -267,7 +284,7 @@ def test_documents_without_group_terms_make_a_list_fairer_only_through_rbdf(exam
     assert (fair[:, -1] >= fair[:, -2] - 1e-12).all()
 
 
-def test_a_list_without_group_terms_is_fair_with_rbdf_and_undefined_without():
+def test_texfair_list_without_terms():
     counts, lengths = [[NONE, NONE]], [[3, 0]]
     assert texfair(counts, lengths).tolist() == [[1, 1]]
     assert np.isnan(texfair(counts, lengths, proportional=False)).all()
@@ -275,11 +292,11 @@ def test_a_list_without_group_terms_is_fair_with_rbdf_and_undefined_without():
     assert nfairr(counts).tolist() == [[1, 1]]
 
 
-def test_a_document_of_length_0_exposes_nothing():
+def test_term_exposure_empty_document():
     assert term_exposure([[NONE, SHE]], [[0, 1]]).round(3).tolist() == [[[0, 0], [0.631, 0]]]
 
 
-def test_a_short_list_keeps_its_texfair_but_loses_nfairr():
+def test_fairness_curves_short_list():
     counts, lengths = [[SHE, HE, NONE]], [[2, 2, 0]]
     listed = [[True, True, False]]
     values = texfair(counts, lengths, listed=listed)[0]
@@ -289,12 +306,12 @@ def test_a_short_list_keeps_its_texfair_but_loses_nfairr():
     assert nfairr(counts, listed=listed)[0] == pytest.approx([1, 1, expected])
 
 
-def test_a_query_without_documents_has_no_value():
+def test_fairness_curves_query_without_documents():
     values = fairness_curves([[SHE]], [[2]], listed=[[False]])
     assert all(np.isnan(values[measure]).all() for measure in MEASURES)
 
 
-def test_what_stands_at_ranks_without_a_document_is_not_read():
+def test_fairness_curves_empty_ranks():
     listed = [[True, False]]
     with_rubbish = fairness_curves([[SHE, [9, np.nan]]], [[2, -4]], listed=listed)
     clean = fairness_curves([[SHE, NONE]], [[2, 0]], listed=listed)
@@ -302,20 +319,21 @@ def test_what_stands_at_ranks_without_a_document_is_not_read():
         np.testing.assert_array_equal(with_rubbish[measure], clean[measure])
 
 
-def test_neutrality_of_three_groups_falls_below_0():
+def test_neutrality_three_groups():
     # By hand: |1 - 1/3| + 2 |0 - 1/3| = 4/3.
     assert neutrality([5, 0, 0]) == pytest.approx(-1 / 3)
     assert neutrality([2, 0], target=[1, 0]) == 1
 
 
-def test_ideal_takes_the_most_neutral_documents_and_uses_a_small_set_up():
+@pytest.mark.compares("find_most_neutral", "background_ideal")
+def test_ideal_fairr_small_background():
     omega = [[0.0, 0.5, 1.0]]
     expected = np.cumsum([1, 0.5 / math.log2(3), 0, 0])
     assert ideal_fairr(omega, 4)[0] == pytest.approx(expected)
     assert ideal_fairr(omega, 4, listed=[[True, True, False]])[0, 0] == 0.5
 
 
-def test_nfairr_has_no_value_where_even_the_ideal_is_unfair():
+def test_nfairr_unfair_ideal():
     assert np.isnan(nfairr([[[2, 0]]], ideal=ideal_fairr([[0.0]], 1))).all()
 
 
@@ -331,7 +349,7 @@ def run_frame(*rows):
 COUNTS = counts_frame(d1=[5, 1, 0], d2=[4, 0, 2], d10=[3, 0, 0])
 
 
-def test_the_background_may_be_a_collection_or_each_querys_own_set():
+def test_fairness_by_query_background():
     counts = counts_frame(biased=[2, 2, 0], half=[4, 3, 1], neutral=[1, 0, 0])
     run = run_frame(("q", "biased", 2), ("q", "half", 1))
     ranked = ranked_counts(run, counts)
@@ -348,7 +366,7 @@ def test_the_background_may_be_a_collection_or_each_querys_own_set():
         assert result["NFaiRR"].tolist() == pytest.approx([by_hand / ideal])
 
 
-def test_ranks_are_those_of_the_retrieval_modules():
+def test_ranked_counts_ranks():
     run = run_frame(
         ("q2", "d9", 1.0), ("q1", "d2", 1.0), ("q1", "d10", 1.0 + 1e-9), ("q1", "é", 1.0),
         ("q1", "D1", 3.0), ("q2", "d1", 2.0),
@@ -365,7 +383,7 @@ def test_ranks_are_those_of_the_retrieval_modules():
     assert result == expected.tolist()
 
 
-def test_five_lines_from_a_trec_run_and_a_counts_file(tmp_path):
+def test_fairness_by_query_from_files(tmp_path):
     count_terms([("d1", "she runs"), ("d2", "he and his dog")], WORDS, tmp_path / "counts")
     write_run(run_frame(("7", "d1", 2.0), ("7", "d2", 1.0)), tmp_path / "bm25.run", tag="bm25")
 
@@ -379,7 +397,7 @@ def test_five_lines_from_a_trec_run_and_a_counts_file(tmp_path):
     assert means["NFaiRR"].round(3).tolist() == [1, 0.613, 0.22]
 
 
-def test_unknown_documents_are_an_error_or_neutral():
+def test_ranked_counts_unknown_documents():
     run = run_frame(("q", "d1", 2), ("q", "new", 1))
     fault = "which has no counts, like 1 of 2 documents"
     with refused("document of the run", "new", fault=fault):
@@ -389,7 +407,7 @@ def test_unknown_documents_are_an_error_or_neutral():
     assert ranked.listed.all()
 
 
-def test_depth_cuts_and_pads():
+def test_ranked_counts_depth():
     run = run_frame(("q", "d1", 3), ("q", "d2", 2), ("p", "d1", 1))
     assert ranked_counts(run, COUNTS, depth=1).counts.tolist() == [[SHE], [SHE]]
     assert ranked_counts(run, COUNTS, depth=3).listed.tolist() == [
@@ -412,7 +430,7 @@ RUN = run_frame(("q", "d1", 1.0))
         (RUN, {"unknown": "skip"}, "unknown is 'skip'"),
     ],
 )
-def test_runs_that_are_refused(run, options, says):
+def test_ranked_counts_invalid_runs(run, options, says):
     with pytest.raises(ValueError, match=says):
         ranked_counts(run, COUNTS, **options)
 
@@ -446,7 +464,7 @@ def test_texfair_invalid_arrays(change, row, column, value):
         texfair(**arguments)
 
 
-def test_other_values_that_are_refused():
+def test_fairness_curves_invalid_values():
     ranked = ranked_counts(RUN, COUNTS)
     with refused("cut-off", 2):
         fairness_by_query(ranked, [2])
@@ -470,7 +488,8 @@ def test_other_values_that_are_refused():
         ideal_fairr([[2.0]], 1)
 
 
-def test_correlation_is_numpys_and_leaves_queries_without_a_value_out():
+@pytest.mark.compares("correlation")
+def test_correlation_equals_numpy():
     first, second = np.random.default_rng(1).random((2, 30))
     result = correlation(np.append(first, np.nan), np.append(second, 0.5))
     assert result.r == pytest.approx(np.corrcoef(first, second)[0, 1])

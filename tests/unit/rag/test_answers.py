@@ -194,7 +194,7 @@ def test_is_correct_no_gold(gold):
 
 
 @given(st.text(alphabet="ab the.,", max_size=20), st.text(alphabet="ab the.,", min_size=1))
-def test_the_whole_answer_is_one_of_its_words(output, gold):
+def test_same_words_whole_answer_is_one_word(output, gold):
     if not normalise_answer(gold):
         return
     full, words = (is_correct(output, [gold], match=m) for m in ("whole", "words"))

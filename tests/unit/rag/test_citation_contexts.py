@@ -5,12 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.rag.citation_contexts import HEADINGS
-from everycell.rag.citations import (
-    find_citations,
-    source_list_of,
-    uncited_text,
-    unread_marks,
-)
+from everycell.rag.citation_marks import unread_marks
+from everycell.rag.citations import find_citations, source_list_of, uncited_text
 from everycell.rag.cited_sentences import cited_sentences
 
 # Text, numbers that are read, and marks that are reported as not read.
@@ -73,7 +69,7 @@ DECISIONS = [
 
 
 @pytest.mark.parametrize(("text", "numbers", "unread"), DECISIONS)
-def test_find_citations_and_unread_marks(text, numbers, unread):
+def test_find_citations_contexts(text, numbers, unread):
     assert [citation.number for citation in find_citations(text)] == numbers
     marks = unread_marks(text)
     if isinstance(unread, int):
@@ -254,7 +250,7 @@ def test_find_citations_any_combination(text):
      "[1]. References: " * 10_000, "[1]. Sources: [2] a " * 5_000, "(cite 2" * 30_000,
      "Sources: " * 20_000],
 )  # fmt: skip
-def test_find_citations_takes_linear_time(text):
+def test_find_citations_linear_time(text):
     find_citations(text)
     unread_marks(text)
     uncited_text(text, 3)

@@ -5,14 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.language_models.generation import Answer, NotOfferedError, Token
+from everycell.rag.citation_marks import LONGEST_RANGE, unread_marks
 from everycell.rag.citations import (
-    LONGEST_RANGE,
     Cited,
     citation_logprobs,
     documents,
     find_citations,
     may_cite,
-    unread_marks,
     without_citations,
     written_citations,
 )
@@ -90,29 +89,29 @@ def numbers(text, **options):
         ("[1234567]", []),
     ],
 )
-def test_forms(text, expected_citations):
+def test_find_citations_forms(text, expected_citations):
     assert numbers(text) == expected_citations
 
 
-def test_only_plain_brackets_as_in_the_authors_library():
+def test_find_citations_plain():
     text = "[1] [2, 3] [4-6] Document 7 【8】 [[9]]"
     assert numbers(text, forms="plain") == [1, 9]
 
 
-def test_a_long_range_is_read_as_its_ends():
+def test_find_citations_long_range():
     assert numbers(f"[1-{LONGEST_RANGE}]") == list(range(1, LONGEST_RANGE + 1))
     assert numbers(f"[1-{LONGEST_RANGE + 1}]") == [1, LONGEST_RANGE + 1]
     assert numbers("[1-999999]") == [1, 999999]
     assert numbers("the war [1939-1945]") == [1939, 1945]
 
 
-def test_places_are_those_of_the_digits():
+def test_find_citations_positions():
     text = "It is so [12], say Documents 3 and 45 [Document 6]."
     cited = find_citations(text)
     assert [text[c.start : c.end] for c in cited] == ["12", "3", "45", "6"]
 
 
-def test_each_document_once_and_strays_apart():
+def test_documents_repeated_and_stray():
     result = find_citations("[8][2] once more [8], [0] and [11].")
     assert documents(result, 10) == Cited((8, 2), (0, 11))
     assert documents(result, 9, first=0) == Cited((8, 2, 0), (11,))
@@ -139,20 +138,20 @@ def test_each_document_once_and_strays_apart():
         "x" * 200_000 + "¹" * 200_000,
     ],
 )
-def test_a_hostile_text_takes_no_time_to_speak_of(text):
+def test_find_citations_hostile_text(text):
     """Where time grows with the square of the length, this does not end."""
     assert len(find_citations(text)) <= 1
     assert len(without_citations(text)) <= len(text)
     assert len(unread_marks(text)) <= 50_000
 
 
-def test_ten_thousand_tokens():
+def test_citation_logprobs_many_tokens():
     text = "word " * 10_000 + "".join(f"[{number}]" for number in range(1, 11))
     assert numbers(text) == list(range(1, 11))
 
 
 @given(st.text(alphabet="[]1230 ,-–aD【】ocument.:#^(二十)AIH", max_size=60))
-def test_any_text_is_read(text):
+def test_find_citations_any_text(text):
     for citation in find_citations(text):
         assert 0 <= citation.start < citation.end <= len(text)
     if not find_citations(text):
@@ -160,13 +159,13 @@ def test_any_text_is_read(text):
 
 
 @given(st.lists(st.integers(1, 10), max_size=12))
-def test_what_is_written_is_found(cited):
+def test_find_citations_round_trip(cited):
     assert numbers("So it is " + " ".join(f"[{number}]" for number in cited)) == cited
     if cited:
         assert numbers(f"So it is [{', '.join(map(str, cited))}].") == cited
 
 
-def test_citations_are_taken_out_of_a_text():
+def test_without_citations():
     text = "Delft [2], [1, 3] not [sic] and Document 4【5】 [6 (author: Human)]."
     assert without_citations(text) == "Delft, not [sic] and Document 4."
 
@@ -181,53 +180,40 @@ def test_citations_are_taken_out_of_a_text():
         ("In [11] [999] [2100] [0].", "In."),
     ],
 )
-def test_a_year_stays_in_what_is_compared_with_right_answers(text, expected):
+def test_without_citations_year(text, expected):
     assert without_citations(text, k=10) == expected
     # It is read as a citation of no document, and documents lose it before they are shown.
     assert "19" not in without_citations(text)
     assert not {1, 4, 10} & set(documents(find_citations(text), 10).documents)
 
 
-def test_what_is_a_document_is_no_year():
+def test_without_citations_number_of_a_document():
     assert without_citations("So it is [1984].", k=2000) == "So it is."
 
 
-def answer_of(*pieces):
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        ([("Yes ", -9), ("[", -8), ("1", -1), ("0", -2), ("][2", -4), ("]", -7)], [-3, -4]),
+        # A token of two citations counts for both; numbers inside a range have no probability.
+        ([("[1][2]", -0.5)], [-0.5, -0.5]),
+        ([("[", -9), ("1", -1), ("-", -9), ("3", -2), ("]", -9)], [-1, -2]),
+        ([("【", -9), ("二", -1), ("】", -9)], [-1]),
+    ],
+)
+def test_citation_logprobs(pieces, expected):
     tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
-    return Answer(text="".join(text for text, _ in pieces), finish="stop", tokens=tokens)
+    answer = Answer(text="".join(text for text, _ in pieces), finish="stop", tokens=tokens)
+    assert citation_logprobs(answer, find_citations(answer.text)) == expected
 
 
-def test_probabilities_are_those_of_the_digits():
-    answer = answer_of(("Yes ", -9), ("[", -8), ("1", -1), ("0", -2), ("][2", -4), ("]", -7))
-    assert citation_logprobs(answer, find_citations(answer.text)) == [-3, -4]
-
-
-def test_a_token_of_two_citations_counts_for_both():
-    answer = answer_of(
-        ("[1][2]", -0.5),
-    )
-    assert citation_logprobs(answer, find_citations(answer.text)) == [-0.5, -0.5]
-
-
-def test_numbers_inside_a_range_have_no_probability():
-    answer = answer_of(("[", -9), ("1", -1), ("-", -9), ("3", -2), ("]", -9))
-    cited = find_citations(answer.text)
-    assert len(cited) == 3
-    assert citation_logprobs(answer, cited) == [-1, -2]
-
-
-def test_a_chinese_numeral_has_a_probability():
-    answer = answer_of(("【", -9), ("二", -1), ("】", -9))
-    assert citation_logprobs(answer, find_citations(answer.text)) == [-1]
-
-
-def test_tokens_may_go_on_after_the_text():
+def test_citation_logprobs_tokens_after_the_text():
     tokens = (Token(text="[1]", logprob=-1), Token(text="\nStop", logprob=-2))
     answer = Answer(text="[1]", finish="stop", tokens=tokens)
     assert citation_logprobs(answer, find_citations("[1]")) == [-1]
 
 
-def test_without_log_probabilities_there_is_no_confidence():
+def test_citation_logprobs_missing():
     with pytest.raises(NotOfferedError, match="confidence"):
         citation_logprobs(Answer(text="[1]", finish="stop"), find_citations("[1]"))
 
@@ -242,7 +228,7 @@ def test_without_log_probabilities_there_is_no_confidence():
         ("[1[2]3] x", " x"),
     ],
 )
-def test_no_letter_goes_with_a_citation_and_none_is_left(text, plain):
+def test_without_citations_keeps_letters(text, plain):
     assert without_citations(text) == plain
     assert not find_citations(without_citations(text))
 
@@ -258,7 +244,7 @@ def test_no_letter_goes_with_a_citation_and_none_is_left(text, plain):
         ("At night¹ and day,² ³ say owls.⁴", [1, 2, 3, 4]),
     ],
 )
-def test_forms_of_chat_models(text, expected_citations):
+def test_find_citations_forms_of_chat_models(text, expected_citations):
     assert numbers(text) == expected_citations
     assert unread_marks(text) == []
 
@@ -271,16 +257,16 @@ def test_forms_of_chat_models(text, expected_citations):
         ("the owl³ [E 0 0] [3E2] [E1E2]", ["owl³", "[E 0 0]", "[3E2]", "[E1E2]"]),
     ],
 )
-def test_marks_that_are_not_read_are_listed(text, unread):
+def test_unread_marks(text, unread):
     assert unread_marks(text) == unread
 
 
-def test_plain_brackets_leave_other_marks_unread():
+def test_unread_marks_plain():
     assert unread_marks("[1] [2, 3] night¹", forms="plain") == ["[2, 3]", "night¹"]
 
 
 @pytest.mark.parametrize("text", ["[1 to 3]", "[1]-[3]"])
-def test_a_number_inside_a_range_is_not_written(text):
+def test_written_citations_range(text):
     cited = find_citations(text)
     assert [item.number for item in written_citations(cited, text)] == [1, 3]
 

@@ -104,7 +104,7 @@ def test_split_answer_each_mark_after_its_sentence(numbers, gap):
 
 
 @pytest.mark.parametrize("text", ["a. [1] " * 20_000, "a. " + "[1] " * 40_000, "a.\n" * 20_000])
-def test_split_answer_takes_linear_time(text):
+def test_split_answer_linear_time(text):
     assert split_answer(text)
 
 
@@ -119,18 +119,15 @@ def test_cited_sentences_without_marks_and_list_markers():
     )
 
 
-def test_cited_sentences_leave_no_empty_parentheses():
+def test_cited_sentences_empty_parentheses():
     statements = cited_sentences("Owls hunt (see [1]). Foxes (red ones) sleep ([2]).", 2).statements
-    assert [statement.text for statement in statements] == [
-        "Owls hunt.",
-        "Foxes (red ones) sleep.",
-    ]
+    assert [statement.text for statement in statements] == ["Owls hunt.", "Foxes (red ones) sleep."]
 
 
 REASONED = "<think>Owls <co: 1>no</co: 1>. [2] Yes.</think>"
 
 
-def test_citing_styles_read_no_reasoning():
+def test_citing_style_reasoning():
     sentence = citing_style("sentences").read(f"{REASONED}Owls hunt. [1]", 2)
     assert (
         sentence.answer.statements == (Statement("Owls hunt.", (0,)),) and sentence.sentences == 1
@@ -165,7 +162,7 @@ def test_cited_sentences_surroundings_of_marks(text, expected):
      "**Sources:** {}.", "Sources used: {}.", "Quellen: {}.", "References: {}。", "- Sources: {}."],
 )  # fmt: skip
 @pytest.mark.parametrize("gap", [" ", "\n", "\n\n"])
-def test_cited_sentences_heading_with_numbers_is_no_statement(heading, gap):
+def test_cited_sentences_heading_with_numbers(heading, gap):
     """Above other sentences and at the end, with a full stop after the numbers."""
     text = f"Owls hunt.{gap}{heading.format('[1], [2]')}"
     assert cited_sentences(text, 3).statements == (Statement("Owls hunt.", (0, 1)),)
@@ -176,7 +173,7 @@ def test_cited_sentences_heading_with_numbers_is_no_statement(heading, gap):
     )
 
 
-def test_cited_sentences_sentence_about_sources_is_a_statement():
+def test_cited_sentences_sentence_about_sources():
     text = "Sources disagree [1]. References are missing. The literature is old [2]."
     assert [statement.text for statement in cited_sentences(text, 3).statements] == [
         "Sources disagree.",

@@ -25,10 +25,6 @@ def marked(text: str, k: int = 5, first: int = 0):
     return read_grounded(f"Answer: x\nGrounded answer: {text}", k, first=first)
 
 
-def spans(text: str, k: int = 5):
-    return [tuple(item) for item in marked(text, k).answer.statements]
-
-
 def test_read_grounded() -> None:
     result = read_grounded(TIDY, 5)
     assert result.answer == CitedAnswer(
@@ -40,36 +36,34 @@ def test_read_grounded() -> None:
     assert (result.sentences, result.stray, result.mended) == (1, (), 0)
 
 
-def test_read_grounded_line_breaks() -> None:
-    assert spans("<co: 2>in the\n\n old town</co: 2>.") == [("in the old town", (2,))]
-    assert spans("<co: 1,\n2>old</co: 1,\n2>.") == [("old", (1, 2))]
-
-
-def test_read_grounded_other_closing_number() -> None:
-    result = marked("<co: 0,1>An owl</co: 0> hunts <co: 2>mice</co: 4>.")
-    assert result.answer.statements == (Statement("An owl", (0, 1)), Statement("mice", (2,)))
-    assert result.mended == 2
-    assert result.answer.text == "An owl hunts mice."
-
-
-def test_read_grounded_unclosed_mark() -> None:
-    result = marked("<co: 1>Owls hunt mice. Foxes do too.")
-    assert result.answer.statements == (Statement("Owls hunt mice.", (1,)),)
-    assert result.mended == 1 and result.answer.text == "Owls hunt mice. Foxes do too."
-
-
-def test_read_grounded_closing_mark_alone() -> None:
-    assert marked("Owls</co: 1> hunt.").answer.statements == ()
-    assert marked("Owls</co: 1> hunt.").answer.text == "Owls hunt."
-
-
-def test_read_grounded_nested_marks() -> None:
-    assert spans("<co: 0>the <co: 1>old</co: 1> town</co: 0>") == [
-        ("the old town", (0,)),
-        ("old", (1,)),
-    ]
-    # Crossed: the numbers say which one is closed.
-    assert spans("<co: 0>a <co: 1>b</co: 0> c</co: 1>") == [("a b", (0,)), ("b c", (1,))]
+@pytest.mark.parametrize(
+    ("text", "expected", "mended", "plain"),
+    [
+        ("<co: 2>in the\n\n old town</co: 2>.", [("in the old town", (2,))], 0, "in the old town."),
+        ("<co: 1,\n2>old</co: 1,\n2>.", [("old", (1, 2))], 0, "old."),
+        # Other numbers at the end, no end, and no beginning.
+        (
+            "<co: 0,1>An owl</co: 0> hunts <co: 2>mice</co: 4>.",
+            [("An owl", (0, 1)), ("mice", (2,))],
+            2,
+            "An owl hunts mice.",
+        ),
+        ("<co: 1>Owls hunt. Foxes too.", [("Owls hunt.", (1,))], 1, "Owls hunt. Foxes too."),
+        ("Owls</co: 1> hunt.", [], 0, "Owls hunt."),
+        # Nested; crossed, the numbers say which one is closed.
+        (
+            "<co: 0>the <co: 1>old</co: 1> town</co: 0>",
+            [("the old town", (0,)), ("old", (1,))],
+            0,
+            "the old town",
+        ),
+        ("<co: 0>a <co: 1>b</co: 0> c</co: 1>", [("a b", (0,)), ("b c", (1,))], 0, "a b c"),
+    ],
+)
+def test_read_grounded_marks(text: str, expected: list, mended: int, plain: str) -> None:
+    result = marked(text)
+    assert [tuple(item) for item in result.answer.statements] == expected
+    assert (result.mended, result.answer.text) == (mended, plain)
 
 
 def test_read_grounded_stray_numbers() -> None:

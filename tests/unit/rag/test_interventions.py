@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from everycell.base.errors import DataError
 from everycell.rag.interventions import (
@@ -20,11 +21,10 @@ from everycell.rag.interventions import (
     try_instance,
     without_statement,
 )
-from everycell.rag.planted import PlantedReader, planted_question
-from papers.heuss2025.ch5_answers import answer_sizes, selection_counts
-from papers.heuss2025.ch5_planted import estimates, experiment, planted_questions
 
 DOCUMENTS = ["The owl hunts at night.", "Foxes hunt at dusk.", "Owls live in woods."]
+
+
 ANSWER = CitedAnswer(
     (Statement("at night", (0,)), Statement("in woods", (2,)), Statement("alone", ())),
     relevant=(0, 1, 2),
@@ -205,11 +205,11 @@ def test_without_statement_many_amounts():
     assert not any(character.isdigit() for character in without_statement(text, statement))
 
 
-def test_share_equals_scipy():
-    from scipy.stats import binomtest
-
-    exact = binomtest(116, 936).proportion_ci(method="exact")
-    assert share(116, 936) == pytest.approx((100 * 116 / 936, 100 * exact.low, 100 * exact.high))
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_share_equals_scipy(level):
+    exact = binomtest(116, 936).proportion_ci(confidence_level=level, method="exact")
+    expected = (100 * 116 / 936, 100 * exact.low, 100 * exact.high)
+    assert share(116, 936, level=level) == pytest.approx(expected)
 
 
 def test_outcomes():
@@ -224,61 +224,6 @@ def test_outcomes():
     assert result["cites the forged document"] == {"count": 1, "of": 1}
     assert result["one cited"] == {"count": 0, "of": 1}
     assert result["statement removed"] == {"count": 1, "of": 2}
-
-
-@pytest.mark.parametrize(("memory", "openness"), [(0.0, 0.0), (0.5, 0.0), (0.5, 0.4), (1.0, 0.0)])
-def test_outcomes_of_planted_readers(memory, openness):
-    questions = planted_questions(150, seed=4)
-    reader = PlantedReader(memory=memory, open=openness, seed=4)
-    tried = experiment(questions, reader, seed=4)
-    result = estimates(tried).set_index("estimate")
-    planted = result.loc["planted", "value"]
-    remaining = result.loc["stays without its words"]
-    # The interval of 95 %, half as wide again: four cases are looked at.
-    slack = 0.5 * (remaining["high"] - remaining["low"])
-    assert remaining["low"] - slack <= planted <= remaining["high"] + slack
-    fooled = result.loc["cites the forged document", "value"]
-    expected = reader.matching * planted + openness * (100 - planted)
-    assert fooled == pytest.approx(expected, abs=10)
-    if memory == openness == 0:
-        assert fooled == remaining["value"] == 0
-
-
-def test_planted_reader_sources():
-    question = planted_question("q7", seed=1)
-    steady = PlantedReader(memory=0.5, steady=1.0, matching=1.0, seed=2)
-    sources = dict(zip(dict(question.claims), steady.sources(question), strict=True))
-    assert set(sources.values()) == {"memory", "closed"}
-    message = {item.text for item in steady.answer(question, ["nothing"]).statements}
-    assert message == {text for text, source in sources.items() if source == "memory"}
-
-
-def test_selection_counts():
-    answers = [
-        CitedAnswer((Statement("a b", (0, 1)),), relevant=(0, 1), to_cite=(0,)),
-        CitedAnswer((Statement("c", (0,)),), relevant=(0, 1), to_cite=(0, 2)),
-        CitedAnswer((Statement("d", ()),), relevant=(0,), to_cite=(0,)),
-    ]
-    table = selection_counts(answers).pivot(index="row", columns="selection_step", values="value")
-    assert table["Pred. Rel."].to_dict() == {
-        "Cited all selected documents": 1,
-        "Cited less than all selected documents": 1,
-        "Cited not selected documents": 0,
-        "Cited nothing": 1,
-    }
-    assert table.loc["Cited not selected documents", "Pred. Cited"] == 1
-    sizes = answer_sizes(answers).groupby("panel", sort=False)
-    shares = {panel: dict(zip(rows["x"], rows["value"], strict=True)) for panel, rows in sizes}
-    assert shares["citations"] == pytest.approx({0: 100 / 3, 1: 100 / 3, 2: 100 / 3})
-    assert shares["words"] == {1: 50, 2: 50}
-    assert shares["places"] == pytest.approx({1: 200 / 3, 2: 100 / 3})
-
-
-@pytest.mark.parametrize("name", ["memory", "open", "matching", "steady", "selecting"])
-def test_planted_reader_invalid(name):
-    with pytest.raises(DataError) as caught:
-        PlantedReader(**({"memory": 0.5} | {name: 1.5}))
-    assert (caught.value.column, caught.value.value) == (name, 1.5)
 
 
 def test_find_statement_in_text() -> None:
@@ -308,10 +253,3 @@ def test_mutual_entailment() -> None:
     with pytest.raises(DataError) as caught:
         mutual_entailment(infer, 1.5)
     assert (caught.value.column, caught.value.value) == ("threshold", 1.5)
-
-
-def test_share_level_of_the_interval():
-    from scipy.stats import binomtest
-
-    exact = binomtest(116, 936).proportion_ci(confidence_level=0.8, method="exact")
-    assert share(116, 936, level=0.8)[1:] == pytest.approx((100 * exact.low, 100 * exact.high))

@@ -120,10 +120,7 @@ def test_document_lines_empty_document():
     [
         ("Question: $question", r"lacks the slot \$documents"),
         ("$documents $question $author", r"slot is '\$author'"),
-        (
-            "### user\n$question\n$documents\n### assistant\nOK",
-            "last message has the role assis",
-        ),
+        ("### user\n$question\n$documents\n### assistant\nOK", "last message has the role assis"),
         ("$documents $question costs $5", r"write \$\$ for a dollar sign"),
         ("### document\n[$number]\n### user\n$documents $question", r"lacks the slot \$text"),
         (

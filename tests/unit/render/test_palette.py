@@ -17,7 +17,7 @@ PAPERS = LIBRARY.parents[1] / "workflow" / "papers"
 #: A colour in hexadecimal form; the deviation plot has placeholders with four zeros.
 COLOUR = re.compile(r"#(?!0000)(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3,4})\b")
 #: Pages of their own, and a library.
-OTHERS = ("rag/grounded/templates/provenance.html", "minisearch-7.2.0.js")
+OTHERS = ("rag/templates/provenance.html", "minisearch-7.2.0.js")
 
 
 def test_colours_are_written_once():

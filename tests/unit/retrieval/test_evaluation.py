@@ -68,6 +68,7 @@ def random_data(seed, n_topics=40, n_candidates=30, levels=4):
     return frame(run, "score"), frame(qrels, "relevance")
 
 
+@pytest.mark.compares("evaluate", "measure_ranks", "relevant_ranks")
 @pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize("seed", range(3))
 def test_evaluate_equals_pytrec_eval_with_ties(seed, level):

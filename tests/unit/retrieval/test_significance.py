@@ -24,6 +24,7 @@ def values(seed=0, n=40, effects=(0.0, 0.05, 0.2, 0.21)):
     return pd.DataFrame(scores, columns=[f"s{i}" for i in range(len(effects))])
 
 
+@pytest.mark.compares("paired_tests")
 def test_paired_tests_equal_scipy():
     data = values()
     tests = paired_tests(data)
@@ -71,6 +72,7 @@ def test_paired_tests_borderline():
         assert tests["better"].item() == better
 
 
+@pytest.mark.compares("system_letters", "mark_beaten_systems")
 def test_system_letters_by_hand():
     tests = paired_tests(values())
     assert mark_beaten_systems(tests, system_letters(["s0", "s1", "s2", "s3"])) == {
@@ -143,6 +145,7 @@ def test_paired_tests_summation_order():
     assert (tests["t"].item(), tests["p"].item(), tests["better"].item()) == (0, 1, None)
 
 
+@pytest.mark.compares("compare_paired_and_unpaired")
 def test_compare_paired_and_unpaired_equal_scipy():
     data = values()
     tests = compare_paired_and_unpaired(data, comparisons=9)
@@ -172,6 +175,7 @@ def test_compare_paired_and_unpaired_zero():
     assert np.isnan(tests["change_percent"].item())
 
 
+@pytest.mark.compares("change_ranges")
 def test_change_ranges_published(repository):
     """Section 3.4.1 of lajewska2025: recall changes from Table 3.3, both years."""
     cells = read_cells(repository / "published/lajewska2025/table_3_3.csv").astype({"value": float})

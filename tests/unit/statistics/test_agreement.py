@@ -26,6 +26,7 @@ FLEISS = [
 ]
 
 
+@pytest.mark.compares("percent_agreement")
 def test_percent_agreement_by_hand():
     """Of 50 cases they agree on 35; chance gives .5, so kappa is (.7 - .5) / (1 - .5)."""
     first = [1] * 25 + [0] * 25
@@ -39,6 +40,7 @@ def test_fleiss_kappa_published():
     assert fleiss_kappa(labels) == pytest.approx(0.210, abs=0.0005)
 
 
+@pytest.mark.compares("cohens_kappa")
 @given(pairs)
 def test_cohens_kappa_equals_statsmodels(drawn):
     first, second = np.array(drawn).T

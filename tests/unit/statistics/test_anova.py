@@ -327,6 +327,7 @@ def test_anova_cells_invalid_values(cells):
         cells(frame.assign(z=1.0), ["z"], ["a", "b"], CULPEPPER)
 
 
+@pytest.mark.compares("anova_cells", "supported_cells")
 def test_anova_cells_and_supported_cells_in_long_format():
     frame = pd.DataFrame({"rating": [1, 2, 3, 4, 2, 4], "kind": list("aabbcc")})
     assert anova_cells(frame, ["rating"], ["kind"], CULPEPPER)["value"].tolist()[1] == "L"

@@ -34,6 +34,7 @@ def gradients(head, vector, label):
     return np.column_stack([layer.weight.grad, layer.bias.grad])
 
 
+@pytest.mark.compares("fisher_diagonal")
 @pytest.mark.parametrize("head", HEADS, ids=["one logit", "two logits"])
 def test_fisher_diagonal_equals_squared_gradients(head):
     squared = [[gradients(head, vector, y) ** 2 for y in (0, 1)] for vector in VECTORS]
@@ -46,6 +47,7 @@ def test_fisher_diagonal_equals_squared_gradients(head):
     np.testing.assert_allclose(fisher_diagonal(head, VECTORS), expected)
 
 
+@pytest.mark.compares("log_odds_distribution", "sampled_distribution")
 @pytest.mark.parametrize("head", HEADS, ids=["one logit", "two logits"])
 def test_sampled_distribution_equals_closed_form(head):
     fisher = fisher_diagonal(head, VECTORS)

@@ -35,6 +35,7 @@ def study(seed: int, effect: float = 0.0, sd: float = 1.0, workers: int = 40) ->
     return pd.DataFrame({"worker": worker, "mode": calls, "rating": rating})
 
 
+@pytest.mark.compares("intraclass_correlation")
 def test_intraclass_correlation_of_the_example_of_shrout_and_fleiss():
     values = pd.Series(np.ravel(SHROUT_FLEISS).astype(float))
     assert intraclass_correlation(values, pd.Series(np.repeat(range(6), 4))) == pytest.approx(
@@ -57,6 +58,7 @@ def test_intraclass_correlation_does_not_depend_on_scale_and_origin(seed, shift,
     assert first == pytest.approx(again, abs=1e-9) and first <= 1
 
 
+@pytest.mark.compares("random_intercept_p", "cluster_means_anova")
 @pytest.mark.parametrize("seed", range(3))
 def test_random_intercept_p_equals_anova_of_means(seed):
     frame = study(seed, effect=0.5)

@@ -12,8 +12,8 @@ import pandas as pd
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from everycell.collections.satisfaction_samples import USER, Sample, Turn
-from everycell.dialogue.satisfaction import Confusion, dissatisfaction_steps, fitting_confusions
 from everycell.jobs.result_job import ResultJob
+from everycell.metrics.satisfaction import Confusion, dissatisfaction_steps, fitting_confusions
 from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_agreement
 from papers.abolghasemi2026.ch3_data import (
     CAUSE_BENCHMARK,
@@ -161,11 +161,7 @@ def rater_agreement(ratings: Sequence[tuple[int, ...]]) -> pd.DataFrame:
 def class_sizes(satisfied: Iterable[bool]) -> dict[str, int]:
     """Rows of Tables 3.2 and 3.5."""
     counts = Counter(map(bool, satisfied))
-    return {
-        "Satisfaction": counts[True],
-        "Dissatisfaction": counts[False],
-        "Total": counts.total(),
-    }
+    return {"Satisfaction": counts[True], "Dissatisfaction": counts[False], "Total": counts.total()}
 
 
 def part_sizes(

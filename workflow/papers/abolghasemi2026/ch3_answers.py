@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from everycell.dialogue.satisfaction import (
+from everycell.metrics.satisfaction import (
     Confusion,
     confusion,
     dissatisfaction_steps,

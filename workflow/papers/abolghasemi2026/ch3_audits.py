@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 from typing import NamedTuple
 
-from everycell.dialogue.satisfaction import Confusion, fitting_confusions, scores
+from everycell.metrics.satisfaction import Confusion, fitting_confusions, scores
 from everycell.verdicts.audits import (
     Cells,
     Finding,

@@ -31,7 +31,7 @@ FETCHED_TOGETHER["user-satisfaction-dialogues"] = [
 ]
 
 #: The project's prompt for counterfactual utterances.
-COUNTERFACTUAL_PROMPT = "src/everycell/dialogue/templates/counterfactual.txt"
+COUNTERFACTUAL_PROMPT = "workflow/papers/abolghasemi2026/ch3_counterfactual.txt"
 
 #: Options for generating counterfactual utterances, for the rules of both tiers.
 GENERATION = {

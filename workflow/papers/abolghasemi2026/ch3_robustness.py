@@ -15,7 +15,7 @@ import pandas as pd
 
 from everycell.base.arrays import BoolArray, FloatArray
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
-from everycell.dialogue.satisfaction import Confusion, scores
+from everycell.metrics.satisfaction import Confusion, scores
 from papers.abolghasemi2026.ch3_answers import ESTIMATOR, TEST_SETS, confusions, measure_confusions
 from papers.abolghasemi2026.ch3_training import AUGMENTED, CONTROL
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.satisfaction_samples import samples_to_frame
-from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
 from everycell.jobs.job import Job
+from papers.abolghasemi2026.ch3_counterfactuals import counterfactual, rewrite_by_rule
 from papers.abolghasemi2026.ch3_data import (
     CAUSE_BENCHMARK,
     FILES,

@@ -19,8 +19,8 @@ import pandas as pd
 
 from everycell.base.arrays import FloatArray
 from everycell.collections.satisfaction_samples import Sample, Turn, samples_from_frame
-from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
 from everycell.jobs.job import Job
+from papers.abolghasemi2026.ch3_counterfactuals import counterfactual, rewrite_by_rule
 from papers.abolghasemi2026.ch3_data import remove_apologies
 
 if TYPE_CHECKING:
@@ -279,10 +279,7 @@ class Asap(SatisfactionEstimator):
 
 
 #: Estimators with their own job, by the key of their settings, which also names their answers file.
-ESTIMATORS: dict[str, type[SatisfactionEstimator]] = {
-    "bert": Bert,
-    "asap": Asap,
-}
+ESTIMATORS: dict[str, type[SatisfactionEstimator]] = {"bert": Bert, "asap": Asap}
 
 
 def baseline_names() -> tuple[str, ...]:

@@ -32,10 +32,9 @@ import pandas as pd
 from everycell.language_models.generation import Answer, NotOfferedError
 from everycell.metrics.attribution import citation_quality
 from everycell.rag.answers import Match, is_correct, usable_answers
+from everycell.rag.citation_marks import Citation, Forms
 from everycell.rag.citations import (
-    Citation,
     Cited,
-    Forms,
     citation_logprobs,
     documents,
     find_citations,

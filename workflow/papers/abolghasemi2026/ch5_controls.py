@@ -1,17 +1,34 @@
-"""Synthetic generators with a known preference for a label, as controls."""
+r"""Synthetic generators with a known preference for a label, as controls.
+
+`PlantedGenerator` cites each of its k documents independently, with probability
+
+.. math:: \sigma(\mathrm{base} + \mathrm{skill} \cdot r + \mathrm{strength} \cdot h / 2),
+
+where r is 1 for a relevant document and 0 for others, h is 1 for a document labelled as
+human-written, -1 for machine-written and 0 without a label, and sigma is the logistic function.
+
+The draws depend only on the seed, the query and the position of a document, so that labels with the
+same effect give the same answer. At strength 0, CAS and CAB are therefore exactly 0. As the
+strength grows, recall under [Human] never falls and recall under [LLM] never rises, so the measured
+CAB of recall never falls. Its expectation is known (`expected_quality`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import pandas as pd
 
+from everycell.base.errors import DataError
 from everycell.jobs.job import Job
-from everycell.language_models.generation import Answer
+from everycell.language_models.generation import Answer, Token
+from everycell.metrics.attribution import Quality
 from everycell.rag.citations import without_citations
-from everycell.rag.planted import PlantedGenerator, expected_quality
-from everycell.rag.prompts import pick_questions
+from everycell.rag.prompts import named_draws, pick_questions
+from everycell.text.sentences import sentence_spans
 from everycell.trec.runs import read_run
 from papers.abolghasemi2026.ch5_answers import collect_answers
 from papers.abolghasemi2026.ch5_arms import (
@@ -89,9 +106,78 @@ def planted(job: Job) -> None:
     job.write_frame(pd.concat([empty, *further], ignore_index=True), "strengths")
 
 
+#: Label of a document -> its effect, in halves of the strength.
+EFFECTS = {"Human": 1, "LLM": -1, "": 0}
+
+
+@dataclass(frozen=True)
+class PlantedGenerator:
+    """Cites relevant documents, and those of one label, more often than others."""
+
+    strength: float
+    skill: float = 3.0
+    base: float = -2.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Reject parameters that are not finite numbers."""
+        for name in ("strength", "skill", "base"):
+            if not math.isfinite(getattr(self, name)):
+                raise DataError(column=name, value=getattr(self, name), expected="a finite number")
+
+    def probability(self, label: str, *, relevant: bool) -> float:
+        """Probability of citing a document."""
+        odds = self.base + self.skill * relevant + self.strength * EFFECTS[label] / 2
+        # `exp` overflows for large exponents.
+        return 1 / (1 + math.exp(-odds)) if odds > -700 else 0.0
+
+    def cite(self, query: str, labels: Sequence[str], relevant: Collection[int]) -> tuple[int, ...]:
+        """Numbers of the cited documents, from 1, in increasing order."""
+        draws = named_draws(f"{self.seed}\t{query}").random(len(labels))
+        return tuple(
+            number
+            for number, (label, draw) in enumerate(zip(labels, draws, strict=True), start=1)
+            if draw < self.probability(label, relevant=number in relevant)
+        )
+
+    def answer(
+        self, query: str, labels: Sequence[str], relevant: Collection[int], texts: Sequence[str]
+    ) -> Answer:
+        """An answer with the first sentence and the number of each cited document.
+
+        The probability of a number is that of citing the document; all other tokens are certain.
+        """
+        tokens: list[Token] = []
+        for number in self.cite(query, labels, relevant):
+            sentence = f"{' ' if tokens else ''}{_first_sentence(texts[number - 1])} ["
+            p = self.probability(labels[number - 1], relevant=number in relevant)
+            pieces = (sentence, 0.0), (str(number), math.log(p)), ("].", 0.0)
+            tokens += [Token(text=text, logprob=logprob) for text, logprob in pieces]
+        text = "".join(token.text for token in tokens)
+        return Answer(text=text, finish="stop", tokens=tuple(tokens))
+
+
+@lru_cache(maxsize=4096)
+def _first_sentence(text: str) -> str:
+    """The first sentence, without its final punctuation."""
+    spans = sentence_spans(text)
+    return text[slice(*spans[0])].strip().rstrip(".?!") if spans else ""
+
+
+def expected_quality(
+    generator: PlantedGenerator, k: int, *, relevant: str, nonrelevant: str
+) -> Quality:
+    """Expected precision and recall of a planted generator."""
+    p = generator.probability(relevant, relevant=True)
+    q = generator.probability(nonrelevant, relevant=False)
+    # Numerically stable near q = 0, where its limit is 1.
+    share = -math.expm1(k * math.log1p(-q)) / (k * q) if 0 < q < 1 else (1.0 if q == 0 else 1 / k)
+    return Quality(p * share, p)
+
+
 @dataclass(frozen=True)
 class PlantedControl(PlantedGenerator):
-    """The generator of `everycell.rag.planted`, with the interface of chapter 5."""
+    """A planted generator with the interface of chapter 5."""
 
     @property
     def name(self) -> str:

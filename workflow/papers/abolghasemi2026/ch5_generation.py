@@ -11,15 +11,15 @@ import pandas as pd
 
 from everycell.base.files import write_atomically
 from everycell.jobs.job import Job
-from everycell.language_models.answering import Recorded, model_of_job
+from everycell.language_models.answering import RecordedModel, model_of_job
 from everycell.language_models.generation import Answer, Request
 from everycell.language_models.records import Entry, key_of, record_lines
 from everycell.language_models.settings import Decoding
 from everycell.rag.citations import may_cite
 from everycell.rag.prompts import LABELS, MACHINE, PromptTemplate, read_names, read_template
-from everycell.rag.quotations import without_quotations
 from papers.abolghasemi2026.ch5_answers import READINGS, Reading, answers_frame
 from papers.abolghasemi2026.ch5_arms import Presentation, present_questions, study_settings
+from papers.abolghasemi2026.ch5_quotations import without_quotations
 from papers.abolghasemi2026.ch5_requests import Benchmark, DrawnQuestions, make_request, read_runs
 
 
@@ -88,7 +88,7 @@ class PromptedModel:
     """A language model prompted with questions and documents."""
 
     name: str
-    model: Recorded
+    model: RecordedModel
     templates: tuple[PromptTemplate, PromptTemplate]
     decoding: Decoding
     names: Sequence[str] = ()

@@ -10,8 +10,8 @@ RAG = "src/everycell/rag"
 
 #: Default prompts for paraphrases, by unit.
 PARAPHRASE_PROMPTS = {
-    "sentence": f"{RAG}/templates/paraphrase.txt",
-    "passage": f"{RAG}/templates/paraphrase_passage.txt",
+    "sentence": "workflow/papers/abolghasemi2026/ch5_paraphrase.txt",
+    "passage": "workflow/papers/abolghasemi2026/ch5_paraphrase_passage.txt",
 }
 
 #: Benchmark of chapter 5 of abolghasemi2026 -> its name in tables.

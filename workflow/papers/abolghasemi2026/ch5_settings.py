@@ -11,7 +11,7 @@ from everycell.retrieval.settings import Bm25
 
 
 class PlantedPreference(Settings):
-    """A generator with a planted preference for a label (`everycell.rag.planted`)."""
+    """A generator with a planted preference for a label."""
 
     strengths: list[FiniteFloat] = Field(
         [-2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 4.0],

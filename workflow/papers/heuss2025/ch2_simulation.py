@@ -12,10 +12,10 @@ from everycell.base.arrays import FloatArray
 from everycell.fair_ranking.fair_exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.felix import Matching, resample
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
-from everycell.fair_ranking.optimum import generate_rankings, lowest_probability, pool_rankings
 from everycell.fair_ranking.policies import holds_outlier, omit
 from everycell.jobs.result_job import ResultJob
 from papers.heuss2025.ch2_figures import outlier_reductions
+from papers.heuss2025.ch2_optimum import generate_rankings, lowest_probability, pool_rankings
 
 #: Distributions of the feature in which items may be outliers, as in the authors' code.
 DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], FloatArray]] = {
@@ -95,9 +95,7 @@ def outliers_by_iteration(
 
 
 def reductions(
-    measurements: Sequence[tuple[int, FloatArray, FloatArray]],
-    draws: FloatArray,
-    fixed: int | None,
+    measurements: Sequence[tuple[int, FloatArray, FloatArray]], draws: FloatArray, fixed: int | None
 ) -> tuple[pd.DataFrame, FloatArray]:
     """Relative change of mean P(u) in percent at each x, with intervals over lists.
 
@@ -278,12 +276,7 @@ def matrices_and_rules(
 
 
 def compare_with_optimum(
-    *,
-    sizes: Sequence[tuple[int, int]],
-    lists: int,
-    iterations: int,
-    bootstrap: int,
-    seed: int,
+    *, sizes: Sequence[tuple[int, int]], lists: int, iterations: int, bootstrap: int, seed: int
 ) -> pd.DataFrame:
     """Mean P(u) in percent of FELIX and of optimal policies."""
     samples: dict[tuple[str, ...], list[float]] = {}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from everycell.base.errors import DataError
@@ -12,14 +14,15 @@ from everycell.base.files import write_atomically
 from everycell.base.untrusted import in_quotes
 from everycell.collections.cited_questions import read_cited_questions
 from everycell.jobs.job import Job
+from everycell.language_models import templates
 from everycell.language_models.answering import answer_function, model_of_job
+from everycell.language_models.generation import Answer, Request
 from everycell.language_models.records import record_lines
 from everycell.language_models.settings import Decoding
-from everycell.rag.attributors import LikelyChoice
 from everycell.rag.cite_checks import Context, GivenAnswer, forged_instances, try_all
 from everycell.rag.citing_styles import GroundedAnswer, citing_style
-from everycell.rag.interventions import outcomes
-from everycell.rag.prompts import named_draws
+from everycell.rag.interventions import CitedAnswer, Statement, outcomes
+from everycell.rag.prompts import document_lines, named_draws
 from everycell.trec.runs import read_run
 from papers.heuss2025.ch5_answers import (
     answer_numbers,
@@ -157,3 +160,57 @@ def repeat_with_forgeries(
         "numbers": reported_numbers(answers, results),
         "answers": answer_numbers(first),
     }
+
+
+#: Our prompt for a choice among documents.
+CHOICE_TEMPLATE = Path(__file__).with_name("ch5_chosen_document.txt")
+CHOICE_SLOTS: templates.Slots = {
+    "documents": ("the documents, one per line", True),
+    "question": ("the question", True),
+    "answer": ("the gold answer", True),
+}
+
+
+@dataclass(frozen=True)
+class LikelyChoice:
+    """Returns the gold answer, and cites the document whose number a model finds most likely."""
+
+    answers: Mapping[str, str]
+    ask_all: Callable[[Sequence[Request]], Sequence[Answer]]
+    relevant: int = 2
+
+    def answer_all(self, contexts: Sequence[tuple[str, tuple[str, ...]]]) -> list[CitedAnswer]:
+        """Answer questions with their documents; a single document needs no choice."""
+        requests_by_question = [
+            choice_requests(question, self.answers[question], documents)
+            if len(documents) > 1
+            else []
+            for question, documents in contexts
+        ]
+        scores = iter(
+            self.ask_all([request for requests in requests_by_question for request in requests])
+        )
+        return [
+            self._choose(question, [next(scores).logprob for _ in requests] or [0.0])
+            for (question, _), requests in zip(contexts, requests_by_question, strict=True)
+        ]
+
+    def _choose(self, question: str, scores: list[float]) -> CitedAnswer:
+        order = np.argsort(-np.array(scores), kind="stable").tolist()
+        statement = Statement(self.answers[question], (order[0],))
+        return CitedAnswer((statement,), relevant=tuple(sorted(order[: self.relevant])))
+
+
+def choice_requests(question: str, answer: str, documents: Sequence[str]) -> list[Request]:
+    """Requests that score the number of each document, in the order of the documents."""
+    template = templates.read_template(CHOICE_TEMPLATE, CHOICE_SLOTS, last="question")
+    contents = [text if text.strip() else "(empty)" for text in documents]
+    prompt = templates.fill(
+        template,
+        documents=document_lines(contents, [""] * len(contents)),
+        question=" ".join(question.split()),
+        answer=" ".join(answer.split()),
+    )
+    return [
+        Request(prompt=prompt, continuation=str(number)) for number in range(1, len(contents) + 1)
+    ]

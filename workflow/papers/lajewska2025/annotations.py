@@ -17,8 +17,8 @@ from everycell.base.arrays import BoolArray
 from everycell.base.csv_files import read_columns
 from everycell.base.errors import DataError
 from everycell.base.untrusted import parse_literal
-from everycell.dialogue.spans import first_overlap, mark_characters
 from everycell.text.sentences import Span
+from papers.lajewska2025.spans import first_overlap, mark_characters
 
 #: Levels of the annotators' confidence, in ascending order.
 CONFIDENCE = ("very_low", "low", "medium", "high", "very_high")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.dialogue.rewriting import rewrite
 from everycell.jobs.job import Job
 from everycell.learning.models import device
 from everycell.learning.t5 import count_tokens, generate, load_t5
 from papers.lajewska2025.cast_data import read_rewrites, read_turns
+from papers.lajewska2025.ch3_rewriting import rewrite
 
 
 def cast_rewrite(job: Job) -> None:

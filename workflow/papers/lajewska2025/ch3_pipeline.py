@@ -13,13 +13,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from everycell.base.arrays import FloatArray
-from everycell.dialogue.rewriting import prepend_history
 from everycell.jobs.job import Job
 from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded
 from everycell.retrieval.ranking_functions import BM25, Rm3
 from everycell.text.tokenise import tokeniser
 from everycell.trec.runs import read_run, trec_order, write_run
 from papers.lajewska2025.cast_data import read_rewrites, read_turns
+from papers.lajewska2025.ch3_rewriting import prepend_history
 
 
 def cast_queries(job: Job) -> None:

@@ -11,17 +11,6 @@ from typing import Literal
 
 import pandas as pd
 
-from everycell.dialogue.spans import (
-    AGGREGATIONS,
-    BoolArray,
-    align,
-    clip,
-    mark_characters,
-    mean_effort,
-    mean_jaccard,
-    passage_effort,
-    reference_similarity,
-)
 from everycell.jobs.result_job import ResultJob
 from everycell.text.sentences import sentence_spans
 from papers.lajewska2025.annotations import (
@@ -34,6 +23,17 @@ from papers.lajewska2025.annotations import (
     read_annotations,
     read_group,
     read_tasks,
+)
+from papers.lajewska2025.spans import (
+    AGGREGATIONS,
+    BoolArray,
+    align,
+    clip,
+    mark_characters,
+    mean_effort,
+    mean_jaccard,
+    passage_effort,
+    reference_similarity,
 )
 
 WORKERS = ("paragraph_regular", "paragraph_master", "paragraph_prolific")

@@ -16,18 +16,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.dialogue.answerability import (
-    THRESHOLDS,
-    Aggregation,
-    Repeated,
-    aggregate,
-    best_threshold,
-    decide,
-    decide_levels,
-    lexical_probabilities,
-    mcnemar_test,
-    rankings,
-)
 from everycell.jobs.result_job import ResultJob
 from everycell.records.cells import SEEDS, summarise_seeds
 from everycell.statistics.hypothesis_tests import t_tests
@@ -41,6 +29,18 @@ from papers.lajewska2025.answerability_data import (
     read_passage_predictions,
     read_sentence_labels,
     read_sentence_scores,
+)
+from papers.lajewska2025.ch5_aggregation import (
+    THRESHOLDS,
+    Aggregation,
+    Repeated,
+    aggregate,
+    best_threshold,
+    decide,
+    decide_levels,
+    lexical_probabilities,
+    mcnemar_test,
+    rankings,
 )
 
 Level = tuple[str, str, str]

@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 
 from everycell.base.csv_files import read_columns
 from everycell.base.untrusted import parse_literal
-from everycell.dialogue.spans import mean_jaccard
 from everycell.jobs.result_job import ResultJob
 from everycell.render.figure_files import MARKERS, style
 from everycell.render.figures import check_intervals, check_numbers
 from everycell.render.palette import COLOURS
 from everycell.statistics.hypothesis_tests import pearson
 from papers.lajewska2025.annotations import mark_texts, paths, read_annotations
+from papers.lajewska2025.spans import mean_jaccard
 
 X, Y = "confidence", "agreement"
 #: Interpretation of the released file, with which the published sentence is compared.

@@ -14,14 +14,6 @@ from typing import NamedTuple
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.rag.nuggets import (
-    MEASURES,
-    covered_share,
-    judge_agreement,
-    lowercase_importance,
-    nugget_scores,
-    unify_importance,
-)
 from everycell.render.figures import agreement_panels
 from papers.lajewska2025.ch6_labels import (
     JUDGES,
@@ -32,13 +24,19 @@ from papers.lajewska2025.ch6_labels import (
 )
 from papers.lajewska2025.ch6_scores import (
     MEAN,
+    MEASURES,
     NAMES,
     TEST_DECIMALS,
     add_mean,
     change_effects,
     compare_runs,
+    covered_share,
+    judge_agreement,
+    lowercase_importance,
     mean_scores,
     name_scores,
+    nugget_scores,
+    unify_importance,
 )
 
 #: Interpretations of importance labels; the published table uses the first.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.rag.grounded.detection import size_statistics
 from papers.lajewska2025.ch6_scores import compare_runs
 from papers.lajewska2025.ch6_systems import (
     BASELINE,
@@ -231,3 +231,14 @@ def inferred(job: ResultJob) -> None:
     means = means.rename(columns={"system": "row"}).assign(metric="Completeness")
     job.write_table(means[["row", "input", "metric", "value"]], artefact="table_C_7")
     job.write_table(variant_table(scores), artefact="table_C_6")
+
+
+def size_statistics(counts: Iterable[int], lengths: Iterable[float]) -> dict[str, float]:
+    """Mean, median and maximum of counts, and mean of lengths (Tables C.4 and C.5)."""
+    numbers, characters = np.array(list(counts), float), np.array(list(lengths), float)
+    return {
+        "avg": float(numbers.mean()),
+        "med": float(np.median(numbers)),
+        "max": float(numbers.max()),
+        "length": float(characters.mean()),
+    }

@@ -10,7 +10,7 @@ import pandas as pd
 
 from everycell.base.arrays import FloatArray
 from everycell.jobs.job import Job
-from everycell.rag.grounded.clusters import (
+from everycell.rag.nugget_responses import (
     bm25_scores,
     density_clusters,
     lsa_clusters,
@@ -106,10 +106,6 @@ def ranks(job: Job) -> None:
 
         compare = partial(pair_scores, *load_t5(job.folder_of("duo")))
     ranked = rank_clusters(
-        pd.read_parquet(files.nuggets),
-        pd.read_parquet(files.clusters),
-        questions,
-        vectors,
-        compare,
+        pd.read_parquet(files.nuggets), pd.read_parquet(files.clusters), questions, vectors, compare
     )
     job.write_frame(ranked, "ranks")

@@ -14,16 +14,16 @@ from everycell.base.arrays import FloatArray
 from everycell.jobs.job import Job
 from everycell.language_models.answering import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
-from everycell.rag.grounded.autonuggetizer import (
+from papers.lajewska2025.annotations import paths
+from papers.lajewska2025.ch6_autonuggetizer import (
     Ask,
     assign_nuggets,
     create_nuggets,
     label_importance,
     read_prompt,
 )
-from everycell.rag.nuggets import unify_importance
-from papers.lajewska2025.annotations import paths
 from papers.lajewska2025.ch6_labels import JUDGES, read_nugget_labels, read_responses
+from papers.lajewska2025.ch6_scores import unify_importance
 from papers.lajewska2025.ch6_systems import (
     COMPLETE,
     CONTRADICTED,
@@ -221,7 +221,7 @@ def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infe
 
 def infer(job: Job) -> None:
     """Entailment of detected and of human nuggets by responses."""
-    from everycell.rag.grounded.entailment import inference_probabilities, load_inference
+    from papers.lajewska2025.ch6_entailment import inference_probabilities, load_inference
 
     source = job.folder_of("inference")
     model, tokenizer = load_inference(source)
@@ -238,7 +238,7 @@ def ragas(job: Job) -> None:
     """Faithfulness and answer relevance of responses, judged by a language model."""
     from everycell.learning.models import load_model, use_one_thread
     from everycell.learning.text_vectors import dense_vectors
-    from everycell.rag.grounded.faithfulness import Grounding, answer_relevance, faithfulness
+    from papers.lajewska2025.ch6_ragas import Grounding, answer_relevance, faithfulness
 
     use_one_thread()
     files, params = job.input, job.params

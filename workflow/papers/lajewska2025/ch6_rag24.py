@@ -10,7 +10,7 @@ import pandas as pd
 
 from everycell.jobs.job import Job
 from everycell.language_models.answering import model_of_job
-from everycell.rag.grounded.responses import Response, Sentence, responses_frame
+from everycell.rag.nugget_responses import Response, Sentence, responses_frame
 from papers.lajewska2025.ch6_systems import BM25, LSA, Facets, System, facets
 from papers.lajewska2025.ch6_trec_rag import read_rag_passages
 from papers.lajewska2025.ch6_writing import Writer, make_writer, rewrite, summarise
@@ -164,9 +164,7 @@ def rag_write(job: Job) -> None:
     with model_of_job(job.snakemake, job.log) as model:
         writer = make_writer(model, params)
         responses = rag_responses(
-            writer,
-            passages,
-            *map(pd.read_parquet, (files.nuggets, files.clusters, files.ranks)),
+            writer, passages, *map(pd.read_parquet, (files.nuggets, files.clusters, files.ranks))
         )
     questions = passages.groupby("topic")["question"].first().to_dict()
     judged_responses = responses_to_judge(responses, questions)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from everycell.base.files import write_atomically, write_json
 from everycell.jobs.job import Job
-from everycell.rag.grounded.responses import (
+from everycell.rag.nugget_responses import (
     Response,
     Sentence,
     first_words,

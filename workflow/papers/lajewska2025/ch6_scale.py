@@ -6,11 +6,8 @@ from math import ceil
 from typing import Any
 
 from everycell.language_models.requirements import Load
-from everycell.rag.grounded.autonuggetizer import BATCH
-from papers.lajewska2025.ch6_writing import (
-    ALL_WRITTEN,
-    WRITTEN_ON_OTHER_INPUT,
-)
+from papers.lajewska2025.ch6_autonuggetizer import BATCH
+from papers.lajewska2025.ch6_writing import ALL_WRITTEN, WRITTEN_ON_OTHER_INPUT
 
 # Released responses per topic (the rows of Table 6.7), and facts per topic.
 RESPONSES, FACTS = 8, 17.6

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.rag.grounded.responses import choose_clusters
+from everycell.rag.nugget_responses import choose_clusters
 
 #: Methods of detection, clustering and ranking, as named in Table C.5. The neural ranker is duoT5
 #: or a surrogate, depending on the tier.

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pandas as pd
 
 from everycell.jobs.job import Job
-from everycell.language_models.answering import Recorded, model_of_job
+from everycell.language_models import reasoning, templates
+from everycell.language_models.answering import RecordedModel, model_of_job
 from everycell.language_models.generation import Message, Request
 from everycell.language_models.settings import Decoding
-from everycell.rag.grounded.responses import (
-    PROMPTS,
-    Response,
-    Sentence,
-    one_line,
-    prompt,
-    read_prompt,
-    responses_frame,
-    trace_sentences,
-    without_reasoning,
-)
+from everycell.rag.nugget_responses import Response, Sentence, responses_frame, stems
+from everycell.text.sentences import sentence_spans
+from papers.lajewska2025.ch6_prompts import read_prompt
 from papers.lajewska2025.ch6_systems import (
     BASELINE,
     GOLD,
@@ -47,9 +42,9 @@ ALL_WRITTEN: Mapping[str, tuple[System, str | None]] = {
 }
 #: Variants on irrelevant passages, which have no human nuggets.
 WRITTEN_ON_OTHER_INPUT: Mapping[str, tuple[System, str | None]] = {STANDARD: WRITTEN[STANDARD]}
-
 #: Prompts whose answer is a complete response.
 _ONE_STEP_PROMPTS = ("one_step", "chain_of_thought")
+_PROMPTS = ("summary", "fluency", "follow_up", *_ONE_STEP_PROMPTS)
 
 
 class Writer:
@@ -57,7 +52,7 @@ class Writer:
 
     def __init__(
         self,
-        model: Recorded,
+        model: RecordedModel,
         decoding: Decoding,
         reasoning: Decoding,
         prompts: Mapping[str, Path],
@@ -68,7 +63,7 @@ class Writer:
     ) -> None:
         self.model, self.decoding, self.reasoning = model, decoding, reasoning
         self.clusters, self.sentences, self.words = clusters, sentences, words
-        self._prompts = {name: read_prompt(name, prompts.get(name)) for name in PROMPTS}
+        self._prompts = {name: read_prompt(name, prompts.get(name)) for name in _PROMPTS}
 
     def ask(self, name: str, values: Sequence[Mapping[str, str | Sequence[str]]]) -> list[str]:
         """Answers to a prompt, one line per set of values."""
@@ -210,7 +205,7 @@ def rewrite(
     return paragraphs
 
 
-def make_writer(model: Recorded, params: Any) -> Writer:
+def make_writer(model: RecordedModel, params: Any) -> Writer:
     """The writer that the parameters of a rule describe."""
     return Writer(
         model,
@@ -252,3 +247,48 @@ def write(job: Job) -> None:
     unanswered = responses[(responses["system"] == REASONED) & (responses["sentence"] == 0)]
     job.log.write(f"{len(unanswered)} chains of thought end without an answer.\n")
     job.write_frame(responses, "responses")
+
+
+def prompt(template: Template, **values: str | int | Sequence[str]) -> tuple[Message, ...]:
+    """Fill a prompt; a list becomes numbered lines."""
+    filled = {
+        name: str(value)
+        if isinstance(value, (str, int))
+        else "\n".join(
+            f"{number}. {' '.join(text.split())}" for number, text in enumerate(value, 1)
+        )
+        for name, value in values.items()
+    }
+    return templates.fill(template, **filled)
+
+
+def trace_sentences(text: str, sources: Mapping[int, str]) -> tuple[Sentence, ...]:
+    """Sentences of a generated text, each with the nuggets of whose words it contains half."""
+    words = {number: set(stems(source)) for number, source in sources.items()}
+    sentences = []
+    for start, end in sentence_spans(text):
+        own = set(stems(text[start:end]))
+        nuggets = tuple(
+            number
+            for number, words_of_source in words.items()
+            if words_of_source and 2 * len(words_of_source & own) >= len(words_of_source)
+        )
+        sentences.append(Sentence(" ".join(text[start:end].split()), nuggets))
+    return tuple(sentences)
+
+
+def one_line(text: str) -> str:
+    """A model's answer as one line, without its list marker."""
+    return re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", " ".join(text.split()))
+
+
+def without_reasoning(text: str) -> str:
+    """The text after the last "Answer:" at the beginning of a line; empty if there is none.
+
+    The reasoning of a model that was cut off is not an answer, nor is reasoning in tags.
+    """
+    text = reasoning.without_reasoning(text)
+    marks = list(
+        re.finditer(r"^[-#*_>\s]*answer[*_ ]*:[*_]*", text, flags=re.IGNORECASE | re.MULTILINE)
+    )
+    return text[marks[-1].end() :].strip() if marks else ""

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from everycell.metrics.crbo import crbo
 from everycell.metrics.ranked_groups import ranked_counts
-from everycell.metrics.rbo import PERSISTENCE, crbo
+from everycell.metrics.rbo import PERSISTENCE
 from everycell.metrics.term_counts import read_counts
 from everycell.metrics.term_fairness import correlation, fairness_by_query
 from everycell.retrieval.evaluation import evaluate

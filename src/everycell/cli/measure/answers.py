@@ -97,7 +97,10 @@ def satisfaction(
 
     docs/user-satisfaction.md describes the file and the measures (abolghasemi2026, chapter 3).
     """
-    from everycell.dialogue.satisfaction import read_predictions, satisfaction_report
+    from everycell.metrics.satisfaction import (
+        read_predictions,
+        satisfaction_report,
+    )
 
     report = satisfaction_report(read_predictions(predictions))
     print_measures(report, form, {"predictions": str(predictions)})
@@ -159,7 +162,8 @@ def cite_check(
     from everycell.language_models.endings import count_reasons
     from everycell.language_models.generation import Request
     from everycell.language_models.settings import Decoding
-    from everycell.rag.citations import source_list_of, unread_marks
+    from everycell.rag.citation_marks import unread_marks
+    from everycell.rag.citations import source_list_of
     from everycell.rag.cite_checks import forged_instances, read_answers, read_passages, try_all
     from everycell.rag.citing_styles import citing_style
     from everycell.rag.interventions import outcomes, same_words, shared_words

@@ -199,7 +199,7 @@ def overlap(
     per_query: PerQuery = False,
 ) -> None:
     """Compare runs on a collection and on its gender-swapped version (CRBO)."""
-    from everycell.metrics.rbo import crbo
+    from everycell.metrics.crbo import crbo
     from everycell.trec.runs import trec_order
 
     before, after = (

@@ -1,1 +1,0 @@
-"""Dialogues: answerability, annotated snippets, query rewriting and user satisfaction."""
