@@ -246,9 +246,7 @@ def test_write_page_invalid_address(tmp_path, field, value):
     paper = yaml.safe_load((home / "paper.yaml").read_text())
     paper["publication"][field] = value
     (home / "paper.yaml").write_text(yaml.safe_dump(paper))
-    with pytest.raises(
-        RecordError, match=rf"toy2026/paper\.yaml, line \d+: `publication\.{field}`"
-    ):
+    with pytest.raises(RecordError, match=rf"toy2026/paper\.yaml: `publication`: `{field}` is "):
         write_page(tmp_path / "index.html", result)
     assert any(field in fault for fault in check_papers(home.parent))
 
@@ -617,7 +615,7 @@ def test_bibtex_thesis():
         authors="A. Low, B. Høj",
         year=2026,
         kind="thesis",
-        publication=publication,
+        read_publication=lambda: publication,
     )
     text = bibtex(paper)
     assert text.startswith("@phdthesis{toy2026,") and "school = {A University}" in text
