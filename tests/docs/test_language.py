@@ -34,6 +34,7 @@ def test_faults_prose(tmp_path, text, lines):
         ("# A stand-in.\nx = 'a `stand-in`'\n", [1]),
         ("raise ValueError(f'{x} is taken up again')\n", [1]),
         ("stand_in = 1  # A stand-in.\n", [1, 1]),
+        ("def test_what_has_no_variance(): ...\ndef test_anova_level(): ...\n", [1]),
     ],
 )
 def test_faults_program(tmp_path, text, lines):

@@ -17,7 +17,7 @@ from everycell.render.figures import bar_panels
 from everycell.verdicts.reports import CAUSE_NAMES, Report, Result
 
 EVIL = "<script>document.title='taken'</script>"
-#: What tries to leave a text, an attribute, a style, a script, a template or a link.
+#: Texts that try to escape from a text, an attribute, a style, a script, a template or a link.
 HOSTILE = " ".join(
     [
         EVIL,

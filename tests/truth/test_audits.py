@@ -45,7 +45,7 @@ BROKEN: dict[str, Edit] = cases("BROKEN")
 
 
 def on_edited(name: str, *edits: Edit) -> bool:
-    """Whether the finding of an audit holds on cells of which some are changed."""
+    """Whether an audit has its finding after some cells are changed."""
     paper, _, audit = AUDITS[name]
     return audit(edited(cells_of(paper, PUBLISHED), *edits)).holds
 
@@ -64,7 +64,7 @@ def test_audit_on_corrected_cells(name: str) -> None:
 
 @pytest.mark.parametrize("name", OTHER_FAULTS)
 def test_audit_on_other_faults(name: str) -> None:
-    """A difference of any size is no doubled value."""
+    """A difference of any size is not a doubled value."""
     assert not on_edited(name, *OTHER_FAULTS[name])
 
 

@@ -35,12 +35,12 @@ VAGUE = re.compile(
 )
 #: How a claim says which limit it is tested by.
 OURS = re.compile(r"\(Our (margin|criterion)\b|is not quantified; the direction is tested\.\)")
-#: What a cell is changed into: content by key and column.
+#: Replacements of a cell: content by key and column.
 Edits = dict[tuple[Key, str], object]
 
 
 def outcome(claim: Claim, number: int, cells: pd.DataFrame, kind: Kind) -> str:
-    """Outcome of one predicate by itself, on a table that stands for the one beside too."""
+    """Outcome of one predicate alone; the table also replaces the supplementary one."""
     part = claim.supported_if[number]
     return evaluate(
         claim.model_copy(update={"supported_if": [part], "id": "one", "vague": None}),

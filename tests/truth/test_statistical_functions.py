@@ -82,7 +82,7 @@ def public_functions() -> set[str]:
     return functions - HELPERS
 
 
-def test_every_public_function_is_compared() -> None:
+def test_public_functions_compared() -> None:
     texts = (path.read_text(encoding="utf-8") for path in (REPOSITORY / "tests").rglob("test_*.py"))
     marks = (mark for text in texts for mark in MARK.findall(text))
     assert set(re.findall(r"\w+", " ".join(marks))) == public_functions()

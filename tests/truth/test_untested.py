@@ -1,4 +1,4 @@
-"""What untested claims lack is in no released file."""
+"""Columns that untested claims need are in no released file."""
 
 import csv
 import gzip

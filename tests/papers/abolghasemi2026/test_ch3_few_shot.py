@@ -1,4 +1,4 @@
-"""A language model as an estimator of satisfaction: asked like the others, and what is counted."""
+"""A language model as an estimator of satisfaction."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def model(prompts):
     return FewShotModel("Toy", answer_all, Decoding(max_tokens=3, logprobs=True))
 
 
-def test_it_is_asked_as_the_others_are_in_one_setup(model, prompts, tmp_path):
+def test_predictions_for_few_shot(model, prompts, tmp_path):
     assert isinstance(model, SatisfactionEstimator)
     setups = {name: Setup(**setup) for name, setup in make_setups([1, 10]).items()}
     message = predictions_for(model, PARTS, setups, tmp_path, seeds=3, seed=0)
@@ -75,7 +75,7 @@ def test_it_is_asked_as_the_others_are_in_one_setup(model, prompts, tmp_path):
     assert all(isinstance(request, Request) for request in prompts) and len(prompts) == 4
 
 
-def test_an_answer_without_a_label_is_a_wrong_one(model, tmp_path):
+def test_confusions_answer_without_label(model, tmp_path):
     message = predictions_for(model, PARTS, {}, tmp_path, seeds=1, seed=0).assign(benchmark="toy")
     counts = confusions(add_labels(message)).set_index("test_data")
     assert counts.loc["Main"].tolist()[4:] == [1, 1, 0, 1]
@@ -91,13 +91,13 @@ def two_benchmarks():
     return pd.concat([*full, other.assign(part="main")], ignore_index=True)
 
 
-def test_without_a_number_all_samples_are_labelled_of_every_benchmark():
+def test_labelled_samples_without_number():
     result = dict(labelled_samples(two_benchmarks(), pairs=None, seed=0))
     assert result == {"toy": PARTS, "other": {"train": [], "main": result["other"]["main"]}}
     assert [item.id for item in result["other"]["main"]] == ["9"]
 
 
-def test_pairs_are_drawn_of_benchmarks_that_have_counterfactuals():
+def test_labelled_samples_pairs():
     result = dict(labelled_samples(two_benchmarks(), pairs=5, seed=0))
     assert {name: len(item) for name, item in result["toy"].items()} == {
         "train": 0,
@@ -107,12 +107,12 @@ def test_pairs_are_drawn_of_benchmarks_that_have_counterfactuals():
     assert set(result) == {"toy"}
 
 
-def test_the_full_tier_has_both_models_of_the_print_and_all_samples():
+def test_user_satisfaction_full_few_shot():
     full = UserSatisfaction().full.few_shot
     assert set(full.models.values()) == {"Zephyr", "MistralIF"} and full.pairs is None
 
 
-def test_a_model_without_log_probabilities_must_be_one_that_is_asked():
+def test_few_shot_unknown_model():
     with pytest.raises(ValueError, match="`without_logprobs` contains 'gpt'"):
         FewShot(without_logprobs=["gpt"])
 
@@ -131,7 +131,7 @@ TURNS = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
         ("The user isn't satisfied.", False),
         ("not very satisfied", False),
         ("The user is not dissatisfied.", None),
-        # It names both, or none, is empty, refuses, speaks another language, or never ends.
+        # Both labels, none, an empty answer, a refusal, another language, an endless answer.
         ("Satisfied/Dissatisfied", None),
         ("Not satisfied, then satisfied", None),
         ("", None),
@@ -171,10 +171,10 @@ def answer(*tokens):
     [
         (answer(("Sat", 0.5), ("isfied", 1)), 0.25),
         (answer(("Dis", 0.5), ("satisfied", 0.4)), 0.6),
-        # What follows the label does not count, what stands before it does.
+        # Text after the label is ignored, text before it counts.
         (answer(("Satisfied", 0.8), (", as", 0.01), (" it helps", 0.01)), 0.1),
         (answer(("Label: ", 0.5), ("dissatisfied", 0.8)), 0.7),
-        # Nobody asked how sure it is.
+        # No probabilities were requested.
         (Answer(text="dissatisfied", finish="stop"), 1),
         (Answer(text="Not satisfied", finish="stop"), 1),
     ],

@@ -60,7 +60,7 @@ def paraphraser(record: Record, unit: str = "sentence", **to_keep: tuple[str, ..
 
 
 @pytest.mark.parametrize(("unit", "prompts"), [("sentence", 4), ("passage", 2)])
-def test_passages_are_said_again_in_either_unit(tmp_path: Path, unit, prompts):
+def test_paraphrase_units(tmp_path: Path, unit, prompts):
     with Record(tmp_path / "toy.jsonl") as record:
         source = paraphraser(record, unit, mill=("1742",))
         (result,) = source.paraphrase_again(["mill"])
@@ -68,15 +68,15 @@ def test_passages_are_said_again_in_either_unit(tmp_path: Path, unit, prompts):
         assert source.model.requests_sent == prompts == len(source.used)
 
 
-def test_an_answer_that_a_passage_has_to_keep_is_its_own(tmp_path: Path):
+def test_paraphrase_required_answer(tmp_path: Path):
     with Record(tmp_path / "toy.jsonl") as record:
         source = paraphraser(record, mill=("corn", "Leiden"), fire=("burned",))
         mill, fire = source.paraphrase_again(["mill", "fire"])
         assert (mill.reason, fire.reason) == ("", "answer lost")
 
 
-def test_what_was_turned_down_is_passed_on_without_its_text(tmp_path: Path):
-    """The record itself keeps it, so that nothing is asked again."""
+def test_paraphrase_rejected_without_text(tmp_path: Path):
+    """The record keeps the text, so that no request is repeated."""
     with Record(tmp_path / "toy.jsonl") as record:
         source = paraphraser(record)
         source.paraphrase_again(["fire"])
@@ -86,7 +86,7 @@ def test_what_was_turned_down_is_passed_on_without_its_text(tmp_path: Path):
             [FIRE, SAID[FIRE]]
         )
         passed = dict(source.used)
-    # What is passed on leads to the same paraphrase, without the model.
+    # The recorded answers lead to the same paraphrase without the model.
     with Record(tmp_path / "passed.jsonl") as record:
         record.entries.update(passed)
         again = paraphraser(record)
@@ -95,14 +95,14 @@ def test_what_was_turned_down_is_passed_on_without_its_text(tmp_path: Path):
         assert all(key == entry.key for key, entry in again.used.items())
 
 
-def test_requests_are_found_by_their_keys(tmp_path: Path):
+def test_paraphrase_request_keys(tmp_path: Path):
     with Record(tmp_path / "toy.jsonl") as record:
         source = paraphraser(record)
         source.paraphrase_again(["fire"])
         assert set(source.used) == set(record.entries)
 
 
-def test_a_search_is_ended_only_where_it_is_hopeless():
+def test_hopeless_search_stopper():
     lines: list[str] = []
     promising = Outlook((30, 20), (20, 12), candidates=60, target=5)
     hopeless = Outlook((30, 2), (2, 0), candidates=30, target=5)
@@ -114,7 +114,7 @@ def test_a_search_is_ended_only_where_it_is_hopeless():
     assert len(lines) == 3
 
 
-def test_questions_to_try_are_short_and_share_no_passage_that_is_long():
+def test_candidate_questions_long_passages():
     questions = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
     texts = {"a": "Rye is a grass.", "b": "Delft is old.", "c": "Leiden too."}
     tried = questions_to_try(questions, texts, longest=3, limit=None, seed=1)

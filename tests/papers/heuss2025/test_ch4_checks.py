@@ -55,7 +55,7 @@ def test_planted_labels_follow_the_weights():
     assert sorted(planted_weights()[planted_weights() > 0], reverse=True) == list(WEIGHTS)
 
 
-def test_every_explainer_has_every_check_of_every_list(experiment):
+def test_planted_features_rows(experiment):
     attributions, checks = experiment()
     names = {*EXPLAINERS, "Planted"}
     assert set(attributions["explainer"]) == set(checks["explainer"]) == names
@@ -63,7 +63,7 @@ def test_every_explainer_has_every_check_of_every_list(experiment):
     assert checks["value"].notna().all()
 
 
-def test_explanations_find_what_was_planted(experiment):
+def test_planted_features_found(experiment):
     attributions, _ = experiment()
     best = planted_weights().argmax() + 1
     for explainer in ("RShapK", "RShapW", "Greedy", "PWLime", "RLime"):
@@ -72,13 +72,13 @@ def test_explanations_find_what_was_planted(experiment):
         assert first == f"feature_{best}", explainer
 
 
-def test_a_list_has_the_same_explanations_whatever_else_is_explained(experiment):
+def test_planted_features_lists_alone(experiment):
     together, alone = experiment(), experiment("1")
     for full, part in zip(together, alone, strict=True):
         pd.testing.assert_frame_equal(full[full["query"] == "1"], part)
 
 
-def test_a_ranker_is_the_same_in_every_training():
+def test_train_forest_deterministic():
     lists = planted_features(10, np.random.default_rng(0))
     assert train_forest(lists, 0) == train_forest(lists, 0)
 
@@ -97,7 +97,7 @@ def test_features_of_runs_and_terms_by_hand():
     assert result["rarity of shared terms"].tolist() == pytest.approx([np.log(3), 0])
 
 
-def test_a_run_without_a_candidate_is_refused():
+def test_features_from_runs_missing_candidate():
     candidates = pd.DataFrame({"query": ["q"], "document_id": ["a"], "relevance": [1]})
     run = pd.DataFrame({"query": ["q"], "document": ["b"], "score": [1.0]})
     with pytest.raises(ValueError, match="The run BM25 does not have document a for query q"):
@@ -142,7 +142,7 @@ def test_mean_attributions_come_in_falling_order():
     assert result.values.tolist() == [["LTR", "y", 1.0], ["LTR", "x", 0.25]]
 
 
-def test_the_figure_has_a_panel_for_each_explainer_data_set_and_measure():
+def test_checks_figure_panels():
     values = {"RShapK": (3.0, 5.0), "RShapW": (4.0, 4.0), "Greedy": (1.0, 1.0), "Random": (1, 3)}
     means = Means({name: checks(values) for name in ("A", "B")}, 50, np.random.default_rng(0))
     figure = checks_figure(means.curves())

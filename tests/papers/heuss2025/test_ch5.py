@@ -1,4 +1,4 @@
-"""Chapter 5 of heuss2025: what is asked of a language model, and the numbers of its answers."""
+"""Chapter 5 of heuss2025: requests to a language model, and numbers from its answers."""
 
 import pandas as pd
 import pytest
@@ -28,7 +28,7 @@ RUN = pd.DataFrame(
 QUESTIONS = {"q1": "Who?", "q2": "Where?", "q3": "When?"}
 
 
-def test_documents_are_those_with_the_highest_scores() -> None:
+def test_contexts_highest_scores() -> None:
     result = contexts(QUESTIONS, PASSAGES, RUN, depth=2, count=9, seed=0)
     # Equal scores by name; the third question has too few.
     assert result == [
@@ -37,7 +37,7 @@ def test_documents_are_those_with_the_highest_scores() -> None:
     ]
 
 
-def test_questions_are_drawn_by_the_seed() -> None:
+def test_contexts_seed() -> None:
     many = {f"q{number}": f"Question {number}?" for number in range(20)}
     run = pd.DataFrame({"query": list(many), "document": "d1", "score": 1.0})
     drawn = [contexts(many, PASSAGES, run, depth=1, count=5, seed=seed) for seed in (1, 1, 2)]
@@ -45,7 +45,7 @@ def test_questions_are_drawn_by_the_seed() -> None:
     assert len(drawn[0]) == 5
 
 
-def test_a_run_that_does_not_fit_is_named() -> None:
+def test_contexts_unfitting_run() -> None:
     with pytest.raises(
         ValueError, match="'d4' for the question 'q3', but it is not among the pass"
     ):
@@ -56,7 +56,7 @@ def test_a_run_that_does_not_fit_is_named() -> None:
         contexts(QUESTIONS, PASSAGES, RUN, depth=3, count=9, seed=0)
 
 
-def test_who_cites_nothing_cannot_be_tested() -> None:
+def test_repeat_with_forgeries_without_citations() -> None:
     requests = contexts(QUESTIONS, PASSAGES, RUN, depth=2, count=9, seed=0)
     with pytest.raises(ValueError, match="No answer has a statement that cites a document"):
         repeat_with_forgeries(
@@ -64,7 +64,7 @@ def test_who_cites_nothing_cannot_be_tested() -> None:
         )
 
 
-def test_the_print_is_met_by_its_own_counts() -> None:
+def test_reported_numbers_published() -> None:
     """Answers and outcomes with the counts of Table 5.2 and of the text give its numbers."""
     one, two = Statement("a", (0,)), Statement("a", (0, 1))
     answers = [
@@ -112,7 +112,7 @@ def test_numbers_of_answers_by_hand() -> None:
     }
 
 
-def test_always_the_same_place_is_the_best_of_places() -> None:
+def test_relevant_citations_same_position() -> None:
     answers = [CitedAnswer((Statement("a", (position,)),)) for position in (0, 1, 1)]
     relevant = [frozenset({1}), frozenset({1, 2}), frozenset({0})]
     table = relevant_citations(answers, relevant).set_index(["chooser", "metric"])["value"]
@@ -120,7 +120,7 @@ def test_always_the_same_place_is_the_best_of_places() -> None:
 
 
 class Matching:
-    """Finds the number of a document likelier the more often it has the word; asked in one go."""
+    """Model whose probability of a document number grows with the count of a word."""
 
     def __init__(self) -> None:
         self.calls: list[int] = []
@@ -138,7 +138,7 @@ class Matching:
             )
 
 
-def test_a_choice_by_likelihood_goes_through_the_experiment() -> None:
+def test_repeat_with_forgeries_likely_choice() -> None:
     requests = [
         ("When?", ("Owls hunt by night.", "Owls are birds.", "Night.  night.")),
         ("Where?", ("Ships.", "At night, in woods.", "")),
@@ -166,14 +166,14 @@ def test_a_choice_by_likelihood_goes_through_the_experiment() -> None:
     assert result["relevant, not cited", "cites the forged document"] == 2
 
 
-def test_numbers_are_asked_of_documents_alone() -> None:
+def test_prompt_document_numbers() -> None:
     requests = choice_requests("Who?", "An owl\nof old", ["Owls [3].", " "])
     assert [item.continuation for item in requests] == ["1", "2"]
     output = requests[0].prompt[-1].content
     assert "[1] Owls." in output and "[2] (empty)" in output and "Answer: An owl of old" in output
 
 
-def test_figures_have_a_panel_per_value() -> None:
+def test_figures_panels() -> None:
     points = pd.DataFrame({"panel": "Citations", "answerer": "a", "x": [1, 2], "value": 50})
     assert len(size_lines(points).axes) == 1
     points = pd.DataFrame({"answerer": "a", "kind": "random", "metric": "cited", "value": [3]})

@@ -1,4 +1,4 @@
-"""Snippet annotations: what is read, spans, and the released counts."""
+"""Snippet annotations: readers, spans and released counts."""
 
 import pandas as pd
 import pytest
@@ -19,7 +19,7 @@ from papers.lajewska2025.annotations import (
 from papers.lajewska2025.spans import first_overlap
 
 TEXT = "A lid, a pot, and heat."
-#: What the released files hold; the data card repeats it.
+#: Counts of the released files, as in the data card.
 COUNTS = {
     "paragraph_regular": AnnotationCounts(110, 550, 5, 910, 0, 0, 5),
     "paragraph_master": AnnotationCounts(110, 550, 5, 1829, 0, 0, 11),

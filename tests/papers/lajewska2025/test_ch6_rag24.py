@@ -1,4 +1,4 @@
-"""Responses to TREC RAG 2024: what is asked for, and what fits the limit of the track."""
+"""Responses to TREC RAG 2024: requests, and the length limit of the track."""
 
 from __future__ import annotations
 

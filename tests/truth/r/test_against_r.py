@@ -1,4 +1,4 @@
-"""Our statistics against the printed output of the R scripts beside this file."""
+"""Statistics against the output of the R scripts in this folder."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def supported_anova(rows, response, factors, typ) -> pd.DataFrame:
     return FastAnova(rows, factors, typ=typ, solution="supported").fit(rows[response]).table()
 
 
-def test_r_printed_every_analysis():
+def test_r_output_of_analyses():
     assert len(FULL_RANK) == 12
     assert len(EMPTY_CELL) == 8
 

@@ -38,7 +38,7 @@ def runs() -> dict[str, pd.DataFrame]:
     return {path.stem: read_run(path, ranks="error") for path in FOLDER.glob("*.run")}
 
 
-def test_the_runs_have_ties_and_full_lists(runs):
+def test_runs_ties_and_full_lists(runs):
     assert len(runs) == 4
     for run in runs.values():
         assert (run.groupby("query").size() == LENGTH).all()

@@ -49,7 +49,7 @@ def said_in_json(*arguments):
     return json.loads(out, parse_constant=lambda name: pytest.fail(name))
 
 
-def test_quality_of_each_arm_equals_values_worked_out_by_hand(write):
+def test_citations_arms_by_hand(write):
     rows = said_in_json("citations", write(lines_of()))["rows"]
     human, llm = rows
     assert (human["arm"], human["answers"]) == ("human", 4)
@@ -87,7 +87,7 @@ def test_ids_of_documents_and_probabilities(write):
     assert row["precision low"] is None
 
 
-def test_one_row_per_answer_and_plain_forms(write):
+def test_answers_command_formats(write):
     path = write(lines_of())
     code, out, _ = call("citations", path, "--per-query", "--forms", "plain", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
@@ -110,13 +110,13 @@ def test_one_row_per_answer_and_plain_forms(write):
         ({"question": "q2", "arm": "llm"}, "which occurs twice in the arm 'llm': keep one answer"),
     ],
 )
-def test_invalid_lines_are_refused(write, change, says):
+def test_citations_invalid_line(write, change, says):
     lines = lines_of()
     lines[0] |= change
     assert says in refused("citations", write(lines))
 
 
-def test_arms_that_cannot_be_compared(write):
+def test_citations_incomparable_arms(write):
     path = write(lines_of()[:-1])
     assert "arm llm: question is 'q4', which has no answer" in refused(
         "citations", path, "--between", "human,llm"
@@ -187,11 +187,11 @@ def test_satisfaction_agrees_with_scikit_learn(write):
         ({"id": "9", "satisfied": True}, "predicted: Field required; expected the fields id"),
     ],
 )
-def test_invalid_predictions_are_refused(write, line, says):
+def test_satisfaction_invalid_prediction(write, line, says):
     assert says in refused("satisfaction", write([*predictions(1)[:2], line]))
 
 
-def test_texts_may_contain_unicode_line_separators(tmp_path):
+def test_citations_line_separators(tmp_path):
     line = {"question": "Who\u2028is\x85it?", "answer": "Ada [1].", "documents": 1, "relevant": [1]}
     path = tmp_path / "a.jsonl"
     path.write_bytes(json.dumps(line, ensure_ascii=False).encode() + b"\r\n")
@@ -279,7 +279,7 @@ def test_satisfaction_counts_the_dissatisfied(write):
     assert (row["samples"], row["dissatisfied"]) == (3, 2)
 
 
-def test_citations_null_answer_is_empty(write):
+def test_citations_null_answer(write):
     lines = [line for line in lines_of() if line["arm"] == "human"]
     lines[0] |= {"answer": None, "finish": "length"}
     code, _, err = call("citations", write(lines))

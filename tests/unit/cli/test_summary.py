@@ -1,4 +1,4 @@
-"""Counts of what was rebuilt of a work, out of all that it prints."""
+"""Counts of reproduced artefacts and values of a paper."""
 
 import pandas as pd
 from unit.toy_papers import CELLS, RECORD, write_paper
@@ -37,7 +37,7 @@ def toy(tmp_path, *tiers: str):
     ]
 
 
-def test_an_artefact_of_two_tiers_counts_once(tmp_path):
+def test_count_chapters_two_tiers(tmp_path):
     papers, result = toy(tmp_path, "embedded", "released", "full")
     for results in (result, result[:2], result[::-1]):
         counts = count_chapters(papers, results)["toy", "1"]
@@ -47,7 +47,7 @@ def test_an_artefact_of_two_tiers_counts_once(tmp_path):
         assert counts.outcomes("data")["supported"] == counts.tested == 1
 
 
-def test_surrogate_data_are_not_compared(tmp_path):
+def test_summary_surrogate_data(tmp_path):
     papers, result = toy(tmp_path, "embedded")
     counts = count_chapters(papers, result)["toy", "1"]
     assert (counts.states, counts.reproduced) == ({"surrogate": 1}, 0)
@@ -74,7 +74,7 @@ def test_counts_add_up_and_name_kinds_and_origins(tmp_path):
         )
 
 
-def test_kinds_and_origins_are_declared_and_checks_do_not_count(tmp_path):
+def test_summary_kinds_and_origins(tmp_path):
     papers, (actual,) = toy(tmp_path, "released")
     record = actual.artefact.record.model_copy(
         update={

@@ -60,7 +60,7 @@ def test_exposure_blocks_by_hand():
     blocks = exposure_blocks(exposures, [3, 2, 1])
     assert [block.items.tolist() for block in blocks] == [[1], [3, 0, 2]]
     assert [block.ranks for block in blocks] == [slice(0, 1), slice(1, 3)]
-    # Slopes 3/8, then 3/5 of what is left.
+    # Slopes 3/8, then 3/5 of the remainder.
     exposures = fair_exposure([8, 3, 2], [3, 2, 1])
     np.testing.assert_allclose(exposures, [3, 9 / 5, 6 / 5], rtol=1e-15)
 

@@ -76,7 +76,7 @@ def test_answer_batch_equals_single_answers(make, decoding):
         for answer, expected in zip(result[::order], alone, strict=True):
             same(answer, expected)
     if drawn:
-        # One seed, beside whatever other request.
+        # One seed, whatever the other requests are.
         again = model.answer_batch([requests[3], requests[0], requests[0]])
         assert [answer.text for answer in again] == [alone[n].text for n in (3, 0, 0)]
 

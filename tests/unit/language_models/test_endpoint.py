@@ -46,7 +46,7 @@ def server():
 
 @pytest.fixture
 def waits(monkeypatch):
-    """Seconds that are waited between attempts, none of them really."""
+    """Recorded pauses between attempts, without waiting."""
     seconds = []
     monkeypatch.setattr("tenacity.nap.time.sleep", seconds.append)
     return seconds
@@ -353,7 +353,7 @@ def drip(handler, body):
 
 
 def pour(part):
-    """Send a part of a reply again and again: what it belongs to never ends."""
+    """Send a part of a reply repeatedly, without an end."""
 
     def behave(handler, body):
         try:

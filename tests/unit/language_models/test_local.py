@@ -140,7 +140,7 @@ def test_answer_sampling_by_seed(local):
     assert drawn(seed=1) == drawn(seed=1) != drawn(seed=2)
     assert len({drawn() for _ in range(5)}) > 1
     assert torch.equal(torch.get_rng_state(), state)
-    # So small a share holds the likeliest token alone.
+    # So small a share contains only the likeliest token.
     assert drawn(seed=1, top_p=1e-6) == local.answer(ask("Where?", logprobs=True)).tokens
 
 
@@ -298,7 +298,7 @@ def test_load_language_model_damaged_folder(folder, damage, message):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU holds the tiny model")
 def test_load_language_model_beyond_gpu_memory(folder, monkeypatch):
-    # Without a GPU that could hold anything, all of it lands on the CPU.
+    # Without enough GPU memory, the model is on the CPU.
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     with pytest.raises(ModelError, match="more than the GPUs of this job have; request"):
         load_language_model(folder)
@@ -340,7 +340,7 @@ def test_open_language_model_batch(tmp_path, folder, monkeypatch):
         together = model.answer_all(calls)
     assert sizes == [3, 2]
     assert [answer.text for answer in together] == [answer.text for answer in alone]
-    # The batch is no part of the model's identity: what it answered is found with another one.
+    # The batch size is not part of the model's identity, so recorded answers are found.
     with open_language_model("toy", settings_of(tmp_path, folder), "three") as model:
         assert model.answer_all(calls) == together and model.requests_sent == 0
 

@@ -1,4 +1,4 @@
-"""Reasoning in answers: the tags of current models, alone, nested, unclosed, and in tokens."""
+"""Reasoning in answers: tags of current models, single, nested, unclosed, and in tokens."""
 
 import pytest
 from hypothesis import given

@@ -384,7 +384,7 @@ def test_record_prompts_file(tmp_path):
             model.answer_all([ask("secret passage"), ask("secret passage", seed=1)])
     lines = [json.loads(line) for line in prompts_file.read_text().splitlines()]
     assert lines == [{"sha256": prompt_hash(ask("secret passage")), "prompt": "secret passage"}]
-    # The parrot's answer quotes it; the prompt itself does not stand in the record.
+    # The answer quotes the prompt; the prompt itself is not in the record.
     entry = json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0])
     assert "prompt" not in entry and entry["prompt_sha256"] == lines[0]["sha256"]
 

@@ -1,4 +1,4 @@
-"""Precision, recall, CAS, CAB and AC: hand-worked, against peers, and what must always hold."""
+"""Precision, recall, CAS, CAB and AC: by hand, against peers, and properties."""
 
 import math
 

@@ -87,7 +87,7 @@ def test_alignments_without_terms():
 
 
 def test_alignments_number_of_terms():
-    """What the thesis argues against (section 4.6): one name balances many."""
+    """Counterexample of the thesis (section 4.6): one name balances many."""
     few, many = alignments([[[1, 0], [0, 1]]]), alignments([[[1, 0], [0, 9]]])
     np.testing.assert_array_equal(awrf(few), awrf(many))
 

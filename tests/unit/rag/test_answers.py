@@ -215,7 +215,7 @@ def test_same_words_whole_answer_is_one_word(output, gold):
         ("By the Hague.", "Hague", True, True),
         # All punctuation goes, not that of ASCII alone.
         ("Open 7–6 again", "76", True, False),
-        # What stands there counts, also if it is the number of a citation.
+        # Numbers in the text count, also numbers of citations.
         ("In Delft [2].", "2", True, True),
     ],
 )

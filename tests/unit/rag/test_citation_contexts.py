@@ -48,7 +48,7 @@ DECISIONS = [
     ("Owls hunt [1](Human).", [1], []),
     ("Owls hunt [1].\n\n[1]: https://a.org/2", [1], []),
     ("Owls hunt.[^1]\n\n[^1]: Owls, see [2].\n    And [3].\n[^2]: Foxes.", [1], []),
-    # What is not read.
+    # Ignored forms.
     ("Owls hunt (2), (1, 3) and (4).", [], ["(2)", "(1, 3)", "(4)"]),
     ('Owls hunt (cite index="2-1">.', [], ['(cite index="2-1">']),
     ('<cite index="2-1">Owls hunt</cite>', [], ['<cite index="2-1">']),
@@ -58,7 +58,7 @@ DECISIONS = [
     ("They hunt.2 Foxes sleep.3", [], [".2", ".3"]),
     ("Owls (D2) and (doc2) hunt on 3 km² and 10<sup>6</sup> m.", [], 4),
     ("Owls 〔2〕 «3» <4> hunt (2-3) [ref_2] (ref-2).", [], 6),
-    # What is read.
+    # Recognised forms.
     ("Owls hunt.<sup>2</sup> Foxes<sup>[3]</sup> sleep,<sup>4, 5</sup>", [2, 3, 4, 5], []),
     ("Owls (Document 2) hunt (Source: 3) (cite: 4) (refs. 1 and 5).", [2, 3, 4, 1, 5], []),
     ("Owls【2†source】[^3][doc 4] hunt¹ (see [5])", [2, 3, 4, 1, 5], []),

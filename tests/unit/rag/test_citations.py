@@ -1,4 +1,4 @@
-"""Citations in answers: every form, bad input, and where their probabilities stand."""
+"""Citations in answers: all forms, bad input, and their probabilities."""
 
 import pytest
 from hypothesis import given

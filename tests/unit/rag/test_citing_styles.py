@@ -1,4 +1,4 @@
-"""Answers with marked spans: what is read of tidy and of untidy ones. All outputs are invented."""
+"""Answers with marked spans, tidy and untidy. All outputs are invented."""
 
 import pytest
 from hypothesis import given

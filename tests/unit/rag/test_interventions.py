@@ -1,4 +1,4 @@
-"""Citations under intervention: what is forged, what is asked, and what comes of it."""
+"""Citations under intervention: forged documents, requests and results."""
 
 import numpy as np
 import pytest
@@ -236,7 +236,7 @@ def test_find_statement_in_text() -> None:
 
 
 def test_mutual_entailment() -> None:
-    """Both ways, by a planted model of inference, each pair asked once."""
+    """Both directions, by a planted model of inference, each pair once."""
     requests = []
 
     def infer(pairs):

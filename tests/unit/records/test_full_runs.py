@@ -1,4 +1,4 @@
-"""What the full tier takes: the declarations of all papers, and faults in them."""
+"""Declarations of the full tier of all papers, and errors in them."""
 
 from importlib import import_module
 

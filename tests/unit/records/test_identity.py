@@ -66,7 +66,7 @@ def test_difference_topics_of_trec_rag(repository, mirror, tmp_path):
     tier = read_model(repository / "published/full.yaml", FullTier, RecordError)
     stated = tier.materials["trec_rag_2024"].facts
     topics = (mirror / "ginger/rag_test.tsv").read_bytes()
-    # As many topics, one of which is another.
+    # The same number of topics, with one other.
     for text, same in [(topics, True), (topics.replace(b"2024-36935", b"2024-1"), False)]:
         (tmp_path / "topics.rag24.test.txt").write_bytes(text)
         result = {name: facts_of(tmp_path / name, facts) for name, facts in stated.items()}

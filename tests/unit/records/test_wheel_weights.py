@@ -63,7 +63,7 @@ def test_fetch_file_of_a_package(site, registry, tmp_path, caplog):
     path = fetch(KEY, cache, network=False, registry=registry)
     assert path == cache / KEY and path.read_bytes() == WEIGHTS
     assert "A. Author" in caplog.messages[0] and "MIT" in caplog.messages[0]
-    # What happens to the cache does not reach the package, and is seen.
+    # A change of the cache does not affect the package, and is detected.
     path.write_bytes(b"other")
     assert (site / PATH).read_bytes() == WEIGHTS
     with pytest.raises(Exception, match="changed or damaged after it was fetched"):

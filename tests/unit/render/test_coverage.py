@@ -87,7 +87,7 @@ def test_reproduced_values_count_before_surrogate_data(papers):
         ("derived: [{cells: {metric: AP}, because: follows from n}]", [0, 1, 2, 3], "other cells"),
     ],
 )
-def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, expected_basis):
+def test_claims_of_compared_cells(tmp_path, declared, rows, expected_basis):
     record = RECORD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS
     papers = load_papers(
         write_paper(tmp_path, record.replace("    claims:", f"    {declared}\n    claims:"))
@@ -104,9 +104,7 @@ def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, 
 
 @pytest.mark.parametrize("varies", ["", ", varies: trained here"])
 @pytest.mark.parametrize(("claims_field", "holding"), [("", 0), (", claims: [larger]", 1)])
-def test_what_surrogate_data_cannot_test_counts_as_untestable(
-    tmp_path, claims_field, holding, varies
-):
+def test_count_chapters_untestable(tmp_path, claims_field, holding, varies):
     missing = "missing: [{kind: experiment, name: toys with a size}]"
     reason = f"{missing}, because: Toys have no size.{claims_field}"
     declared = f"name: toys{varies}, not_testable: {{{reason}}}"
@@ -126,7 +124,7 @@ def test_what_surrogate_data_cannot_test_counts_as_untestable(
     assert last.detail == "Toys have no size."
 
 
-def test_an_untested_claim_says_why(tmp_path):
+def test_load_papers_untested_claim(tmp_path):
     for missing in (
         "source: p. 2, ",
         "claim: Users like row b., ",
@@ -138,7 +136,7 @@ def test_an_untested_claim_says_why(tmp_path):
             load_papers(write_paper(tmp_path, text, CELLS))
 
 
-def test_the_conclusions_of_a_report_read_tables_beside_it(papers):
+def test_report_claims_read_supplements(papers):
     (artefact,) = all_artefacts(papers)
     parts = [{"supplement": "tests", "cells": {"pair": "b - a"}, "op": ">", "value": 0}]
     claim = artefact.record.claims[0].model_copy(
@@ -185,7 +183,7 @@ def test_claim_lines_contradicted_claims_and_their_cause(tmp_path, cause):
             assert "unknown cause" not in lines["of them only on surrogate data"]
 
 
-def test_claim_lines_name_each_outcome():
+def test_claim_lines_outcomes():
     """The outcomes of a line add up to its claims, also those that were not run."""
     claims = Counter(
         {
@@ -223,7 +221,7 @@ def test_claims_frame_and_list_agree(papers):
     assert set(frame["basis"]) == {"not run"} and set(frame["outcome"]) == {""}
 
 
-def test_excluded_frame_says_what_the_test_gives(tmp_path):
+def test_excluded_frame_outcomes(tmp_path):
     missing = "missing: [{kind: experiment, name: toys with a size}]"
     declared = f"name: toys, not_testable: {{{missing}, because: Toys have no size.}}"
     record = RECORD.replace("{embedded: {state: reproduced, needs: nothing}}", TIERS) + CLAIMS

@@ -117,7 +117,7 @@ def test_write_page_links(index, page):
             file, _, anchor = link.partition("#")
             target = (path.parent / file).resolve() if file else path
             assert target.is_file(), link
-            # A search that the overview is asked for is no place on it.
+            # A search in the address is not a place on the page.
             if anchor and "=" not in anchor:
                 assert anchor in outlines[target].values("id"), link
 
@@ -433,7 +433,7 @@ def test_published_grid_units_and_marks():
             texts = {cell.text for cell in cells}
             assert texts == set(artefact.cells["value"]), artefact.id
     assert {"bcd,f-j", "†", "*"} <= marks
-    # Codes of the CSV files are no marks.
+    # Codes of the CSV files are not markers.
     codes = set().union(
         *(one.cells.get("marker", []) for one in all_artefacts(load_papers(PUBLISHED)))
     )
@@ -470,7 +470,7 @@ def test_write_page_size_of_all_papers(tmp_path):
         receipt.parent.mkdir(parents=True, exist_ok=True)
         receipt.write_text('{"inputs": [], "execution": {"seconds": 1}}')
     index = write_page(tmp_path / "index.html", result, papers)
-    # What is read first is small, and so is each page of a chapter.
+    # The overview and each page of a chapter are small.
     assert index.stat().st_size < 1_400_000
     pages = list((tmp_path / "pages").iterdir())
     assert {page.stem for page in pages} == {
@@ -486,7 +486,7 @@ def test_write_page_size_of_all_papers(tmp_path):
 
 
 def test_pages_of_too_noisy_cell(tmp_path):
-    """A cell that is too noisy has its own verdict everywhere, with its tolerance beside it."""
+    """A cell that is too noisy has its own verdict and tolerance in all views."""
     table = toys.toy_results(tmp_path / "published", tmp_path / "results")[1]
     cells = table.report.model_dump()["cells"]
     close = next(cell for cell in cells if cell["verdict"] == "within tolerance")

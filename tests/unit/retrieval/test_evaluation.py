@@ -94,7 +94,7 @@ topic = st.dictionaries(ids, st.tuples(scores, st.none() | st.integers(-2, 3)), 
 def test_evaluate_equals_pytrec_eval_random(data, level):
     rows = [(q, d, *pair) for q, documents in data.items() for d, pair in documents.items()]
     run = frame([row[:3] for row in rows], "score")
-    # Each topic is judged at least once, else it is no topic of the qrels.
+    # Each topic has a judgement, as all topics of qrels have.
     judged = [(q, d, rel) for q, d, _, rel in rows if rel is not None]
     qrels = frame(judged + [(q, "elsewhere", 1) for q in data], "relevance")
     expected = peer(run, qrels, level)
@@ -283,7 +283,7 @@ def test_ranking_measures_outside_lists():
 
 
 def test_evaluate_other_ids():
-    """Documented results of what is refused elsewhere: trec_eval's."""
+    """Documented results of trec_eval for input that is refused elsewhere."""
     qrels = frame_of("relevance", q={"a": 1, "b": 0}, r={"a": 1})
     run = frame_of("score", q={"a": 1, "b": 2}, other={"a": 3})
     # A topic that only the qrels have counts 0, one that only the run has is left out.

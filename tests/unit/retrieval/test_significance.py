@@ -81,7 +81,7 @@ def test_system_letters_by_hand():
         "s2": "ab",
         "s3": "ab",
     }
-    # Letters stand in the order of the table, whatever the order of the tests.
+    # Letters are in the order of the table, whatever the order of the tests.
     table = {"s1": "a", "s0": "f", "s3": "g", "s2": "k"}
     assert mark_beaten_systems(tests[::-1], table) == {"s1": "", "s0": "", "s3": "af", "s2": "af"}
 

@@ -1,4 +1,4 @@
-"""Ratings of which each person gives several: a worked example, identities, false positives."""
+"""Repeated ratings per person: a worked example, identities, false positives."""
 
 import numpy as np
 import pandas as pd

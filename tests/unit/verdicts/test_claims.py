@@ -302,7 +302,7 @@ def test_evaluate_missing_other_side_that_cannot_matter():
         with_value("a", ">", 0, mark="*"),
     ],
 )
-def test_evaluate_missing_cell_of_a_claim_that_stays_inconclusive(options, part):
+def test_evaluate_missing_cell_inconclusive(options, part):
     result = decide(MANY, above(0), part, fields=options, kind="reproduced")
     assert result.outcome == N
     assert "no c" in result.detail or "is missing" in result.detail
@@ -350,7 +350,7 @@ def test_evaluate_missing_column_of_the_table():
     assert "the published table has no column 'reading'" in result.detail
 
 
-def test_evaluate_published_cell_that_was_not_reproduced():
+def test_evaluate_cell_not_reproduced():
     published = MANY.astype(str)
     assert outcome(MANY[:3], above(0)) == S
     assert outcome(MANY[:3], above(0), published=published) == N
@@ -378,7 +378,7 @@ def test_evaluate_table_that_lacks_cells(lacks, cells, expected, detail):
     assert decide(table(a=1, b=2), part, lacks={"system": lacks}) == (expected, detail)
 
 
-def test_evaluate_comparison_with_what_a_table_lacks():
+def test_evaluate_comparison_with_missing():
     part = pair("a", ">", "c") | {"cells": {"system": ["a", "b"]}}
     assert outcome(table(a=1, b=2), part, lacks={"system": ["c"]}) == N
 

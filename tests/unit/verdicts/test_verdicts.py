@@ -262,7 +262,7 @@ BOTH = DATA._replace(published=("published/toy/table_1.csv",))
         (Sources(), [PART], None),
     ],
 )
-def test_report_origin_from_the_files_of_its_job(tmp_path, sources, derived, expected):
+def test_report_origin(tmp_path, sources, derived, expected):
     artefact = toy(tmp_path, derived=derived)
     if expected is None:
         with pytest.raises(RecordError, match="derived"):
@@ -284,7 +284,7 @@ def test_report_origin_from_published_values(tmp_path, observations):
     expected = "published inputs" if observations else "other cells"
     assert result.origin == expected
     assert [cell.origin for cell in result.cells] == ["quoted"] * 2 + [expected] * 2
-    # Facts that are no published values of an artefact are inputs of the method.
+    # Facts that are not published values of an artefact are inputs of the method.
     facts = Sources(published=("published/toy/queries.csv",))
     (papers / "toy" / "paper.yaml").write_text(PAPER.replace("}", ", facts: [queries.csv]}"))
     assert report(artefact, "embedded", artefact.cells, sources=facts).origin == "published inputs"
@@ -432,7 +432,7 @@ def test_report_claim_on_surrogate_data(tmp_path):
     assert without.state == "not run" and without.cells == []
 
 
-def test_report_claim_on_a_reproduced_table_that_lacks_cells(tmp_path):
+def test_report_claim_missing_cells(tmp_path):
     claim = CLAIM | {"supported_if": [{"cells": {"metric": "AP"}, "op": ">", "value": 0.1}]}
     fields = {"claims": [claim], "tiers": {"embedded": YOUR_MODELS}}
     assert judged_claim(tmp_path, **fields).on_reproduced == "supported"
@@ -451,8 +451,8 @@ def test_report_claim_against_quoted_cells(tmp_path, is_input, values, expected)
 
 
 @pytest.mark.parametrize("cause", [None, "published", "copy", "method", "unknown"])
-def test_report_contradicted_claim_stays_contradicted(tmp_path, cause):
-    """Whatever the cause of a contradiction, the outcome is what the test says."""
+def test_report_contradicted_claim(tmp_path, cause):
+    """The outcome is that of the test, whatever the cause of a contradiction."""
     own = {"id": "e", "cause": cause, "finding": "Not so here.", "evidence": "The ratings."}
     claim = CLAIM | {"on_published": "contradicted"} | ({"erratum": "e"} if cause else {})
     result = judged_claim(tmp_path, CONTRADICTING, claims=[claim], errata=[own] if cause else [])
@@ -462,7 +462,7 @@ def test_report_contradicted_claim_stays_contradicted(tmp_path, cause):
 @pytest.mark.parametrize(
     ("values", "outcome"), [(REPRODUCED, "supported"), (CONTRADICTING, "contradicted")]
 )
-def test_report_claim_that_surrogate_data_cannot_decide(tmp_path, values, outcome):
+def test_report_claim_undecided_by_surrogate(tmp_path, values, outcome):
     missing = [{"kind": "experiment", "name": "toys with a size"}]
     declared = {"missing": missing, "because": "Toys have no size of their own."}
     tier = {"state": "surrogate", "needs": "nothing", "name": "toys", "not_testable": declared}
@@ -618,7 +618,7 @@ def test_report_marks(tmp_path, published_mark, reproduced_mark, verdict):
     assert (cell.verdict, "mark" in (cell.why or "")) == (verdict, verdict == "different")
 
 
-def test_ruling_on_marks_of_a_value_that_is_too_noisy():
+def test_ruling_markers_too_noisy():
     """Neither the value nor its mark is judged, but the reader sees that the marks differ."""
     cell = JudgedCell(
         key={"row": "a"}, published="0.30", reproduced="0.35", verdict="too noisy to judge",
