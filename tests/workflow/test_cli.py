@@ -291,10 +291,10 @@ def test_summary_counts(call, built):
         parts = ("equal", "within tolerance", "too noisy to judge", "different", "explained")
         assert row["compared"] == sum(row[part] for part in parts)
         assert row["compared"] + row["consistent"] + row["quoted"] <= row["cells"]
-    assert rows["sakai2023"]["reproduced"] == 2 and rows["sakai2023"]["compared"] > 80
+    assert rows["sakai2023"]["reproduced"] == 4 and rows["sakai2023"]["compared"] > 80
     code, out, _ = call(built, "summary")
     line = next(line for line in out.splitlines() if "sakai2023" in line)
-    assert code == 0 and "2 of 9" in line and " of 148 " in line
+    assert code == 0 and "4 of 9" in line and " of 148 " in line
 
 
 def test_show_chapter(call, built):
@@ -302,7 +302,7 @@ def test_show_chapter(call, built):
     rows = {row["artefact"]: row for row in json.loads(out)["rows"]}
     assert code == 0 and rows["sakai2023/table_1"]["embedded"] == "reproduced"
     assert rows["sakai2023/table_1"]["cells"] == "38 equal"
-    assert rows["sakai2023/figure_1"]["embedded"] == "drawing"
+    assert rows["sakai2023/figure_1"]["embedded"] == "reproduced"
     assert rows["sakai2023/figure_2"]["embedded"] == "no rule yet"
     assert rows["sakai2023/text_2_1"]["released"] == "not run"
     code, out, _ = call(built, "show", "sakai2023")

@@ -38,7 +38,7 @@ def test_site_outdated_results(documented):
             "results/rulegraphs/sakai2023_ch1.svg",
             "rulegraphs/sakai2023_ch1.log",
         ),
-        ("render/site", "results/site", "site.log"),
+        ("render/table_files", "results/site", "site.log"),
     ],
 )
 def test_site_library_not_installed(documented, module, expected, log):
