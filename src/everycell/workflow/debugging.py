@@ -21,8 +21,8 @@ from everycell.workflow.planned_jobs import (
 )
 from everycell.workflow.scratch import Scratch, execute_script, prepare_context
 
-#: Names in an error message.
-SHOWN = 4
+#: Largest number of names in an error message.
+MAX_NAMES = 4
 
 
 def find_job(project: Path, name: str) -> PlannedJob:
@@ -34,7 +34,7 @@ def find_job(project: Path, name: str) -> PlannedJob:
         return job
     outputs = planned_rules(project)
     if name not in outputs:
-        names = get_close_matches(name, outputs, n=SHOWN)
+        names = get_close_matches(name, outputs, n=MAX_NAMES)
         hint = f"Did you mean {' or '.join(names)}?" if names else "`snakemake --list` has them."
         raise PlanError(f"Unknown rule {name!r}. {hint}")
     # A rule with wildcards is no target.
@@ -43,7 +43,7 @@ def find_job(project: Path, name: str) -> PlannedJob:
     if len(jobs) == 1:
         return jobs[0]
     # Without the constraints of the wildcards.
-    files = [job.outputs[0] for job in jobs[:SHOWN]] or [re.sub(",[^{}]*}", "}", outputs[name])]
+    files = [job.outputs[0] for job in jobs[:MAX_NAMES]] or [re.sub(",[^{}]*}", "}", outputs[name])]
     raise PlanError(
         f"The rule {name} has {len(jobs) or 'no'} jobs in `all`; instead of the rule, name an "
         f"output, such as {' or '.join(files)}."
@@ -58,7 +58,7 @@ def check_inputs(job: PlannedJob, project: Path, cache: Path) -> None:
         more = f" and {len(missing) - 1} more inputs, which do" if missing[1:] else ", which does"
         raise PlanError(
             f"The rule {job.rule} needs {missing[0]}{more} not exist; first run "
-            f"`everycell make {' '.join(missing[:SHOWN])}`{' and so on' * (len(missing) > SHOWN)}."
+            f"`everycell make {' '.join(missing[:MAX_NAMES])}`{' and so on' * (len(missing) > MAX_NAMES)}."
         )
 
 
