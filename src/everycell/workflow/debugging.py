@@ -58,7 +58,8 @@ def check_inputs(job: PlannedJob, project: Path, cache: Path) -> None:
         more = f" and {len(missing) - 1} more inputs, which do" if missing[1:] else ", which does"
         raise PlanError(
             f"The rule {job.rule} needs {missing[0]}{more} not exist; first run "
-            f"`everycell make {' '.join(missing[:MAX_NAMES])}`{' and so on' * (len(missing) > MAX_NAMES)}."
+            f"`everycell make {' '.join(missing[:MAX_NAMES])}`"
+            f"{' and so on' * (len(missing) > MAX_NAMES)}."
         )
 
 
