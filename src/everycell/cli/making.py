@@ -267,13 +267,13 @@ def _reason(
     record = artefacts[0].record
     if tier is not None and tier not in record.tiers:
         return f"{selection} has no tier {tier}; its record has {', '.join(record.tiers)}."
-    place = {
+    reference = {
         "source": section_and_page(record.source),
         "kind": papers[artefacts[0].paper].kind,
         "title": record.title,
     }
     reasons = [
-        f"{name}: {REASONS[declared.state].format(needs=_clause(declared.needs), **place)}"
+        f"{name}: {REASONS[declared.state].format(needs=_clause(declared.needs), **reference)}"
         for name, declared in record.tiers.items()
         if tier in (None, name)
     ]

@@ -21,7 +21,7 @@ PROMPT = pd.DataFrame(
 )
 
 
-def shown(figure) -> list[str]:
+def texts_of(figure) -> list[str]:
     """Texts of a figure, from top to bottom in each of its parts."""
     return [text.get_text() for text in figure.texts]
 
@@ -29,9 +29,9 @@ def shown(figure) -> list[str]:
 def test_text_figure_parts():
     figure = text_figure(PROMPT, panel="prompt", heading="role", monospace=True)
     first_lines = ["Answer from the documents.", "", "$documents"]
-    assert shown(figure)[:7] == ["first", "system", *first_lines, "user", "Question: $question"]
-    assert shown(figure)[7:9] == ["second", "user"]
-    assert " ".join(shown(figure)[9:]).split() == ["x"] * 90
+    assert texts_of(figure)[:7] == ["first", "system", *first_lines, "user", "Question: $question"]
+    assert texts_of(figure)[7:9] == ["second", "user"]
+    assert " ".join(texts_of(figure)[9:]).split() == ["x"] * 90
 
 
 @pytest.mark.parametrize("columns", [1, 2])
