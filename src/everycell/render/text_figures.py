@@ -18,7 +18,7 @@ from everycell.render.palette import GRID_LINES, INK
 
 #: Size of the text in points; height of a line, space around a part and margins in inches.
 _SIZE, _LINE, _SPACE, _MARGIN = 8, 0.155, 0.07, 0.12
-#: Largest share of a panel's width for headings; longer ones are wrapped.
+#: Share of a panel's width from which headings are wrapped between words.
 _HEADINGS = 0.3
 #: Share of the space for text that lines fill, since hinted letters of a PNG are up to 4 % wider.
 _FILLED = 0.95
@@ -49,8 +49,12 @@ def text_figure(
     panel_width = (width - _MARGIN * (columns + 1)) / columns
     font = {"family": ["monospace" if monospace else "sans-serif"]}
     with style():
-        widest = max(_width(str(part), _BOLD) for part in frame[heading])
-        left = min(widest, _HEADINGS * panel_width) + 2 * _SPACE
+        headings = frame[heading].astype(str)
+        widest, word = (
+            max(_width(name, _BOLD) for name in names)
+            for names in (headings, " ".join(headings).split(" "))
+        )
+        left = max(word, min(widest, _HEADINGS * panel_width)) + 2 * _SPACE
         # Lines of heading and text of each part.
         parts_by_panel = {
             name: [
