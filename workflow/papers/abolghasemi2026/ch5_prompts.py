@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import cast
 
 import pandas as pd
 
@@ -24,8 +25,9 @@ MODES = {"": "Vanilla", "figure_5_7": "Informed"}
 
 def prompts(job: ResultJob) -> None:
     """Figures 5.2, 5.6, 5.7 and 5.8: the project's prompts, and its list of names."""
-    answer_templates = tuple(
-        read_template(Path(path)) for path in (job.input.template, job.input.authors_template)
+    answer_templates = (
+        read_template(Path(job.input.template)),
+        read_template(Path(job.input.authors_template)),
     )
     for name, mode in MODES.items():
         arm = next(arm for arm in PLAIN_ARMS if {*arm[2:]} == {mode})
@@ -39,7 +41,7 @@ def prompts(job: ResultJob) -> None:
             decoding=Decoding(max_tokens=1),
             words={"Human": AUTHOR, "LLM": AUTHOR},
         )
-        parts = message_parts(request.prompt)
+        parts = message_parts(cast(tuple[Message, ...], request.prompt))
         job.write_figure(parts, text_figure(parts, monospace=True), name)
     paraphrasing = pd.concat(
         message_parts(
