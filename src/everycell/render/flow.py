@@ -37,7 +37,7 @@ _LETTER, _LINE, _MARGIN, _GAP, _LAYER_GAP, _PASSAGE, _HEADING = (
 _SWEEPS = 8
 
 
-class _Place(NamedTuple):
+class _Area(NamedTuple):
     """Left end, centre line, width and height of a box or passage, in inches."""
 
     left: float
@@ -56,7 +56,7 @@ def flow_chart(boxes: pd.DataFrame) -> Figure:
     panels = rows_by(boxes, "panel" if "panel" in boxes else None)
     groups = list(rows_by(boxes, "group")) if "group" in boxes else []
     layouts = {title: _layout(rows) for title, rows in panels.items()}
-    sizes = {title: _size(places) for title, places in layouts.items()}
+    sizes = {title: _size(layout) for title, layout in layouts.items()}
     width = max(width for width, _ in sizes.values()) + 2 * _MARGIN
     headings = {title: _HEADING if title else _MARGIN for title in panels}
     height = sum(part for _, part in sizes.values()) + sum(headings.values()) + _MARGIN
@@ -99,8 +99,8 @@ def boxes_before(boxes: pd.DataFrame) -> nx.DiGraph:
     reduced = nx.DiGraph()
     reduced.add_nodes_from(graph)
     # The order of the arrows in `transitive_reduction` differs between processes.
-    kept = nx.transitive_reduction(graph)
-    reduced.add_edges_from(edge for edge in graph.edges if kept.has_edge(*edge))
+    essential = nx.transitive_reduction(graph)
+    reduced.add_edges_from(edge for edge in graph.edges if essential.has_edge(*edge))
     return reduced
 
 
@@ -142,10 +142,10 @@ def _layers(graph: nx.DiGraph) -> list[list[Any]]:
     return layers
 
 
-def _layout(boxes: pd.DataFrame) -> dict[Any, _Place]:
+def _layout(boxes: pd.DataFrame) -> dict[Any, _Area]:
     """Places of the boxes of a panel and of passages, around the centre line 0."""
     texts = {row.box: wrap(row.text) for row in boxes.itertuples()}
-    places, left = {}, 0.0
+    layout, left = {}, 0.0
     for names in _layers(boxes_before(boxes)):
         lines = {name: texts[name].split("\n") if name in texts else [] for name in names}
         letters = max((len(line) for part in lines.values() for line in part), default=0)
@@ -155,10 +155,10 @@ def _layout(boxes: pd.DataFrame) -> dict[Any, _Place]:
         }
         top = (sum(heights.values()) + _GAP * (len(names) - 1)) / 2
         for name, height in heights.items():
-            places[name] = _Place(left, top - height / 2, width, height)
+            layout[name] = _Area(left, top - height / 2, width, height)
             top -= height + _GAP
         left += width + _LAYER_GAP
-    return places
+    return layout
 
 
 def wrap(text: str) -> str:
@@ -169,9 +169,9 @@ def wrap(text: str) -> str:
     )
 
 
-def _size(places: Mapping[Any, _Place]) -> tuple[float, float]:
-    width = max(place.left + place.width for place in places.values())
-    return width, 2 * max(abs(place.middle) + place.height / 2 for place in places.values())
+def _size(layout: Mapping[Any, _Area]) -> tuple[float, float]:
+    width = max(area.left + area.width for area in layout.values())
+    return width, 2 * max(abs(area.middle) + area.height / 2 for area in layout.values())
 
 
 def _colours(groups: list[str], group: str) -> dict[str, Any]:
@@ -188,40 +188,40 @@ def _colours(groups: list[str], group: str) -> dict[str, Any]:
 def _draw(
     axes: Axes,
     boxes: pd.DataFrame,
-    places: dict[Any, _Place],
+    layout: dict[Any, _Area],
     groups: list[str],
     origin: tuple[float, float],
 ) -> None:
     x, y = origin
-    places = {
-        name: place._replace(left=place.left + x, middle=place.middle + y)
-        for name, place in places.items()
+    layout = {
+        name: area._replace(left=area.left + x, middle=area.middle + y)
+        for name, area in layout.items()
     }
     for row in boxes.itertuples():
-        place = places[row.box]
+        area = layout[row.box]
         look = _colours(groups, str(row.group)) if groups else {"facecolor": BOX, "edgecolor": INK}
         axes.add_patch(
             FancyBboxPatch(
-                (place.left, place.middle - place.height / 2),
-                place.width,
-                place.height,
+                (area.left, area.middle - area.height / 2),
+                area.width,
+                area.height,
                 boxstyle="round,pad=0,rounding_size=0.05",
                 linewidth=1.0 if groups else 0.6,
                 **look,
             )
         )
-        centre = (place.left + place.width / 2, place.middle)
+        centre = (area.left + area.width / 2, area.middle)
         axes.text(*centre, wrap(row.text), fontsize=7.5, ha="center", va="center", linespacing=1.1)
-    for path in _arrows(boxes_before(boxes), places):
+    for path in _arrows(boxes_before(boxes), layout):
         axes.add_patch(
             FancyArrowPatch(path=path, arrowstyle="-|>", mutation_scale=8, color=INK, linewidth=0.8)
         )
 
 
-def _arrows(graph: nx.DiGraph, places: Mapping[Any, _Place]) -> Iterator[Path]:
+def _arrows(graph: nx.DiGraph, layout: Mapping[Any, _Area]) -> Iterator[Path]:
     """Curves from box to box, which leave and enter boxes at different heights."""
     passages = {edge: [] for edge in graph.edges}
-    for name in places:
+    for name in layout:
         if isinstance(name, tuple):
             passages[name[:2]].append(name)
     for start, end in graph.edges:
@@ -230,12 +230,12 @@ def _arrows(graph: nx.DiGraph, places: Mapping[Any, _Place]) -> Iterator[Path]:
         leaving = [(passages[edge] or [edge[1]])[0] for edge in graph.out_edges(start)]
         entering = [(passages[edge] or [edge[0]])[-1] for edge in graph.in_edges(end)]
         points = [
-            (places[start].left + places[start].width, _port(places, start, leaving, chain[1]))
+            (layout[start].left + layout[start].width, _port(layout, start, leaving, chain[1]))
         ]
         for name in chain[1:-1]:
-            place = places[name]
-            points += [(place.left, place.middle), (place.left + place.width, place.middle)]
-        points.append((places[end].left, _port(places, end, entering, chain[-2])))
+            area = layout[name]
+            points += [(area.left, area.middle), (area.left + area.width, area.middle)]
+        points.append((layout[end].left, _port(layout, end, entering, chain[-2])))
         vertices, codes = [points[0]], [Path.MOVETO]
         for (x, y), (next_x, next_y) in zip(points, points[1:], strict=False):
             middle = (x + next_x) / 2
@@ -244,8 +244,8 @@ def _arrows(graph: nx.DiGraph, places: Mapping[Any, _Place]) -> Iterator[Path]:
         yield Path(vertices, codes)
 
 
-def _port(places: Mapping[Any, _Place], box: Any, others: list[Any], other: Any) -> float:
-    """Height at which an arrow between a box and one of `others` meets the box."""
-    ordered = sorted(others, key=lambda name: places[name].middle)
+def _port(layout: Mapping[Any, _Area], box: Any, neighbours: list[Any], other: Any) -> float:
+    """Height at which an arrow between a box and one of `neighbours` meets the box."""
+    ordered = sorted(neighbours, key=lambda name: layout[name].middle)
     share = (ordered.index(other) + 0.5) / len(ordered) - 0.5
-    return places[box].middle + 0.7 * share * places[box].height
+    return layout[box].middle + 0.7 * share * layout[box].height

@@ -78,7 +78,7 @@ def marked_texts(texts: Sequence[MarkedText]) -> Figure:
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Start and letters of each line of a text."""
     end = 0
-    for line in textwrap.wrap(text, _LETTERS, replace_whitespace=False, drop_whitespace=True):
+    for line in textwrap.wrap(text, _LETTERS, expand_tabs=False, replace_whitespace=False):
         for part in line.split("\n"):
             start = text.index(part, end)
             end = start + len(part)
@@ -118,8 +118,8 @@ def _draw(
         position = 0
         for word in line.split(" "):
             if word:
-                place = (position * _LETTER, y - _LINE / 2)
-                axes.text(*place, word, family="monospace", fontsize=8, va="center")
+                corner = (position * _LETTER, y - _LINE / 2)
+                axes.text(*corner, word, family="monospace", fontsize=8, va="center")
             position += len(word) + 1
         y -= _LINE
         for person, spans in _bars_of_line(text, start, line).items():

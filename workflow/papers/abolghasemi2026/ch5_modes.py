@@ -40,14 +40,14 @@ def arm_boxes(arms: Sequence[Arm]) -> pd.DataFrame:
             is_relevant = number == TOY.gold
             author = arm.relevant_author if is_relevant else arm.nonrelevant_author
             kind = "relevant" if is_relevant else "not relevant"
-            shown = f"label: {label}" if label else "no label"
+            displayed = f"label: {label}" if label else "no label"
             names.append(f"document {number}")
             rows.append(
                 (
                     panel,
                     names[-1],
                     f"by {author}",
-                    f"document {number}, {kind}\nby {author}\n{shown}",
+                    f"document {number}, {kind}\nby {author}\n{displayed}",
                     "",
                 )
             )

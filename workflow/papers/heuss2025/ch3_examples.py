@@ -81,18 +81,18 @@ def draw_steps(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-def _draw_document(axes: Axes, row, step: int, least: float) -> None:
-    """Draw a document in one of the steps; `least` is the smallest deviation of the list."""
+def _draw_document(axes: Axes, row, step: int, smallest: float) -> None:
+    """Draw a document in one of the steps; `smallest` is the smallest deviation of the list."""
     label, colour, marker = _GROUPS[bool(row.protected)]
     look = {"color": colour, "label": label}
     if step == 3:
         change = "" if row.new_rank == row.rank else f" (was {row.rank})"
-        place = (0.5, row.new_rank)
-        axes.text(*place, f"{row.document}{change}", color=colour, ha="center", va="center")
+        position = (0.5, row.new_rank)
+        axes.text(*position, f"{row.document}{change}", color=colour, ha="center", va="center")
         return
     if step == 0:
         scores = np.linspace(row.mean - 3 * row.deviation, row.mean + 3 * row.deviation, 101)
-        density = norm.pdf(scores, row.mean, row.deviation) / norm.pdf(0, 0, least)
+        density = norm.pdf(scores, row.mean, row.deviation) / norm.pdf(0, 0, smallest)
         axes.plot(scores, row.rank - 0.7 * density, linewidth=1.0, **look)
     else:
         axes.plot([row.low, row.high], [row.rank] * 2, linewidth=2, alpha=0.6, **look)

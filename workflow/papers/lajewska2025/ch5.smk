@@ -341,3 +341,16 @@ use rule figure as lajewska2025_ch5_aggregation_example with:
         **runs("lajewska2025/ch5_examples:aggregation_example"),
     message:
         "Aggregation of scores (Figure 5.4)"
+
+
+# Figure B.2: labels of sentences from questions in the form of SQuAD 2.0, on a toy paragraph.
+use rule figure as lajewska2025_ch5_squad_example with:
+    pathvars:
+        result="embedded/lajewska2025/figure_B_2",
+    conda:
+        environment("torch")
+    params:
+        **runs("lajewska2025/ch5_squad_example:squad_example"),
+        seed=SETTINGS.seed,
+    message:
+        "Labels from questions (Figure B.2)"

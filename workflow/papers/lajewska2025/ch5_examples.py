@@ -70,11 +70,11 @@ def sample(job: ResultJob) -> None:
 
 def designs(job: ResultJob) -> None:
     """Figure 5.3: a passage that workers annotated as a whole, and sentence by sentence."""
-    whole, parts = (
+    paragraph, parts = (
         select_passage(read_group(job.input[group], group), job.params.turn, job.params.passage)
         for group in ("paragraph_master", "sentence_master")
     )
-    texts = [text_of_people("Annotation of the paragraph", whole, "worker")]
+    texts = [text_of_people("Annotation of the paragraph", paragraph, "worker")]
     # The ids of sentences end with their numbers.
     numbers = parts["text_id"].str.rpartition("-")[2].astype(int)
     texts += [

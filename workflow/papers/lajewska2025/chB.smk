@@ -34,16 +34,3 @@ use rule table as lajewska2025_chB_sample with:
         passages=["MARCO_7107975", "MARCO_8270733", "MARCO_8270735"],
     message:
         "Labels of a sample (Table B.2)"
-
-
-# Figure B.2: labels of sentences from questions in the form of SQuAD 2.0, on a toy paragraph.
-use rule figure as lajewska2025_chB_squad_example with:
-    pathvars:
-        result="embedded/lajewska2025/figure_B_2",
-    conda:
-        environment("torch")
-    params:
-        **runs("lajewska2025/chB_examples:squad_example"),
-        seed=SETTINGS.seed,
-    message:
-        "Labels from questions (Figure B.2)"

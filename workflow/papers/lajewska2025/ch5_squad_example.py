@@ -1,4 +1,4 @@
-"""Example of appendix B: labels of sentences from questions in the form of SQuAD 2.0."""
+"""Figure B.2: labels of sentences from questions in the form of SQuAD 2.0."""
 
 from __future__ import annotations
 
