@@ -162,13 +162,12 @@ def test_examples_chosen_by_the_rule(job):
 
 def test_examples_question_without_answer(job, tmp_path):
     """A question is left out if one of its answers is not in the record."""
-    asked = list(ANSWERS)
-    kept = [
+    entries = [
         entry
-        for key, entry in zip(asked, recorded_entries(), strict=True)
+        for key, entry in zip(ANSWERS, recorded_entries(), strict=True)
         if key not in (("q2", "LLM", "Informed"), ("q2", "Human", "CF-informed"))
     ]
-    (tmp_path / "toy.jsonl").write_text(record_lines(kept))
+    (tmp_path / "toy.jsonl").write_text(record_lines(entries))
     examples(job)
     for name in ("", "table_5_17"):
         assert job.tables[name]["value"].iloc[0] == "who made q1"

@@ -168,7 +168,7 @@ def recorded_examples(
             Example(
                 question.id,
                 benchmark.questions[question.id],
-                benchmark.right[question.id],
+                tuple(benchmark.right[question.id]),
                 tuple(
                     benchmark.texts[author][document]
                     for author, document in zip(authors, question.documents, strict=True)
