@@ -132,8 +132,8 @@ def hold_out(
     questions = passages.loc[passages["turn_id"].isin(turns), "question"]
 
     def divide(frame: pd.DataFrame) -> pd.DataFrame:
-        others = frame["partition"].replace("test", "train")
-        return frame.assign(partition=others.mask(frame["question"].isin(questions), "test"))
+        partitions = frame["partition"].replace("test", "train")
+        return frame.assign(partition=partitions.mask(frame["question"].isin(questions), "test"))
 
     return divide(passages), divide(labelled)
 

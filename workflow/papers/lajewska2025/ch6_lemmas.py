@@ -45,8 +45,8 @@ def noun_lemma(word: str, nouns: frozenset[str], exceptions: Mapping[str, list[s
             if form.endswith(ending)
         ]
         candidates += forms
-        if found := [form for form in candidates if form in nouns]:
-            return min(found, key=len)
+        if lemmas := [form for form in candidates if form in nouns]:
+            return min(lemmas, key=len)
         candidates = []
     return word
 

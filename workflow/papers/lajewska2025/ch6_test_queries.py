@@ -65,7 +65,7 @@ def matching_topics(
     totals = {name: sizes[name].to_numpy()[positions].sum(axis=1) for name in sizes}
     has_queries = totals["queries"] == queries
     has_nuggets = has_queries & (totals["nuggets"] == nuggets)
-    found = [
+    matches = [
         tuple(sizes.index[positions[row]])
         for row in np.flatnonzero(has_nuggets)
         if f"{totals['characters'][row] / nuggets:.{len(length.partition('.')[2])}f}" == length
@@ -74,9 +74,9 @@ def matching_topics(
         f"sets of {topics} topics": len(positions),
         f"with {queries} queries": int(has_queries.sum()),
         f"with {nuggets} nuggets": int(has_nuggets.sum()),
-        f"with a mean length of {length}": len(found),
+        f"with a mean length of {length}": len(matches),
     }
-    return Search(found, steps)
+    return Search(matches, steps)
 
 
 def infer_queries(job: Job) -> None:
