@@ -118,22 +118,3 @@ use rule table as abolghasemi2026_ch5_tables_full with:
         seed=SETTINGS.seed,
     message:
         "Attribution bias of the thesis' models (Tables 5.1 to 5.15)"
-
-
-# Figures 5.3 and 5.4: authors and labels of documents by mode.
-use rule figure as abolghasemi2026_ch5_plain_modes with:
-    pathvars:
-        result="embedded/abolghasemi2026/figure_5_3",
-    params:
-        **runs("abolghasemi2026/ch5_modes:plain_modes"),
-    message:
-        "The three modes (Figure 5.3)"
-
-
-use rule figure as abolghasemi2026_ch5_mixed_mode with:
-    pathvars:
-        result="embedded/abolghasemi2026/figure_5_4",
-    params:
-        **runs("abolghasemi2026/ch5_modes:mixed_mode"),
-    message:
-        "The mixed mode (Figure 5.4)"
