@@ -51,11 +51,11 @@ def test_conditions_of_answerability(tmp_path):
 
 
 def test_examples_only_have_their_sources(tmp_path):
-    shown = {
+    quoted = {
         "first": ("answerability", 1, "A3", 3),
         "second": ("answerability", 1, "A2", None),
     }
-    job = FunctionJob(params={"examples": shown})
+    job = FunctionJob(params={"examples": quoted})
     job.input = {"answerability": responses(tmp_path)}
     ch4_design.examples(job)
     cells = job.tables[""].set_index(["row", "metric"])["value"]

@@ -1,7 +1,7 @@
 """Table 5.1 of heuss2025: desiderata for attributions, measured on answerers of known behaviour.
 
 Answerers that read and answerers that remember cite equally correct documents; only the test of
-faithfulness tells them apart.
+faithfulness distinguishes them.
 """
 
 from __future__ import annotations

@@ -39,9 +39,9 @@ def stages_of(run: str) -> dict[str, str]:
     names = [_PARAMETERS.sub("", part) for part in run.split("_")]
     has_feedback = FEEDBACK in names
     stages: dict[str, str] = {stage: "" for stage, _ in PARTS.values()}
-    for name, (stage, shown) in PARTS.items():
+    for name, (stage, label) in PARTS.items():
         if name in names:
-            text = f"{shown} with PRF" if name == "bm25" and has_feedback else shown
+            text = f"{label} with PRF" if name == "bm25" and has_feedback else label
             stages[stage] = " + ".join(filter(None, [stages[stage], text]))
     unknown = sorted(set(names) - {*PARTS, FEEDBACK})
     if unknown or not all(stages.values()):

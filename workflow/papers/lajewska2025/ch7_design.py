@@ -72,10 +72,10 @@ def conditions(job: ResultJob) -> None:
     what the labels of the conditions say about all of them.
     """
     keys = ["answers_ids", "response_quality", "additional_info_quality", "presentation_modes"]
-    shown = read_columns(Path(job.input.ratings), [*keys, "questions_ids", "answers"])
+    ratings = read_columns(Path(job.input.ratings), [*keys, "questions_ids", "answers"])
     stimuli = read_table(Path(job.input.stimuli)).set_index("Id")
     labelled, observed, counts = [], [], []
-    groups = shown.drop_duplicates(["answers_ids", "questions_ids"]).groupby("answers_ids")
+    groups = ratings.drop_duplicates(["answers_ids", "questions_ids"]).groupby("answers_ids")
     for condition, responses in sorted(groups, key=lambda group: int(group[0].removeprefix("EC"))):
         (labels,) = responses[keys[1:]].drop_duplicates().itertuples(index=False, name=None)
         parts = _labelled_parts(*labels)

@@ -75,8 +75,8 @@ def _write_films(axis: Axes, system: str, films: pd.DataFrame) -> None:
         earlier = None
         for y, (text, level) in enumerate(zip(films[column], films["level"], strict=True)):
             colour = GREY if level == "L0" else INK
-            shown = "" if column == "turn" and text == earlier else text
-            axis.text(x, y, shown, ha=align, va="center", color=colour, fontsize=8)
+            label = "" if column == "turn" and text == earlier else text
+            axis.text(x, y, label, ha=align, va="center", color=colour, fontsize=8)
             if column == "turn" and text != earlier:
                 axis.plot([0, 1], [y - 0.5] * 2, color=INK, linewidth=0.8, clip_on=False)
             earlier = text
