@@ -108,5 +108,5 @@ def test_comments_are_hashed_from_the_quotation_on(tmp_path):
     [cell] = job.tables[""]["value"]
     assert cell == query_sha256("... one source")
     texts = job.tables["comments"].set_index("metric")["value"]
-    assert texts["comment"] == "Well, one source."
+    assert texts["wording"] == "Well, one source."
     assert texts["codes"] == "transparency; a remark"

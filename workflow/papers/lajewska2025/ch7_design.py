@@ -156,7 +156,7 @@ def comments(job: ResultJob) -> None:
         comment = coded[coded["answers_ids"] == condition].iloc[row - 1]
         text = comment[COMMENTS[aspect]]
         rows.append((condition, number, "comment_sha256", excerpt_sha256(text, start=start)))
-        own = {"aspect": aspect, "comment": text, "codes": "; ".join(codes_of(comment)) or "–"}
+        own = {"aspect": aspect, "wording": text, "codes": "; ".join(codes_of(comment)) or "–"}
         texts += [(condition, number, *item) for item in own.items()]
     keys = ["row", "comment", "metric", "value"]
     job.write_table(pd.DataFrame(rows, columns=keys))
