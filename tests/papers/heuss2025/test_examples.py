@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from chapter_jobs import FunctionJob
 from harness import REPOSITORY
 
 from everycell.fair_ranking.fair_exposure import logarithmic_rank_weights
@@ -11,7 +12,15 @@ from papers.heuss2025.ch3_examples import draw_steps, example_list
 from papers.heuss2025.ch4_examples import model_boxes
 from papers.heuss2025.ch4_talent_search import TalentModel, candidates, universities
 from papers.heuss2025.ch5_attributed import OracleReader, WordMatcher
-from papers.heuss2025.ch5_examples import ANSWER, DOCUMENTS, QUESTION, injection_boxes
+from papers.heuss2025.ch5_examples import (
+    ANSWER,
+    DOCUMENTS,
+    QUESTION,
+    cite_last,
+    injection_boxes,
+    scenario_boxes,
+    scenarios,
+)
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +126,22 @@ def test_injection_boxes_answerers():
     assert matched["second"].endswith("[1] [3]") and read["second"].endswith(f"{ANSWER} [1]")
     assert "cites the forged" in matched["outcome"] and "is given again" in matched["outcome"]
     assert "does not cite" in read["outcome"] and "is not given again" in read["outcome"]
+
+
+def test_scenarios_all_kinds():
+    job = FunctionJob()
+    scenarios(job)
+    panels = job.figures[""]["panel"].str.partition(":")[0].unique().tolist()
+    assert panels == [
+        "Correct and faithful",
+        "Not correct and faithful",
+        "Correct and not faithful",
+        "Not correct and not faithful",
+    ]
+
+
+def test_scenario_boxes_of_last_document():
+    text = scenario_boxes(cite_last, "toy").set_index("box")["text"]
+    assert text["answer"] == f"Answer\n{ANSWER} [2]"
+    assert text["correct"] == "not correct: document 2 does not state the answer"
+    assert text["faithful"] == "not faithful: without document 2, the answer is given"
