@@ -33,6 +33,47 @@ class ReleasedGinger(Settings):
     )
 
 
+class Crowd(Settings):
+    """Crowd study with planted votes (embedded tier), and rejection of workers."""
+
+    queries: int = Field(44, ge=5, le=1000, description="Queries of each comparison.")
+    workers: int = Field(5, ge=1, le=99, description="Workers per query, an odd number.")
+    share: float = Field(
+        0.2,
+        ge=0,
+        lt=0.5,
+        description="Planted shift of the probability of a vote from 0.5, where the thesis reports "
+        "a preference.",
+    )
+    rating: float = Field(
+        0.6,
+        ge=0,
+        le=5,
+        description="Planted shift of the rating of a follow-up question, in standard deviations.",
+    )
+    agreement: Probability = Field(
+        0.1, description="Intraclass correlation of the votes on one query."
+    )
+    inattentive: Probability = Field(0.3, description="Share of workers who answer at random.")
+    rejected_from: int = Field(
+        5,
+        ge=1,
+        le=9,
+        description="Failed attention checks, out of 8, from which a worker is rejected; 9: none.",
+    )
+    studies: int = Field(
+        1000, ge=100, le=100_000, description="Simulated studies of the negative control."
+    )
+
+    @model_validator(mode="after")
+    def _check_workers(self) -> Crowd:
+        if self.workers % 2 == 0:
+            raise ValueError(
+                f"`workers` is {self.workers}; use an odd number, so that no query ties"
+            )
+        return self
+
+
 class FullGinger(Settings):
     """Full tier: language models that judge the released responses, or write new ones."""
 
@@ -58,6 +99,10 @@ class FullGinger(Settings):
         None, min_length=1, description="Commit, tag or branch of the hub name."
     )
     questions: int = Field(38, ge=2, le=38, description="Number of questions.")
+    votes: PlainPath | None = Field(
+        None,
+        description="CSV file with the answers of a crowd study (Tables 6.2, 6.3, 6.5 and C.8).",
+    )
     trec_rag: PlainPath | None = Field(
         None,
         description=(
@@ -130,6 +175,7 @@ class Ginger(Settings):
         0.5, description="Share of the labelled topics on which the lexical judge is trained."
     )
     prompts: dict[Prompt, PlainPath] = Field({}, description="Files with your own prompts.")
+    crowd: Crowd = Crowd()
     released: ReleasedGinger = ReleasedGinger()
     full: FullGinger = FullGinger()
 
