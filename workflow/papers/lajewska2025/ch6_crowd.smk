@@ -42,6 +42,51 @@ use rule table as lajewska2025_ch6_planted_votes with:
         "Planted votes (Tables 6.2, 6.3, 6.5 and C.8)"
 
 
+# Full tier: follow-up questions of the baseline, from facets of the question.
+use rule asking_step as lajewska2025_ch6_follow_ups with:
+    input:
+        passages="work/ginger/full/{model}/passages.parquet",
+        encoder=registered_encoder("minilm"),
+        model=lambda wildcards: language_model_files(wildcards.model),
+        prompts=list(GINGER.prompts.values()),
+    output:
+        follow_ups="work/ginger/full/{model}/follow_ups.parquet",
+        provenance="work/ginger/full/{model}/follow_ups.provenance.json",
+    pathvars:
+        job="ginger/full/{model}/follow_ups",
+    params:
+        **runs("lajewska2025/ch6_follow_ups:follow_ups"),
+        prompts=GINGER.prompts,
+        max_tokens=GINGER.max_tokens,
+        length=GINGER.length,
+        record="lajewska2025-ch6-follow-ups-{model}",
+    message:
+        "Follow-up questions of the baseline by {wildcards.model}"
+
+
+# Tasks of a crowd study on the responses, with attention checks: what its workers see.
+use rule asking_step as lajewska2025_ch6_tasks with:
+    input:
+        passages="work/ginger/full/{model}/passages.parquet",
+        responses="work/ginger/full/{model}/responses.parquet",
+        follow_ups="work/ginger/full/{model}/follow_ups.parquet",
+        model=lambda wildcards: language_model_files(wildcards.model),
+        prompts=list(GINGER.prompts.values()),
+    output:
+        tasks="work/ginger/full/{model}/tasks.csv",
+        provenance="work/ginger/full/{model}/tasks.provenance.json",
+    pathvars:
+        job="ginger/full/{model}/tasks",
+    params:
+        **runs("lajewska2025/ch6_tasks:tasks"),
+        prompts=GINGER.prompts,
+        max_tokens=GINGER.max_tokens,
+        seed=SETTINGS.seed,
+        record="lajewska2025-ch6-tasks-{model}",
+    message:
+        "Tasks of a crowd study on responses of {wildcards.model}"
+
+
 # Tables 6.2 and 6.5: shares of votes in a crowd study of the user.
 use rule table as lajewska2025_ch6_voted with:
     input:

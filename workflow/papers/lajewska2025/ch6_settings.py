@@ -13,6 +13,9 @@ Prompt = Literal[
     "summary",
     "fluency",
     "follow_up",
+    "facets",
+    "aspects",
+    "rephrase",
     "one_step",
     "chain_of_thought",
     "create",
@@ -74,6 +77,34 @@ class Crowd(Settings):
         return self
 
 
+class RetrievedInput(Settings):
+    """Passages of a ranker, for the input "retrieved"."""
+
+    run: PlainPath | None = Field(
+        None, description="TREC run whose queries are turns of CAsT, such as 89_1."
+    )
+    passages: PlainPath | None = Field(
+        None,
+        description="File with the texts of its passages: lines of id, tab, text; or with .gz.",
+    )
+    depth: int = Field(5, ge=1, le=100, description="Passages per question.")
+
+    @model_validator(mode="after")
+    def _check_files(self) -> RetrievedInput:
+        if (self.run is None) != (self.passages is None):
+            raise ValueError("`run` and `passages` belong together; set both or neither")
+        return self
+
+
+class Ragas(Settings):
+    """Runs of RAGAs, whose mean is a response's score."""
+
+    runs: int = Field(5, ge=1, le=100, description="Number of runs with other seeds.")
+    temperature: float = Field(
+        0.3, ge=0, le=2, description="Temperature of the judge's answers; 0: greedy."
+    )
+
+
 class FullGinger(Settings):
     """Full tier: language models that judge the released responses, or write new ones."""
 
@@ -99,6 +130,8 @@ class FullGinger(Settings):
         None, min_length=1, description="Commit, tag or branch of the hub name."
     )
     questions: int = Field(38, ge=2, le=38, description="Number of questions.")
+    retrieved: RetrievedInput = RetrievedInput()
+    ragas: Ragas = Ragas()
     votes: PlainPath | None = Field(
         None,
         description="CSV file with the answers of a crowd study (Tables 6.2, 6.3, 6.5 and C.8).",
