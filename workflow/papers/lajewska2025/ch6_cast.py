@@ -17,11 +17,13 @@ from papers.lajewska2025.ch6_systems import (
     CONTRADICTED,
     ENTAILED,
     FAITHFUL,
+    LSA,
     REASONED,
     REFERENCES,
     RELEVANCE,
     RELEVANT,
     REPHRASED,
+    RETRIEVED,
     drop_sparse_topics,
 )
 
@@ -99,6 +101,8 @@ def cluster_table(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame
     for (detection, kind, clustering), group in dense_clusters.groupby(
         ["detection", "input", "clustering"]
     ):
+        if kind == RETRIEVED and clustering == LSA:
+            continue  # Table C.5 has no such row.
         summary = size_statistics(
             group.groupby("topic")["cluster"].nunique(), group.groupby(["topic", "cluster"]).size()
         )

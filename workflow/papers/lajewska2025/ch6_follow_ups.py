@@ -37,23 +37,21 @@ BEGINNING = 60
 
 
 def frequent_phrases(question: str, passages: Sequence[str], count: int = FACETS) -> list[str]:
-    """Most frequent phrases between stop words that are not in the question.
+    """Most frequent phrases without stop words that have a word which the question lacks.
 
-    A phrase has two words or more; ties go to the longer one, then to the first.
+    A phrase has two to four words; ties go to the longer one, then to the first.
     """
     known = set(stems(question))
     counts: Counter[str] = Counter()
     for passage in passages:
         for part in re.split(r"[^\w\s'-]", passage.lower()):
-            phrase: list[str] = []
-            for word in [*part.split(), "the"]:
-                if word not in ENGLISH_STOP_WORDS:
-                    phrase.append(word)
-                    continue
-                is_new = bool(set(stems(" ".join(phrase))) - known)
-                if 2 <= len(phrase) <= LONGEST and is_new:
-                    counts[" ".join(phrase)] += 1
-                phrase = []
+            words = part.split()
+            for size in range(2, LONGEST + 1):
+                for start in range(len(words) - size + 1):
+                    phrase = words[start : start + size]
+                    is_new = not set(stems(" ".join(phrase))) <= known
+                    if is_new and not ENGLISH_STOP_WORDS.intersection(phrase):
+                        counts[" ".join(phrase)] += 1
     order = sorted(counts, key=lambda text: (-counts[text], -len(text.split())))
     return order[:count]
 

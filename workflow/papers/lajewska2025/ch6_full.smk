@@ -9,6 +9,7 @@ include: "ch6_full_inputs.smk"
 # Passages of all inputs: relevant and irrelevant ones, the former in other words, and a ranker's.
 use rule asking_step as lajewska2025_ch6_further_input with:
     input:
+        **answerability_labels(),
         passages="work/ginger/released/passages.parquet",
         run=retrieved_file("run", "a TREC run for the questions"),
         texts=retrieved_file("passages", "the passages of the run"),

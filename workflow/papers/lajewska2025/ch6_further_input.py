@@ -1,8 +1,8 @@
 """Further inputs of chapter 6 of lajewska2025: rephrased passages, and those of a ranker.
 
 The thesis reports results on "rephrased" input in Appendix C only and does not define it. Here a
-language model rephrases each relevant passage. Retrieved input has the top passages of a run, such
-as that of chapter 3's pipeline (L1708).
+language model rephrases each relevant passage. Its "retrieved" input has the top passages of the
+pipeline of chapter 3 (L1708): here of a run of the user, or by BM25 among the released passages.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from pathlib import Path
 from string import Template
 
 import pandas as pd
+from rank_bm25 import BM25Okapi
 
 from everycell.base.errors import DataError
 from everycell.jobs.job import Job
 from everycell.language_models import templates
 from everycell.language_models.answering import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
+from everycell.rag.nugget_responses import order, stems
 from everycell.trec.runs import read_run
+from papers.lajewska2025.answerability_data import read_passage_labels
 from papers.lajewska2025.ch6_autonuggetizer import Ask
 from papers.lajewska2025.ch6_prompts import read_prompt
 from papers.lajewska2025.ch6_systems import RELEVANT, REPHRASED, RETRIEVED
@@ -46,7 +49,7 @@ def read_passages(path: Path, passage_ids: Collection[str]) -> dict[str, str]:
                 raise DataError(
                     path,
                     number,
-                    value=line[:80],
+                    value=line.rstrip("\n")[:80],
                     fault="which has no tab",
                     expected="id, tab, text",
                     fix="correct the line",
@@ -85,6 +88,20 @@ def retrieved_passages(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def search_passages(
+    passages: Mapping[str, str], questions: Mapping[str, str], depth: int
+) -> pd.DataFrame:
+    """Top passages of all given ones for some topics, by BM25 on stems (rank-bm25)."""
+    passage_ids = list(passages)
+    index = BM25Okapi([stems(text) for text in passages.values()])
+    rows = [
+        (RETRIEVED, topic, question, passage_ids[position], passages[passage_ids[position]])
+        for topic, question in questions.items()
+        for position in order(index.get_scores(stems(question)))[:depth]
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
 def further_input(job: Job) -> None:
     """Passages of all inputs of the full tier: the released ones, rephrased ones, a ranker's."""
     files, params = job.input, job.params
@@ -95,8 +112,12 @@ def further_input(job: Job) -> None:
     with model_of_job(job.snakemake, job.log) as model:
         ask = answer_function(model, Decoding(max_tokens=params.max_tokens))
         parts = [passages[COLUMNS], rephrase_passages(passages, ask, template)]
+    questions = passages.groupby("topic", sort=False)["question"].first().to_dict()
     if files.get("run"):
-        questions = passages.groupby("topic", sort=False)["question"].first().to_dict()
         run = read_run(Path(files.run))
         parts.append(retrieved_passages(run, Path(files.texts), questions, params.depth))
+    else:
+        released = read_passage_labels(Path(files.snippets), Path(files.unanswerable))
+        texts = released.drop_duplicates("passage_id").set_index("passage_id")["passage"].to_dict()
+        parts.append(search_passages(texts, questions, params.depth))
     job.write_frame(pd.concat(parts, ignore_index=True), "passages")

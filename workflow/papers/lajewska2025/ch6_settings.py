@@ -81,7 +81,9 @@ class RetrievedInput(Settings):
     """Passages of a ranker, for the input "retrieved"."""
 
     run: PlainPath | None = Field(
-        None, description="TREC run whose queries are turns of CAsT, such as 89_1."
+        None,
+        description="TREC run whose queries are turns of CAsT, such as 89_1; null: BM25 among the "
+        "released passages.",
     )
     passages: PlainPath | None = Field(
         None,
