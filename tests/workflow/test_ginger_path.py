@@ -52,8 +52,8 @@ def test_tables_of_chapter_6_full(
     work = clean.folder / "work/ginger/full/mine"
     nuggets = pd.read_parquet(work / "nuggets.parquet")
     passages = pd.read_parquet(clean.folder / "work/ginger/released/passages.parquet")
-    first = passages["topic"].unique()[:3]
-    released = passages[passages["topic"].isin(first)]
+    topics = passages["topic"].unique()[:3]
+    released = passages[passages["topic"].isin(topics)]
     passages = pd.read_parquet(work / "passages.parquet")
     # Those of the first questions, relevant ones again in other words, and five of BM25.
     assert passages[: len(released)].equals(released.reset_index(drop=True))
@@ -127,7 +127,7 @@ def test_tables_of_chapter_6_full(
     # The crowd study: three questions in four comparisons, and votes of the same questions.
     shown = pd.read_csv(clean.folder / tasks)
     assert len(shown) == 2 * 3 * 4 and shown["follow_up"].notna().all()
-    assert set(shown["query"]) == set(first) and shown["aspect 1"].notna().all()
+    assert set(shown["query"]) == set(topics) and shown["aspect 1"].notna().all()
     follow_ups = pd.read_parquet(work / "follow_ups.parquet")
     assert all("food of owls" in facets for facets in follow_ups["facets"])
     for name in ("table_6_2", "table_6_3", "table_6_5", "table_C_8"):
