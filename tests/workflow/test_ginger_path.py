@@ -125,9 +125,9 @@ def test_tables_of_chapter_6_full(
     first = table("table_6_1").sort_values(["row", "metric"])["value"]
     assert own.tolist() == first.tolist()
     # The crowd study: three questions in four comparisons, and votes of the same questions.
-    shown = pd.read_csv(clean.folder / tasks)
-    assert len(shown) == 2 * 3 * 4 and shown["follow_up"].notna().all()
-    assert set(shown["query"]) == set(topics) and shown["aspect 1"].notna().all()
+    crowd_tasks = pd.read_csv(clean.folder / tasks)
+    assert len(crowd_tasks) == 2 * 3 * 4 and crowd_tasks["follow_up"].notna().all()
+    assert set(crowd_tasks["query"]) == set(topics) and crowd_tasks["aspect 1"].notna().all()
     follow_ups = pd.read_parquet(work / "follow_ups.parquet")
     assert all("food of owls" in facets for facets in follow_ups["facets"])
     for name in ("table_6_2", "table_6_3", "table_6_5", "table_C_8"):

@@ -91,9 +91,9 @@ def preference_test(
             expected="one item and one choice per vote",
         )
     require(len(choices), "choices", list(choices), "one vote or more")
-    chosen = np.asarray(choices, dtype=object)
-    is_first = chosen == first
-    unknown = np.flatnonzero(~is_first & (chosen != second))
+    selected = np.asarray(choices, dtype=object)
+    is_first = selected == first
+    unknown = np.flatnonzero(~is_first & (selected != second))
     if len(unknown):
         raise DataError(
             row=f"vote {unknown[0]}",
@@ -101,7 +101,7 @@ def preference_test(
             value=choices[int(unknown[0])],
             expected=f"{first!r} or {second!r}",
         )
-    votes, count = len(chosen), int(is_first.sum())
+    votes, count = len(selected), int(is_first.sum())
     low, high = proportion_confint(count, votes, alpha=1 - confidence, method="wilson")
     by_item = pd.Series(is_first).groupby(pd.Index(items), sort=False).agg(["sum", "size"])
     lead = (2 * by_item["sum"] - by_item["size"]).to_numpy()

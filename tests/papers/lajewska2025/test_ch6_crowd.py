@@ -88,8 +88,8 @@ def test_vote_table_finds_what_is_planted() -> None:
 def test_vote_table_finds_nothing_if_nothing_is_planted() -> None:
     """About 5 % of the 24 cells are marked without a preference, not the planted ones."""
     marks = [marked(vote_table(planted(NOTHING, seed)[0], INPUTS)) for seed in range(10)]
-    found = sum(map(len, marks))
-    assert found / (10 * 24) < 0.1
+    n_marks = sum(map(len, marks))
+    assert n_marks / (10 * 24) < 0.1
     assert all(not expected_marks(INPUTS) <= cells for cells in marks)
 
 
@@ -147,9 +147,9 @@ def test_correlation_table_finds_what_is_planted() -> None:
     by_row = table.set_index(["row", "automatic_metric"])
     coherence = by_row.loc[("Coherence", "Answer relevance")]
     assert coherence["value"] > 0.3 and coherence["marker"] == "*"
-    others = by_row.drop(("Coherence", "Answer relevance"))
-    others = others.drop([("Breadth", "Completeness"), ("Depth", "Completeness")])
-    assert others["value"].abs().max() < 0.1
+    independent = by_row.drop(("Coherence", "Answer relevance"))
+    independent = independent.drop([("Breadth", "Completeness"), ("Depth", "Completeness")])
+    assert independent["value"].abs().max() < 0.1
     # Broad responses are planted as broader, deeper and more complete.
     for name in ("Breadth", "Depth"):
         assert by_row.loc[(name, "Completeness"), "value"] > 0.1
@@ -297,8 +297,8 @@ def test_planted_and_voted_give_the_same_table(tmp_path: Path) -> None:
         assert full.tables[""].equals(embedded.tables[name])
     published = pd.read_csv("published/lajewska2025/table_6_5.csv")
     keys = ["row", "input", "metric"]
-    made = embedded.tables["table_6_5"]
-    assert set(map(tuple, made[keys].to_numpy())) == set(map(tuple, published[keys].to_numpy()))
+    table = embedded.tables["table_6_5"]
+    assert set(map(tuple, table[keys].to_numpy())) == set(map(tuple, published[keys].to_numpy()))
 
 
 def test_compared_on_scores_of_the_pipeline(tmp_path: Path) -> None:

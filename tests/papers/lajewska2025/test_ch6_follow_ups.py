@@ -54,11 +54,11 @@ def test_baseline_follow_ups_of_two_inputs() -> None:
         for number, text in enumerate(PASSAGES if kind == "relevant" else ["It was."])
     ]
     columns = ["input", "topic", "question", "passage_id", "text"]
-    asked = []
+    requests = []
 
     def ask(prompts):
-        asked.append(prompts)
-        if len(asked) == 1:
+        requests.append(prompts)
+        if len(requests) == 1:
             return ["- owls eat what they hunt\n- nests", "nothing of use"]
         return [f"Would you like to learn more about {prompts[0][-1].content[-7:]}?"]
 
@@ -67,7 +67,7 @@ def test_baseline_follow_ups_of_two_inputs() -> None:
     assert relevant["facets"][0] == "owls eat what they hunt"
     assert {"nests", "field mice"} <= set(relevant["facets"])
     # The same prompt as for clusters, with the best facet in their place.
-    [[messages]] = asked[1:]
+    [[messages]] = requests[1:]
     assert messages[-1].content.endswith("1. owls eat what they hunt")
     assert relevant["follow_up"].startswith("Would you like") and relevant["system"] == "Baseline"
     assert irrelevant["facets"] == [] and irrelevant["follow_up"] == ""

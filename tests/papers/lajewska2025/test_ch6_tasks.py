@@ -85,5 +85,5 @@ def test_add_checks_positions_and_aspects() -> None:
     assert (table.loc[lacking, "aspect 1"] == "").all()
     ginger = table[~lacking]
     for row in ginger.to_dict("records"):
-        shown = {row[f"aspect {n}"]: row[f"discussed {n}"] for n in range(1, 5)}
-        assert shown == {"food": True, "hunting at night": True, "cars": False, "ships": False}
+        aspects = {row[f"aspect {n}"]: row[f"discussed {n}"] for n in range(1, 5)}
+        assert aspects == {"food": True, "hunting at night": True, "cars": False, "ships": False}

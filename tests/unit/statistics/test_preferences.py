@@ -52,7 +52,7 @@ def test_preference_test_swapped_options(counts) -> None:
     assert second.low == pytest.approx(1 - first.high)
     assert (second.won, second.lost, second.tied) == (first.lost, first.won, first.tied)
     assert second.p == pytest.approx(first.p) and second.p_items == pytest.approx(first.p_items)
-    assert first.low <= first.share <= first.high
+    assert first.low - 1e-12 <= first.share <= first.high + 1e-12
 
 
 @pytest.mark.compares

@@ -142,12 +142,12 @@ def differing_vote_marks(cells: Cells, votes: int, *, mirrored: bool = False) ->
 
 def check_lajewska2025_vote_marks(cells: Cells) -> Finding:
     """Tables 6.3 and 6.5: marks follow from shares of 220 votes, by a chi-square test."""
-    others = (
+    with_accepted = (
         f"{ACCEPTED_TASKS} votes{' counted twice' if mirrored else ''}: "
         + ("; ".join(differing_vote_marks(cells, ACCEPTED_TASKS, mirrored=mirrored)) or "all fit")
         for mirrored in (False, True)
     )
     return holds_if_none(
         differing_vote_marks(cells, ALL_TASKS),
-        f"{ALL_TASKS} votes: all fit. {'. '.join(others)}",
+        f"{ALL_TASKS} votes: all fit. {'. '.join(with_accepted)}",
     )

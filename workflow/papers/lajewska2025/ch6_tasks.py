@@ -36,28 +36,28 @@ SHOWN, LISTED = 4, 3
 
 
 class Aspects(NamedTuple):
-    """Aspects that a response discusses, and others."""
+    """Aspects that a response discusses, and aspects that it does not."""
 
     discussed: tuple[str, ...]
-    others: tuple[str, ...]
+    undiscussed: tuple[str, ...]
 
 
 def read_aspects(answer: str) -> Aspects:
     """Lines of a model's answer that begin with "+ " or "- "."""
     lines = re.findall(r"^\s*([+-])[ \t]+(\S.*?)\s*$", answer, re.MULTILINE)
-    discussed, others = (
+    discussed, undiscussed = (
         tuple(dict.fromkeys(text for sign, text in lines if sign == kind)) for kind in "+-"
     )
-    return Aspects(discussed, tuple(text for text in others if text not in discussed))
+    return Aspects(discussed, tuple(text for text in undiscussed if text not in discussed))
 
 
 def sample_aspects(aspects: Aspects, rng: np.random.Generator) -> list[tuple[str, bool]]:
     """Four aspects in random order, at least one of which is discussed, with this fact."""
     if not aspects.discussed:
         return []
-    first, *others = _shuffled(aspects.discussed, rng)
-    others = _shuffled([*others, *aspects.others], rng)[: SHOWN - 1]
-    return [(text, text in aspects.discussed) for text in _shuffled([first, *others], rng)]
+    first, *remaining = _shuffled(aspects.discussed, rng)
+    sample = [first, *_shuffled([*remaining, *aspects.undiscussed], rng)[: SHOWN - 1]]
+    return [(text, text in aspects.discussed) for text in _shuffled(sample, rng)]
 
 
 def _shuffled(texts: Sequence[str], rng: np.random.Generator) -> list[str]:

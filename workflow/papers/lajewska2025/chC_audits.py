@@ -92,11 +92,11 @@ def differing_correlation_marks(cells: Cells, n: int) -> Iterator[str]:
 
 def check_lajewska2025_correlation_marks(cells: Cells) -> Finding:
     """Table C.8: marks follow from Kendall's tau of 88 responses, without ties."""
-    others = (
+    differing = (
         f"with {n}: {', '.join(differing_correlation_marks(cells, n)) or 'none'}"
         for n in OTHER_NUMBERS
     )
     return holds_if_none(
         differing_correlation_marks(cells, RESPONSES),
-        f"all marks fit {RESPONSES} responses; marks that differ {'; '.join(others)}",
+        f"all marks fit {RESPONSES} responses; marks that differ {'; '.join(differing)}",
     )
