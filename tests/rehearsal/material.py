@@ -30,6 +30,7 @@ from everycell.sources import fetch
 from everycell.text.sentences import sentence_spans
 from everycell.trec.runs import read_qrels, write_run
 from papers.lajewska2025.answerability_data import read_passage_labels
+from papers.lajewska2025.ch6_test_queries import topic_of
 from papers.lajewska2025.ch6_votes import Study, plant_votes
 
 WORDS = ["the", "a", "is", "of", "to", "and", "was", "founded", ".", "?"]
@@ -328,8 +329,8 @@ def answerability(stage: Stage) -> Settings:
     }
 
 
-#: Number of questions that a model of chapter 6 answers.
-QUESTIONS = 3
+#: Number of questions that a model of chapter 6 answers, and topics of the test queries.
+QUESTIONS, TEST_TOPICS = 3, ("89", "96", "100", "105", "143")
 
 
 def write_votes(stage: Stage) -> str:
@@ -338,7 +339,8 @@ def write_votes(stage: Stage) -> str:
     passages = read_passage_labels(
         folder / "snippets_sentence_answerability.csv.gz", folder / "unanswerable_passages.csv.gz"
     )
-    topics = passages.loc[passages["partition"] == "test", "turn_id"].unique()[:QUESTIONS]
+    turns = passages["turn_id"]
+    topics = turns[turns.map(topic_of).isin(TEST_TOPICS)].unique()[:QUESTIONS]
     study = Study(
         QUESTIONS, 5, share=0.3, rating=0.5, agreement=0.1, inattentive=0.1, rejected_from=5
     )

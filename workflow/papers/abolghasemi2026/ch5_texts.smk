@@ -20,6 +20,19 @@ use rule figure as abolghasemi2026_ch5_prompts with:
         "Prompts for answers, paraphrases and names (Figures 5.2, 5.6, 5.7 and 5.8)"
 
 
+# Figures 5.3 and 5.4: which author a document has in the prompt of each mode.
+use rule figure as abolghasemi2026_ch5_modes with:
+    output:
+        **figure_files(),
+        **figure_files("embedded/abolghasemi2026/figure_5_4"),
+    pathvars:
+        result="embedded/abolghasemi2026/figure_5_3",
+    params:
+        **runs("abolghasemi2026/ch5_prompts:modes"),
+    message:
+        "Authors of documents in the prompts of each mode (Figures 5.3 and 5.4)"
+
+
 # Tables 5.16 and 5.17 and Figure 5.1: answers of the tier's models to single questions, chosen by a
 # rule.
 use rule table as abolghasemi2026_ch5_examples with:
