@@ -173,7 +173,7 @@ COUNTED = {
     "heuss2025_ch5_citations": ("papers.heuss2025.ch5_scale", {"cited answers": 1}),
     "lajewska2025_ch6_pipeline": (
         "papers.lajewska2025.ch6_scale",
-        {"nuggets": 1, "responses": 1},
+        {"rephrased passages": 1, "nuggets": 1, "responses": 1},
     ),
     "lajewska2025_ch6_ragas": ("papers.lajewska2025.ch6_scale", {"ratings": 1}),
     "lajewska2025_ch6_judges": ("papers.lajewska2025.ch6_scale", {"judgements": 1}),
