@@ -11,7 +11,7 @@ TARGET = Path("docs/cost-of-scale.md")
 CHAPTERS = {
     "papers.abolghasemi2026.ch3_scale": (
         "abolghasemi2026, chapter 3: estimators of user satisfaction",
-        ("zephyr", "mistral-if"),
+        ("zephyr", "mistral-if", "gpt-4o"),
     ),
     "papers.abolghasemi2026.ch5_scale": (
         "abolghasemi2026, chapter 5: attribution bias",
