@@ -28,6 +28,7 @@ from everycell.cli.project import (
 from everycell.config import refuse_templates
 from everycell.records.cells import RecordError
 from everycell.records.papers import Artefact, Paper, all_artefacts
+from everycell.render.vocabulary import section_and_page
 
 #: Tiers that need neither a GPU nor hours; a name without a tier refers to these.
 QUICK_TIERS = ("embedded", "released")
@@ -38,8 +39,8 @@ SUFFIXES = (".verdicts.json", ".csv", ".receipt.json")
 #: State without a rule -> reason.
 REASONS = {
     "not run": "no rule yet; needs {needs}",
-    "quoted": "quoted, so there is nothing to make.",
-    "drawing": "a drawing, so there is nothing to make.",
+    "quoted": "quoted and not computed. See {source} of the {kind}: {title}.",
+    "drawing": "a drawing without data. See {source} of the {kind}: {title}.",
 }
 
 
@@ -220,7 +221,7 @@ def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
             targets += [name] if is_file else targets_of_name
             keys |= {artefact.paper for artefact in artefacts}
         else:
-            reasons.append(_reason(selection, artefacts))
+            reasons.append(_reason(selection, artefacts, papers))
     return Plan(list(dict.fromkeys(targets)), reasons, [key for key in papers if key in keys])
 
 
@@ -247,8 +248,10 @@ def _has_rule(artefact: Artefact, tier: str) -> bool:
     return tier in artefact.record.tiers and can_be_run(artefact, tier)
 
 
-def _reason(selection: Selection, artefacts: Sequence[Artefact]) -> str:
-    """Explain why nothing can be made for a selection."""
+def _reason(
+    selection: Selection, artefacts: Sequence[Artefact], papers: Mapping[str, Paper]
+) -> str:
+    """Explain why nothing can be made for a selection, and where the paper has it."""
     tier = selection.tier
     if tier is None and any(_has_rule(artefact, "full") for artefact in artefacts):
         return (
@@ -261,12 +264,17 @@ def _reason(selection: Selection, artefacts: Sequence[Artefact]) -> str:
             f"{selection}: none of its artefacts has a rule yet{of_tier}; "
             f"`everycell show {selection}` lists what each of them needs."
         )
-    tiers = artefacts[0].record.tiers
-    if tier is not None and tier not in tiers:
-        return f"{selection} has no tier {tier}; its record has {', '.join(tiers)}."
+    record = artefacts[0].record
+    if tier is not None and tier not in record.tiers:
+        return f"{selection} has no tier {tier}; its record has {', '.join(record.tiers)}."
+    reference = {
+        "source": section_and_page(record.source),
+        "kind": papers[artefacts[0].paper].kind,
+        "title": record.title,
+    }
     reasons = [
-        f"{name}: {REASONS[record.state].format(needs=_clause(record.needs))}"
-        for name, record in tiers.items()
+        f"{name}: {REASONS[declared.state].format(needs=_clause(declared.needs), **reference)}"
+        for name, declared in record.tiers.items()
         if tier in (None, name)
     ]
     return f"{selection} cannot be made. {' '.join(reasons)}"

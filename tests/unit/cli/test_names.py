@@ -150,7 +150,14 @@ def test_plan_targets():
         (
             "{released: {state: drawing, needs: nothing}}",
             "toy/table_1",
-            "toy/table_1 cannot be made. released: a drawing, so there is nothing to make.",
+            "toy/table_1 cannot be made. released: a drawing without data. See p. 1 of the paper: "
+            "A toy table.",
+        ),
+        (
+            "{embedded: {state: quoted, needs: Nothing.}}",
+            "toy/table_1",
+            "toy/table_1 cannot be made. embedded: quoted and not computed. See p. 1 of the paper: "
+            "A toy table.",
         ),
         (
             "{full: {state: reproduced, needs: a GPU}}",
@@ -176,6 +183,15 @@ def test_plan_target_without_rule(tmp_path, tiers, name, message):
     papers = load_papers(write_paper(tmp_path, RECORD.replace(known, tiers)))
     result = plan(papers, [name])
     assert (result.targets, result.reasons, result.papers) == ([], [message], [])
+
+
+def test_plan_drawing_says_where_it_is():
+    drawings = [artefact for artefact in ARTEFACTS if artefact.record.kind == "drawing"]
+    reasons = plan(PAPERS, [artefact.id for artefact in drawings]).reasons
+    assert len(drawings) == len(reasons) > 0
+    for artefact, reason in zip(drawings, reasons, strict=True):
+        assert artefact.record.title in reason and " p. " in reason, reason
+        assert "L1" not in reason
 
 
 def test_describe_missing_module(monkeypatch):

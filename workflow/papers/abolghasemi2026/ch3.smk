@@ -3,6 +3,7 @@
 
 
 include: "ch3_inputs.smk"
+include: "ch3_texts.smk"
 
 
 # Samples for training and testing estimators: parts train, valid, main and cf (only MultiWOZ).

@@ -2,6 +2,7 @@
 
 
 include: "ch5_inputs.smk"
+include: "ch5_texts.smk"
 
 
 # Cells that follow from other published cells: bias from attribution quality, recall and counts

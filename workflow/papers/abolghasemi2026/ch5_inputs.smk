@@ -72,10 +72,16 @@ def paraphrase_sizes(wildcards):
     return {"k": settings.k, "questions": settings.questions.main} | sizes
 
 
+def paraphrase_templates():
+    """Prompts for paraphrases by unit: the user's own, or the defaults."""
+    own = SETTINGS.attribution.paraphrases.template
+    return {unit: own or template for unit, template in PARAPHRASE_PROMPTS.items()}
+
+
 def paraphrase_prompt(wildcards):
     """The user's prompt for paraphrases, or the default for the unit of a tier."""
-    settings = SETTINGS.attribution.paraphrases
-    return settings.template or PARAPHRASE_PROMPTS[settings.sizes(wildcards.tier).unit]
+    unit = SETTINGS.attribution.paraphrases.sizes(wildcards.tier).unit
+    return paraphrase_templates()[unit]
 
 
 def paraphraser(wildcards):
