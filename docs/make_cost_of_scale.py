@@ -21,6 +21,10 @@ CHAPTERS = {
         "heuss2025, chapter 5: citation faithfulness",
         ("command-r-plus", "llama-3-8b-instruct"),
     ),
+    "papers.lajewska2025.ch5_scale": (
+        "lajewska2025, chapter 5: answerability",
+        ("gpt-4o", "llama-3-8b-instruct"),
+    ),
     "papers.lajewska2025.ch6_scale": (
         "lajewska2025, chapter 6: responses from nuggets",
         ("gpt-5-5", "gpt-4o", "claude-haiku", "gemini-flash", "llama-3-8b-instruct"),

@@ -354,9 +354,10 @@ def runs_of_two_years(stage: Stage) -> Settings:
 
 
 def answerability(stage: Stage) -> Settings:
-    """lajewska2025, chapter 5 and appendix B: SQuAD 2.0, and an encoder on the hub.
+    """lajewska2025, chapter 5 and appendix B: SQuAD 2.0, an encoder, a model that answers.
 
-    In published form: names and fields of the files. Invented: questions, encoder.
+    In published form: names and fields of the files. Invented: questions, encoder, and answers: the
+    model says no to each passage and yes to each ranking.
     """
     for part in ("train", "dev"):
         answered = {"question": "who?", "answers": [{"text": "Ann"}]}
@@ -367,8 +368,15 @@ def answerability(stage: Stage) -> Settings:
         path = stage.folder / f"data/{part}-v2.0.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}), encoding="utf-8")
+
+    def answer(handler: object, body: dict) -> dict:
+        return reply_of("0" if "\nPassage: " in body["messages"][-1]["content"] else "1")
+
+    stage.endpoint.replies = [answer]
     return {
+        "language_models": stage.endpoints("mine"),
         "answerability": {
+            "asked": {"models": {"mine": "Toy"}, "questions": 1},
             "full": {
                 "model": stage.put_on_hub("toy/encoder", write_encoder),
                 "squad": "data/train-v2.0.json",
@@ -376,8 +384,8 @@ def answerability(stage: Stage) -> Settings:
                 "epochs": 1,
                 "batch": 1024,
                 "length": 16,
-            }
-        }
+            },
+        },
     }
 
 

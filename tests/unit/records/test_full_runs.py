@@ -175,6 +175,7 @@ COUNTED = {
         {"paraphrases (each benchmark, first attempts)": 2},
     ),
     "heuss2025_ch5_citations": ("papers.heuss2025.ch5_scale", {"cited answers": 1}),
+    "lajewska2025_ch5_asked": ("papers.lajewska2025.ch5_scale", {"answerability": 1}),
     "lajewska2025_ch6_pipeline": (
         "papers.lajewska2025.ch6_scale",
         {"nuggets": 1, "responses": 1},
