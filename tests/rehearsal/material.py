@@ -84,7 +84,8 @@ def satisfaction(stage: Stage) -> Settings:
     and the labels of annotators.
     """
     write_satisfaction_labels(stage, samples=2, actual=1)
-    few = {"steps": 4, "batch": 4, "validations": 1, "samples": 8}
+    # So many that some of the samples are dissatisfied.
+    few = {"steps": 4, "batch": 4, "validations": 1, "samples": 100}
     small = {"turns": 2, "utterance": 16, "size": 8, "heads": 2, "layers": 1, "hawkes_layers": 1}
     models = {
         name: {
@@ -109,7 +110,8 @@ def satisfaction(stage: Stage) -> Settings:
                 "few_shot": {"pairs": 4},
             },
         },
-        "language_models": {"local": models},
+        # Answers of random models may be empty.
+        "language_models": {"local": models, "largest_empty_share": 1},
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from chapter_jobs import FunctionJob
+from data_errors import refused
 
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample
 from papers.abolghasemi2026.ch3_sampling import (
@@ -36,6 +37,11 @@ def test_under_sample_share(share, satisfied):
     assert [sample.id for sample in sampled] == sorted(
         (sample.id for sample in sampled), key=lambda name: int(name.partition("/")[2])
     )
+
+
+def test_under_sample_one_label():
+    with refused("training samples"):
+        under_sample(samples(3, 0), 0.5, seed=1)
 
 
 def test_under_sample_seed():

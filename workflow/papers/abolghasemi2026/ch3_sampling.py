@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.base.errors import DataError
 from everycell.collections.satisfaction_samples import Sample, samples_from_frame
 from everycell.jobs.job import Job
 from everycell.jobs.result_job import ResultJob
@@ -38,6 +39,12 @@ def under_sample(samples: Sequence[Sample], share: float, *, seed: int) -> list[
     All samples are kept if the satisfied ones are too few.
     """
     satisfied = [sample for sample in samples if sample.satisfied]
+    if len(satisfied) == len(samples):
+        raise DataError(
+            column="training samples",
+            fault="have no dissatisfied one",
+            fix="raise `samples` of the estimator in config.yaml",
+        )
     wanted = _remaining(len(satisfied), len(samples) - len(satisfied), share)
     drawn = set(random.Random(f"{seed} {UNDER_SAMPLING}").sample(range(len(satisfied)), wanted))
     kept = {satisfied[index].id for index in drawn}
@@ -63,7 +70,13 @@ def train(job: Job) -> None:
 
     use_one_thread()
     settings, kind = job.params, ESTIMATORS[job.wildcards.kind]
-    estimator = kind(
+
+    class Estimator(kind):
+        """The estimator without its baselines, which Table 3.6 has."""
+
+        baselines = ()
+
+    estimator = Estimator(
         job.folder_of("encoder") if kind.small_encoder(frozen=settings.frozen) else None,
         training=settings.training,
         sizes=settings.sizes,
@@ -83,7 +96,6 @@ def train(job: Job) -> None:
             predictions = predictions_for(
                 estimator, own_parts, {name: setup}, folder, seeds=1, seed=job.params.seed
             )
-            predictions = predictions[predictions["model"] == kind.name]
             frames.append(predictions.assign(benchmark=benchmark))
     job.write_frame(pd.concat(frames, ignore_index=True), "predictions")
     models = out.with_suffix(".models")

@@ -76,5 +76,25 @@ class Answerability(Settings):
     asked: AskedModels = AskedModels()
 
 
+class PlantedPassages(Settings):
+    """Judged passages of a synthetic question, in groups of similar texts."""
+
+    groups: int = Field(
+        4, ge=2, description="Number of groups at the level with too many passages."
+    )
+    largest: int = Field(
+        12, ge=2, description="Passages in the largest group; the smallest has one."
+    )
+    high: int = Field(1, ge=0, description="Passages of the highest level.")
+
+
+class AnnotatedPassages(Settings):
+    """Chapter 5 of lajewska2025: choice of the passages to annotate."""
+
+    size: int = Field(5, ge=1, description="Number of passages per question.")
+    questions: int = Field(40, ge=1, description="Number of synthetic questions.")
+    planted: PlantedPassages = PlantedPassages()
+
+
 #: Blocks of ``config.yaml`` by their keys.
-BLOCKS = {"answerability": Answerability}
+BLOCKS = {"answerability": Answerability, "annotated_passages": AnnotatedPassages}
